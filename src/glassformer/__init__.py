@@ -1,0 +1,1 @@
+"""The transformer from first principles, one idea a file."""

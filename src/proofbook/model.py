@@ -1,0 +1,159 @@
+"""What a chapter is made of and what running it gives: the words the whole engine shares."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fence that runs.
+
+    Attributes:
+        kind: `python` runs and shows its last expression; `pycon` is a doctest.
+        code: The text between the fences, without the fence's own indentation.
+        line: Line of the chapter (from 1) on which `code` begins.
+        timeout: Seconds until the block counts as hanging; `None` is the book's default.
+    """
+
+    kind: Literal["python", "pycon"]
+    code: str
+    line: int
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One checked place of the prose.
+
+    Attributes:
+        text: What the reader sees (empty for `value=`, which is filled in).
+        line: Line of the chapter (from 1) on which the claim stands.
+        place: How many blocks of the page stand before it.
+        equals: Expression whose value must read as `text`.
+        holds: Expression that must be true (the text itself for a bare `holds`).
+        value: Expression whose value becomes the text.
+    """
+
+    text: str
+    line: int
+    place: int
+    equals: str | None = None
+    holds: str | None = None
+    value: str | None = None
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        """The expressions to evaluate, in a fixed order."""
+        return tuple(e for e in (self.equals, self.holds, self.value) if e is not None)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A Markdown page, parsed: prose is left out, so that editing it changes nothing here but lines.
+
+    Attributes:
+        path: The file, as the author would name it (relative to the project).
+        blocks: The fences that run, in reading order.
+        claims: The claims, in reading order.
+    """
+
+    path: str
+    blocks: tuple[Block, ...]
+    claims: tuple[Claim, ...]
+
+
+@dataclass(frozen=True)
+class Output:
+    """One thing a block showed.
+
+    Attributes:
+        kind: `stdout` (prints, of imported functions too, and stderr), `text` (repr of the last expression), `html`, `svg`.
+        data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
+        assets: File name to absolute path, for each asset the markup mentions.
+    """
+
+    kind: Literal["stdout", "text", "html", "svg"]
+    data: str
+    assets: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Example:
+    """One prompt of a doctest: its source, what the page says, what came.
+
+    Attributes:
+        source: The statement, without prompts.
+        want: The output as the chapter writes it.
+        got: The output of this run (a traceback's last line for an expected exception).
+        offset: Line within the block (from 0) of the prompt.
+    """
+
+    source: str
+    want: str
+    got: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a block or an expression did not give what was asked.
+
+    Attributes:
+        reason: One line, such as `ValueError: num_heads (10) must divide d_model (768)`.
+        line: Line within the block (from 0) where it happened, where known.
+        detail: The traceback as a reader of the chapter should see it, or "".
+    """
+
+    reason: str
+    line: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class BlockResult:
+    """What running a block gave."""
+
+    outputs: tuple[Output, ...] = ()
+    examples: tuple[Example, ...] = ()
+    failure: Failure | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Value:
+    """The value of one claim's expression, or why it has none.
+
+    Attributes:
+        data: JSON data: None, bool, int, float, str, or nested lists of these (tensors, arrays,
+            `torch.Size` and tuples come as lists); any other object as its repr.
+        after: Number of blocks that had run when it was evaluated.
+        failure: Set when the expression raised, reads nothing that the page computed or
+            imported (a constant), or uses a name that no block defines.
+    """
+
+    data: Any = None
+    after: int = 0
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """All that running a chapter gave; nothing here depends on the prose around the blocks.
+
+    Attributes:
+        blocks: One result a block; fewer than the chapter's blocks when one failed.
+        values: For each (expression, place), its value.
+        failure: Set when the page as a whole died: a killed child, a hang, an exit.
+        failed_block: Index of the block that was running then.
+        device: The device that the page ran on, as the project names it (`cpu`).
+        seconds: How long the run took; a cached run keeps the seconds of the run it stores.
+        cached: True when nothing was executed for this result.
+    """
+
+    blocks: tuple[BlockResult, ...]
+    values: dict[tuple[str, int], Value]
+    failure: Failure | None = None
+    failed_block: int | None = None
+    device: str = "cpu"
+    seconds: float = 0.0
+    cached: bool = False
