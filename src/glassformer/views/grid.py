@@ -1,0 +1,307 @@
+"""`heatmap`: a matrix of weights or scores as coloured cells."""
+
+import math
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+from html import escape
+
+from jaxtyping import Shaped
+from torch import Tensor
+
+from glassformer.views.view import UNSEEN, View, number, table, words
+
+CELL, SMALL_CELL = 44.0, 12.0  # with numbers in it, without
+WIDEST = 640.0  # what a page's column holds
+LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
+MOST_CELLS = 1024  # above this many, cells of one strength share a path
+
+STYLE = """
+.glassformer-heatmap{--pos:#1f4fb5;--neg:#b0440b;--line:rgba(0,0,0,.13);position:relative;
+margin:1em 0;color:inherit;font-family:inherit}
+@media (prefers-color-scheme:dark){.glassformer-heatmap{--pos:#3f74d6;--neg:#c4571a;
+--line:rgba(255,255,255,.16)}}
+[data-md-color-scheme=default] .glassformer-heatmap,[data-jp-theme-light=true] .glassformer-heatmap{
+--pos:#1f4fb5;--neg:#b0440b;--line:rgba(0,0,0,.13)}
+[data-md-color-scheme=slate] .glassformer-heatmap,[data-jp-theme-light=false] .glassformer-heatmap{
+--pos:#3f74d6;--neg:#c4571a;--line:rgba(255,255,255,.16)}
+@media print{.glassformer-heatmap{--pos:#1f4fb5!important;--neg:#b0440b!important;
+break-inside:avoid;print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+.glassformer-heatmap>div{overflow-x:auto}
+.glassformer-heatmap svg{display:block;margin:auto;height:auto;direction:ltr;overflow:visible;
+font-family:inherit}
+.glassformer-heatmap text{fill:currentColor}
+.glassformer-heatmap .p{fill:var(--pos)}.glassformer-heatmap .n{fill:var(--neg)}
+.glassformer-heatmap .g{stroke:var(--line);fill:none}
+.glassformer-heatmap .axis{opacity:.7;font-size:12px;letter-spacing:.04em}
+.glassformer-heatmap .word{font-size:13px}
+.glassformer-heatmap .number{font-size:12px;text-anchor:middle;font-variant-numeric:tabular-nums;
+pointer-events:none}
+.glassformer-heatmap .number.on{fill:#fff}
+.glassformer-heatmap figcaption{max-width:none;margin:.6em auto 0;text-align:center;font-size:.9em;
+opacity:.85;font-style:normal}
+""".replace("\n", "")
+
+
+def heatmap(
+    weights: Shaped[Tensor, "rows columns"],
+    rows: Sequence[object],
+    columns: Sequence[object],
+    *,
+    caption: str | None = None,
+    axes: tuple[str, str] = ("query", "key"),
+) -> View:
+    """Draws a matrix as a grid of cells, one row per query word and one column per key word.
+
+    A cell's colour is as strong as its value is large beside the largest one; negative values
+    (scores) have a hue of their own, and numbers stand in the cells where they fit.
+
+    Args:
+        weights: `(rows, columns)`, weights, scores or a mask; `-inf` and `nan` show as words.
+        rows: The words beside the rows.
+        columns: The words above the columns.
+        caption: A line below the picture.
+        axes: What rows and columns are.
+
+    Raises:
+        ValueError: `weights` is not a matrix, or the words do not count its rows and columns.
+    """
+    row_words, column_words = words(rows), words(columns)
+    if weights.ndim != 2:
+        raise ValueError(
+            f"a heatmap draws one matrix (rows, columns), but weights have shape "
+            f"{tuple(weights.shape)}: choose the batch and the head first"
+        )
+    if tuple(weights.shape) != (len(row_words), len(column_words)):
+        raise ValueError(
+            f"weights of shape {tuple(weights.shape)} do not fit "
+            f"{len(row_words)} row words and {len(column_words)} column words"
+        )
+    if not weights.numel():
+        raise ValueError(f"weights of shape {tuple(weights.shape)} have nothing to draw")
+    values = weights.detach().cpu().double().tolist()
+    largest = max((abs(v) for row in values for v in row if math.isfinite(v)), default=0.0)
+    title = caption or f"{axes[0]} rows, {axes[1]} columns"
+    html = (
+        f'<figure class="glassformer-heatmap" data-search-exclude><style>{STYLE}</style>'
+        f"<div>{draw(values, row_words, column_words, axes, largest)}</div>"
+        f'<div style="{UNSEEN}">{listen(values, row_words, column_words, axes, title, largest)}'
+        f"</div>{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
+    )
+    return View(html, write(values, row_words, column_words, axes, caption, largest))
+
+
+def draw(
+    values: list[list[float]],
+    rows: list[str],
+    columns: list[str],
+    axes: tuple[str, str],
+    largest: float,
+) -> str:
+    """The picture: words, cells, numbers, and the scale below them."""
+    cell = CELL if len(columns) * CELL <= WIDEST + CELL else max(SMALL_CELL, WIDEST / len(columns))
+    numbered = cell == CELL
+    step = max(1, math.ceil(15 / cell))  # rows and columns a word
+    shown_rows, shown_columns = [shorten(w) for w in rows], [shorten(w) for w in columns]
+    row_width = max(map(width, shown_rows))
+    column_width = max(map(width, shown_columns))
+    tilted = column_width > cell - 4
+    left = 20 + row_width + 8
+    top = 22 + (0.71 * column_width + 12 if tilted else 20)
+    right = max(8.0, 0.71 * width(shown_columns[-1]) - cell / 2 + 8) if tilted else 8.0
+    grid_width, grid_height = cell * len(columns), cell * len(rows)
+    parts = [axis_names(axes, left, top, grid_width, grid_height)]
+    for i in range(0, len(rows), step):
+        y = top + (i + 0.5) * cell
+        parts.append(word(shown_rows[i], rows[i], left - 7, y + 4.5, "end"))
+    for j in range(0, len(columns), step):
+        x = left + (j + 0.5) * cell
+        if tilted:
+            parts.append(word(shown_columns[j], columns[j], x, top - 8, "start", turn=-45))
+        else:
+            parts.append(word(shown_columns[j], columns[j], x, top - 9, "middle"))
+    parts.append(cells(values, rows, columns, cell, left, top, largest))
+    if numbered:
+        parts.append(numbers(values, cell, left, top, largest))
+    parts.append(grid_lines(len(rows), len(columns), cell, left, top))
+    bottom = top + grid_height + 14
+    parts.append(scale(values, left, bottom, largest))
+    total_width, total_height = left + grid_width + right, bottom + 26
+    return (
+        f'<svg aria-hidden="true" viewBox="0 0 {total_width:.0f} {total_height:.0f}" '
+        f'style="width:100%;max-width:{total_width:.0f}px;min-width:{0.72 * total_width:.0f}px">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def axis_names(axes: tuple[str, str], left: float, top: float, across: float, down: float) -> str:
+    """`key →` above the columns, `query →` up the side of the rows."""
+    x, y = 12, top + down / 2
+    return (
+        f'<text class="axis" x="{left + across / 2:.1f}" y="13" text-anchor="middle">'
+        f"{escape(axes[1])} →</text>"
+        f'<text class="axis" x="{x}" y="{y:.1f}" text-anchor="middle" '
+        f'transform="rotate(-90 {x} {y:.1f})">← {escape(axes[0])}</text>'
+    )
+
+
+def word(shown: str, whole: str, x: float, y: float, anchor: str, *, turn: int = 0) -> str:
+    """A row's or column's word; what does not fit is in its tooltip."""
+    rotate = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
+    tooltip = f"<title>{escape(whole)}</title>" if shown != whole else ""
+    return (
+        f'<text class="word" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{rotate}>'
+        f"{escape(shown)}{tooltip}</text>"
+    )
+
+
+def cells(
+    values: list[list[float]],
+    rows: list[str],
+    columns: list[str],
+    cell: float,
+    left: float,
+    top: float,
+    largest: float,
+) -> str:
+    """The coloured squares; a large matrix shares one path for all cells of one strength."""
+    if len(rows) * len(columns) > MOST_CELLS:
+        return many_cells(values, cell, left, top, largest)
+    squares = []
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            tooltip = f"{rows[i]} → {columns[j]}: {number(value, largest)}"
+            squares.append(
+                f'<rect class="{"n" if value < 0 else "p"}" x="{left + j * cell:.1f}" '
+                f'y="{top + i * cell:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
+                f'fill-opacity="{strength(value, largest):.3f}">'
+                f"<title>{escape(tooltip)}</title></rect>"
+            )
+    return "".join(squares)
+
+
+def many_cells(
+    values: list[list[float]], cell: float, left: float, top: float, largest: float
+) -> str:
+    """The same squares in units of one cell, one path for each sign and 64th of the scale."""
+    paths: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            level = round(strength(value, largest) * 64)
+            if level:
+                paths["n" if value < 0 else "p", level].append(f"M{j} {i}h1v1h-1z")
+    inner = "".join(
+        f'<path class="{sign}" fill-opacity="{level / 64:.3f}" d="{"".join(squares)}"/>'
+        for (sign, level), squares in sorted(paths.items())
+    )
+    return f'<g transform="translate({left:.1f} {top:.1f}) scale({cell:.3f})">{inner}</g>'
+
+
+def numbers(values: list[list[float]], cell: float, left: float, top: float, largest: float) -> str:
+    """The value in each cell, white where the cell is too dark for the page's own ink."""
+    return "".join(
+        f'<text class="number{" on" if strength(value, largest) > 0.78 else ""}" '
+        f'x="{left + (j + 0.5) * cell:.1f}" y="{top + (i + 0.5) * cell + 4:.1f}">'
+        f"{number(value, largest).replace('-', '−')}</text>"
+        for i, row in enumerate(values)
+        for j, value in enumerate(row)
+    )
+
+
+def grid_lines(rows: int, columns: int, cell: float, left: float, top: float) -> str:
+    """Thin lines between the cells; for a dense matrix, only the frame."""
+    right, bottom = left + columns * cell, top + rows * cell
+    if cell < CELL:
+        lines = f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}z"
+    else:
+        lines = "".join(f"M{left:.1f} {top + i * cell:.1f}H{right:.1f}" for i in range(rows + 1))
+        lines += "".join(
+            f"M{left + j * cell:.1f} {top:.1f}V{bottom:.1f}" for j in range(columns + 1)
+        )
+    return f'<path class="g" d="{lines}"/>'
+
+
+def scale(values: list[list[float]], left: float, y: float, largest: float) -> str:
+    """The legend: steps of colour from the most negative value's hue to the most positive's."""
+    negative = any(v < 0 and math.isfinite(v) for row in values for v in row)
+    steps = [i / 4 for i in range(-4 if negative else 0, 5)]
+    low = number(-largest, largest).replace("-", "−") if negative else "0"
+    high = number(largest, largest)
+    x = left + width(low) + 6
+    squares = "".join(
+        f'<rect class="{"n" if step < 0 else "p"}" x="{x + 16 * k:.1f}" y="{y:.1f}" width="16" '
+        f'height="9" fill-opacity="{abs(step):.2f}"/>'
+        for k, step in enumerate(steps)
+    )
+    end = x + 16 * len(steps)
+    return (
+        f'<text class="axis" x="{left:.1f}" y="{y + 8.5:.1f}">{low}</text>{squares}'
+        f'<path class="g" d="M{x:.1f} {y:.1f}H{end:.1f}v9H{x:.1f}z"/>'
+        f'<text class="axis" x="{end + 6:.1f}" y="{y + 8.5:.1f}">{high}</text>'
+    )
+
+
+def strength(value: float, largest: float) -> float:
+    """How strongly a cell is coloured, from 0 to 1; what is not finite has no colour."""
+    return abs(value) / largest if largest and math.isfinite(value) else 0.0
+
+
+def shorten(token: str) -> str:
+    """A word's first letters, if it has too many."""
+    return token if len(token) <= LONGEST_WORD else token[: LONGEST_WORD - 1] + "…"
+
+
+def width(token: str) -> float:
+    """About how wide a word is at 13 pixels; wide letters (CJK, emoji) count twice."""
+    return 7.4 * columns_of(token)
+
+
+def columns_of(token: str) -> int:
+    """How many columns of a terminal a word takes."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in token
+    )
+
+
+def listen(
+    values: list[list[float]],
+    rows: list[str],
+    columns: list[str],
+    axes: tuple[str, str],
+    title: str,
+    largest: float,
+) -> str:
+    """The matrix as a table; of a large one, each row's largest value."""
+    if len(rows) * len(columns) <= MOST_CELLS:
+        body = [
+            [r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)
+        ]
+        return table([" \\ ".join(axes), *columns], body, caption=title, css="glassformer-cells")
+    body = []
+    for name, row in zip(rows, values, strict=True):
+        best = max(range(len(row)), key=row.__getitem__)
+        body.append([name, columns[best], number(row[best], largest)])
+    header = [axes[0], f"largest at {axes[1]}", "value"]
+    return table(header, body, caption=title, css="glassformer-cells")
+
+
+def write(
+    values: list[list[float]],
+    rows: list[str],
+    columns: list[str],
+    axes: tuple[str, str],
+    caption: str | None,
+    largest: float,
+) -> str:
+    """The matrix as aligned text."""
+    body = [[" \\ ".join(axes), *columns]]
+    body += [[r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)]
+    widths = [max(columns_of(line[k]) for line in body) for k in range(len(columns) + 1)]
+    lines = [
+        "  ".join(
+            " " * (w - columns_of(entry)) + entry for entry, w in zip(line, widths, strict=True)
+        )
+        for line in body
+    ]
+    return "\n".join([caption, *lines] if caption else lines)

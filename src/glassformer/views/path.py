@@ -1,0 +1,271 @@
+"""`shapes`: the way of a tensor through a model, module by module."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.views.view import View
+
+STYLE = """
+.glassformer-shapes{overflow-x:auto;margin:1em 0}
+.glassformer-shapes table{border-collapse:collapse;width:100%;font-size:.86em;
+font-variant-numeric:tabular-nums}
+.glassformer-shapes th,.glassformer-shapes td{padding:.35em .6em;text-align:left;
+vertical-align:baseline;border-bottom:1px solid rgba(128,128,128,.25);white-space:nowrap}
+.glassformer-shapes tbody th{font-weight:inherit}
+.glassformer-shapes .kind,.glassformer-shapes .same{opacity:.72}
+.glassformer-shapes .count{text-align:right}
+.glassformer-shapes ruby{ruby-position:under;margin:0 .15em}
+.glassformer-shapes rt{font-size:.74em;opacity:.75;padding:0 .2em}
+""".replace("\n", "")
+
+# What configurations call the sizes that name an axis.
+SIZES = {
+    "d_model": "d_model",
+    "d_ff": "d_ff",
+    "vocab_size": "vocab",
+    "num_labels": "labels",
+    "hidden_size": "d_model",
+    "intermediate_size": "d_ff",
+}
+
+
+@dataclass
+class Step:
+    """One call of one module."""
+
+    name: str
+    kind: str
+    parameters: int
+    shapes: list[tuple[int, ...]] = field(default_factory=list)
+    inside: list["Step"] = field(default_factory=list)
+
+    def sign(self, outer: str = "") -> tuple[object, ...]:
+        """All but the place: two layers with one sign are the same for the reader."""
+        name = self.name.removeprefix(outer) if outer else ""
+        inside = tuple(step.sign(self.name) for step in self.inside)
+        return name, self.kind, self.parameters, tuple(self.shapes), inside
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table."""
+
+    depth: int
+    name: str
+    kind: str
+    shapes: list[tuple[int, ...]]
+    parameters: int | None
+
+
+def shapes(model: nn.Module, *inputs: Any) -> View:
+    """Runs a model once and tabulates what each module gives: its shape in words, its parameters.
+
+    A module's parameters include those of the modules inside it. Of equal layers in a row, the
+    first is shown whole. The model's modes and the random numbers are left as they were.
+
+    Args:
+        model: Any module.
+        inputs: What its `forward` takes.
+
+    Raises:
+        ValueError: The model does not take these inputs.
+    """
+    axes = Axes(model)
+    root = walk(model, inputs, axes)
+    names = list(inspect.signature(model.forward).parameters)
+    rows = [
+        Row(0, names[i] if i < len(names) else f"input {i}", "input", [tuple(x.shape)], None)
+        for i, x in enumerate(inputs)
+        if isinstance(x, Tensor)
+    ]
+    rows += flatten(root, 0)
+    return View(draw(rows, axes), write(rows, axes))
+
+
+def walk(model: nn.Module, inputs: tuple[Any, ...], axes: "Axes") -> Step:
+    """Calls the model and keeps which module ran inside which, and the shapes that came out."""
+    paths = {module: path for path, module in model.named_modules()}
+    modes = {module: module.training for module in model.modules()}
+    open_steps = [Step("", "", 0)]
+
+    def enter(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        axes.learn(module, args, kwargs)
+        parameters = sum(p.numel() for p in module.parameters())
+        step = Step(paths[module], type(module).__name__, parameters)
+        open_steps[-1].inside.append(step)
+        open_steps.append(step)
+
+    def leave(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        open_steps.pop().shapes = [tuple(x.shape) for x in tensors(output)]
+        axes.learn_output(module, args, output)
+
+    hooks: list[Any] = []
+    for module in modes:
+        hooks.append(module.register_forward_pre_hook(enter, with_kwargs=True))
+        hooks.append(module.register_forward_hook(leave))
+    try:
+        model.eval()  # dropout would draw random numbers
+        with torch.no_grad():
+            model(*inputs)
+    except (TypeError, RuntimeError, IndexError) as error:
+        given = ", ".join(str(tuple(x.shape)) if isinstance(x, Tensor) else repr(x) for x in inputs)
+        raise ValueError(
+            f"{type(model).__name__} does not take inputs of shape {given}: {error}"
+        ) from error
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for module, training in modes.items():
+            module.training = training
+    return open_steps[0].inside[0]
+
+
+def tensors(output: Any) -> Iterator[Tensor]:
+    """The tensors in what a module returned."""
+    if isinstance(output, Tensor):
+        yield output
+    elif isinstance(output, Mapping):
+        yield from (x for x in output.values() if isinstance(x, Tensor))
+    elif isinstance(output, (tuple, list)):
+        yield from (x for x in output if isinstance(x, Tensor))
+
+
+class Axes:
+    """Words for the axes of a shape, learnt from the signatures of the modules that ran."""
+
+    def __init__(self, model: nn.Module) -> None:
+        config = getattr(model, "config", None)
+        self.names: dict[tuple[int, ...], tuple[str, ...]] = {}
+        self.sizes = {
+            getattr(config, key): word
+            for key, word in SIZES.items()
+            if isinstance(getattr(config, key, None), int)
+        }
+
+    def learn(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Reads the words of a module's inputs."""
+        signature = inspect.signature(type(module).forward)
+        try:
+            bound = signature.bind(module, *args, **kwargs).arguments
+        except TypeError:  # the call itself will tell
+            return
+        for name, value in bound.items():
+            if isinstance(value, Tensor):
+                self.keep(value, signature.parameters[name].annotation)
+                if value.ndim == 2 and not value.is_floating_point():
+                    self.names.setdefault(tuple(value.shape), ("batch", "seq"))
+
+    def learn_output(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        """Reads the words of a module's output, or makes them from those of its input."""
+        if not isinstance(output, Tensor):
+            return
+        self.keep(output, inspect.signature(type(module).forward).return_annotation)
+        shape = tuple(output.shape)
+        if shape not in self.names and shape[:-1] in self.names and shape[-1] in self.sizes:
+            self.names[shape] = (*self.names[shape[:-1]], self.sizes[shape[-1]])
+
+    def keep(self, tensor: Tensor, annotation: Any) -> None:
+        """Remembers an annotation such as `Float[Tensor, "batch seq d_model"]` for this shape."""
+        words = getattr(annotation, "dim_str", "").split()
+        if len(words) == tensor.ndim and all(word.isidentifier() for word in words):
+            self.names.setdefault(tuple(tensor.shape), tuple(words))
+
+    def of(self, shape: tuple[int, ...]) -> tuple[str, ...]:
+        """One word an axis; empty where nothing is known."""
+        if shape in self.names:
+            return self.names[shape]
+        lead = self.names.get(shape[:2], ("", ""))
+        if len(shape) < 3:
+            return (
+                ("batch", self.sizes[shape[1]])
+                if len(shape) == 2 and shape[1] in self.sizes
+                else ("",) * len(shape)
+            )
+        return (*lead, *(self.sizes.get(size, "") for size in shape[2:]))
+
+
+def flatten(step: Step, depth: int, outer: str = "") -> list[Row]:
+    """The lines of a step and all inside it; a run of equal layers becomes one and a remark.
+
+    Names leave out the name of the module outside (`outer`), which stands above them.
+    """
+    inside = f"{step.name}." if step.name else ""
+    rows = [
+        Row(
+            depth, step.name.removeprefix(outer) or "model", step.kind, step.shapes, step.parameters
+        )
+    ]
+    before: Step | None = None
+    run: list[Step] = []
+    for inner in [*step.inside, None]:
+        if before and inner and numbered(inner) and inner.sign() == before.sign():
+            run.append(inner)
+            continue
+        if run:
+            first, last = run[0].name.removeprefix(inside), run[-1].name.removeprefix(inside)
+            name = first if len(run) == 1 else f"{first} … {last}"
+            total = sum(again.parameters for again in run)
+            rows.append(Row(depth + 1, name, "the same", run[-1].shapes, total))
+            run = []
+        if inner:
+            rows += flatten(inner, depth + 1, inside)
+        before = inner
+    return rows
+
+
+def numbered(step: Step) -> bool:
+    """Whether a module is one of a list: `layers.3`."""
+    return step.name.rpartition(".")[2].isdigit()
+
+
+def draw(rows: list[Row], axes: Axes) -> str:
+    """The table as HTML."""
+    lines = []
+    for row in rows:
+        shape = ", ".join(
+            " × ".join(
+                f"<ruby>{size}<rt>{escape(word)}</rt></ruby>" if word else str(size)
+                for size, word in zip(shape, axes.of(shape), strict=True)
+            )
+            for shape in row.shapes
+        )
+        count = "" if row.parameters is None else f"{row.parameters:,}"
+        css = ' class="same"' if row.kind == "the same" else ""
+        lines.append(
+            f'<tr{css}><th scope="row" style="padding-left:{0.6 + row.depth}em">'
+            f"{escape(row.name)}</th>"
+            f'<td class="kind">{escape(row.kind)}</td><td>{shape}</td>'
+            f'<td class="count">{count}</td></tr>'
+        )
+    head = (
+        '<th scope="col">module</th><th scope="col">kind</th><th scope="col">gives</th>'
+        '<th scope="col" class="count">parameters</th>'
+    )
+    return (
+        f'<div class="glassformer-shapes" tabindex="0" role="region" aria-label="Shapes" '
+        f'data-search-exclude><style>{STYLE}</style><table class="glassformer-steps"><thead><tr>'
+        f"{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def write(rows: list[Row], axes: Axes) -> str:
+    """The table as aligned text, each shape as `batch 2, seq 7, d_model 384`."""
+    lines = [["module", "kind", "gives", "parameters"]]
+    for row in rows:
+        shape = " and ".join(
+            "(" + ", ".join(f"{w} {n}".strip() for w, n in zip(axes.of(s), s, strict=True)) + ")"
+            for s in row.shapes
+        )
+        count = "" if row.parameters is None else f"{row.parameters:,}"
+        lines.append(["  " * row.depth + row.name, row.kind, shape, count])
+    widths = [max(len(line[k]) for line in lines) for k in range(4)]
+    return "\n".join(
+        f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:<{widths[2]}}  {d:>{widths[3]}}".rstrip()
+        for a, b, c, d in lines
+    )

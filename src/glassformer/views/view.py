@@ -1,0 +1,68 @@
+"""What every view is: an HTML picture with a plain-text twin."""
+
+from dataclasses import dataclass
+from html import escape
+
+# Words and numbers of a view, for screen readers: on the page, out of sight.
+UNSEEN = (
+    "position:absolute;width:1px;height:1px;margin:-1px;padding:0;overflow:hidden;"
+    "clip-path:inset(50%);white-space:nowrap;border:0"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class View:
+    """A picture that notebooks and books show as HTML, and terminals as text.
+
+    Attributes:
+        html: Self-contained markup; nothing in it asks for the network.
+        text: The same facts as plain text.
+    """
+
+    html: str
+    text: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+
+def words(tokens: object) -> list[str]:
+    """Tokens (or other labels) as strings that can be seen: white space becomes a visible sign."""
+    return [visible(str(token)) for token in tokens]  # type: ignore[attr-defined]
+
+
+def visible(token: str) -> str:
+    """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here."""
+    token = token.replace("Ġ", "␣").replace("▁", "␣").replace(" ", "␣")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
+
+
+def number(value: float, largest: float) -> str:
+    """A number for the eye: two decimals, fewer where the largest has more digits."""
+    if value != value:
+        return "nan"
+    if value in (float("inf"), float("-inf")):
+        return "∞" if value > 0 else "-∞"
+    digits = 2 if largest < 10 else 1 if largest < 100 else 0
+    text = f"{value:.{digits}f}"
+    return text if float(text) else text.lstrip("-")
+
+
+def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -> str:
+    """An HTML table whose first column names its rows; every word is escaped."""
+    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in header)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in rest)
+        + "</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f'<table class="{css}"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
