@@ -1,0 +1,313 @@
+"""Builds the same chapters four ways and prints how long each takes, as ratios within one run.
+
+(a) plain MkDocs: the fences are shown, not run;
+(b) stock markdown-exec: the fences run in the process that builds;
+(c) Jupyter Book 1.x with its execution cache, in an environment of its own;
+(d) this project: proofbook.
+
+Every build is a whole process on a fresh copy of the book. The four take turns, so that a slow
+minute of the machine falls on all of them, and a ratio is the median of the ratios of a turn.
+
+    python bench/build.py [--rounds 3] [--without-jupyter-book]
+"""
+
+import argparse
+import os
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+JUPYTER_BOOK = ROOT / ".cache" / "bench" / "jupyter-book"
+FENCE = re.compile(r"^( *)```(python|pycon)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+CLAIM = re.compile(r"\{ (?:equals|holds|value)\b[^\n]*?\}(?=[\s.,:;!?|*)]|$)", re.MULTILINE)
+SIGN = "An edit of the prose, number"
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads `!!python/name:` tags as the names they hold."""
+
+
+class _Name(str):
+    pass
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+_PREFIX = "tag:yaml.org,2002:python/name:"
+_Loader.add_multi_constructor(_PREFIX, lambda loader, suffix, node: _Name(suffix))
+_Dumper.add_representer(_Name, lambda dumper, name: dumper.represent_scalar(_PREFIX + name, ""))
+
+
+def configure(book: Path, change: Callable[[dict], None]) -> None:
+    """Rewrites the book's mkdocs.yml."""
+    path = book / "mkdocs.yml"
+    config = yaml.load(path.read_text(), Loader=_Loader)
+    change(config)
+    path.write_text(yaml.dump(config, Dumper=_Dumper, sort_keys=False))
+
+
+def drop_proofbook(config: dict, *instead: str) -> None:
+    """Leaves the theme and the other plugins as they are."""
+    kept = [p for p in config["plugins"] if "proofbook" not in p]
+    config["plugins"] = [*kept, *instead]
+
+
+def copy_book(folder: Path) -> Path:
+    """Copies what a build reads, without caches."""
+    folder.mkdir(parents=True)
+    for name in ("docs", "src", "overrides", "mkdocs.yml", "pyproject.toml", "constraints.txt"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif source.exists():
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def chapters(book: Path) -> Iterator[tuple[Path, str]]:
+    """The pages that hold code to run, and their text."""
+    for path in sorted((book / "docs").rglob("*.md")):
+        text = path.read_text()
+        if any("show=" not in m[3] for m in FENCE.finditer(text)):
+            yield path, text
+
+
+def plain(folder: Path) -> Path:
+    """(a): the same pages under MkDocs alone."""
+    book = copy_book(folder)
+    configure(book, drop_proofbook)
+    return book
+
+
+def stock(folder: Path) -> Path:
+    """(b): each fence marked for markdown-exec, one session a page."""
+    book = copy_book(folder)
+    configure(book, lambda config: drop_proofbook(config, "markdown-exec"))
+    for path, text in chapters(book):
+
+        def mark(match: re.Match, session: str = path.stem) -> str:
+            indent, language, options, code = match.groups()
+            if "show=" in options:
+                return ""
+            head = f'{indent}```{language} exec="on" source="above" session="{session}"'
+            return f"{head}\n{code}{indent}```"
+
+        path.write_text(FENCE.sub(mark, CLAIM.sub("", text)))
+    return book
+
+
+def jupyter_book(folder: Path) -> Path:
+    """(c): each page a MyST notebook, run by this environment's kernel and cached."""
+    folder.mkdir(parents=True)
+    pages = []
+    head = "---\njupytext:\n  text_representation:\n    extension: .md\n    format_name: myst\n"
+    head += "kernelspec:\n  name: bench\n  display_name: bench\n---\n"
+    for path, text in chapters(ROOT):
+
+        def cell(match: re.Match) -> str:
+            _, language, options, code = match.groups()
+            if "show=" in options:
+                return ""
+            if language == "pycon":
+                lines = [
+                    line[4:] for line in code.splitlines() if line.lstrip()[:3] in (">>>", "...")
+                ]
+                code = "\n".join(lines) + "\n"
+            return f"```{{code-cell}} ipython3\n{code}```"
+
+        body = re.sub(r"\A---\n.*?^---\n", "", text, count=1, flags=re.MULTILINE | re.DOTALL)
+        page = folder / path.name
+        page.write_text(head + FENCE.sub(cell, CLAIM.sub("", body)))
+        pages.append(path.stem)
+    toc = {"format": "jb-book", "root": pages[0], "chapters": [{"file": p} for p in pages[1:]]}
+    (folder / "_toc.yml").write_text(yaml.safe_dump(toc))
+    execute = {"execute_notebooks": "cache", "timeout": 300}
+    (folder / "_config.yml").write_text(yaml.safe_dump({"title": "bench", "execute": execute}))
+    return folder
+
+
+def ours(folder: Path) -> Path:
+    """(d): the book as it stands."""
+    return copy_book(folder)
+
+
+def environment(book: Path) -> dict[str, str]:
+    """The copy's own `src` is what runs, on as many threads as the machine has."""
+    return os.environ | {
+        "PYTHONPATH": str(book / "src"),
+        "NO_MKDOCS_2_WARNING": "1",
+        "HF_HUB_OFFLINE": "1",
+        "JUPYTER_PATH": str(JUPYTER_BOOK / "kernels"),
+    }
+
+
+def mkdocs(book: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "mkdocs", *arguments, "-f", str(book / "mkdocs.yml")]
+
+
+def seconds(command: list[str], book: Path) -> float:
+    """Wall time of a whole process; a failure is shown and ends the run."""
+    start = time.perf_counter()
+    done = subprocess.run(
+        command, cwd=book, env=environment(book), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return time.perf_counter() - start
+
+
+def build(kind: str, book: Path) -> float:
+    if kind == "jupyter book":
+        return seconds([str(JUPYTER_BOOK / "bin" / "jupyter-book"), "build", str(book)], book)
+    return seconds(mkdocs(book, "build", "--quiet"), book)
+
+
+def install_jupyter_book() -> None:
+    """Makes the environment of (c) once: Jupyter Book there, its kernel here."""
+    if not (JUPYTER_BOOK / "bin" / "jupyter-book").exists():
+        subprocess.run([sys.executable, "-m", "venv", JUPYTER_BOOK], check=True)
+        pip = [JUPYTER_BOOK / "bin" / "pip", "install", "--quiet", "jupyter-book<2"]
+        subprocess.run(pip, check=True)
+    kernel = JUPYTER_BOOK / "kernels" / "kernels" / "bench" / "kernel.json"
+    kernel.parent.mkdir(parents=True, exist_ok=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    kernel.write_text(
+        yaml.safe_dump(
+            {"argv": argv, "display_name": "bench", "language": "python"}, default_flow_style=True
+        ).replace("'", '"')
+    )
+
+
+def edit_prose(book: Path, number: int) -> Path:
+    """Changes a sentence of one chapter, no code."""
+    page = next(path for path, _ in chapters(book)) if (book / "docs").exists() else None
+    page = page or next(p for p in sorted(book.glob("*.md")))
+    text = re.sub(rf"\n\n{SIGN} \d+\.\n", "", page.read_text())
+    page.write_text(f"{text}\n\n{SIGN} {number}.\n")
+    return page
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def page_text(address: str) -> str:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return answer.read().decode()
+    except OSError:
+        return ""
+
+
+def wait_for(address: str, words: str, limit: float = 300) -> float:
+    """Seconds until the served page holds the words."""
+    start = time.perf_counter()
+    while words not in page_text(address):
+        if time.perf_counter() - start > limit:
+            raise SystemExit(f"{address} did not show {words!r} within {limit} s")
+        time.sleep(0.02)
+    return time.perf_counter() - start
+
+
+def serve_edits(book: Path, edits: int) -> list[float]:
+    """From saving a prose edit to the rebuilt page, under `mkdocs serve`."""
+    port = free_port()
+    command = mkdocs(book, "serve", "--quiet", "--dev-addr", f"127.0.0.1:{port}")
+    page = edit_prose(book, 0)
+    address = f"http://127.0.0.1:{port}/{page.relative_to(book / 'docs').with_suffix('')}/"
+    server = subprocess.Popen(command, cwd=book, env=environment(book), start_new_session=True)
+    try:
+        wait_for(address, f"{SIGN} 0")
+        times = []
+        for number in range(1, edits + 1):
+            time.sleep(1.5)
+            edit_prose(book, number)
+            times.append(wait_for(address, f"{SIGN} {number}."))
+        return times
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def median_ratio(over: list[float], under: list[float]) -> float:
+    return statistics.median(a / b for a, b in zip(over, under, strict=True))
+
+
+def print_builds(rounds: int, kinds: dict[str, Callable[[Path], Path]], folder: Path) -> None:
+    """Cold, nothing changed, only prose changed: each kind in turn, `rounds` times."""
+    times: dict[tuple[str, str], list[float]] = {}
+    for turn in range(rounds):
+        for kind, make in kinds.items():
+            book = make(folder / f"{kind}-{turn}".replace(" ", "-"))
+            times.setdefault((kind, "cold"), []).append(build(kind, book))
+            times.setdefault((kind, "unchanged"), []).append(build(kind, book))
+            edit_prose(book, turn + 1)
+            times.setdefault((kind, "prose edited"), []).append(build(kind, book))
+            print(f"  turn {turn + 1}: {kind} done", file=sys.stderr, flush=True)
+    print(f"| {'build':<16} | {'state':<12} | median s | ÷ plain | ÷ stock | ÷ jupyter book |")
+    print("|---|---|---:|---:|---:|---:|")
+    for (kind, state), measured in times.items():
+        row = [f"{statistics.median(measured):8.2f}"]
+        for other in ("plain", "stock", "jupyter book"):
+            against = times.get((other, state))
+            row.append(f"{median_ratio(measured, against):.2f}" if against else "–")
+        print(f"| {kind:<16} | {state:<12} | {' | '.join(row)} |")
+
+
+def print_serve(edits: int, folder: Path) -> None:
+    """The wait of an author who edits prose, ours against plain."""
+    waits = {
+        "plain": statistics.median(serve_edits(plain(folder / "serve-plain"), edits)),
+        "ours": statistics.median(serve_edits(ours(folder / "serve-ours"), edits)),
+    }
+    difference = waits["ours"] - waits["plain"]
+    print(
+        f"\nserve, prose edit to page: plain {waits['plain']:.2f} s, ours {waits['ours']:.2f} s, "
+    )
+    print(f"difference {difference:+.2f} s (goal ≤ +0.3 s)")
+
+
+def print_imports(rounds: int) -> None:
+    """`import glassformer` beside `import torch`, each in a fresh process."""
+    alone = {"torch": [], "glassformer": []}
+    for _ in range(2 * rounds + 1):
+        for module, measured in alone.items():
+            measured.append(seconds([sys.executable, "-c", f"import {module}"], ROOT))
+    torch, glassformer = (statistics.median(t) for t in alone.values())
+    print(f"\nimport torch {torch:.2f} s, import glassformer {glassformer:.2f} s, ")
+    print(f"difference {glassformer - torch:+.2f} s (goal ≤ +0.1 s)")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without-jupyter-book", action="store_true")
+    options = parser.parse_args()
+    kinds = {"plain": plain, "stock": stock, "jupyter book": jupyter_book, "ours": ours}
+    if options.without_jupyter_book:
+        del kinds["jupyter book"]
+    else:
+        install_jupyter_book()
+    with tempfile.TemporaryDirectory() as folder:
+        print_builds(options.rounds, kinds, Path(folder))
+        print_serve(2 * options.rounds + 1, Path(folder))
+    print_imports(options.rounds)
+
+
+if __name__ == "__main__":
+    main()
