@@ -1,0 +1,142 @@
+"""Scaled dot-product attention: softmax(Q Kᵀ / √d_k) V, as plain functions.
+
+Every function works on (..., seq, head_dim): the leading axes, as a rule batch and heads, ride
+along.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.masks import Mask, additive_mask, causal_mask, check_mask, combine_masks
+
+
+def attention_scores(
+    query: Float[Tensor, "*batch q_len head_dim"],
+    key: Float[Tensor, "*batch k_len head_dim"],
+    attn_mask: Mask | None = None,
+    is_causal: bool = False,
+) -> Float[Tensor, "*batch q_len k_len"]:
+    """How well each query matches each key: q · k / √head_dim, and −inf where it may not look.
+
+    The product of two independent random vectors has variance head_dim; the root brings it to 1.
+
+    Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), scores (..., q_len, k_len);
+    `attn_mask` broadcasts to the scores: bool, True where a query may attend, or float, added.
+
+    Raises:
+        ValueError: query and key have unequal widths, or the mask does not fit the scores.
+
+    Source: Vaswani et al. 2017, section 3.2.1, equation 1, with query = Q, key = K, head_dim = d_k.
+    """
+    mask = _whole_mask(query, key, attn_mask, is_causal)
+    scores = query @ key.mT / math.sqrt(query.shape[-1])  # (..., q_len, k_len)
+    return scores if mask is None else scores + additive_mask(mask, scores.dtype)
+
+
+def attention_weights(
+    query: Float[Tensor, "*batch q_len head_dim"],
+    key: Float[Tensor, "*batch k_len head_dim"],
+    attn_mask: Mask | None = None,
+    is_causal: bool = False,
+) -> Float[Tensor, "*batch q_len k_len"]:
+    """How much of each value every query takes: the softmax of its row of scores.
+
+    Each row sums to one, save that of a query that may attend to nothing: it is zero.
+
+    Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), weights (..., q_len, k_len).
+
+    Raises:
+        ValueError: as `attention_scores`.
+
+    Source: Vaswani et al. 2017, section 3.2.1, equation 1.
+    """
+    return softmax_rows(attention_scores(query, key, attn_mask, is_causal))
+
+
+def softmax_rows(
+    scores: Float[Tensor, "*batch q_len k_len"],
+) -> Float[Tensor, "*batch q_len k_len"]:
+    """Softmax over the keys, with a row of nothing but −inf giving zeros.
+
+    Such a row is filled before the softmax as well as after it: a NaN that is only hidden
+    afterwards still comes back in the gradient.
+
+    Shapes: as `scores`.
+    """
+    nothing = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., q_len, 1)
+    return scores.masked_fill(nothing, 0.0).softmax(dim=-1).masked_fill(nothing, 0.0)
+
+
+def scaled_dot_product_attention(
+    query: Float[Tensor, "*batch q_len head_dim"],
+    key: Float[Tensor, "*batch k_len head_dim"],
+    value: Float[Tensor, "*batch k_len value_dim"],
+    attn_mask: Mask | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+) -> Float[Tensor, "*batch q_len value_dim"]:
+    """For each query the average of the values, weighted by how well their keys match.
+
+    `dropout_p` is applied whenever it is not zero, as torch's function of this name does.
+
+    Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
+    output (..., q_len, value_dim); value_dim may differ from head_dim.
+
+    Raises:
+        ValueError: as `attention_scores`.
+
+    Source: Vaswani et al. 2017, section 3.2.1, equation 1, with value = V.
+    """
+    weights = attention_weights(query, key, attn_mask, is_causal)  # (..., q_len, k_len)
+    weights = F.dropout(weights, dropout_p)
+    return weights @ value
+
+
+def fused_attention(
+    query: Float[Tensor, "*batch q_len head_dim"],
+    key: Float[Tensor, "*batch k_len head_dim"],
+    value: Float[Tensor, "*batch k_len value_dim"],
+    attn_mask: Mask | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+) -> Float[Tensor, "*batch q_len value_dim"]:
+    """The same result from torch's fused kernel, which never stores the weights.
+
+    torch aligns its causal mask to the first key and takes no second mask beside it, so unless the
+    lengths are equal and there is no other mask, the kernel gets the whole mask instead.
+
+    Shapes and errors: as `scaled_dot_product_attention`.
+    """
+    q_len, k_len = query.shape[-2], key.shape[-2]
+    if is_causal and attn_mask is None and q_len == k_len:
+        return F.scaled_dot_product_attention(
+            query, key, value, dropout_p=dropout_p, is_causal=True
+        )
+    mask = _whole_mask(query, key, attn_mask, is_causal)
+    if mask is not None and mask.is_floating_point():
+        mask = additive_mask(mask, query.dtype)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout_p)
+
+
+def _whole_mask(
+    query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool
+) -> Tensor | None:
+    """`attn_mask` and the causal mask together, checked against the scores' shape."""
+    q_len, k_len = query.shape[-2], key.shape[-2]
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(
+            f"query and key must have the same width to be multiplied: query {tuple(query.shape)}, "
+            f"key {tuple(key.shape)}"
+        )
+    if attn_mask is not None:
+        batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+        check_mask(attn_mask, (*batch, q_len, k_len))
+        attn_mask = torch.atleast_2d(attn_mask)  # the fused kernel takes no less
+    # A single query is the last position: no key lies in its future.
+    is_causal = is_causal and q_len > 1
+    causal = causal_mask(q_len, k_len, device=query.device) if is_causal else None
+    return combine_masks(attn_mask, causal)

@@ -1,0 +1,132 @@
+"""Masks: who may attend to whom.
+
+Everywhere in glassformer a boolean mask is True where a position **may be attended to**. Tokenizers
+write 1 and 0 instead, and additive masks 0 and −inf; both are converted here and nowhere else.
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Shaped
+from torch import Tensor
+
+# Bool: True may be attended to. Float: added to the scores. Either broadcasts to the scores.
+Mask = Bool[Tensor, "*#scores"] | Float[Tensor, "*#scores"]
+
+
+def causal_mask(
+    q_len: int, k_len: int | None = None, *, device: torch.device | str | None = None
+) -> Bool[Tensor, "{q_len} keys"]:
+    """Query i sees the keys up to i + k_len − q_len: the past and itself, never the future.
+
+    With as many keys as queries that is the lower triangle. With more keys, the queries are the
+    last positions, as they are when earlier keys come from a cache.
+
+    Shapes: the mask is (q_len, k_len); k_len defaults to q_len.
+
+    Raises:
+        ValueError: a length is less than one.
+
+    Source: Vaswani et al. 2017, section 3.2.3.
+    """
+    k_len = q_len if k_len is None else k_len
+    if q_len < 1 or k_len < 1:
+        raise ValueError(f"q_len ({q_len}) and k_len ({k_len}) must be at least 1")
+    return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
+
+
+def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, "batch 1 1 k_len"]:
+    """A tokenizer's mask, 1 for a token and 0 for padding, made to fit the scores.
+
+    The two axes of size one stand for heads and queries: every query of every head skips the same
+    padding.
+
+    Shapes: (batch, k_len) to (batch, 1, 1, k_len).
+
+    Raises:
+        ValueError: the mask is not two-dimensional, or neither bool nor integer.
+    """
+    if attention_mask.ndim != 2:
+        raise ValueError(
+            "attention_mask must have shape (batch, seq), with 1 for a token and 0 for padding, "
+            f"got shape {tuple(attention_mask.shape)}"
+        )
+    if attention_mask.is_floating_point() or attention_mask.is_complex():
+        raise ValueError(
+            "attention_mask must be bool or integer, with 1 for a token and 0 for padding, "
+            f"got {attention_mask.dtype}"
+        )
+    return attention_mask.bool()[:, None, None, :]
+
+
+def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."] | None:
+    """The mask that blocks whatever any of these masks blocks; None is a mask that blocks nothing.
+
+    Shapes: any that broadcast together; the result has the broadcast shape. Boolean masks give a
+    boolean mask. As soon as one is float the result is float: the sum of all, ready to be added.
+
+    Raises:
+        ValueError: a mask is neither bool nor float, or two shapes do not broadcast.
+    """
+    present = [mask for mask in masks if mask is not None]
+    if not present:
+        return None
+    for mask in present:
+        _check_dtype(mask)
+    try:
+        torch.broadcast_shapes(*(mask.shape for mask in present))
+    except RuntimeError as error:
+        shapes = ", ".join(str(tuple(mask.shape)) for mask in present)
+        raise ValueError(f"masks of shapes {shapes} do not broadcast together") from error
+    floats = [mask for mask in present if mask.is_floating_point()]
+    combined = present[0] if not floats else additive_mask(present[0], floats[0].dtype)
+    for mask in present[1:]:
+        combined = combined + additive_mask(mask, combined.dtype) if floats else combined & mask
+    return combined
+
+
+def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Tensor, "*mask"]:
+    """A mask as numbers to be added to the scores: 0 where attention is allowed, −inf elsewhere.
+
+    Minus infinity holds in every float type and is exact, where a large finite number is neither.
+    A float mask is only brought to `dtype`.
+
+    Shapes: as `mask`.
+
+    Raises:
+        ValueError: the mask is neither bool nor float, or `dtype` is not a float type.
+    """
+    _check_dtype(mask)
+    if not dtype.is_floating_point:
+        raise ValueError(f"an additive mask needs a float dtype to hold -inf, got {dtype}")
+    if mask.is_floating_point():
+        return mask.to(dtype)
+    allowed = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
+    return allowed.masked_fill(~mask, -math.inf)
+
+
+def check_mask(mask: Shaped[Tensor, "..."], scores_shape: tuple[int, ...]) -> None:
+    """Refuse a mask that cannot serve scores of this shape.
+
+    Raises:
+        ValueError: the mask is neither bool nor float, or does not broadcast to `scores_shape`.
+    """
+    _check_dtype(mask)
+    try:
+        fits = torch.broadcast_shapes(mask.shape, scores_shape) == tuple(scores_shape)
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"attn_mask of shape {tuple(mask.shape)} does not broadcast to the scores' shape "
+            f"(..., q_len, k_len) = {tuple(scores_shape)}; padding_mask makes (batch, 1, 1, k_len) "
+            "from a tokenizer's (batch, k_len)"
+        )
+
+
+def _check_dtype(mask: Tensor) -> None:
+    if mask.dtype != torch.bool and not mask.is_floating_point():
+        raise ValueError(
+            "a mask must be bool (True may be attended to) or float (added to the scores), "
+            f"got {mask.dtype}; padding_mask converts a tokenizer's 1 and 0"
+        )

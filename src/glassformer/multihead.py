@@ -1,0 +1,229 @@
+"""Many heads: several attentions side by side, each with projections of its own."""
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from glassformer.attention import (
+    attention_scores,
+    fused_attention,
+    scaled_dot_product_attention,
+    softmax_rows,
+)
+from glassformer.masks import Mask
+
+
+class AttentionHead(nn.Module):
+    """One head: project to queries, keys and values, then attend.
+
+    Shapes: query (batch, q_len, d_model), output (batch, q_len, head_dim).
+
+    Raises:
+        ValueError: a size is less than one, or the inputs do not fit together.
+
+    Source: Vaswani et al. 2017, section 3.2.2, with q_proj = W_i^Q, k_proj = W_i^K, v_proj = W_i^V.
+    """
+
+    def __init__(self, d_model: int, head_dim: int, *, bias: bool = True):
+        super().__init__()
+        _check_positive(d_model=d_model, head_dim=head_dim)
+        self.q_proj = nn.Linear(d_model, head_dim, bias=bias)
+        self.k_proj = nn.Linear(d_model, head_dim, bias=bias)
+        self.v_proj = nn.Linear(d_model, head_dim, bias=bias)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch q_len d_model"],
+        key: Float[Tensor, "batch k_len d_model"] | None = None,
+        value: Float[Tensor, "batch k_len d_model"] | None = None,
+        *,
+        attn_mask: Mask | None = None,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch q_len head_dim"]:
+        """Attend from `query` to `key`, which defaults to `query`: self-attention."""
+        key = query if key is None else key
+        value = key if value is None else value
+        _check_inputs(query, key, value, self.q_proj.in_features)
+        return scaled_dot_product_attention(
+            self.q_proj(query),  # (batch, q_len, head_dim)
+            self.k_proj(key),  # (batch, k_len, head_dim)
+            self.v_proj(value),
+            attn_mask=attn_mask,
+            is_causal=is_causal,
+        )
+
+
+class MultiHeadAttention(nn.Module):
+    """All heads at once: one wide projection, split into heads, attended, merged, projected.
+
+    `head_dim` defaults to d_model / num_heads; where it is given, the projections are
+    num_heads · head_dim wide, whatever d_model is. With fewer key-value heads than heads, each
+    serves num_heads / num_kv_heads queries' heads in a row.
+
+    Shapes: query (batch, q_len, d_model), key and value (batch, k_len, d_model), output as query;
+    `attn_mask` broadcasts to (batch, heads, q_len, k_len).
+
+    Raises:
+        ValueError: sizes that do not divide, or inputs that do not fit together.
+
+    Source: Vaswani et al. 2017, section 3.2.2, with num_heads = h, out_proj = W^O;
+    grouped keys and values: Ainslie et al. 2023, section 2.2.
+    """
+
+    # Set by glassformer.record while it looks on; None at all other times.
+    recorder: Callable[[str, Tensor], None] | None = None
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        *,
+        num_kv_heads: int | None = None,
+        head_dim: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
+    ):
+        super().__init__()
+        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+        _check_positive(d_model=d_model, num_heads=num_heads, num_kv_heads=num_kv_heads)
+        if head_dim is None:
+            if d_model % num_heads:
+                raise ValueError(f"num_heads ({num_heads}) must divide d_model ({d_model})")
+            head_dim = d_model // num_heads
+        _check_positive(head_dim=head_dim)
+        if num_heads % num_kv_heads:
+            raise ValueError(f"num_kv_heads ({num_kv_heads}) must divide num_heads ({num_heads})")
+        if not 0.0 <= dropout < 1.0:
+            raise ValueError(f"dropout ({dropout}) must be at least 0 and less than 1")
+        self.num_heads, self.num_kv_heads, self.head_dim = num_heads, num_kv_heads, head_dim
+        self.dropout = dropout
+        self.q_proj = nn.Linear(d_model, num_heads * head_dim, bias=bias)
+        self.k_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
+        self.v_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
+        self.out_proj = nn.Linear(num_heads * head_dim, d_model, bias=bias)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch q_len d_model"],
+        key: Float[Tensor, "batch k_len d_model"] | None = None,
+        value: Float[Tensor, "batch k_len d_model"] | None = None,
+        *,
+        attn_mask: Mask | None = None,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch q_len d_model"]:
+        """Attend from `query` to `key`, which defaults to `query`: self-attention."""
+        key = query if key is None else key
+        value = key if value is None else value
+        _check_inputs(query, key, value, self.q_proj.in_features)
+        query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, q_len, head_dim)
+        key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, k_len, head_dim)
+        value = split_heads(self.v_proj(value), self.num_kv_heads)
+        attend = fused_attention if self.recorder is None else self._attend_on_record
+        output = attend(
+            query,
+            repeat_heads(key, self.num_heads),  # (batch, heads, k_len, head_dim)
+            repeat_heads(value, self.num_heads),
+            attn_mask=attn_mask,
+            dropout_p=self.dropout if self.training else 0.0,
+            is_causal=is_causal,
+        )
+        return self.out_proj(merge_heads(output))  # (batch, q_len, d_model)
+
+    def head(self, index: int) -> AttentionHead:
+        """A copy of one head, to be looked at alone.
+
+        Raises:
+            ValueError: there is no such head.
+        """
+        if not 0 <= index < self.num_heads:
+            raise ValueError(f"head {index} is not one of 0 to {self.num_heads - 1}")
+        kv_index = index * self.num_kv_heads // self.num_heads
+        head = AttentionHead(
+            self.q_proj.in_features, self.head_dim, bias=self.q_proj.bias is not None
+        ).to(self.q_proj.weight)
+        for name, start in (("q_proj", index), ("k_proj", kv_index), ("v_proj", kv_index)):
+            rows = slice(start * self.head_dim, (start + 1) * self.head_dim)
+            wide = getattr(self, name).state_dict()
+            getattr(head, name).load_state_dict({key: wide[key][rows] for key in wide})
+        return head.train(self.training)
+
+    def extra_repr(self) -> str:
+        """The sizes that the projections alone do not tell."""
+        heads = f"num_heads={self.num_heads}, head_dim={self.head_dim}"
+        kv_heads = f", num_kv_heads={self.num_kv_heads}" * (self.num_kv_heads < self.num_heads)
+        return f"{heads}{kv_heads}, dropout={self.dropout}"
+
+    def _attend_on_record(
+        self, query, key, value, *, attn_mask, dropout_p, is_causal
+    ) -> Float[Tensor, "batch heads q_len head_dim"]:
+        """The explicit path, each step of it handed to the recorder."""
+        assert self.recorder is not None
+        scores = attention_scores(query, key, attn_mask, is_causal)
+        weights = softmax_rows(scores)
+        output = F.dropout(weights, dropout_p) @ value
+        group = self.num_heads // self.num_kv_heads
+        steps = {
+            "query": query,
+            "key": key[:, ::group],
+            "value": value[:, ::group],
+            "scores": scores,
+            "weights": weights,
+            "output": output,
+        }
+        for name, tensor in steps.items():
+            self.recorder(name, tensor)
+        return output
+
+
+def split_heads(
+    hidden: Float[Tensor, "batch seq width"], num_heads: int
+) -> Float[Tensor, "batch {num_heads} seq head_dim"]:
+    """Cut each vector into one piece a head, and put the heads before the positions.
+
+    Shapes: (batch, seq, heads · head_dim) to (batch, heads, seq, head_dim).
+    """
+    batch, seq, width = hidden.shape
+    return hidden.view(batch, seq, num_heads, width // num_heads).transpose(1, 2)
+
+
+def merge_heads(
+    heads: Float[Tensor, "batch heads seq head_dim"],
+) -> Float[Tensor, "batch seq width"]:
+    """Put the pieces of each position side by side again.
+
+    Shapes: (batch, heads, seq, head_dim) to (batch, seq, heads · head_dim).
+    """
+    return heads.transpose(1, 2).flatten(start_dim=2)
+
+
+def repeat_heads(
+    heads: Float[Tensor, "batch kv_heads seq head_dim"], num_heads: int
+) -> Float[Tensor, "batch {num_heads} seq head_dim"]:
+    """Give each key-value head as often as there are queries' heads that share it.
+
+    Shapes: (batch, kv_heads, seq, head_dim) to (batch, num_heads, seq, head_dim).
+    """
+    group = num_heads // heads.shape[1]
+    return heads if group == 1 else heads.repeat_interleave(group, dim=1)
+
+
+def _check_positive(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} ({size}) must be at least 1")
+
+
+def _check_inputs(query: Tensor, key: Tensor, value: Tensor, d_model: int) -> None:
+    shapes = [tuple(x.shape) for x in (query, key, value)]
+    fits = (
+        all(len(shape) == 3 and shape[-1] == d_model and 0 not in shape for shape in shapes)
+        and len({shape[0] for shape in shapes}) == 1
+        and shapes[1] == shapes[2]
+    )
+    if not fits:
+        raise ValueError(
+            f"query, key and value must be (batch, seq, {d_model}) with one batch, none empty, and "
+            "key and value equally long; got " + ", ".join(map(str, shapes))
+        )
