@@ -1,0 +1,50 @@
+# Everything the book needs, from an empty machine with Python 3.11 or newer and make.
+# `make` alone lists the commands.
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test build check bench clean
+.DELETE_ON_ERROR:
+
+# The first interpreter that is new enough; `make PYTHON=/path/to/python serve` names another.
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
+BIN := .venv/bin
+READY := .venv/.ready
+
+export NO_MKDOCS_2_WARNING := 1
+
+help: ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r a b; do printf '%-14s %s\n' "$$a" "$$b"; done
+
+# Made again when the metadata or a pinned version changes; otherwise a look at two dates.
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "Glassformer needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo none)." \
+		"Install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || { echo "Creating .venv with $$($(PYTHON) --version)"; $(PYTHON) -m venv .venv; }
+	@echo "Installing the book and the versions it is verified with (the first time takes minutes)"
+	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e '.[docs,test]'
+	@touch $@
+
+serve: $(READY) ## read the book at a local address; it follows your edits
+	@port=$$($(BIN)/python -c 'import socket; print(next(p for p in range(8000, 9000) if socket.socket().connect_ex(("127.0.0.1", p))))'); \
+	echo "Building the book; it will be at http://127.0.0.1:$$port/ (Ctrl-C stops it)"; \
+	exec $(BIN)/mkdocs serve --dev-addr 127.0.0.1:$$port
+
+test: $(READY) ## run every test: package, engine, chapters, site, browser
+	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
+
+build: $(READY) ## build the site into site/
+	$(BIN)/mkdocs build --strict
+
+check: $(READY) ## formatting, lint, types and the walls between the packages
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -q tests/test_walls.py
+
+bench: $(READY) ## measure; each script prints its table
+	@set -e; for script in bench/*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+
+clean: ## remove what was built (the environment in .venv stays)
+	rm -rf site .proofbook .cache .pytest_cache .mypy_cache .ruff_cache
+	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,132 @@
+"""Mathematics written in TeX and shown as MathML, made when the page is built: no script, no image.
+
+A Markdown extension of its own: `markdown_extensions: [proofbook.maths]` turns `$…$` and `\\(…\\)`
+into formulas in the line, `$$…$$`, `\\[…\\]` and `\\begin{…}` into displayed ones.
+"""
+
+import html
+import re
+from xml.etree.ElementTree import Element
+
+from latex2mathml.converter import convert_to_element
+from markdown import Extension, Markdown
+from markdown.treeprocessors import Treeprocessor
+from markdown.util import AtomicString
+
+_LATE = 15  # after the inline patterns (20), before the table of contents (5)
+_ENVIRONMENTS = {
+    *("matrix", "pmatrix", "bmatrix", "vmatrix", "array", "cases"),
+    *("align", "align*", "aligned", "split"),
+}
+_THIN = "0.167em"
+
+
+def to_mathml(tex: str, display: bool = False) -> Element:
+    """Translate one formula.
+
+    Raises:
+        ValueError: The formula is not TeX that a browser could show; the message has it.
+    """
+    try:
+        _check_source(tex)
+        # `split` draws what `aligned` means, and is the one of the two that the library knows.
+        source = re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{split}", tex)
+        math = convert_to_element(source, display="block" if display else "inline")
+        _check_result(math)
+    except Exception as error:
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"maths: {reason}, in {tex!r}") from error
+    _to_core(math)
+    _space_names(math)
+    return math
+
+
+def _check_source(tex: str) -> None:
+    """The library lets these pass and draws nonsense."""
+    depth = 0
+    for brace in re.findall(r"(?<!\\)[{}]", tex.replace(r"\\", "")):
+        depth += 1 if brace == "{" else -1
+        if depth < 0:
+            break
+    if depth != 0:
+        raise ValueError("braces do not balance")
+    for name in re.findall(r"\\begin\{([^}]*)\}", tex):
+        if name not in _ENVIRONMENTS:
+            raise ValueError(f"unknown environment {name}")
+
+
+def _check_result(math: Element) -> None:
+    for part in math.iter():
+        if part.text and part.text.startswith("\\"):
+            raise ValueError(f"unknown command {part.text}")
+        variant = part.get("mathvariant", "normal")
+        drawn = ("normal", "monospace") if part.tag == "mtext" else ("normal",)
+        if variant not in drawn:
+            raise ValueError(f"letters in {variant}, which browsers do not draw")
+
+
+def _to_core(math: Element) -> None:
+    """Say in MathML Core, which browsers draw, what the library says in older MathML."""
+    math.attrib.pop("xmlns", None)
+    for part in math.iter():
+        if part.text:
+            part.text = AtomicString(html.unescape(part.text))
+        if part.tag == "mtext" and part.attrib.pop("mathvariant", None) == "monospace":
+            part.set("class", "maths-code")
+            part.text = AtomicString((part.text or "").replace("\\_", "_"))
+        # A named operator is an identifier in upright letters; as <mo> it would get wide margins.
+        if part.tag == "mo" and part.text and len(part.text) > 1 and part.text.isalpha():
+            part.tag = "mi"
+        if part.get("width") == "negativethinmathspace":
+            part.set("width", "0")
+            part.set("style", f"margin-left:-{_THIN}")
+        if side := part.attrib.pop("columnalign", None):
+            part.set("style", f"text-align:{side}")
+
+
+def _space_names(math: Element) -> None:
+    """Set a thin space between a named function and the letters beside it, as in n log n."""
+    for parent in list(math.iter()):
+        if parent.tag != "mrow":
+            continue
+        for index in range(len(parent) - 1, 0, -1):
+            left, right = parent[index - 1], parent[index]
+            if (_is_name(left) or _is_name(right)) and not {left.tag, right.tag} & {"mo", "mspace"}:
+                parent.insert(index, Element("mspace", width=_THIN))
+
+
+def _is_name(part: Element) -> bool:
+    while part.tag in ("msub", "msup", "munder") and len(part):
+        part = part[0]
+    return part.tag == "mi" and len(part.text or "") > 1
+
+
+class MathsTreeprocessor(Treeprocessor):
+    """Replaces the TeX that arithmatex found by MathML."""
+
+    def run(self, root: Element) -> None:
+        """Put a formula into each element that arithmatex made."""
+        for element in list(root.iter()):
+            if element.get("class") != "arithmatex":
+                continue
+            display = element.tag == "div"
+            tex = html.unescape(element.text or "") if display else element.text or ""
+            element.text = None
+            element.set("class", "maths-block" if display else "maths")
+            element.append(to_mathml(tex.strip(), display))
+
+
+class MathsExtension(Extension):
+    """The `proofbook.maths` Markdown extension."""
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
+        """Let arithmatex find the formulas, then translate them."""
+        bare = ["", ""]
+        options = {"generic": True, "tex_inline_wrap": bare, "tex_block_wrap": bare}
+        md.registerExtensions(["pymdownx.arithmatex"], {"pymdownx.arithmatex": options})
+        md.treeprocessors.register(MathsTreeprocessor(md), "proofbook-maths", _LATE)
+
+
+def makeExtension(**kwargs: object) -> MathsExtension:  # noqa: N802 (Python-Markdown's name)
+    """Make the extension, as Python-Markdown asks for it."""
+    return MathsExtension(**kwargs)
