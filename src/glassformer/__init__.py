@@ -1,1 +1,44 @@
 """The transformer from first principles, one idea a file."""
+
+from glassformer.attention import attention_scores, attention_weights, scaled_dot_product_attention
+from glassformer.checkpoints import (
+    CheckpointError,
+    default_checkpoint,
+    default_device,
+    tokenizer,
+)
+from glassformer.config import TransformerConfig
+from glassformer.embeddings import Embeddings
+from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
+from glassformer.feed_forward import FeedForward
+from glassformer.masks import additive_mask, causal_mask, combine_masks, padding_mask
+from glassformer.multihead import AttentionHead, MultiHeadAttention
+from glassformer.positions import LearnedPositions
+from glassformer.pretrained import from_hf, load
+from glassformer.probe import Tape, record
+
+__all__ = [
+    "AttentionHead",
+    "CheckpointError",
+    "Embeddings",
+    "FeedForward",
+    "LearnedPositions",
+    "MultiHeadAttention",
+    "Tape",
+    "TransformerConfig",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+    "additive_mask",
+    "attention_scores",
+    "attention_weights",
+    "causal_mask",
+    "combine_masks",
+    "default_checkpoint",
+    "default_device",
+    "from_hf",
+    "load",
+    "padding_mask",
+    "record",
+    "scaled_dot_product_attention",
+    "tokenizer",
+]

@@ -1,0 +1,210 @@
+"""The sizes and choices that make one stack of layers, in one place, checked when they are made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
+
+from glassformer.feed_forward import ACTIVATIONS
+
+
+@runtime_checkable
+class HFConfig(Protocol):
+    """What is needed of a configuration of transformers: its fields as a dictionary."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig:
+    """One stack of layers; as it stands, that of bert-base-uncased.
+
+    Attributes:
+        vocab_size: tokens in the vocabulary.
+        d_model: width of the hidden states.
+        num_heads: attention heads a layer.
+        num_kv_heads: key-value heads a layer; None is one for each head.
+        head_dim: width of a head; None is d_model / num_heads.
+        num_layers: layers in the stack.
+        d_ff: inner width of the feed-forward network.
+        activation: a name in `feed_forward.ACTIVATIONS`.
+        norm_eps: what layer normalisation adds to the variance.
+        norm_first: normalise before each sub-layer (pre-norm) instead of after it (post-norm).
+        final_norm: normalise once more after the last layer; None is as `norm_first`, since
+            nothing else normalises what a pre-norm stack puts out.
+        max_positions: the longest sequence.
+        num_token_types: segments that tokens may be marked as; 0 leaves the table out.
+        dropout: of embeddings and of what each sub-layer adds.
+        attn_dropout: of attention weights.
+        bias: whether linear maps have one.
+        pad_token_id: the token whose vector stays zero in a new table and is never trained.
+        initializer_range: standard deviation of new weights.
+
+    Raises:
+        ValueError: a value is out of its range, or two do not fit together.
+    """
+
+    vocab_size: int = 30522
+    d_model: int = 768
+    num_heads: int = 12
+    num_kv_heads: int | None = None
+    head_dim: int | None = None
+    num_layers: int = 12
+    d_ff: int = 3072
+    activation: str = "gelu"
+    norm_eps: float = 1e-12
+    norm_first: bool = False
+    final_norm: bool | None = None
+    max_positions: int = 512
+    num_token_types: int = 2
+    dropout: float = 0.1
+    attn_dropout: float = 0.1
+    bias: bool = True
+    pad_token_id: int | None = 0
+    initializer_range: float = 0.02
+
+    def __post_init__(self):
+        for name in ("vocab_size", "d_model", "num_heads", "num_layers", "d_ff", "max_positions"):
+            self._require(getattr(self, name) >= 1, name, "must be at least 1")
+        for name in ("num_kv_heads", "head_dim"):
+            value = getattr(self, name)
+            self._require(value is None or value >= 1, name, "must be at least 1")
+        for name in ("dropout", "attn_dropout"):
+            value = getattr(self, name)
+            self._require(0.0 <= value < 1.0, name, "must be at least 0 and less than 1")
+        for name in ("num_token_types", "initializer_range"):
+            self._require(getattr(self, name) >= 0, name, "must not be negative")
+        self._require(self.norm_eps > 0, "norm_eps", "must be more than 0")
+        known = ", ".join(ACTIVATIONS)
+        self._require(self.activation in ACTIVATIONS, "activation", f"must be one of {known}")
+        if self.head_dim is None and self.d_model % self.num_heads:
+            raise ValueError(f"num_heads ({self.num_heads}) must divide d_model ({self.d_model})")
+        if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
+            raise ValueError(
+                f"num_kv_heads ({self.num_kv_heads}) must divide num_heads ({self.num_heads})"
+            )
+        if self.pad_token_id is not None and not 0 <= self.pad_token_id < self.vocab_size:
+            raise ValueError(
+                f"pad_token_id ({self.pad_token_id}) must be one of the vocab_size "
+                f"({self.vocab_size}) tokens"
+            )
+
+    def _require(self, holds: bool, name: str, rule: str) -> None:
+        if not holds:
+            raise ValueError(f"{name} ({getattr(self, name)!r}) {rule}")
+
+    @classmethod
+    def from_hf(cls, hf_config: HFConfig | Mapping[str, Any]) -> "TransformerConfig":
+        """The same choices in the words used here, from a live configuration or a `config.json`.
+
+        Every field is accounted for: honoured, harmless, or refused unless it has the one value
+        that stands for what is built here. A field that is missing has its default.
+
+        Raises:
+            ValueError: the model type is not known here, or a field asks for what is not built.
+        """
+        given = dict(hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict())
+        model_type = given.get("model_type")
+        known = HF_FIELDS.get(str(model_type))
+        if known is None:
+            raise ValueError(f"model_type ({model_type!r}) must be one of {', '.join(HF_FIELDS)}")
+        for name, value in given.items():
+            if name in known.refused_unless and value != known.refused_unless[name]:
+                raise ValueError(
+                    f"{name} ({value!r}) is not honoured for {model_type}: glassformer builds "
+                    f"{known.refused_unless[name]!r} only"
+                )
+            if name not in known:
+                raise ValueError(
+                    f"{name} ({value!r}) is not a field of {model_type} that glassformer knows; "
+                    "if it changes nothing in the model's output, take it out of the config"
+                )
+        choices = {known.honoured[name]: given[name] for name in known.honoured if name in given}
+        if "activation" in choices:
+            choices["activation"] = _activation(choices["activation"])
+        return cls(**choices)
+
+
+@dataclass(frozen=True)
+class HFFields:
+    """The fields of one model type in transformers, and what becomes of each here."""
+
+    honoured: Mapping[str, str]  # field there: field here
+    refused_unless: Mapping[str, Any]  # field there: the only value that is built here
+    harmless: frozenset[str]  # without effect on the output of a model in eval mode
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.honoured or name in self.refused_unless or name in self.harmless
+
+
+HF_ACTIVATIONS = MappingProxyType(
+    {
+        "gelu": "gelu",
+        "gelu_python": "gelu",
+        "gelu_new": "gelu_tanh",
+        "gelu_fast": "gelu_tanh",
+        "gelu_pytorch_tanh": "gelu_tanh",
+        "relu": "relu",
+        "silu": "silu",
+        "swish": "silu",
+    }
+)
+
+# Fields without effect on the hidden states of a model in eval mode.
+BOOKKEEPING = (
+    *("model_type", "architectures", "_name_or_path", "name_or_path", "_commit_hash", "auto_map"),
+    *("transformers_version", "dtype", "torch_dtype", "torchscript"),
+)
+OUTPUT_FORMATS = ("output_attentions", "output_hidden_states", "return_dict", "use_return_dict")
+OTHER_WAYS = (  # to compute the same
+    *("use_cache", "gradient_checkpointing", "chunk_size_feed_forward"),
+    *("_attn_implementation", "attn_implementation", "_attn_implementation_autoset"),
+)
+TOKENS = (
+    *("bos_token_id", "eos_token_id", "sep_token_id", "cls_token_id", "mask_token_id"),
+    *("decoder_start_token_id", "tokenizer_class"),
+)
+HEADS = (
+    *("id2label", "label2id", "num_labels", "problem_type", "finetuning_task"),
+    *("task_specific_params", "classifier_dropout", "tie_word_embeddings", "directionality"),
+    *("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers"),
+    *("pooler_size_per_head", "pooler_type"),
+)
+
+HF_FIELDS = MappingProxyType(
+    {
+        "bert": HFFields(
+            honoured={
+                "vocab_size": "vocab_size",
+                "hidden_size": "d_model",
+                "num_attention_heads": "num_heads",
+                "num_hidden_layers": "num_layers",
+                "intermediate_size": "d_ff",
+                "hidden_act": "activation",
+                "layer_norm_eps": "norm_eps",
+                "max_position_embeddings": "max_positions",
+                "type_vocab_size": "num_token_types",
+                "hidden_dropout_prob": "dropout",
+                "attention_probs_dropout_prob": "attn_dropout",
+                "pad_token_id": "pad_token_id",
+                "initializer_range": "initializer_range",
+            },
+            refused_unless={
+                "add_cross_attention": False,
+                "embedding_size": None,
+                "is_decoder": False,
+                "is_encoder_decoder": False,
+                "position_embedding_type": "absolute",
+                "pruned_heads": {},
+            },
+            harmless=frozenset({*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS}),
+        ),
+    }
+)
+
+
+def _activation(hidden_act: Any) -> str:
+    if hidden_act not in HF_ACTIVATIONS:
+        raise ValueError(f"hidden_act ({hidden_act!r}) must be one of {', '.join(HF_ACTIVATIONS)}")
+    return HF_ACTIVATIONS[hidden_act]

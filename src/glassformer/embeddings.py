@@ -1,0 +1,91 @@
+"""Embeddings: from token ids to the vectors that the first layer reads."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from glassformer.config import TransformerConfig
+from glassformer.positions import LearnedPositions
+
+
+class Embeddings(nn.Module):
+    """Token, position and token type: three vectors looked up, added, normalised.
+
+    Shapes: ids (batch, seq) to vectors (batch, seq, d_model).
+
+    Raises:
+        ValueError: ids that are not (batch, seq) integers of the vocabulary, an empty batch, more
+            tokens than positions, or token types that do not fit the ids.
+
+    Source: Devlin et al. 2019, section 3, "Input/Output Representations", and figure 2.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.tokens = nn.Embedding(
+            config.vocab_size, config.d_model, padding_idx=config.pad_token_id
+        )
+        self.positions = LearnedPositions(config.max_positions, config.d_model)
+        self.token_types = (
+            nn.Embedding(config.num_token_types, config.d_model) if config.num_token_types else None
+        )
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch seq"],
+        token_type_ids: Int[Tensor, "batch seq"] | None = None,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Look up and add; without `token_type_ids` every token is of type 0."""
+        check_ids(input_ids)
+        seq = input_ids.shape[1]
+        position_ids = torch.arange(seq, device=input_ids.device)
+        vectors = _look_up(self.tokens, input_ids, "input_ids") + self.positions(position_ids)
+        if self.token_types is not None:
+            if token_type_ids is None:
+                token_type_ids = torch.zeros_like(input_ids)
+            check_same_shape("token_type_ids", token_type_ids, input_ids)
+            vectors = vectors + _look_up(self.token_types, token_type_ids, "token_type_ids")
+        elif token_type_ids is not None:
+            raise ValueError(
+                "token_type_ids were given, but num_token_types is 0: there is no table"
+            )
+        return self.dropout(self.norm(vectors))  # (batch, seq, d_model)
+
+
+def check_ids(input_ids: Tensor) -> None:
+    """Refuse what is not a batch of token ids.
+
+    Raises:
+        ValueError: not (batch, seq), empty, or not of an integer type that torch looks up.
+    """
+    if input_ids.ndim != 2 or 0 in input_ids.shape:
+        raise ValueError(
+            "input_ids must have shape (batch, seq), neither of them 0, "
+            f"got shape {tuple(input_ids.shape)}"
+        )
+    if input_ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"input_ids must be int64 or int32, got {input_ids.dtype}")
+
+
+def check_same_shape(name: str, given: Tensor, input_ids: Tensor) -> None:
+    """Refuse a companion of the ids that has another shape.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    if given.shape != input_ids.shape:
+        raise ValueError(
+            f"{name} of shape {tuple(given.shape)} must have the shape of input_ids "
+            f"{tuple(input_ids.shape)}"
+        )
+
+
+def _look_up(table: nn.Embedding, ids: Tensor, name: str) -> Tensor:
+    try:
+        return table(ids)
+    except IndexError as error:
+        size = table.num_embeddings
+        wrong = ids[(ids < 0) | (ids >= size)].unique().tolist()
+        raise ValueError(f"{name} must lie between 0 and {size - 1}, got {wrong}") from error

@@ -1,0 +1,112 @@
+"""The encoder: embeddings, then layers of attention and feed-forward with residuals and norms."""
+
+from jaxtyping import Bool, Float, Int, Shaped
+from torch import Tensor, nn
+
+from glassformer.config import TransformerConfig
+from glassformer.embeddings import Embeddings, check_ids, check_same_shape
+from glassformer.feed_forward import FeedForward
+from glassformer.masks import padding_mask
+from glassformer.multihead import MultiHeadAttention
+
+
+class TransformerEncoderLayer(nn.Module):
+    """Attention, then feed-forward; each adds to what it reads.
+
+    Post-norm normalises after each addition, pre-norm what each sub-layer reads.
+
+    Shapes: hidden states (batch, seq, d_model) to the same.
+
+    Source: Vaswani et al. 2017, section 3.1, post-norm; pre-norm: Xiong et al. 2020, figure 1.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.norm_first = config.norm_first
+        self.attention = MultiHeadAttention(
+            config.d_model,
+            config.num_heads,
+            num_kv_heads=config.num_kv_heads,
+            head_dim=config.head_dim,
+            bias=config.bias,
+            dropout=config.attn_dropout,
+        )
+        self.attention_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.feed_forward = FeedForward(
+            config.d_model,
+            config.d_ff,
+            activation=config.activation,
+            dropout=config.dropout,
+            bias=config.bias,
+        )
+        self.feed_forward_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        hidden: Float[Tensor, "batch seq d_model"],
+        attn_mask: Bool[Tensor, "#batch #heads #seq seq"] | None = None,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Read, and add what was found."""
+        if self.norm_first:
+            normed = self.attention_norm(hidden)
+            hidden = hidden + self.dropout(self.attention(normed, attn_mask=attn_mask))
+            return hidden + self.feed_forward(self.feed_forward_norm(hidden))
+        attended = self.dropout(self.attention(hidden, attn_mask=attn_mask))
+        hidden = self.attention_norm(hidden + attended)
+        return self.feed_forward_norm(hidden + self.feed_forward(hidden))
+
+
+class TransformerEncoder(nn.Module):
+    """Token ids in, one vector for each token out, each with all the others in view.
+
+    Shapes: ids, attention mask and token types (batch, seq); output (batch, seq, d_model). The
+    attention mask is a tokenizer's: 1 for a token, 0 for padding.
+
+    Raises:
+        ValueError: ids, mask or token types that do not fit the configuration or each other.
+
+    Source: Devlin et al. 2019, section 3; with transformers 5.23 `BertModel` as the reference.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.embeddings = Embeddings(config)
+        self.layers = nn.ModuleList(
+            TransformerEncoderLayer(config) for _ in range(config.num_layers)
+        )
+        final_norm = config.norm_first if config.final_norm is None else config.final_norm
+        self.final_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if final_norm else None
+        init_weights(self, config.initializer_range)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch seq"],
+        attention_mask: Shaped[Tensor, "batch seq"] | None = None,
+        token_type_ids: Int[Tensor, "batch seq"] | None = None,
+    ) -> Float[Tensor, "batch seq d_model"]:
+        """Embed the ids, then pass them through every layer."""
+        check_ids(input_ids)
+        attn_mask = None
+        if attention_mask is not None:
+            check_same_shape("attention_mask", attention_mask, input_ids)
+            attn_mask = padding_mask(attention_mask)  # (batch, 1, 1, seq)
+        hidden = self.embeddings(input_ids, token_type_ids)  # (batch, seq, d_model)
+        for layer in self.layers:
+            hidden = layer(hidden, attn_mask)
+        return hidden if self.final_norm is None else self.final_norm(hidden)
+
+
+def init_weights(model: nn.Module, std: float) -> None:
+    """Draw new weights as BERT does: N(0, std), no bias, and zero for the padding token.
+
+    Source: Devlin et al. 2019, via `initializer_range` of transformers 5.23.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=std)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+        if isinstance(module, nn.Embedding) and module.padding_idx is not None:
+            nn.init.zeros_(module.weight[module.padding_idx])

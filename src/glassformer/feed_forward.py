@@ -1,0 +1,50 @@
+"""The feed-forward network: two linear maps with a bend between, the same at every position."""
+
+from collections.abc import Callable
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
+    "gelu": nn.GELU,
+    "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
+    "relu": nn.ReLU,
+    "silu": nn.SiLU,
+}
+
+
+class FeedForward(nn.Module):
+    """Widen each vector to d_ff, bend it, and bring it back to d_model.
+
+    Shapes: (..., d_model) to (..., d_model); no position sees another.
+
+    Raises:
+        ValueError: a size is less than one, or the activation is not in `ACTIVATIONS`.
+
+    Source: Vaswani et al. 2017, section 3.3, equation 2, with up_proj = W_1, b_1 and
+    down_proj = W_2, b_2; GELU in place of ReLU: Devlin et al. 2019, appendix A.2.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        *,
+        activation: str = "gelu",
+        dropout: float = 0.0,
+        bias: bool = True,
+    ):
+        super().__init__()
+        if d_model < 1 or d_ff < 1:
+            raise ValueError(f"d_model ({d_model}) and d_ff ({d_ff}) must be at least 1")
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation ({activation!r}) must be one of {', '.join(ACTIVATIONS)}")
+        self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
+        self.activation = ACTIVATIONS[activation]()
+        self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position by itself."""
+        inner = self.activation(self.up_proj(hidden))  # (..., d_ff)
+        return self.dropout(self.down_proj(inner))  # (..., d_model)

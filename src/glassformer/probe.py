@@ -1,0 +1,108 @@
+"""Looking inside: every tensor of a forward pass, without a change to the model."""
+
+import difflib
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.multihead import MultiHeadAttention
+
+
+class Tape(Mapping[str, Tensor]):
+    """What `record` saw in the last forward pass: tensors by dotted path, detached.
+
+    An attention gives `query`, `key`, `value`, `scores`, `weights` and `output` (per head, before
+    `out_proj`) under its own path; every other module that returns a tensor gives its `output`.
+    """
+
+    def __init__(self) -> None:
+        self._tensors: dict[str, Tensor] = {}
+
+    def __getitem__(self, path: str) -> Tensor:
+        if path in self._tensors:
+            return self._tensors[path]
+        if not self._tensors:
+            raise KeyError(f"{path!r}: nothing was recorded; call the model inside record(model)")
+        close = difflib.get_close_matches(path, self._tensors, n=3, cutoff=0.0)
+        raise KeyError(f"{path!r} was not recorded; close to it: {', '.join(close)}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __repr__(self) -> str:
+        lines = (f"{path}: {tuple(tensor.shape)}" for path, tensor in self.items())
+        return "\n".join(["Tape", *lines])
+
+    @property
+    def attentions(self) -> tuple[Tensor, ...]:
+        """The weights of each layer, (batch, heads, q_len, k_len).
+
+        Raises:
+            ValueError: no attention was recorded.
+        """
+        return self._all(r"(.+\.)?weights", "attention")
+
+    @property
+    def hidden_states(self) -> tuple[Tensor, ...]:
+        """The embeddings' output, then each layer's, (batch, seq, d_model).
+
+        Raises:
+            ValueError: no layer was recorded.
+        """
+        return self._all(r"(.+\.)?(embeddings|layers\.\d+)\.output", "layer")
+
+    def _all(self, pattern: str, what: str) -> tuple[Tensor, ...]:
+        found = tuple(self[path] for path in self if re.fullmatch(pattern, path))
+        if not found:
+            raise ValueError(f"no {what} was recorded; call the model inside record(model)")
+        return found
+
+
+@contextmanager
+def record(model: nn.Module) -> Iterator[Tape]:
+    """Keep the tensors of the model's next forward pass; a further pass replaces them.
+
+    Inside, attention takes the explicit path and a compiled model runs uncompiled; outside,
+    nothing is kept and nothing is slower. The tape stays readable afterwards.
+
+    Example:
+        with record(model) as tape:
+            model(input_ids)
+        tape["layers.0.attention.weights"]  # (batch, heads, q_len, k_len)
+    """
+    model = getattr(model, "_orig_mod", model)
+    tape = Tape()
+    with ExitStack() as stack:
+        # What was compiled has the fused path and no hooks baked in. Nothing can have been
+        # compiled while Dynamo is not loaded, and loading it takes a second.
+        if "torch._dynamo" in sys.modules:
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        for path, module in model.named_modules():
+            _listen(module, f"{path}." if path else "", tape._tensors, stack)
+        restart = model.register_forward_pre_hook(lambda *_: tape._tensors.clear())
+        stack.callback(restart.remove)
+        yield tape
+
+
+def _listen(module: nn.Module, prefix: str, tensors: dict[str, Tensor], stack: ExitStack) -> None:
+    """Have what this module makes written to `tensors`, until the stack is unwound."""
+
+    def keep(name: str, tensor: Tensor) -> None:
+        tensors[prefix + name] = tensor.detach()
+
+    def keep_output(module: nn.Module, inputs: tuple, output: object) -> None:
+        if isinstance(output, Tensor):
+            keep("output", output)
+
+    if isinstance(module, MultiHeadAttention):
+        stack.callback(setattr, module, "recorder", module.recorder)
+        module.recorder = keep
+    else:
+        stack.callback(module.register_forward_hook(keep_output).remove)
