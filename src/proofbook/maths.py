@@ -68,6 +68,8 @@ def _check_result(math: Element) -> None:
 def _to_core(math: Element) -> None:
     """Say in MathML Core, which browsers draw, what the library says in older MathML."""
     math.attrib.pop("xmlns", None)
+    if math.get("display") == "inline":
+        del math.attrib["display"]
     for part in math.iter():
         if part.text:
             part.text = AtomicString(html.unescape(part.text))
@@ -77,9 +79,9 @@ def _to_core(math: Element) -> None:
         # A named operator is an identifier in upright letters; as <mo> it would get wide margins.
         if part.tag == "mo" and part.text and len(part.text) > 1 and part.text.isalpha():
             part.tag = "mi"
+        # TeX's idiom softmax\!\left( takes back a space that MathML does not set.
         if part.get("width") == "negativethinmathspace":
             part.set("width", "0")
-            part.set("style", f"margin-left:-{_THIN}")
         if side := part.attrib.pop("columnalign", None):
             part.set("style", f"text-align:{side}")
 

@@ -1,0 +1,83 @@
+"""What the README, the workflows and the contributors' page tell people to type exists."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXTS = [
+    "README.md",
+    "docs/contributing.md",
+    ".ci/run",
+    *(str(p.relative_to(ROOT)) for p in (ROOT / ".github").rglob("*.yml")),
+]
+TARGETS = {"serve", "test", "build", "check", "bench", "clean"}
+
+
+def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "MAKEFLAGS": "", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_make_alone_lists_the_commands():
+    listed = set(re.findall(r"^  make (\w+)", make().stdout, flags=re.MULTILINE))
+    assert listed == TARGETS | {"help"}
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_each_make_command_in_a_text_is_a_target(path):
+    named = re.findall(r"(?:^|`|run: )make ([a-z]+)", (ROOT / path).read_text(), flags=re.MULTILINE)
+    assert set(named) <= TARGETS
+
+
+def test_readme_names_both_first_commands_and_the_lines_without_make():
+    readme = (ROOT / "README.md").read_text()
+    for line in ("make serve", "make test", "-m venv .venv", "-c constraints.txt", "mkdocs serve"):
+        assert line in readme, line
+
+
+def test_links_of_the_readme_lead_somewhere():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text())
+    assert links
+    missing = [link for link in links if not (ROOT / link).exists()]
+    assert not missing
+
+
+def test_too_old_a_python_is_named_in_the_message(tmp_path):
+    # A folder with the tools that make calls, and a python3 that is too old.
+    for tool in ("sh", "sed", "printf", "test", "echo", "touch"):
+        for folder in ("/bin", "/usr/bin"):
+            if (Path(folder) / tool).exists():
+                (tmp_path / tool).symlink_to(Path(folder) / tool)
+                break
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "Python 3.9.2" || exit 1\n')
+    old.chmod(0o755)
+    missing = tmp_path / "ready"
+    make_path = subprocess.run(["which", "make"], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [make_path.stdout.strip(), "serve", f"READY={missing}"],
+        cwd=ROOT,
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert "needs Python 3.11 or newer; found: Python 3.9.2" in result.stderr
+    assert not missing.exists()
+
+
+def test_ci_demands_the_browser():
+    script = (ROOT / ".ci/run").read_text()
+    assert os.access(ROOT / ".ci/run", os.X_OK)
+    assert "export GLASSFORMER_REQUIRE_BROWSER=1\nmake test" in script
