@@ -2,5 +2,6 @@
 
 from glassformer.views.grid import heatmap
 from glassformer.views.path import shapes
+from glassformer.views.viewers import head_view, model_view, neuron_view
 
-__all__ = ["heatmap", "shapes"]
+__all__ = ["head_view", "heatmap", "model_view", "neuron_view", "shapes"]

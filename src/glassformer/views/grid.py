@@ -1,7 +1,6 @@
 """`heatmap`: a matrix of weights or scores as coloured cells."""
 
 import math
-import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
@@ -9,7 +8,7 @@ from html import escape
 from jaxtyping import Shaped
 from torch import Tensor
 
-from glassformer.views.view import UNSEEN, View, number, table, words
+from glassformer.views.view import THEME, UNSEEN, View, columns_of, number, table, words
 
 CELL, SMALL_CELL = 44.0, 12.0  # with numbers in it, without
 WIDEST = 640.0  # what a page's column holds
@@ -17,22 +16,15 @@ LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
 MOST_CELLS = 1024  # above this many, cells of one strength share a path
 
 STYLE = """
-.glassformer-heatmap{--pos:#1f4fb5;--neg:#b0440b;--line:rgba(0,0,0,.13);position:relative;
-margin:1em 0;color:inherit;font-family:inherit}
-@media (prefers-color-scheme:dark){.glassformer-heatmap{--pos:#3f74d6;--neg:#c4571a;
---line:rgba(255,255,255,.16)}}
-[data-md-color-scheme=default] .glassformer-heatmap,[data-jp-theme-light=true] .glassformer-heatmap{
---pos:#1f4fb5;--neg:#b0440b;--line:rgba(0,0,0,.13)}
-[data-md-color-scheme=slate] .glassformer-heatmap,[data-jp-theme-light=false] .glassformer-heatmap{
---pos:#3f74d6;--neg:#c4571a;--line:rgba(255,255,255,.16)}
-@media print{.glassformer-heatmap{--pos:#1f4fb5!important;--neg:#b0440b!important;
-break-inside:avoid;print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+.glassformer-heatmap{position:relative;margin:1em 0;color:inherit;font-family:inherit}
+@media print{.glassformer-heatmap{break-inside:avoid;print-color-adjust:exact;
+-webkit-print-color-adjust:exact}}
 .glassformer-heatmap>div{overflow-x:auto}
 .glassformer-heatmap svg{display:block;margin:auto;height:auto;direction:ltr;overflow:visible;
 font-family:inherit}
 .glassformer-heatmap text{fill:currentColor}
 .glassformer-heatmap .p{fill:var(--pos)}.glassformer-heatmap .n{fill:var(--neg)}
-.glassformer-heatmap .g{stroke:var(--line);fill:none}
+.glassformer-heatmap .g{stroke:var(--edge);fill:none}
 .glassformer-heatmap .axis{opacity:.7;font-size:12px;letter-spacing:.04em}
 .glassformer-heatmap .word{font-size:13px}
 .glassformer-heatmap .number{font-size:12px;text-anchor:middle;font-variant-numeric:tabular-nums;
@@ -83,7 +75,7 @@ def heatmap(
     largest = max((abs(v) for row in values for v in row if math.isfinite(v)), default=0.0)
     title = caption or f"{axes[0]} rows, {axes[1]} columns"
     html = (
-        f'<figure class="glassformer-heatmap" data-search-exclude><style>{STYLE}</style>'
+        f'<figure class="glassformer-heatmap" data-search-exclude><style>{THEME}{STYLE}</style>'
         f"<div>{draw(values, row_words, column_words, axes, largest)}</div>"
         f'<div style="{UNSEEN}">{listen(values, row_words, column_words, axes, title, largest)}'
         f"</div>{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
@@ -254,14 +246,6 @@ def shorten(token: str) -> str:
 def width(token: str) -> float:
     """About how wide a word is at 13 pixels; wide letters (CJK, emoji) count twice."""
     return 7.4 * columns_of(token)
-
-
-def columns_of(token: str) -> int:
-    """How many columns of a terminal a word takes."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in token
-    )
 
 
 def listen(

@@ -1,5 +1,6 @@
 """What every view is: an HTML picture with a plain-text twin."""
 
+import unicodedata
 from dataclasses import dataclass
 from html import escape
 
@@ -7,6 +8,24 @@ from html import escape
 UNSEEN = (
     "position:absolute;width:1px;height:1px;margin:-1px;padding:0;overflow:hidden;"
     "clip-path:inset(50%);white-space:nowrap;border:0"
+)
+
+
+LIGHT = (
+    "--pos:#1f4fb5;--neg:#b0440b;--edge:rgba(0,0,0,.16);--hover:rgba(0,0,0,.1);"
+    "--glow:#7fb0f5;--ink:#202020;--surface:var(--md-default-bg-color,#fff)"
+)
+DARK = (
+    "--pos:#4a82e6;--neg:#d0601f;--edge:rgba(255,255,255,.2);--hover:rgba(255,255,255,.16);"
+    "--glow:#2c5cb0;--ink:#e2e4e9;--surface:var(--md-default-bg-color,#181a20)"
+)
+VIEWS = ":is(.glassformer-heatmap,glassformer-view)"
+# Colours by the system's choice, and by the switches of Material and Jupyter; paper is light.
+THEME = (
+    f"{VIEWS}{{{LIGHT}}}@media (prefers-color-scheme:dark){{{VIEWS}{{{DARK}}}}}"
+    f":is([data-md-color-scheme=default],[data-jp-theme-light=true]) {VIEWS}{{{LIGHT}}}"
+    f":is([data-md-color-scheme=slate],[data-jp-theme-light=false]) {VIEWS}{{{DARK}}}"
+    f"@media print{{html body {VIEWS}{VIEWS}{{{LIGHT}}}}}"
 )
 
 
@@ -40,6 +59,14 @@ def visible(token: str) -> str:
     """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here."""
     token = token.replace("Ġ", "␣").replace("▁", "␣").replace(" ", "␣")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
+
+
+def columns_of(token: str) -> int:
+    """How many columns of a terminal a word takes; wide letters (CJK, emoji) take two."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in token
+    )
 
 
 def number(value: float, largest: float) -> str:

@@ -1,0 +1,122 @@
+"""A bertviz viewer as an element of a page, and as a notebook's cell without a network."""
+
+import base64
+import importlib.util
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from glassformer.views.view import THEME, View
+
+STATIC = Path(__file__).parent / "static"
+LOADER = "glassformer-views.js"
+LIBRARIES = ("jquery.slim.min.js", "d3.min.js")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a viewer needs beside its numbers.
+
+    Attributes:
+        kind: `head`, `model` or `neuron`.
+        packed: The numbers and words, as `packing.pack` gives them.
+        size: Width and height of the picture in pixels, before a page scales it.
+        controls: The choices above the picture, as HTML.
+        hint: What a reader can do with it.
+        table: The strongest weights as an HTML table.
+    """
+
+    kind: str
+    packed: str
+    size: tuple[int, int]
+    controls: str
+    hint: str
+    table: str
+
+
+@dataclass(frozen=True, repr=False)
+class Viewer(View):
+    """A view drawn by one of bertviz's scripts.
+
+    Attributes:
+        kind: `head`, `model` or `neuron`.
+        height: About how many pixels the whole view takes.
+    """
+
+    kind: str
+    height: int
+
+    def _repr_page_(self) -> tuple[str, dict[str, str]]:
+        """Markup in which `asset://NAME` stands for a URL, and the file of each such name."""
+        return self.html, {name: str(path) for name, path in assets(self.kind).items()}
+
+    def _repr_html_(self) -> str:
+        """The same in a frame of its own, with every script inside it."""
+        markup = self.html
+        for name, path in assets(self.kind).items():
+            if name != LOADER:
+                data = base64.b64encode(path.read_bytes()).decode()
+                markup = markup.replace(f"asset://{name}", f"data:text/javascript;base64,{data}")
+        loader = (STATIC / LOADER).read_text(encoding="utf-8")
+        markup = markup.replace(loading(LOADER), f'<script type="module">{loader}</script>')
+        page = (
+            '<!doctype html><meta charset="utf-8"><style>:root{color-scheme:light dark}'
+            "body{margin:8px;background:Canvas;color:CanvasText;font:16px/1.5 system-ui,sans-serif}"
+            f"</style>{markup}"
+        )
+        return (
+            f'<iframe title="Attention, drawn by bertviz" sandbox="allow-scripts" '
+            f'style="width:100%;height:{self.height}px;border:0" srcdoc="{escape(page)}"></iframe>'
+        )
+
+
+def viewer(picture: Picture, text: str) -> Viewer:
+    """A picture as an element that draws itself when it comes near the screen."""
+    width, height = picture.size
+    scripts = " ".join(f"asset://{name}" for name in (*LIBRARIES, script_of(picture.kind)))
+    shape = f"--width:{width}px;--narrowest:{0.68 * width if width > 450 else 0:.0f}px;"
+    html = (
+        f"<style>{THEME}</style>"
+        f'<glassformer-view data-kind="{picture.kind}" data-search-exclude '
+        f'data-scripts="{scripts}" data-packed="{picture.packed}" '
+        f'style="display:block;{shape}--shape:{width}/{height}">'
+        f'<template shadowrootmode="open"><style>{stylesheet()}</style>'
+        f'<div id="view"><div class="bar">{picture.controls}</div>'
+        f'<p class="hint">{escape(picture.hint)}</p>'
+        f'<div class="stage"><div id="vis"></div></div></div><slot></slot></template>'
+        f'<details class="glassformer-words"><summary>The strongest weights as a table</summary>'
+        f"{picture.table}</details></glassformer-view>{loading(LOADER)}"
+    )
+    return Viewer(html, text, picture.kind, min(height, 900) + 170)
+
+
+def loading(name: str) -> str:
+    """The tag that loads the element's script; a browser runs it once a page."""
+    return f'<script type="module" src="asset://{name}"></script>'
+
+
+@cache
+def stylesheet() -> str:
+    """The style inside the element."""
+    return (STATIC / "view.css").read_text(encoding="utf-8").replace("\n", "")
+
+
+def script_of(kind: str) -> str:
+    """The name under which bertviz's own script is served."""
+    return f"bertviz-{kind}_view.js"
+
+
+def assets(kind: str) -> dict[str, Path]:
+    """The files a viewer asks for, by the names its markup has for them.
+
+    Raises:
+        ModuleNotFoundError: bertviz, whose scripts draw the picture, is not installed.
+    """
+    found = importlib.util.find_spec("bertviz")  # finds its folder, imports nothing
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("bertviz draws this view: pip install bertviz==1.4.1")
+    files = {LOADER: STATIC / LOADER}
+    files |= {name: STATIC / "vendor" / name for name in LIBRARIES}
+    files[script_of(kind)] = Path(found.origin).with_name(f"{kind}_view.js")
+    return files

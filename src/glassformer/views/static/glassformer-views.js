@@ -1,0 +1,388 @@
+// <glassformer-view>: runs one of bertviz's viewer scripts inside an element of its own.
+//
+// The scripts look up ids in the document, share a global and ask RequireJS for d3 and jQuery from
+// a far host. Here each gets its own shadow tree to look in, its own parameters, and d3 and jQuery
+// handed over, so that any number of views live on a page, in any order, and touch nothing else.
+
+const sources = new Map(); // URL -> promise of a script's text
+
+function text(url) {
+  if (!sources.has(url)) {
+    const fetched = fetch(url).then((response) => {
+      if (!response.ok) throw new Error(`${url}: ${response.status}`);
+      return response.text();
+    });
+    fetched.catch(() => sources.delete(url)); // so that a later view may try again
+    sources.set(url, fetched);
+  }
+  return sources.get(url);
+}
+
+let libraries; // promise of {jQuery, d3}, evaluated once and kept off the page's globals
+
+function load(jqueryUrl, d3Url) {
+  libraries ??= Promise.all([text(jqueryUrl), text(d3Url)]).then(([jquerySource, d3Source]) => ({
+    jQuery: evaluate(jquerySource),
+    d3: sparing(evaluate(d3Source)),
+  }));
+  libraries.catch(() => (libraries = undefined));
+  return libraries;
+}
+
+function evaluate(source) {
+  const module = { exports: {} };
+  new Function("module", "exports", "define", source)(module, module.exports, undefined);
+  return module.exports;
+}
+
+// A weight that rounds to nothing would be a line of opacity 0: it is not made at all.
+function sparing(d3) {
+  const { append } = d3.selection.prototype;
+  d3.selection.prototype.append = function (name) {
+    if (name !== "line" && name !== "path") return append.call(this, name);
+    const groups = this._groups.map((group) =>
+      Array.from(group, (node) => (node && node.__data__ === 0 ? undefined : node)),
+    );
+    return append.call(new this.constructor(groups, this._parents), name);
+  };
+  return d3;
+}
+
+// Selections that start at the element's own tree.
+function within(root, { jQuery, d3 }) {
+  const find = (what) => (typeof what === "string" ? root.querySelector(what) : what);
+  const $ = (what) =>
+    typeof what === "string" && !what.startsWith("<")
+      ? jQuery(root.querySelectorAll(what))
+      : jQuery(what);
+  const local = Object.create(d3);
+  local.select = (what) => d3.select(find(what));
+  local.selectAll = (what) =>
+    d3.selectAll(typeof what === "string" ? root.querySelectorAll(what) : what);
+  return { $, d3: local };
+}
+
+async function unpack(base64) {
+  const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  return { header, bytes: bytes.subarray(4 + length) };
+}
+
+// Bytes as nested lists of the given sizes; `read` turns a byte's place into a number.
+function nested(sizes, read, place = { at: 0 }) {
+  const [size, ...rest] = sizes;
+  return Array.from({ length: size }, () =>
+    rest.length ? nested(rest, read, place) : read(place.at++),
+  );
+}
+
+function parts(header, bytes) {
+  const { layers, heads, tokens, vector, steps, least = 0 } = header;
+  const seq = tokens.length;
+  const count = layers * heads * seq * seq;
+  const attn = nested([layers, heads, seq, seq], (i) => (bytes[i] < least ? 0 : bytes[i] / 255));
+  if (!vector) return { attn };
+  const signed = new Int8Array(bytes.buffer, bytes.byteOffset + count);
+  const perHead = seq * vector;
+  const half = layers * heads * perHead;
+  const [querySteps, keySteps] = steps;
+  const vectors = (offset, sizes) =>
+    nested([layers, heads, seq, vector], (i) =>
+      Number((signed[offset + i] * sizes[Math.floor(i / perHead)]).toPrecision(4)),
+    );
+  return { attn, queries: vectors(0, querySteps), keys: vectors(half, keySteps) };
+}
+
+// What the viewer reads for one filter: rows from one sentence, columns from one, cut on demand.
+function cut(whole, tokens, from, to) {
+  const left = tokens.slice(...from);
+  const right = tokens.slice(...to);
+  const perHead = (layers, change) => layers.map((layer) => layer.map(change));
+  const made = {};
+  const lazy = (name, make) => ({ get: () => (made[name] ??= make()), enumerable: true });
+  return Object.defineProperties(
+    { left_text: left, right_text: right },
+    {
+      attn: lazy("attn", () =>
+        perHead(whole.attn, (rows) => rows.slice(...from).map((row) => row.slice(...to))),
+      ),
+      queries: lazy("queries", () => perHead(whole.queries, (rows) => rows.slice(...from))),
+      keys: lazy("keys", () => perHead(whole.keys, (rows) => rows.slice(...to))),
+    },
+  );
+}
+
+function filters(header, whole, names) {
+  const { tokens, split } = header;
+  const all = [0, tokens.length];
+  if (!split) return { [names[0]]: cut(whole, tokens, all, all) };
+  const [a, b] = [[0, split], [split, tokens.length]];
+  const pairs = [[all, all], [a, a], [b, b], [a, b], [b, a]];
+  return Object.fromEntries(pairs.map((pair, i) => [names[i], cut(whole, tokens, ...pair)]));
+}
+
+const range = (count) => Array.from({ length: count }, (_, i) => i);
+
+function parameters(kind, header, whole) {
+  const names = kind === "neuron" ? ["all", "aa", "bb", "ab", "ba"] : ["0", "1", "2", "3", "4"];
+  return {
+    attention: filters(header, whole, names),
+    default_filter: names[0],
+    root_div_id: "view",
+    layer: header.layer,
+    head: header.head,
+    heads: header.shown,
+    include_layers: range(header.layers),
+    include_heads: range(header.heads),
+    total_heads: header.heads,
+    bidirectional: header.bidirectional,
+    display_mode: "light",
+  };
+}
+
+const TOKENS = {
+  head: ["#left > g:nth-child(2) > g", "#right > g:nth-child(2) > g"],
+  model: [],
+  neuron: ["#collapsed #leftText > g", "#expanded #leftText > g"],
+};
+
+const near = new IntersectionObserver(
+  (entries) => entries.forEach((entry) => entry.isIntersecting && entry.target.draw()),
+  { rootMargin: "600px" },
+);
+addEventListener("beforeprint", () =>
+  document.querySelectorAll("glassformer-view").forEach((view) => view.draw()),
+);
+
+class GlassformerView extends HTMLElement {
+  #drawn = false;
+  #pinned = null; // the token whose weights stay shown when the pointer leaves: [column, index]
+
+  connectedCallback() {
+    if (!this.shadowRoot) {
+      const template = this.querySelector("template");
+      if (!template) return;
+      this.attachShadow({ mode: "open" }).append(template.content.cloneNode(true));
+    }
+    near.observe(this);
+  }
+
+  disconnectedCallback() {
+    near.unobserve(this);
+  }
+
+  async draw() {
+    if (this.#drawn) return;
+    this.#drawn = true;
+    near.unobserve(this);
+    try {
+      await this.#run();
+      this.dataset.state = "drawn";
+    } catch (error) {
+      this.dataset.state = "failed";
+      this.#find(".hint").textContent = `This view could not be drawn (${error.message}).`;
+      console.error(error);
+    }
+  }
+
+  async #run() {
+    const { kind } = this.dataset;
+    const [jqueryUrl, d3Url, viewerUrl] = this.dataset.scripts
+      .split(" ")
+      .map((url) => new URL(url, document.baseURI).href);
+    const [loaded, viewer, { header, bytes }] = await Promise.all([
+      load(jqueryUrl, d3Url),
+      text(viewerUrl),
+      unpack(this.dataset.packed),
+    ]);
+    const params = parameters(kind, header, parts(header, bytes));
+    const { $, d3 } = within(this.shadowRoot, loaded);
+    const requirejs = (_, start) => start($, d3);
+    new Function("require", "requirejs", "window", "console", "PYTHON_PARAMS", viewer)(
+      { config() {} },
+      requirejs,
+      { bertviz_params: params },
+      { log() {} },
+      params,
+    );
+    this.#listen(kind, params);
+    this.#tidy(kind, params);
+    const redrawn = new MutationObserver(() => this.#tidy(kind, params));
+    redrawn.observe(this.#find("#vis"), { childList: true });
+  }
+
+  #find(what) {
+    return this.shadowRoot.querySelector(what);
+  }
+
+  #all(what) {
+    return [...this.shadowRoot.querySelectorAll(what)];
+  }
+
+  // After each drawing: fit the picture to the page and make its parts reachable.
+  #tidy(kind, params) {
+    if (!this.#find("#vis > svg")) return;
+    this.#fit(kind, params);
+    TOKENS[kind].forEach((column, c) =>
+      this.#all(column).forEach((token, i) => {
+        token.dataset.token = `${c} ${i}`;
+        token.setAttribute("role", "button");
+        token.setAttribute("tabindex", i ? "-1" : "0");
+        token.setAttribute("aria-label", `${token.querySelector("text").textContent} (${i})`);
+      }),
+    );
+    if (kind === "head") this.#labelHeads();
+    if (kind === "neuron") this.#all(".attn-line-group line").forEach((l) => l.classList.add("one-hue"));
+    if (kind === "model") this.#labelThumbnails(params);
+    if (this.#pinned) this.#point("mouseover");
+  }
+
+  #fit(kind, params) {
+    const svg = this.#find("#vis > svg");
+    const height = parseFloat(svg.dataset.height ?? svg.getAttribute("height"));
+    svg.dataset.height = height;
+    const open = kind === "neuron" && this.#expanded();
+    const rows = params.attention[params.default_filter].left_text.length;
+    const box = {
+      head: [0, 0, Math.max(336, 20 * params.total_heads + 2), height + 4],
+      model: [0, 0, 970, height],
+      neuron: open ? [0, 0, 1010, rows * 26 + 50] : [0, 36, 420, rows * 26 + 14],
+    }[kind];
+    svg.setAttribute("viewBox", box.join(" "));
+    svg.removeAttribute("height");
+    const vis = this.#find("#vis");
+    vis.style.setProperty("--width", `${box[2]}px`);
+    vis.style.setProperty("--narrowest", `${box[2] > 450 ? 0.68 * box[2] : 0}px`);
+  }
+
+  // Lines of many heads are faint (a weight is divided by their number): one filter lifts them.
+  #brighten(svg) {
+    const filter = document.createElementNS(svg.namespaceURI, "filter");
+    filter.id = "brighter";
+    filter.setAttribute("filterUnits", "userSpaceOnUse");
+    for (const side of ["width", "height"]) filter.setAttribute(side, "100%");
+    filter.innerHTML = '<feComponentTransfer><feFuncA type="gamma"/></feComponentTransfer>';
+    svg.prepend(filter);
+  }
+
+  #labelHeads() {
+    this.#brighten(this.#find("#vis > svg"));
+    const boxes = this.#all("#vis > svg > g:last-of-type > rect");
+    boxes.forEach((box, head) => {
+      box.setAttribute("role", "checkbox");
+      box.setAttribute("tabindex", "0");
+      box.setAttribute("aria-label", `head ${head}`);
+      const number = document.createElementNS(box.namespaceURI, "text");
+      number.setAttribute("class", "head-number");
+      number.setAttribute("aria-hidden", "true");
+      number.setAttribute("x", 20 * head + 10);
+      number.setAttribute("y", 14);
+      number.textContent = head;
+      box.after(number);
+    });
+    this.#checkHeads();
+  }
+
+  // A head that is switched off has a lightened colour, which d3 writes as rgb().
+  #checkHeads() {
+    const boxes = this.#all("[role=checkbox]");
+    const on = boxes.filter((box) => box.getAttribute("fill").startsWith("#"));
+    boxes.forEach((box) => box.setAttribute("aria-checked", String(on.includes(box))));
+    const exponent = 1 / (1 + Math.log2(on.length) / 3);
+    this.#find("#brighter feFuncA").setAttribute("exponent", exponent.toFixed(2));
+  }
+
+  #labelThumbnails({ total_heads: heads }) {
+    this.#all("rect.attn_background").forEach((background, i) => {
+      const region = background.parentNode.lastElementChild;
+      region.dataset.thumbnail = i;
+      region.setAttribute("role", "button");
+      region.setAttribute("tabindex", i ? "-1" : "0");
+      region.setAttribute("aria-label", `layer ${Math.floor(i / heads)}, head ${i % heads}`);
+    });
+  }
+
+  #listen(kind, params) {
+    const vis = this.#find("#vis");
+    for (const name of ["mouseover", "mouseleave"]) {
+      vis.addEventListener(name, (e) => e.isTrusted && this.#pinned && e.stopPropagation(), true);
+    }
+    vis.addEventListener("focusin", (e) => {
+      const token = e.target.closest?.("[data-token]");
+      if (token) this.#pin(token.dataset.token.split(" ").map(Number));
+    });
+    vis.addEventListener("click", (e) => {
+      if (!e.target.closest("[data-token],[role]")) this.#pin(null);
+      if (kind === "head") this.#checkHeads();
+      if (kind === "neuron") this.#showDetail(params);
+    });
+    vis.addEventListener("dblclick", () => kind === "head" && this.#checkHeads());
+    vis.addEventListener("keydown", (e) => this.#key(e, params));
+    this.#find(".detail-button")?.addEventListener("click", () => {
+      const sign = this.#expanded() ? "#expanded .minus-sign" : "#collapsed .plus-sign";
+      this.#find(sign).nextElementSibling.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    });
+  }
+
+  #key(event, { total_heads: heads }) {
+    const { target, key } = event;
+    if (key === "Escape") this.#pin(null);
+    if ((key === "Enter" || key === " ") && target.matches("[role=checkbox],[data-thumbnail]")) {
+      const name = event.shiftKey ? "dblclick" : "click";
+      target.dispatchEvent(new MouseEvent(name, { bubbles: true }));
+      event.preventDefault();
+    }
+    const next = this.#neighbour(target, key, heads);
+    if (!next) return;
+    target.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+    event.preventDefault();
+  }
+
+  #neighbour(target, key, heads) {
+    const step = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: 0, ArrowRight: 0 }[key];
+    if (step === undefined) return null;
+    if (target.dataset.token) {
+      const [column, index] = target.dataset.token.split(" ").map(Number);
+      return this.#find(`[data-token="${column} ${index + step}"]`);
+    }
+    if (!target.dataset.thumbnail) return null;
+    const across = { ArrowLeft: -1, ArrowRight: 1 }[key] ?? step * heads;
+    return this.#find(`[data-thumbnail="${Number(target.dataset.thumbnail) + across}"]`);
+  }
+
+  #pin(place) {
+    if (String(place) === String(this.#pinned)) return;
+    if (this.#pinned) this.#point("mouseleave");
+    this.#pinned = place;
+    if (place) this.#point("mouseover");
+  }
+
+  // Tells the viewer that the pointer is on (or has left) the pinned token.
+  #point(name) {
+    const token = this.#find(`[data-token="${this.#pinned.join(" ")}"]`);
+    if (!token) return;
+    token.dispatchEvent(new MouseEvent(name, { bubbles: name === "mouseover" }));
+    if (name === "mouseleave") token.parentNode.parentNode.dispatchEvent(new MouseEvent(name));
+  }
+
+  #expanded() {
+    return this.#find("#expanded")?.getAttribute("visibility") === "visible";
+  }
+
+  #showDetail(params) {
+    const open = this.#expanded();
+    this.#find(".detail-button").setAttribute("aria-pressed", String(open));
+    if (this.#pinned) this.#pinned = [Number(open), this.#pinned[1]];
+    this.#fit("neuron", params);
+    if (this.#pinned) this.#point("mouseover");
+  }
+}
+
+if (!customElements.get("glassformer-view")) {
+  customElements.define("glassformer-view", GlassformerView);
+}

@@ -1,0 +1,317 @@
+"""bertviz's three viewers for any model: attention by head, by model and by neuron."""
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import SupportsInt
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.views.packing import pack, vector_bytes, weight_bytes
+from glassformer.views.page import Picture, Viewer, viewer
+from glassformer.views.view import columns_of, table, words
+
+STRONGEST = 12  # rows of the table that says a picture in words
+WIDEST_WORD = 13  # letters the viewers have room for
+MOST_LINES = 150_000  # what a browser draws without falling silent
+
+FILTERS = [
+    "All",
+    "Sentence A → Sentence A",
+    "Sentence B → Sentence B",
+    "Sentence A → Sentence B",
+    "Sentence B → Sentence A",
+]
+
+
+def head_view(
+    attentions: Sequence[Float[Tensor, "1 heads q_len k_len"]],
+    tokens: Sequence[str],
+    *,
+    sentence_b_start: SupportsInt | None = None,
+    heads: Sequence[int] | None = None,
+    layer: int = 0,
+) -> Viewer:
+    """Shows, with bertviz's head view, which words attend to which in one layer, a colour a head.
+
+    Weights are drawn in steps of 1/255, so what is drawn is off by at most 1/510. As in bertviz, a
+    line is as opaque as its weight divided by the number of heads shown; a filter then brightens
+    the lines of many heads, all alike, so that they can be seen.
+
+    Args:
+        attentions: One tensor a layer, as in `tape.attentions`.
+        tokens: The words.
+        sentence_b_start: Where a second sentence begins, for the choice of sentences.
+        heads: The heads shown at first; all of them by default.
+        layer: The layer shown at first.
+
+    Raises:
+        ValueError: Shapes, words, heads, layer or sentence do not fit one another.
+    """
+    weights = stacked(attentions, tokens)  # (layers, heads, seq, seq)
+    layers, num_heads, seq, _ = weights.shape
+    check_index("layer", layer, layers)
+    for head in heads or ():
+        check_index("head", head, num_heads)
+    split = second_sentence(sentence_b_start, seq)
+    least = least_drawn(weights[layer])
+    shown = sorted(set(heads)) if heads else list(range(num_heads))
+    what = f"layer {layer}, " + (
+        f"head {shown[0]}" if len(shown) == 1 else f"{len(shown)} heads of {num_heads}"
+    )
+    strong = strongest(weights, tokens, [layer], shown)
+    header = describe(weights, tokens, split, least) | {"layer": layer, "shown": heads and shown}
+    picture = Picture(
+        kind="head",
+        packed=pack(header, [weight_bytes(weights)]),
+        size=(max(336, 20 * num_heads + 2), round(seq * 22.5 + 34)),
+        controls=choice("layer", "Layer", []) + sentences(split, "head"),
+        hint="Point at a word to see only its lines; click it and they stay. Click a coloured "
+        "square to switch a head off or on, double-click to see it alone." + remark(least),
+        table=as_table(strong, what),
+    )
+    return viewer(picture, as_text("Head view", what, strong))
+
+
+def model_view(
+    attentions: Sequence[Float[Tensor, "1 heads q_len k_len"]],
+    tokens: Sequence[str],
+    *,
+    sentence_b_start: SupportsInt | None = None,
+) -> Viewer:
+    """Shows, with bertviz's model view, the attention of every head of every layer at once.
+
+    Weights are drawn in steps of 1/255; of more lines than a browser can draw, the strongest.
+
+    Args:
+        attentions: One tensor a layer, as in `tape.attentions`.
+        tokens: The words.
+        sentence_b_start: Where a second sentence begins, for the choice of sentences.
+
+    Raises:
+        ValueError: Shapes, words or sentence do not fit one another.
+    """
+    weights = stacked(attentions, tokens)  # (layers, heads, seq, seq)
+    layers, num_heads, seq, _ = weights.shape
+    split = second_sentence(sentence_b_start, seq)
+    least = least_drawn(weights)
+    what = f"{layers} layers of {num_heads} heads"
+    strong = strongest(weights, tokens, range(layers), range(num_heads))
+    row = seq * 7 * 12 / num_heads + 10
+    picture = Picture(
+        kind="model",
+        packed=pack(describe(weights, tokens, split, least), [weight_bytes(weights)]),
+        size=(970, round(max(layers * row + 38, seq * 18 + 55))),
+        controls=sentences(split, "model"),
+        hint="Each picture is one head. Click it to see it with its words." + remark(least),
+        table=as_table(strong, what),
+    )
+    return viewer(picture, as_text("Model view", what, strong))
+
+
+def neuron_view(
+    tape: Mapping[str, Tensor],
+    tokens: Sequence[str],
+    *,
+    layer: int = 0,
+    head: int = 0,
+    sentence_b_start: SupportsInt | None = None,
+) -> Viewer:
+    """Shows, with bertviz's neuron view, how queries and keys make the weights of one head.
+
+    Weights are drawn in steps of 1/255, queries and keys in steps of a 127th of the head's
+    largest entry.
+
+    Args:
+        tape: What `glassformer.probe.record` yields, after a forward pass of one batch row.
+        tokens: The words.
+        layer: The layer shown at first.
+        head: The head shown at first.
+        sentence_b_start: Where a second sentence begins, for the choice of sentences.
+
+    Raises:
+        ValueError: The tape has no attention, or words, layer, head or sentence do not fit it.
+    """
+    paths = attention_paths(tape)
+    weights = stacked([tape[f"{path}.weights"] for path in paths], tokens)
+    layers, num_heads, seq, _ = weights.shape
+    check_index("layer", layer, layers)
+    check_index("head", head, num_heads)
+    split = second_sentence(sentence_b_start, seq)
+    queries = torch.stack([per_head(tape[f"{path}.query"], num_heads) for path in paths])
+    keys = torch.stack([per_head(tape[f"{path}.key"], num_heads) for path in paths])
+    (query_bytes, query_steps), (key_bytes, key_steps) = vector_bytes(queries), vector_bytes(keys)
+    what = f"layer {layer}, head {head}"
+    strong = strongest(weights, tokens, [layer], [head])
+    header = describe(weights, tokens, split, 1) | {
+        "layer": layer,
+        "head": head,
+        "bidirectional": bool(weights.triu(1).any()),
+        "vector": queries.shape[-1],
+        "steps": [
+            [float(f"{s:.6g}") for s in steps.flatten()] for steps in (query_steps, key_steps)
+        ],
+    }
+    button = (
+        '<button type="button" class="detail-button" aria-pressed="false">'
+        "+ queries and keys</button>"
+    )
+    picture = Picture(
+        kind="neuron",
+        packed=pack(header, [weight_bytes(weights), query_bytes, key_bytes]),
+        size=(420, seq * 26 + 14),
+        controls=choice("layer", "Layer", [])
+        + choice("att_head", "Head", [])
+        + sentences(split, "neuron")
+        + button,
+        hint="Point at a word on the left to see what it attends to; click it and the choice "
+        "stays. The + shows the query and the keys behind the weights.",
+        table=as_table(strong, what),
+    )
+    return viewer(picture, as_text("Neuron view", what, strong))
+
+
+def stacked(attentions: Iterable[Tensor], tokens: Sequence[str]) -> Tensor:
+    """The layers as one float tensor `(layers, heads, seq, seq)`, after looking at every shape."""
+    layers = list(attentions)
+    if not layers or layers[0] is None:
+        raise ValueError(
+            f"attentions hold no layer ({attentions!r}); a model of transformers gives them "
+            "only if loaded with attn_implementation='eager' and called with output_attentions=True"
+        )
+    for i, weights in enumerate(layers):
+        if weights.ndim != 4 or weights.shape[0] != 1:
+            raise ValueError(
+                f"attentions of layer {i} have shape {tuple(weights.shape)}; "
+                "expected (1, heads, q_len, k_len): one batch row"
+            )
+        if weights.shape != layers[0].shape:
+            raise ValueError(
+                f"attentions of layer {i} have shape {tuple(weights.shape)}, "
+                f"those of layer 0 {tuple(layers[0].shape)}"
+            )
+        if tuple(weights.shape[2:]) != (len(tokens), len(tokens)):
+            raise ValueError(
+                f"attentions of layer {i} have {weights.shape[2]} queries and {weights.shape[3]} "
+                f"keys, but there are {len(tokens)} tokens: {' '.join(words(tokens))}"
+            )
+    whole = torch.cat([w.detach().cpu().float() for w in layers])
+    low, high = whole.min().item(), whole.max().item()
+    if not (low >= -1e-4 and high <= 1 + 1e-4):  # also catches nan
+        raise ValueError(
+            f"attentions lie between {low:g} and {high:g}, weights between 0 and 1; "
+            "heatmap draws scores"
+        )
+    return whole.clamp(0, 1)
+
+
+def attention_paths(tape: Mapping[str, Tensor]) -> list[str]:
+    """The dotted paths of the first stack's self-attentions, a layer each."""
+    found = [key.removesuffix(".query") for key in tape if key.endswith(".attention.query")]
+    if not found:
+        raise ValueError(
+            f"the tape holds no attention.query; it has {len(tape)} entries: "
+            f"{', '.join(list(tape)[:5]) or 'was the model called inside record?'}"
+        )
+    stack = found[0].partition("layers.")[0]
+    return [path for path in found if path.partition("layers.")[0] == stack]
+
+
+def per_head(vectors: Tensor, num_heads: int) -> Tensor:
+    """`(1, heads, seq, head_dim)` as `(num_heads, seq, head_dim)`: shared key heads repeat."""
+    one = vectors.detach().cpu().float()[0]
+    return one.repeat_interleave(num_heads // one.shape[0], dim=0)
+
+
+def check_index(name: str, index: int, count: int) -> None:
+    """An index counts from 0 and stays below what there is."""
+    if not 0 <= operator.index(index) < count:
+        raise ValueError(f"{name} ({index}) must be one of 0..{count - 1}")
+
+
+def second_sentence(start: SupportsInt | None, seq: int) -> int | None:
+    """Where the second sentence begins, as a plain number."""
+    if start is None:
+        return None
+    split = int(start)
+    if not 0 < split < seq:
+        raise ValueError(f"sentence_b_start ({split}) must lie inside the {seq} tokens")
+    return split
+
+
+def least_drawn(weights: Tensor) -> int:
+    """The smallest byte drawn: 1, or more where too many lines would be left."""
+    drawn = weight_bytes(weights).flatten()
+    counts = torch.bincount(drawn, minlength=256)
+    above = counts.flip(0).cumsum(0).flip(0)  # how many bytes are at least so large
+    return next((b for b in range(1, 256) if above[b] <= MOST_LINES), 255)
+
+
+def remark(least: int) -> str:
+    """What a picture leaves out."""
+    return "" if least == 1 else f" Weights below {(least - 0.5) / 255:.1%} are not drawn."
+
+
+def describe(
+    weights: Tensor, tokens: Sequence[str], split: int | None, least: int
+) -> dict[str, object]:
+    """What the page's script must know to read the bytes."""
+    layers, heads, _, _ = weights.shape
+    shown = [fit(word) for word in words(tokens)]
+    return {"layers": layers, "heads": heads, "tokens": shown, "split": split, "least": least}
+
+
+def fit(token: str) -> str:
+    """A word cut to the room the viewers have."""
+    while columns_of(token) > WIDEST_WORD:
+        token = token.removesuffix("…")[:-1] + "…"
+    return token
+
+
+def strongest(
+    weights: Tensor, tokens: Sequence[str], layers: Sequence[int], heads: Sequence[int]
+) -> list[list[str]]:
+    """Layer, head, query, key and weight of the largest weights, the largest first."""
+    part = weights[list(layers)][:, list(heads)]
+    values, places = part.flatten().topk(min(STRONGEST, part.numel()))
+    names = [f"{word} ({i})" for i, word in enumerate(words(tokens))]
+    rows = []
+    for value, place in zip(values.tolist(), places, strict=True):
+        i, j, query, key = (int(x) for x in torch.unravel_index(place, part.shape))
+        rows.append([str(layers[i]), str(heads[j]), names[query], names[key], f"{value:.3f}"])
+    return rows
+
+
+def as_table(rows: list[list[str]], what: str) -> str:
+    """The strongest weights as an HTML table."""
+    header = ["layer", "head", "query", "key", "weight"]
+    caption = f"The {len(rows)} strongest weights of {what}; words with their positions"
+    return table(header, rows, caption=caption, css="glassformer-strongest")
+
+
+def as_text(title: str, what: str, rows: list[list[str]]) -> str:
+    """The strongest weights as plain text."""
+    wide = max(columns_of(row[2]) for row in rows)
+    lines = [
+        f"layer {layer} head {head}: {' ' * (wide - columns_of(query))}{query} → {key}  {weight}"
+        for layer, head, query, key, weight in rows
+    ]
+    return "\n".join(
+        [f"{title}: {what}; the strongest weights, words with their positions", *lines]
+    )
+
+
+def choice(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
+    """A labelled drop-down; the viewer fills in what is left empty."""
+    inner = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in options)
+    return f'<label>{label} <select id="{name}">{inner}</select></label>'
+
+
+def sentences(split: int | None, kind: str) -> str:
+    """The choice between sentences, where there are two."""
+    if split is None:
+        return ""
+    values = ["all", "aa", "bb", "ab", "ba"] if kind == "neuron" else [str(i) for i in range(5)]
+    return choice("filter", "Attention", list(zip(values, FILTERS, strict=True)))
