@@ -1,0 +1,196 @@
+"""One page's interpreter state: blocks run in it in order, claims are evaluated in it.
+
+A session lives in a process of its own that ends with the page, so that nothing has to be undone:
+whatever a block sets (default dtype, grad mode, print options, environment) ends with it.
+"""
+
+import __future__
+
+import ast
+import builtins
+import doctest
+import inspect
+import linecache
+import re
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from proofbook import display
+from proofbook.capture import Capture
+from proofbook.expressions import Expression, as_data, randomness_kept
+from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
+from proofbook.tracebacks import failure_of, last_line
+
+LARGEST_TEXT = 1_000_000
+"""Characters that one block may print."""
+
+
+class Session:
+    """A fresh `__main__`, the blocks that run in it, and the claims that wait for their names."""
+
+    def __init__(
+        self, blocks: Sequence[Block], claims: Sequence[tuple[str, int]], capture: Capture
+    ) -> None:
+        main = types.ModuleType("__main__")
+        main.__dict__["__builtins__"] = builtins
+        sys.modules["__main__"] = main
+        self.names = main.__dict__
+        self._given = frozenset(self.names)
+        self._blocks = blocks
+        self._claims = list(claims)
+        self._capture = capture
+        self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
+        inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
+
+    def run(self, index: int) -> BlockResult:
+        """Run one block; whatever it raises, exits included, comes back as its failure."""
+        block, filename = self._blocks[index], _filename(index)
+        started = time.perf_counter()
+        self.names.pop("__warningregistry__", None)  # each block warns anew
+        shown: list[Output] = []
+        examples: list[Example] = []
+        failure = None
+        self._capture.take()  # what a thread wrote between blocks belongs to none
+        try:
+            if block.kind == "python":
+                shown += self._run_python(block.code, filename)
+            else:
+                for example in self._run_doctest(block.code, filename):
+                    examples.append(example)
+            shown += display.show_figures(f"b{index + 1}")
+        except BaseException as error:
+            failure = failure_of(error, filename)
+        text = self._capture.take()
+        if len(text) > LARGEST_TEXT:
+            failure = Failure(
+                f"printed {len(text):,} characters; at most {LARGEST_TEXT:,} are shown"
+            )
+            text = text[:LARGEST_TEXT]
+        printed = [Output("stdout", text)] if text else []
+        seconds = time.perf_counter() - started
+        return BlockResult((*printed, *shown), tuple(examples), failure, seconds)
+
+    def evaluate(self, done: int, last: bool = False) -> Iterator[tuple[str, int, Value]]:
+        """Evaluate each waiting claim whose place is reached and whose names exist.
+
+        Args:
+            done: How many blocks have run.
+            last: No block will follow, so that a name that is missing stays missing.
+        """
+        waiting = []
+        for text, place in self._claims:
+            value = self._value(text, done, last) if place <= done else None
+            if value is None:
+                waiting.append((text, place))
+            else:
+                yield text, place, value
+        self._claims = waiting
+
+    def _value(self, text: str, done: int, last: bool) -> Value | None:
+        try:
+            expression = Expression(text)
+        except (SyntaxError, ValueError) as error:
+            return Value(after=done, failure=Failure(f"does not parse: {error}"))
+        if missing := expression.missing(self.names):
+            names = ", ".join(missing)
+            never = Failure(f"reads a name that no block of the page defines: {names}")
+            return Value(after=done, failure=never) if last else None
+        if expression.is_constant(self.names.keys() - self._given):
+            constant = "reads nothing that a block of the page computed or imported: a constant"
+            return Value(after=done, failure=Failure(f"{constant} proves nothing"))
+        try:
+            with randomness_kept():
+                return Value(as_data(expression.value(self.names)), after=done)
+        except BaseException as error:
+            return Value(after=done, failure=failure_of(error, "<claim>"))
+        finally:
+            self._capture.take()
+
+    def _run_python(self, code: str, filename: str) -> list[Output]:
+        _remember(filename, code)
+        tree = ast.parse(code, filename)
+        last = tree.body[-1] if tree.body else None
+        expression = None
+        if isinstance(last, ast.Expr) and not code.rstrip().endswith(";"):
+            expression = ast.Expression(last.value)
+            del tree.body[-1]
+        exec(self._compile(tree, filename, "exec"), self.names)
+        if expression is None:
+            return []
+        value = eval(self._compile(expression, filename, "eval"), self.names)
+        prefix = filename.strip("<>").replace("block ", "b")
+        output = display.show(value, prefix)
+        return [*([output] if output else []), *display.show_figures(prefix, shown=value)]
+
+    def _run_doctest(self, code: str, filename: str) -> Iterator[Example]:
+        examples = doctest.DocTestParser().get_examples(code, filename)
+        lines = [""] * (code.count("\n") + 1)
+        for example in examples:
+            source = example.source.splitlines()
+            lines[example.lineno : example.lineno + len(source)] = source
+        _remember(filename, "\n".join(lines))
+        sys.displayhook = sys.__displayhook__
+        for example in examples:
+            try:
+                exec(self._compile_example(example, filename), self.names)
+                got = self._capture.take()
+            except BaseException as error:
+                if example.exc_msg is None:
+                    raise
+                self._capture.take()
+                got = last_line(error)
+            yield Example(example.source, example.want, got, example.lineno)
+
+    def _compile_example(self, example: doctest.Example, filename: str) -> types.CodeType:
+        try:
+            tree = compile(example.source, filename, "single", ast.PyCF_ONLY_AST, True)
+        except SyntaxError as error:
+            error.lineno = (error.lineno or 1) + example.lineno
+            raise
+        return self._compile(ast.increment_lineno(tree, example.lineno), filename, "single")
+
+    def _compile(self, tree: Any, filename: str, mode: str) -> types.CodeType:
+        code = compile(tree, filename, mode, self._future, dont_inherit=True)
+        self._future |= code.co_flags & _FUTURE
+        return code
+
+
+def _every_future_flag() -> int:
+    flags = 0
+    for name in __future__.all_feature_names:
+        flags |= getattr(__future__, name).compiler_flag
+    return flags
+
+
+_FUTURE = _every_future_flag()
+
+
+def _filename(index: int) -> str:
+    return f"<block {index + 1}>"
+
+
+def _remember(filename: str, code: str) -> None:
+    """Let tracebacks and `inspect.getsource` find the text."""
+    linecache.cache[filename] = (
+        len(code),
+        None,
+        [line + "\n" for line in code.split("\n")],
+        filename,
+    )
+
+
+def _finding_classes(getfile: Callable[..., str], blocks: Sequence[Block]) -> Callable[..., str]:
+    """Extend `inspect.getfile` to classes of a `__main__` that has no file."""
+
+    def found(thing: Any) -> str:
+        if isinstance(thing, type) and thing.__module__ == "__main__":
+            opening = re.compile(rf"^(>>>|\.\.\.)?\s*class {thing.__name__}\b", re.MULTILINE)
+            for index in reversed(range(len(blocks))):
+                if _filename(index) in linecache.cache and opening.search(blocks[index].code):
+                    return _filename(index)
+        return getfile(thing)
+
+    return found
