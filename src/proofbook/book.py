@@ -1,0 +1,117 @@
+"""A book: its pages parsed once, run together, judged."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from proofbook.bookfile import BookSettings
+from proofbook.model import Chapter, Run
+from proofbook.page import Page, normal, parse, split_front_matter
+from proofbook.problems import Problem
+from proofbook.runner import Runner
+from proofbook.show import Shown, show
+from proofbook.verdict import judge
+
+Progress = Callable[[Chapter, Run], None]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A page, its run, and every problem of both.
+
+    Attributes:
+        page: The page as parsed.
+        run: What running it gave.
+        problems: What does not pass, in the order of the page.
+        sources: For each fence with `show=`, by index, the symbol that it shows.
+    """
+
+    page: Page
+    run: Run
+    problems: list[Problem]
+    sources: dict[int, Shown]
+
+
+class Book:
+    """Checks chapters; keeps what it has parsed, and the runner, until closed."""
+
+    def __init__(self, settings: BookSettings) -> None:
+        self.settings = settings
+        self._runner = Runner(settings.running)
+        self._pages: dict[str, tuple[str, Page]] = {}
+        self._checked: dict[str, Checked] = {}
+
+    def __enter__(self) -> "Book":
+        """The book itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop what runs."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop what runs."""
+        self._runner.close()
+
+    def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
+        """Parse, run and judge chapters, given as text by path."""
+        pages = [self._page(path, text) for path, text in texts.items()]
+        running = [page.chapter for page in pages if page.chapter.blocks or page.chapter.claims]
+        runs = self._runner.run(running, progress)
+        checked = [self._judged(page, runs.get(page.chapter.path, Run((), {}))) for page in pages]
+        self._checked.update({one.page.chapter.path: one for one in checked})
+        return checked
+
+    def of(self, path: str, text: str) -> Checked:
+        """The result for a page whose text Markdown is now converting.
+
+        A text that differs from the one that was checked (a plugin may have changed it) is
+        checked anew.
+        """
+        known = self._checked.get(path)
+        if known is None or known.page.sheet.text != text:
+            (known,) = self.check({path: text})
+        return known
+
+    def path_of(self, text: str) -> str | None:
+        """The file of the book whose text, front matter apart, this is."""
+        for file in sorted(self.settings.docs.rglob("*.md")):
+            whole = normal(file.read_text(encoding="utf-8", errors="replace"))
+            if text.strip() in (whole.strip(), split_front_matter(whole)[0].strip()):
+                return self.name(file)
+        return None
+
+    def name(self, file: Path) -> str:
+        """A file as the author would name it."""
+        file = file.resolve()
+        root = self.settings.root
+        return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+
+    def _page(self, path: str, text: str) -> Page:
+        known = self._pages.get(path)
+        if known and known[0] == text:
+            return known[1]
+        page = parse(path, text, self.settings.extensions, self.settings.configs)
+        self._pages[path] = text, page
+        return page
+
+    def _judged(self, page: Page, run: Run) -> Checked:
+        problems = judge(page, run)
+        sources: dict[int, Shown] = {}
+        for index in sorted(page.shown):
+            fence = page.sheet.fences[index]
+            if fence.kind != "show":
+                continue
+            try:
+                sources[index] = show(fence.options["show"], self.settings.sources)
+            except (LookupError, SyntaxError, UnicodeDecodeError) as error:
+                line = page.offset + fence.line
+                message = f"show= finds nothing: {error}"
+                problems.append(Problem(page.chapter.path, line, message, fence.options["show"]))
+        return Checked(page, run, sorted(problems), sources)

@@ -1,0 +1,160 @@
+"""Show a checked page: its outputs, the signs of its claims, its ledger, its problems in place."""
+
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+from markdown import Markdown
+from markdown_exec import base_format, markdown_config
+
+from proofbook.book import Book, Checked
+from proofbook.ledger import foot_html
+from proofbook.model import BlockResult
+from proofbook.problems import Problem
+from proofbook.render import AssetUrl, claim_marks, outputs_html, problems_html, proof_html
+from proofbook.sheet import Marks, Sheet
+from proofbook.show import Shown
+from proofbook.weave import FENCES
+
+LOOKS = ("title", "hl_lines", "linenums")
+
+
+class PageFace:
+    """What a page of a book shows at its fences, its claims and its ends."""
+
+    def __init__(self, book: Book, path: str, about: Mapping[str, Any], asset_url: AssetUrl):
+        self.book = book
+        self.path = path
+        self.about = about
+        self.asset_url = asset_url
+        self.checked: Checked | None = None
+
+    def open(self, text: str) -> Sheet:
+        """Look the page up, or check it now."""
+        self.checked = self.book.of(self.path, text)
+        return self.known.page.sheet
+
+    @property
+    def known(self) -> Checked:
+        """The page that is open."""
+        assert self.checked is not None
+        return self.checked
+
+    def has_fence(self, index: int) -> bool:
+        """Whether the page shows this fence as a fence."""
+        return index in self.known.page.shown
+
+    def fence(self, index: int, md: Markdown) -> str:
+        """The source of a block, what it showed, and what is wrong with it."""
+        fence = self.known.page.sheet.fences[index]
+        shown = self.known.sources.get(index)
+        code = shown.code if shown else fence.code
+        looks = {name: fence.options[name] for name in LOOKS if name in fence.options}
+        if shown:
+            looks.setdefault("title", self.book.name(shown.path))
+        after = self._after(index)
+        name = fence.options.get("id")
+        html = _formatted(
+            fence.language, code, looks, fence.options.get("source"), after, md, self.book
+        )
+        below = self._link(shown) if shown else _reason(fence.options.get("reason"))
+        return f'<div class="proofbook-block"{f" id={name!r}" if name else ""}>{html}{below}</div>'
+
+    def _after(self, index: int) -> str:
+        fence = self.known.page.sheet.fences[index]
+        first = self.known.page.offset + fence.line
+        last = first + fence.code.count("\n") + 1
+        problems = [problem for problem in self.known.problems if first <= problem.line <= last]
+        block = self.known.page.blocks.get(index)
+        results = self.known.run.blocks
+        result = results[block] if block is not None and block < len(results) else BlockResult()
+        return outputs_html(result, self.asset_url) + problems_html(problems)
+
+    def _link(self, shown: Shown) -> str:
+        address = self.book.settings.source_url
+        name = self.book.name(shown.path)
+        where = f"{escape(name)}, lines {shown.first} to {shown.last}"
+        if address and shown.path.is_relative_to(self.book.settings.root):
+            url = address.format(path=name, first=shown.first, last=shown.last)
+            where = f'<a href="{escape(url)}">{where}</a>'
+        return f'<p class="proofbook-source">{where}</p>'
+
+    def stray(self, language: str, code: str) -> str | None:
+        """Fences in comments and in indented code are SuperFences' affair."""
+        return None
+
+    def claim(self, index: int) -> Marks | None:
+        """A claim's sign, or what is wrong with it."""
+        page = self.known.page
+        number = page.claims.get(index)
+        if number is None:
+            return None
+        span = page.sheet.spans[index]
+        target = page.sheet.text[slice(*span.inner)]
+        problems = self._claim_problems(index)
+        if problems or not self._has_values(number):
+            notes = "".join(f" <strong>{escape(str(problem))}</strong>" for problem in problems)
+            return '<span class="proofbook-failed">', target, f"{notes}</span>"
+        return claim_marks(page.chapter.claims[number], target, number, self.known.run)
+
+    def _claim_problems(self, index: int) -> list[Problem]:
+        page = self.known.page
+        span = page.sheet.spans[index]
+        return [
+            problem
+            for problem in self.known.problems
+            if problem.line == page.offset + span.line and problem.code in span.expressions.values()
+        ]
+
+    def _has_values(self, number: int) -> bool:
+        claim = self.known.page.chapter.claims[number]
+        return all((one, claim.place) in self.known.run.values for one in claim.expressions)
+
+    def ends(self) -> tuple[str, str]:
+        """All problems at the beginning; at the end what the signs open, and the ledger."""
+        page, run = self.known.page, self.known.run
+        proofs = "".join(
+            proof_html(page.chapter.claims[number], number, run)
+            for index, number in page.claims.items()
+            if self._has_values(number) and not self._claim_problems(index)
+        )
+        ledger = "" if self.known.problems else foot_html(self.known, self.about)
+        return problems_html(self.known.problems), proofs + ledger
+
+
+def _formatted(
+    language: str,
+    code: str,
+    looks: dict[str, str],
+    place: str | None,
+    after: str,
+    md: Markdown,
+    book: Book,
+) -> str:
+    """Source and result through markdown-exec's door: above unless `source=` says otherwise."""
+    if place:
+        extensions = [name for name in book.settings.extensions if isinstance(name, str)]
+        markdown_config.save(extensions, {key: dict(v) for key, v in book.settings.configs.items()})
+        try:
+            return base_format(
+                language=language,
+                run=lambda code, **_: after,
+                code=code,
+                md=md,
+                html=True,
+                source=place,
+                extra=looks,
+            )
+        finally:
+            markdown_config.reset()
+    highlight = md.preprocessors[FENCES].highlight  # type: ignore[attr-defined]
+    source = highlight(
+        src=code, language=language, options=looks, md=md, classes=[], id_value="", attrs={}
+    )
+    return base_format(
+        language=language, run=lambda code, **_: str(source) + after, code=code, md=md, html=True
+    )
+
+
+def _reason(reason: str | None) -> str:
+    return f'<p class="proofbook-off">Not run: {escape(reason)}</p>' if reason else ""

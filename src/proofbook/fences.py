@@ -1,0 +1,210 @@
+"""Find the fences of a chapter's text, with their options and their place."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from doctest import DocTestParser
+from typing import Literal
+
+OPENING = re.compile(r"(?P<prefix>[> ]*)(?P<ticks>`{3,}|~{3,})[ ]*(?P<info>[^`\n]*?)[ ]*$")
+LANGUAGE = re.compile(r"\.?([\w#.+-]+)(?=\s|$)")
+OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
+
+LIKE_PYTHON = {"py", "py3", "python3", "python2", "ipython", "ipython3"}
+LIKE_PYCON = {"pycon3", "pyconsole", "python-console", "python-repl", "doctest"}
+
+LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"\d+( \d+){0,2}"}
+RUNS = {"timeout": r"\d*\.?\d*[1-9]\d*\.?\d*", "id": r"[A-Za-z][\w-]*"}
+PLACES = {"source": r"above|below|tabbed-left|tabbed-right"}
+OPTIONS = {
+    "python": {**LOOKS, **RUNS, **PLACES},
+    "pycon": {**LOOKS, **RUNS},
+    "show": {**LOOKS, "show": r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?"},
+    "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
+}
+
+
+@dataclass(frozen=True)
+class Fence:
+    """A `python` or `pycon` fence as it stands in the text.
+
+    Attributes:
+        kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run.
+        code: The lines between the fences, without the fence's own indentation.
+        line: Line of the text (from 1) of the opening fence.
+        options: What the opening fence says.
+        header: Start and end, in the text, of what follows the opening ticks.
+        body: Start and end, in the text, of the lines between the fences.
+        prefix: What stands before the opening ticks: indentation, marks of a quotation.
+    """
+
+    kind: Literal["python", "pycon", "show", "off"]
+    code: str
+    line: int
+    options: dict[str, str]
+    header: tuple[int, int]
+    body: tuple[int, int]
+    prefix: str
+
+    @property
+    def language(self) -> str:
+        """The language by which it is highlighted."""
+        return "pycon" if self.kind == "pycon" else "python"
+
+    @property
+    def runs(self) -> bool:
+        """Whether its code is executed."""
+        return self.kind in ("python", "pycon")
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a text is made of.
+
+    Attributes:
+        fences: The `python` and `pycon` fences, in reading order.
+        prose: Start and end, in the text, of each stretch of lines outside fences and comments.
+        faults: Line (from 1) and message of each thing wrong with a fence.
+    """
+
+    fences: list[Fence]
+    prose: list[tuple[int, int]]
+    faults: list[tuple[int, str]]
+
+
+def scan(text: str) -> Scan:
+    """Find the fences and the prose of a text, by the rules of SuperFences."""
+    found = Scan([], [], [])
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    number = 0
+    in_comment = False
+    while number < len(lines):
+        line = lines[number]
+        opening = None if in_comment else OPENING.match(line)
+        if opening:
+            end, fault = _closing(lines, number, opening)
+            if fault:
+                found.faults.append((number + 1, fault))
+            else:
+                _add(found, lines, starts, number, end, opening)
+            number = end + 1
+            continue
+        was_in_comment, in_comment = in_comment, _in_comment(line, in_comment)
+        if not (was_in_comment or in_comment):
+            found.prose.append((starts[number], starts[number] + len(line)))
+        number += 1
+    return Scan(found.fences, _joined(found.prose), found.faults)
+
+
+def _joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in stretches:
+        if joined and joined[-1][1] + 1 == start:
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _in_comment(line: str, inside: bool) -> bool:
+    for mark in re.findall(r"<!--|-->", line if inside else re.sub(r"(`+).*?\1", "", line)):
+        inside = mark == "<!--"
+    return inside
+
+
+def _closing(lines: list[str], number: int, opening: re.Match[str]) -> tuple[int, str | None]:
+    """The line that closes a fence, or the line where it breaks off and how."""
+    prefix, ticks = opening["prefix"], opening["ticks"]
+    for end in range(number + 1, len(lines)):
+        content = _content(lines[end], len(prefix))
+        if content is None:
+            return end, f"this fence is broken off by line {end + 1}, which is less indented"
+        if content.rstrip() == ticks:
+            return end, None
+    return len(lines), "this fence is never closed"
+
+
+def _content(line: str, width: int) -> str | None:
+    """A line without the prefix of its fence; None for text that begins within the prefix."""
+    prefix = re.match(rf"[> ]{{0,{width}}}", line)
+    content = line[prefix.end() :] if prefix else line
+    return None if content.strip() and prefix and prefix.end() < width else content
+
+
+def _add(
+    found: Scan, lines: list[str], starts: list[int], number: int, end: int, opening: re.Match[str]
+) -> None:
+    """Record a fence if it is one of ours, and what is wrong with its header."""
+    line = number + 1
+    language = LANGUAGE.match(opening["info"])
+    name = language[1] if language else ""
+    if not language and re.match(r"\{\s*\.(python|pycon)\b", opening["info"]):
+        found.faults.append((line, 'write options without braces: ```python title="…"'))
+    elif name.lower() in LIKE_PYTHON or (name != "python" and name.lower() == "python"):
+        found.faults.append((line, f"a {name!r} fence would not run; write ```python"))
+    elif name.lower() in LIKE_PYCON or (name != "pycon" and name.lower() == "pycon"):
+        found.faults.append((line, f"a {name!r} fence would not be checked; write ```pycon"))
+    elif name not in ("python", "pycon") and re.search(r"\bexec\s*=", opening["info"]):
+        found.faults.append((line, f"exec= has no meaning on a {name!r} fence: nothing runs it"))
+    if name not in ("python", "pycon") or language is None:
+        return
+    options, faults = _options(opening["info"][language.end() :])
+    width = len(opening["prefix"])
+    code = "\n".join(_content(text, width) or "" for text in lines[number + 1 : end])
+    kind = name if name == "pycon" else _kind(options)
+    faults += list(_faults(kind, code, options))
+    found.faults.extend((line, fault) for fault in faults)
+    header = starts[number] + opening.start("info"), starts[number] + opening.end("info")
+    body = starts[number + 1], starts[end]
+    found.fences.append(Fence(kind, code, line, options, header, body, opening["prefix"]))  # type: ignore[arg-type]
+
+
+def _kind(options: dict[str, str]) -> str:
+    return "show" if "show" in options else "off" if "exec" in options else "python"
+
+
+def _options(info: str) -> tuple[dict[str, str], list[str]]:
+    """The options of a header, and what cannot be read as one."""
+    options: dict[str, str] = {}
+    at = 0
+    while match := OPTION.match(info, at):
+        name = match[1]
+        if name in options:
+            return options, [f"the option {name!r} is given twice"]
+        options[name] = match[2] if match[2] is not None else match[3]
+        at = match.end()
+    rest = info[at:].strip()
+    return options, [f'cannot read {rest!r}: options are written name="value"'] if rest else []
+
+
+def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
+    """What is wrong with the options or the code of one fence."""
+    known = OPTIONS[kind]
+    for name, value in options.items():
+        if name == "session":
+            yield "session is refused: a page is one session, and shares it with no other"
+        elif name not in known:
+            yield f"unknown option {name!r} here; known are {', '.join(sorted(known))}"
+        elif not re.fullmatch(known[name], value):
+            yield f'{name}="{value}" cannot be read'
+    if kind == "off" and "reason" not in options:
+        yield 'exec="off" needs a reason="…"'
+    if kind == "show" and code.strip():
+        yield "a fence with show= is filled from the source; leave it empty"
+    if kind == "pycon":
+        yield from _doctest_faults(code)
+
+
+def _doctest_faults(code: str) -> Iterator[str]:
+    try:
+        examples = DocTestParser().get_examples(code)
+    except ValueError as error:
+        yield f"this doctest cannot be read: {error}"
+        return
+    if not examples:
+        yield "a doctest without a prompt (>>>) checks nothing"
+    if any(example.options for example in examples):
+        yield "doctest directives are refused: outputs are compared as they stand"

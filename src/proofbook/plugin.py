@@ -1,0 +1,174 @@
+"""The MkDocs plugin: runs all pages side by side before any is shown, and fails the build."""
+
+import hashlib
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from mkdocs.config import config_options as options
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+from proofbook.book import Book, Checked
+from proofbook.bookfile import BookSettings, make, with_brought
+from proofbook.extension import ProofbookExtension
+from proofbook.face import PageFace
+from proofbook.ledger import circumstances, verified_json
+from proofbook.model import Chapter, Run
+from proofbook.notebooks import refuse_unproved_notebooks
+from proofbook.problems import Problem
+
+ASSETS = "assets/proofbook"
+STATIC = Path(__file__).parent / "static"
+log = logging.getLogger("mkdocs.plugins.proofbook")
+
+
+class ProofbookConfig(Config):
+    """The options of the plugin in `mkdocs.yml`; `proofbook.bookfile` says what they mean."""
+
+    preload = options.ListOfItems(options.Type(str), default=[])
+    timeout = options.Type((int, float), default=60)
+    jobs = options.Optional(options.Type(int))
+    cache_dir = options.Optional(options.Type(str))
+    environment = options.ListOfItems(options.Type(str), default=[])
+    sources = options.ListOfItems(options.Type(str), default=["src"])
+    hashed = options.Type(dict, default={})
+    source_url = options.Type(str, default="")
+
+
+class ProofbookPlugin(BasePlugin[ProofbookConfig]):
+    """Runs, checks and shows the chapters of a MkDocs site."""
+
+    def __init__(self) -> None:
+        self.serving = False
+        self.book: Book | None = None
+        self.extension = ProofbookExtension()
+        self.extension.with_plugin = True
+        self.checked: list[Checked] = []
+        self.unreadable: list[Problem] = []
+        self.about: dict[str, Any] = {}
+        self.assets: dict[str, Path] = {}
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+        """Remember whether to show failures or to fail; keeps the plugin over rebuilds."""
+        self.serving = command == "serve"
+
+    def on_shutdown(self) -> None:
+        """Stop what runs."""
+        if self.book:
+            self.book.close()
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Bring the Markdown extensions that chapters need, and open the book."""
+        refuse_unproved_notebooks(config.plugins)
+        names: list[Any] = with_brought(list(config.markdown_extensions))
+        settings = _settings(config, names, self.config)
+        if self.book is None or self.book.settings != settings:
+            self.on_shutdown()
+            self.book = Book(settings)
+        config.markdown_extensions = [*names, self.extension]  # type: ignore[list-item]
+        config.extra_css.append(f"{ASSETS}/proofbook.css")
+        return config
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        """Run all chapters, several at a time."""
+        book = self._book
+        self.about = circumstances(book.settings)
+        self.assets = {}
+        self.unreadable = []
+        texts: dict[str, str] = {}
+        for file in files.documentation_pages():
+            path = _name(file, book)
+            try:
+                texts[path] = file.content_string
+            except (UnicodeDecodeError, OSError) as error:
+                problem = Problem(path, 1, f"this file cannot be read: {error}")
+                self.unreadable.append(problem)
+                files.remove(file)
+                text = f"# {path}\n\n<pre>{problem}</pre>\n"
+                files.append(File.generated(config, file.src_uri, content=text))
+        self.checked = book.check(texts, _progress)
+        css = STATIC / "proofbook.css"
+        files.append(File.generated(config, f"{ASSETS}/{css.name}", abs_src_path=str(css)))
+        return files
+
+    @event_priority(-100)
+    def on_page_markdown(
+        self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Tell the extension which page comes next."""
+        book = self._book
+        path = _name(page.file, book)
+        self.extension.turn(PageFace(book, path, self.about, self._asset_url(page.url)))
+
+    def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
+        """Hand over the assets that pages mention; fail where a chapter does not pass."""
+        for target, path in self.assets.items():
+            files.append(File.generated(config, target, abs_src_path=str(path)))
+        problems = [*self.unreadable, *(one for each in self.checked for one in each.problems)]
+        if problems and not self.serving:
+            listing = "\n\n".join(map(str, problems))
+            raise PluginError(f"{_count(len(problems), 'problem')} in the book\n\n{listing}")
+        for problem in problems:
+            log.error("%s", problem)
+        return env
+
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Write the ledger of the site."""
+        ledger = verified_json(self.checked, self.about)
+        (Path(config.site_dir) / "verified.json").write_text(ledger, encoding="utf-8")
+
+    def on_serve(
+        self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., Any]
+    ) -> LiveReloadServer:
+        """Rebuild when a module changes."""
+        for folder in self._book.settings.sources:
+            if folder.is_dir():
+                server.watch(str(folder))
+        return server
+
+    @property
+    def _book(self) -> Book:
+        assert self.book is not None
+        return self.book
+
+    def _asset_url(self, page_url: str) -> Callable[[str, str], str]:
+        def url(name: str, path: str) -> str:
+            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
+            target = f"{ASSETS}/{digest}-{name}"
+            self.assets[target] = Path(path)
+            return get_relative_url(target, page_url)
+
+        return url
+
+
+def _settings(config: MkDocsConfig, names: list[Any], own: ProofbookConfig) -> BookSettings:
+    return make(
+        root=Path(config.config_file_path).parent.resolve(),
+        docs_dir=config.docs_dir,
+        extensions=names,
+        configs=config.mdx_configs,
+        options=dict(own),
+        repo_url=config.repo_url or "",
+        edit_uri=config.edit_uri or "",
+    )
+
+
+def _name(file: File, book: Book) -> str:
+    return book.name(Path(file.abs_src_path)) if file.abs_src_path else file.src_uri
+
+
+def _progress(chapter: Chapter, run: Run) -> None:
+    how = "from the cache" if run.cached else f"in {run.seconds:.1f} s"
+    log.info("%s: %s %s", chapter.path, _count(len(chapter.blocks), "block"), how)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

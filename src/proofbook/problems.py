@@ -1,0 +1,40 @@
+"""What is wrong with a chapter, and where."""
+
+from dataclasses import dataclass
+from textwrap import indent
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One reason why a chapter does not pass.
+
+    Attributes:
+        path: The chapter's file.
+        line: Line of the file, from 1.
+        message: What is wrong, in one line.
+        code: The code or text at fault.
+        detail: The difference, or a traceback.
+    """
+
+    path: str
+    line: int
+    message: str
+    code: str = ""
+    detail: str = ""
+
+    def __str__(self) -> str:
+        """File, line and message, then the code and the difference, indented."""
+        parts = [f"{self.path}:{self.line}: {self.message}"]
+        if self.code:
+            parts.append(indent(self.code.rstrip("\n"), "    | ", lambda line: True))
+        if self.detail:
+            parts.append(indent(self.detail.rstrip("\n"), "    "))
+        return "\n".join(parts)
+
+
+class ChapterError(Exception):
+    """Raised where a failing chapter must stop the program; prints each of its problems."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n\n".join(map(str, problems)))
+        self.problems = problems

@@ -1,0 +1,179 @@
+"""Find the claims in a chapter's prose: `TARGET{ equals="…" }` and its kin."""
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+CANDIDATE = re.compile(r"(?<!\\)\{:?\s*(?:[.#][\w-]+\s+)*(?:(?:equals|value)\s*=|holds(?=[\s=}]))")
+WORD = re.compile(r"\s*([.#]?[A-Za-z][\w-]*)\s*(=)?\s*")
+STRING = re.compile(r"""(["'])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
+NEW_START = re.compile(r"\n(?=\s*\n|\s*(?:[|#>]|[-*+] |\d+\. |!!!|\?\?\?|===))")
+KINDS = ("equals", "holds", "value")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A claim as it stands in the text.
+
+    Attributes:
+        start: Where its target begins in the text.
+        inner: Start and end of what the reader will see, with its markup.
+        end: Where the closing brace ends.
+        line: Line of the text (from 1) on which it begins.
+        text: What the reader sees, without markup.
+        expressions: The expression for each of `equals`, `holds`, `value` that is given.
+    """
+
+    start: int
+    inner: tuple[int, int]
+    end: int
+    line: int
+    text: str
+    expressions: dict[str, str]
+
+
+class Unreadable(Exception):
+    """A claim that cannot be read as one."""
+
+
+def find_claims(
+    text: str, prose: list[tuple[int, int]]
+) -> tuple[list[Span], list[tuple[int, str, str]]]:
+    """Find the claims within the stretches of prose of a text.
+
+    Returns:
+        The claims in reading order, and line, message and excerpt of each that cannot be read.
+    """
+    newlines = [at for at, character in enumerate(text) if character == "\n"]
+    spans: list[Span] = []
+    faults: list[tuple[int, str, str]] = []
+    for start, end in _paragraphs(text, prose):
+        codes = [match.span() for match in CODE_SPAN.finditer(text, start, end)]
+        after = start
+        for candidate in CANDIDATE.finditer(text, start, end):
+            brace = candidate.start()
+            if brace < after or any(first <= brace < last for first, last in codes):
+                continue
+            line = bisect_right(newlines, brace) + 1
+            try:
+                target, inner = _target(text, brace, start, codes)
+                expressions, after = _attributes(text, brace, end)
+                line = bisect_right(newlines, target) + 1
+                span = Span(target, inner, after, line, _visible(text[slice(*inner)]), expressions)
+                spans.append(_checked(span, text))
+            except Unreadable as error:
+                stop = text.find("\n", brace, end)
+                excerpt = text[max(start, brace - 40) : end if stop < 0 else stop]
+                faults.append((line, str(error), excerpt.lstrip()))
+    return spans, faults
+
+
+def _paragraphs(text: str, prose: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Cut stretches where an inline code span cannot go on: blank lines, rows, list items."""
+    for start, end in prose:
+        for cut in NEW_START.finditer(text, start, end):
+            yield start, cut.start()
+            start = cut.end()
+        yield start, end
+
+
+def _target(
+    text: str, brace: int, start: int, codes: list[tuple[int, int]]
+) -> tuple[int, tuple[int, int]]:
+    """Where the target of a claim begins, and what of it the reader will see."""
+    for first, last in codes:
+        if last == brace:
+            return first, (first, last)
+    before = text[start:brace]
+    if before.endswith("]") and not before.endswith("\\]"):
+        opening = start + _opening_bracket(before, start, codes)
+        if text[opening - 1 : opening] != "!":
+            return opening, (opening + 1, brace - 1)
+    marks = re.search(r"(?<!\\)(\*+|_+)$", before)
+    if marks:
+        opening_marks = [
+            match.start(1)
+            for match in re.finditer(rf"(?<![\\*_\w])({re.escape(marks[1])})(?=[^\s*_])", before)
+            if match.end() < marks.start()
+        ]
+        if opening_marks:
+            first = start + opening_marks[-1]
+            return first, (first, brace)
+    raise Unreadable("a claim must directly follow inline code, emphasis or a bracketed span")
+
+
+def _opening_bracket(before: str, start: int, codes: list[tuple[int, int]]) -> int:
+    depth = 0
+    for at in reversed(range(len(before))):
+        if any(first <= start + at < last for first, last in codes) or before[at - 1 : at] == "\\":
+            continue
+        depth += {"]": 1, "[": -1}.get(before[at], 0)
+        if depth == 0:
+            return at
+    raise Unreadable("the bracketed span before this claim has no opening bracket")
+
+
+def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
+    """Read `{ name="…" name='…' name }`; returns what was read and where it ends."""
+    at = brace + 1 + (text[brace + 1] == ":")
+    found: dict[str, str] = {}
+    while word := WORD.match(text, at, end):
+        name = word[1]
+        if name not in KINDS:
+            raise Unreadable(
+                f"{name!r} has no meaning beside a claim; known are {', '.join(KINDS)}"
+            )
+        if name in found:
+            raise Unreadable(f"{name!r} is given twice")
+        at = word.end()
+        found[name] = ""
+        if word[2]:
+            string = STRING.match(text, at, end)
+            if not string or not string[2].strip():
+                raise Unreadable(f"{name}= needs an expression in quotes")
+            unquoted = string[2].replace("\\" + string[1], string[1])
+            found[name] = re.sub(r"\s*\n\s*", " ", unquoted).strip()
+            at = string.end()
+    closing = re.compile(r"\s*\}").match(text, at, end)
+    if not closing:
+        raise Unreadable("this claim is not closed by a brace after its last quote")
+    return found, closing.end()
+
+
+def _checked(span: Span, text: str) -> Span:
+    """The same claim, complete, or the reason why it is none."""
+    expressions = dict(span.expressions)
+    if "value" in expressions and not expressions.get("holds"):
+        raise Unreadable('value= is filled in at build and needs a holds="…" that bounds it')
+    if "value" in expressions and "equals" in expressions:
+        raise Unreadable("equals= and value= exclude each other")
+    if expressions.get("holds") == "":
+        if text[span.start] != "`":
+            raise Unreadable('a bare holds asserts inline code; elsewhere write holds="…"')
+        expressions["holds"] = span.text
+    if not all(expressions.values()):
+        raise Unreadable("equals= and value= need an expression in quotes")
+    if not span.text:
+        raise Unreadable("this claim has no text for the reader")
+    for expression in expressions.values():
+        try:
+            compile(expression, "<claim>", "eval")
+        except (SyntaxError, ValueError) as error:
+            raise Unreadable(f"cannot parse the expression {expression!r}: {error}") from None
+    return Span(span.start, span.inner, span.end, span.line, span.text, expressions)
+
+
+def _visible(markup: str) -> str:
+    """The text that a reader sees of a piece of inline Markdown."""
+    code = CODE_SPAN.fullmatch(markup)
+    if code:
+        return code[2].strip()
+    text = CODE_SPAN.sub(r"\2", markup)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"(?<![\\\w])(\*+|_+)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
+    text = re.sub(r"<[^>]+>", "", text)
+    text = re.sub(r"\\([\\`*_{}\[\]()#+.!|-])", r"\1", text)
+    return " ".join(html.unescape(text).split())

@@ -1,0 +1,98 @@
+"""Turn what a run gave into HTML."""
+
+import re
+from collections.abc import Callable
+from html import escape
+
+from proofbook.model import BlockResult, Claim, Output, Run
+from proofbook.problems import Problem
+from proofbook.verdict import shown
+
+LONG = 30
+AssetUrl = Callable[[str, str], str]
+
+
+def outputs_html(result: BlockResult, asset_url: AssetUrl) -> str:
+    """What a block showed, in order; `asset_url(name, path)` says where an asset is served."""
+    inner = "".join(_output_html(output, asset_url) for output in result.outputs)
+    return f'<div class="proofbook-output">{inner}</div>' if inner else ""
+
+
+def _output_html(output: Output, asset_url: AssetUrl) -> str:
+    if output.kind == "html":
+        data = re.sub(
+            r"asset://([\w.-]+)",
+            lambda match: asset_url(match[1], output.assets[match[1]]),
+            output.data,
+        )
+        return f'<div class="proofbook-html">{data}</div>'
+    if output.kind == "svg":
+        return f'<figure class="proofbook-figure">{output.data}</figure>'
+    text = output.data.rstrip("\n")
+    if not text:
+        return ""
+    pre = f'<pre class="proofbook-{output.kind}" tabindex="0"><code>{escape(text)}</code></pre>'
+    lines = text.count("\n") + 1
+    if lines <= LONG:
+        return pre
+    return f"<details><summary>{lines} lines of output</summary>{pre}</details>"
+
+
+def problems_html(problems: list[Problem]) -> str:
+    """Problems, in place: file, line, code and difference."""
+    return "".join(
+        f'<div class="proofbook-error" role="alert"><pre><code>{escape(str(problem))}</code>'
+        "</pre></div>"
+        for problem in problems
+    )
+
+
+def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, str, str]:
+    """What stands before, in place of, and after the target of a claim that holds."""
+    if claim.value is not None:
+        value = run.values[claim.value, claim.place].data
+        inner = f"{_opened(target)}{escape(str(value))}{_closed(target)}"
+        return f'<span class="proofbook-claim">{inner}', "", _sign(number)
+    return '<span class="proofbook-claim">', target, _sign(number)
+
+
+def _sign(number: int) -> str:
+    return (
+        '</span><button type="button" class="proofbook-sign" aria-label="How this is checked" '
+        f'popovertarget="proof-{number}"></button>'
+    )
+
+
+def _tags(target: str) -> list[str]:
+    mark = re.match(r"`|\*+|_+", target)
+    if not mark:
+        return []
+    return {"`": ["code"]}.get(
+        mark[0], {1: ["em"], 2: ["strong"]}.get(len(mark[0]), ["em", "strong"])
+    )
+
+
+def _opened(target: str) -> str:
+    return "".join(f"<{tag}>" for tag in _tags(target))
+
+
+def _closed(target: str) -> str:
+    return "".join(f"</{tag}>" for tag in reversed(_tags(target)))
+
+
+def proof_html(claim: Claim, number: int, run: Run) -> str:
+    """The checked expressions of a claim and their values, opened by its sign."""
+    rows = "".join(
+        f"<div><code>{escape(expression)}</code> "
+        f"{_meaning(claim, expression)} <code>{escape(shown(_data(run, claim, expression)))}</code></div>"
+        for expression in claim.expressions
+    )
+    return f'<div popover id="proof-{number}" class="proofbook-proof">{rows}</div>'
+
+
+def _data(run: Run, claim: Claim, expression: str) -> object:
+    return run.values[expression, claim.place].data
+
+
+def _meaning(claim: Claim, expression: str) -> str:
+    return "was asserted and is" if expression == claim.holds else "gave"

@@ -1,0 +1,68 @@
+"""The text of a chapter as Markdown's preprocessors see it: its fences and claims, by place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from proofbook.fences import Fence, scan
+from proofbook.prose import Span, find_claims
+
+Marks = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A text, its fences and its claims.
+
+    Attributes:
+        text: The text itself.
+        fences: Its `python` and `pycon` fences, in reading order.
+        spans: Its claims, in reading order.
+        faults: Line of the text (from 1), message and excerpt of what cannot be read.
+    """
+
+    text: str
+    fences: list[Fence]
+    spans: list[Span]
+    faults: list[tuple[int, str, str]]
+
+    def marked(
+        self,
+        fence_mark: Callable[[int], str | None],
+        claim_marks: Callable[[int], Marks | None],
+    ) -> str:
+        """The text with marks in the place of fence headers and around the targets of claims.
+
+        Args:
+            fence_mark: Gives the new header of the n-th fence, or None to leave it.
+            claim_marks: Gives what stands before, in place of, and after the target of the n-th
+                claim; or None to leave it.
+        """
+        edits: list[tuple[int, int, str]] = []
+        for index, fence in enumerate(self.fences):
+            header = fence_mark(index)
+            if header is not None:
+                edits.append((*fence.header, header))
+        for index, span in enumerate(self.spans):
+            marks = claim_marks(index)
+            if marks is not None:
+                edits.append((span.start, span.end, "".join(marks)))
+        return edited(self.text, edits)
+
+
+def read(text: str) -> Sheet:
+    """Find the fences and claims of a text."""
+    found = scan(text)
+    spans, unreadable = find_claims(text, found.prose)
+    lines = text.split("\n")
+    faults = [(line, message, lines[line - 1].strip()) for line, message in found.faults]
+    return Sheet(text, found.fences, spans, sorted(faults + unreadable))
+
+
+def edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+    """A text with each stretch `(start, end)` replaced; stretches must not overlap."""
+    parts: list[str] = []
+    at = 0
+    for start, end, replacement in sorted(edits):
+        parts += [text[at:start], replacement]
+        at = end
+    return "".join([*parts, text[at:]])
