@@ -18,6 +18,7 @@ import socket
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Any, BinaryIO, NoReturn
 
@@ -60,6 +61,8 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     imports.compile_project_from_source()
     watch = Watch(ignored=request["cache"])
     imports.seed()
+    # plt.show() has nothing to do: figures that are open at the end of a block are shown.
+    warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
     faulthandler.enable(replies)
     _run(request, capture, watch, replies)
 
@@ -70,21 +73,20 @@ def _run(request: dict[str, Any], capture: Capture, watch: Watch, replies: int) 
         while data:
             data = data[os.write(replies, data) :]
 
-    def begin(block: int, limit: float) -> None:
-        tell(begin=block, limit=limit)
-        faulthandler.dump_traceback_later(limit, exit=True, file=replies)
+    def limit(seconds: float, **what: object) -> None:
+        tell(**what, limit=seconds)
+        faulthandler.dump_traceback_later(seconds, exit=True, file=replies)
 
-    def evaluate(done: int, last: bool) -> None:
-        for text, place, value in session.evaluate(done, last):
-            tell(value=[text, place, dump(value)])
+    def evaluate(done: int) -> None:
+        for text, place in session.ready(done):
+            limit(request["timeout"], claim=text)
+            tell(value=[text, place, dump(session.evaluate(text, done))])
 
     blocks = [Block(**block) for block in request["blocks"]]
-    session = Session(blocks, request["claims"], capture)
-    tell(group=os.getpid())
-    begin(0, request["timeout"])
-    evaluate(0, last=not blocks)
+    session = Session(blocks, [(text, place) for text, place in request["claims"]], capture)
+    evaluate(0)
     for index, block in enumerate(blocks):
-        begin(index, block.timeout or request["timeout"])
+        limit(block.timeout or request["timeout"], begin=index)
         result = session.run(index)
         tell(block=dump(result))
         for output in result.outputs:
@@ -92,8 +94,7 @@ def _run(request: dict[str, Any], capture: Capture, watch: Watch, replies: int) 
                 watch.add(path)
         if result.failure is not None:
             break
-        begin(index, request["timeout"])
-        evaluate(index + 1, last=index + 1 == len(blocks))
+        evaluate(index + 1)
     faulthandler.cancel_dump_traceback_later()
     tell(done=watch.seen())
 
@@ -145,6 +146,7 @@ def zygote(preload: Sequence[str]) -> None:
                 os.close(other)
             run_page(requests, replies)
         os.close(requests)
+        os.write(replies, b'{"group": %d}\n' % pid)
         pages[pid] = replies
         reap()  # it may have ended before it was known
 
@@ -160,7 +162,7 @@ def _preload(names: Sequence[str]) -> str | None:
             return f"the preload of {name!r} failed\n{traceback.format_exc()}"
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if file and not is_installed(os.path.abspath(file)):
+        if file and os.path.isfile(file) and not is_installed(os.path.abspath(file)):
             return f"preload imports {name!r} of the project ({file}): it would never see an edit"
     return None
 
