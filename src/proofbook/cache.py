@@ -50,7 +50,7 @@ class Cache:
 
     def store(self, chapter: Chapter, run: Run, seen: Mapping[str, Any]) -> None:
         """Store a result with what its run read; a cache that cannot be written is no error."""
-        body = json.dumps({"seen": seen, "run": dump_run(run)}, ensure_ascii=False)
+        body = json.dumps({"seen": seen, "run": dump_run(run)})
         home = self._home(chapter)
         state = fingerprint.digest(json.dumps(seen).encode())
         with contextlib.suppress(OSError):

@@ -15,25 +15,24 @@ import warnings
 
 
 class Capture:
-    """Sends descriptors 1 and 2, `sys.stdout` and `sys.stderr` to one file; `take` gives what is new."""
+    """Sends descriptors 1 and 2, and Python's streams, to one file; `take` gives what is new."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
-        self._taken = 0
+        written, name = tempfile.mkstemp(prefix="proofbook-")
+        # Opened twice, so that reading does not move the place where others are writing.
+        self._new = open(name, "rb", buffering=0)  # noqa: SIM115
+        with contextlib.suppress(OSError):  # Windows keeps a file that is open
+            os.unlink(name)
         for descriptor in (1, 2):
-            os.dup2(self._file.fileno(), descriptor)
+            os.dup2(written, descriptor)
+        os.close(written)
         sys.stdout, sys.stderr = _writer(1), _writer(2)
         _unbuffer_c_stdout()
         warnings.formatwarning = _format_warning
 
     def take(self) -> str:
         """Return the text written since the last call, as a terminal would have left it."""
-        sys.stdout.flush()
-        sys.stderr.flush()
-        size = os.fstat(self._file.fileno()).st_size
-        data = os.pread(self._file.fileno(), size - self._taken, self._taken)
-        self._taken += len(data)
-        text = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+        text = self._new.read().decode("utf-8", "backslashreplace").replace("\r\n", "\n")
         return re.sub(r"[^\n]*\r", "", text)  # a progress bar writes over itself
 
 
@@ -43,7 +42,7 @@ def _writer(descriptor: int) -> io.TextIOWrapper:
 
 
 def _unbuffer_c_stdout() -> None:
-    # C's printf fills a buffer where there is no terminal, and would come out after what follows it.
+    # Where there is no terminal, C's printf fills a buffer and comes out after what follows it.
     unbuffered = 2  # _IONBF of glibc, musl and macOS
     name = "__stdoutp" if sys.platform == "darwin" else "stdout"
     with contextlib.suppress(OSError, TypeError, ValueError, AttributeError):

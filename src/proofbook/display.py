@@ -25,7 +25,7 @@ def show(value: Any, prefix: str) -> Output | None:
     figure = sys.modules.get("matplotlib.figure")
     if figure is not None and isinstance(value, figure.Figure):
         return Output("svg", _svg(value, prefix))
-    return Output("text", repr(value))
+    return Output("text", repr(value).encode("utf-8", "backslashreplace").decode())
 
 
 def show_figures(prefix: str, shown: Any = None) -> list[Output]:

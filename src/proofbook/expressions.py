@@ -41,7 +41,7 @@ class Expression:
         return sorted(n for n in self._free if n not in names and not hasattr(builtins, n))
 
     def is_constant(self, made: Set[str]) -> bool:
-        """Tell whether the expression reads nothing of what the page made, so that it proves nothing."""
+        """Tell whether it reads nothing of what the page made, and so proves nothing."""
         return self._free.isdisjoint(made)
 
     def value(self, names: Mapping[str, object]) -> Any:
@@ -91,7 +91,7 @@ def randomness_kept() -> Iterator[None]:
 
 
 def as_data(value: object) -> Any:
-    """Turn a value into JSON data: numbers, text and nested lists stay what they are, the rest is its repr."""
+    """Turn a value into JSON data: numbers, text and nested lists of them; else its repr."""
     try:
         return _as_data(value)
     except (_NotDataError, RecursionError):

@@ -29,11 +29,11 @@ def compile_project_from_source() -> None:
             return cached(self, fullname)
         return self.source_to_code(self.get_data(path), path)
 
-    SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
 def seed() -> None:
-    """Seed Python's generator, and numpy's and torch's: now if they are loaded, else when they are."""
+    """Seed Python's generator, and numpy's and torch's: now if loaded, else as soon as they are."""
     random.seed(SEED)
     after_import({"numpy": _seed_numpy, "torch": _seed_torch})
 

@@ -1,4 +1,4 @@
-"""The one door to running: chapters go in, runs come out, from the cache where that is the truth."""
+"""The one door to running: chapters go in, runs come out, from the cache where it is still true."""
 
 from collections.abc import Callable, Iterable
 from typing import Self
@@ -74,5 +74,6 @@ class Runner:
 
 
 def _has_failed(run: Run) -> bool:
-    parts = (run, *run.blocks, *run.values.values())
-    return any(part.failure is not None for part in parts)
+    failures = [run.failure, *(b.failure for b in run.blocks)]
+    failures += [v.failure for v in run.values.values()]
+    return any(failure is not None for failure in failures)

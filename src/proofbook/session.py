@@ -73,34 +73,30 @@ class Session:
         seconds = time.perf_counter() - started
         return BlockResult((*printed, *shown), tuple(examples), failure, seconds)
 
-    def evaluate(self, done: int, last: bool = False) -> Iterator[tuple[str, int, Value]]:
-        """Evaluate each waiting claim whose place is reached and whose names exist.
+    def ready(self, done: int) -> list[tuple[str, int]]:
+        """Take the waiting claims whose turn has come now that `done` blocks have run.
 
-        Args:
-            done: How many blocks have run.
-            last: No block will follow, so that a name that is missing stays missing.
+        A claim's turn comes at its place, or later, as soon as the names it reads exist; after the
+        last block it comes whether they exist or not.
         """
-        waiting = []
-        for text, place in self._claims:
-            value = self._value(text, done, last) if place <= done else None
-            if value is None:
-                waiting.append((text, place))
-            else:
-                yield text, place, value
-        self._claims = waiting
+        last = done == len(self._blocks)
+        turn = [c for c in self._claims if c[1] <= done and (last or not self._missing(c[0]))]
+        self._claims = [claim for claim in self._claims if claim not in turn]
+        return turn
 
-    def _value(self, text: str, done: int, last: bool) -> Value | None:
+    def evaluate(self, text: str, done: int) -> Value:
+        """Evaluate a claim's expression without changing the session."""
         try:
             expression = Expression(text)
         except (SyntaxError, ValueError) as error:
             return Value(after=done, failure=Failure(f"does not parse: {error}"))
-        if missing := expression.missing(self.names):
-            names = ", ".join(missing)
-            never = Failure(f"reads a name that no block of the page defines: {names}")
-            return Value(after=done, failure=never) if last else None
+        if missing := ", ".join(expression.missing(self.names)):
+            never = Failure(f"reads a name that no block of the page defines: {missing}")
+            return Value(after=done, failure=never)
         if expression.is_constant(self.names.keys() - self._given):
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return Value(after=done, failure=Failure(f"{constant} proves nothing"))
+        _remember("<claim>", text)
         try:
             with randomness_kept():
                 return Value(as_data(expression.value(self.names)), after=done)
@@ -108,6 +104,12 @@ class Session:
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:
             self._capture.take()
+
+    def _missing(self, text: str) -> bool:
+        try:
+            return bool(Expression(text).missing(self.names))
+        except (SyntaxError, ValueError):
+            return False
 
     def _run_python(self, code: str, filename: str) -> list[Output]:
         _remember(filename, code)

@@ -1,8 +1,11 @@
 """Tells an error as a reader of the chapter should see it: without the engine's own frames."""
 
+import re
 import traceback
 
 from proofbook.model import Failure
+
+_OURS = ('  File "<block', '  File "<claim')
 
 
 def failure_of(error: BaseException, filename: str) -> Failure:
@@ -25,6 +28,28 @@ def failure_of(error: BaseException, filename: str) -> Failure:
 def last_line(error: BaseException) -> str:
     """Return the last line of the traceback, which is all that a doctest compares."""
     return traceback.format_exception_only(error)[-1]
+
+
+def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:
+    """Read what faulthandler said as a process died: the line of the block, and the traceback.
+
+    Of its threads, the one that ran the page's code is told, and of that the engine's frames are
+    left out; an engine's own traceback comes back whole.
+    """
+    if trace.startswith("Traceback"):
+        return None, trace.strip()
+    for thread in trace.split("\n\n"):
+        frames = [line for line in thread.splitlines() if line.startswith("  File ")]
+        while frames and not frames[-1].startswith(_OURS):
+            del frames[-1]
+        if frames:
+            in_block = re.compile(
+                rf'  File "<block {-1 if block is None else block + 1}>", line (\d+)'
+            )
+            lines = [int(found[1]) - 1 for frame in frames if (found := in_block.match(frame))]
+            text = "\n".join(["Traceback (most recent call last):", *reversed(frames)])
+            return (lines[0] if lines else None), text
+    return None, ""
 
 
 def _reason(error: BaseException) -> str:

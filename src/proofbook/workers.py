@@ -3,13 +3,12 @@
 On Linux pages are forked from a zygote that has imported the preloaded packages; elsewhere, where
 forking a process with threads and frameworks is not safe, each page starts an interpreter. Both
 speak the same lines over two pipes (see `child.py`). `multiprocessing` is not used: it would import
-the parent's `__main__` again in each child, and its resource tracker reports what killed pages left.
+the parent's `__main__` again in each child, and its resource tracker complains of killed pages.
 """
 
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -20,10 +19,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from proofbook.model import BlockResult, Chapter, Failure, Run, Value
 from proofbook.settings import Settings
+from proofbook.tracebacks import death_trace
 from proofbook.wire import dump, load_block, load_value
 
 START_LIMIT = 300.0
@@ -46,6 +46,8 @@ class Workers:
         self, chapters: Iterable[Chapter]
     ) -> Iterator[tuple[Chapter, Run, dict[str, Any] | None]]:
         """Run chapters side by side; yield each with its run, and with what it read, as it ends."""
+        if self._zygote is not None and self._zygote.trouble:
+            self.close()
         with ThreadPoolExecutor(self._settings.side_by_side) as pool:
             pages = {pool.submit(self._run_page, chapter): chapter for chapter in chapters}
             try:
@@ -69,7 +71,7 @@ class Workers:
             child = self._start()
         except _StartError as error:
             reason, _, detail = str(error).partition("\n")
-            return Run((), {}, Failure(reason, detail=detail)), None
+            return Run((), {}, Failure(reason, detail=detail), device=self._settings.device), None
         self._children.add(child)
         try:
             child.send(_request(chapter, self._settings))
@@ -83,7 +85,7 @@ class Workers:
         if self._settings.spawn:
             return _Spawned(self._settings)
         with self._lock:
-            if self._zygote is None or not self._zygote.alive():
+            if self._zygote is None or self._zygote.has_died():
                 self._zygote = _Zygote(self._settings)
             return self._zygote.fork()
 
@@ -95,10 +97,12 @@ class _Page:
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
     seen: dict[str, Any] | None = None
-    done: bool = False
     block: int | None = None
+    claim: str | None = None
     limit: float = START_LIMIT
     overdue: bool = False
+    done: bool = False
+    dead: bool = False
     exit_code: int | None = None
     trace: str = ""
 
@@ -110,7 +114,9 @@ class _Page:
             case {"group": group}:
                 child.group = group
             case {"begin": block, "limit": limit}:
-                self.block, self.limit = block, limit
+                self.block, self.claim, self.limit = block, None, limit
+            case {"claim": claim, "limit": limit}:
+                self.block, self.claim, self.limit = None, claim, limit
             case {"block": result}:
                 self.blocks.append(load_block(result))
             case {"value": [text, place, value]}:
@@ -118,27 +124,29 @@ class _Page:
             case {"done": seen}:
                 self.done, self.seen = True, seen
             case {"exit": exit_code}:
-                self.exit_code = exit_code
+                self.dead, self.exit_code = True, exit_code
 
     def run(self, device: str, seconds: float) -> Run:
-        failure = None if self.done else self._death()
-        failed_block = None if self.done else self.block
-        return Run(tuple(self.blocks), self.values, failure, failed_block, device, seconds)
+        blocks = tuple(self.blocks)
+        if self.done:
+            return Run(blocks, self.values, device=device, seconds=seconds)
+        line, detail = death_trace(self.trace, self.block)
+        failure = Failure(self._cause(), line, detail)
+        return Run(blocks, self.values, failure, self.block, device, seconds)
 
-    def _death(self) -> Failure:
-        lines = re.findall(rf'File "<block {(self.block or 0) + 1}>", line (\d+)', self.trace)
-        line = int(lines[0]) - 1 if lines else None
+    def _cause(self) -> str:
+        doing = f"evaluating {self.claim!r}" if self.claim is not None else "the block"
         if self.overdue or self.trace.startswith("Timeout"):
-            reason = f"no end after {self.limit:g} s"
-        elif self.block is None:
-            reason = "the page's process died before the first block"
-        elif self.exit_code is not None and self.exit_code < 0:
-            why = ": out of memory, most likely" if self.exit_code == -9 else ""
-            name = signal.strsignal(-self.exit_code)
-            reason = f"the page's process was killed by signal {-self.exit_code} ({name}){why}"
-        else:
-            reason = f"the block ended the page's process (exit code {self.exit_code})"
-        return Failure(reason, line, self.trace.strip())
+            return f"{doing} did not end within {self.limit:g} s"
+        if self.trace.startswith("Traceback"):
+            return f"the engine itself failed: {self.trace.strip().splitlines()[-1]}"
+        if self.exit_code is None:
+            return "the process that starts pages died"
+        if self.exit_code >= 0:
+            return f"{doing} ended the page's process (exit code {self.exit_code})"
+        name = signal.strsignal(-self.exit_code)
+        why = ": out of memory, most likely" if self.exit_code == -9 else ""
+        return f"{doing} was killed by signal {-self.exit_code} ({name}){why}"
 
 
 def _follow(child: "_Child", page: _Page) -> None:
@@ -148,14 +156,14 @@ def _follow(child: "_Child", page: _Page) -> None:
         page.overdue = True
         child.kill()
 
-    while page.exit_code is None and not page.done:
+    while not page.done and not page.dead:
         watchdog = threading.Timer(page.limit + GRACE, end)
         watchdog.daemon = True
         watchdog.start()
         line = child.replies.readline()
         watchdog.cancel()
         if not line:
-            page.exit_code = child.exit_code()
+            page.dead, page.exit_code = True, child.exit_code()
             return
         page.hear(line, child)
 
@@ -180,8 +188,8 @@ class _StartError(Exception):
 class _Child(ABC):
     """A page's process, as the parent holds it: two pipes and the group of all that it started."""
 
-    requests: BinaryIO
-    replies: BinaryIO
+    requests: IO[bytes]
+    replies: IO[bytes]
     group: int | None = None
 
     def send(self, request: bytes) -> None:
@@ -190,7 +198,7 @@ class _Child(ABC):
             self.requests.flush()
 
     def kill(self) -> None:
-        if self.group is not None:
+        if self.group is not None and hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.group, signal.SIGKILL)
 
@@ -224,6 +232,7 @@ class _Spawned(_Child):
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self.requests, self.replies = self._process.stdin, self._process.stdout
+        self.group = self._process.pid  # it makes itself the leader of its own
 
     def kill(self) -> None:
         super().kill()
@@ -244,7 +253,7 @@ class _Zygote:
         self._door, theirs = socket.socketpair()
         self._process = subprocess.Popen(
             _command("zygote", *settings.preload),
-            stdin=theirs,
+            stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=settings.child_environment(),
@@ -253,21 +262,21 @@ class _Zygote:
         )
         theirs.close()
         self._door.settimeout(START_LIMIT)
-        try:
-            answer = self._door.makefile().readline()
-        except TimeoutError:
-            answer = ""
-        if not answer:
-            self.close()
-            raise _StartError(f"the process that preloads {', '.join(settings.preload)} died")
-        if trouble := json.loads(answer)["trouble"]:
-            self.close()
-            raise _StartError(trouble)
+        self.trouble = self._read_trouble(settings)
 
-    def alive(self) -> bool:
-        return self._process.poll() is None
+    def _read_trouble(self, settings: Settings) -> str | None:
+        with contextlib.suppress(OSError), self._door.makefile() as answers:
+            if answer := answers.readline():
+                trouble: str | None = json.loads(answer)["trouble"]
+                return trouble
+        return f"the process that preloads {', '.join(settings.preload)} died"
+
+    def has_died(self) -> bool:
+        return self.trouble is None and self._process.poll() is not None
 
     def fork(self) -> "_Forked":
+        if self.trouble:
+            raise _StartError(self.trouble)
         theirs_in, ours_out = os.pipe()
         ours_in, theirs_out = os.pipe()
         try:
