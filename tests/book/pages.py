@@ -1,0 +1,61 @@
+"""What a test wants to know about a page of the site."""
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+VERBATIM = {"code", "pre", "script", "style", "math", "svg", "template"}
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+@dataclass
+class Tag:
+    """An element, its attributes, and the text directly and indirectly within."""
+
+    name: str
+    attributes: dict[str, str]
+    text: str = ""
+
+
+@dataclass
+class Page(HTMLParser):
+    """The tags of a page in order, and its words outside code, formulas and drawings."""
+
+    path: Path
+    tags: list[Tag] = field(default_factory=list)
+    prose: str = ""
+    lang: str = ""
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[Tag] = []
+        self.feed(self.path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        made = Tag(tag, {name: value or "" for name, value in attrs})
+        self.tags.append(made)
+        if tag not in VOID:
+            self.open.append(made)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(Tag(tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        names = [open_tag.name for open_tag in self.open]
+        if tag in names:
+            del self.open[len(names) - 1 - names[::-1].index(tag) :]
+
+    def handle_data(self, data: str) -> None:
+        for tag in self.open:
+            tag.text += data
+        if not VERBATIM & {tag.name for tag in self.open}:
+            self.prose += data
+
+    def named(self, *names: str) -> list[Tag]:
+        """The elements of these names, in order."""
+        return [tag for tag in self.tags if tag.name in names]
+
+    @property
+    def ids(self) -> list[str]:
+        """All ids on the page, repeated ones repeated."""
+        return [tag.attributes["id"] for tag in self.tags if tag.attributes.get("id")]

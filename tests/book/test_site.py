@@ -1,0 +1,236 @@
+"""The built site: links lead somewhere, nothing comes from elsewhere, formulas are there."""
+
+import gzip
+import json
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+from pages import Page
+
+ROOT = Path(__file__).parents[2]
+BOOK_CSS = ROOT / "docs/assets/css/book.css"
+ENCODER = ["tokens", "attention", "many-heads", "seeing-attention"]
+KB = 1000
+
+pytestmark = pytest.mark.xdist_group("site")
+
+
+@cache
+def read(path: Path) -> Page:
+    return Page(path)
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> list[Page]:
+    found = [read(path) for path in sorted(site.rglob("*.html"))]
+    assert len(found) > len(ENCODER)
+    return found
+
+
+@pytest.fixture(scope="module")
+def chapters(site: Path) -> list[Page]:
+    return [read(site / "encoder" / name / "index.html") for name in ENCODER]
+
+
+def target(site: Path, page: Page, link: str) -> tuple[Path, str]:
+    """The file a link leads to, and the anchor within."""
+    address, anchor = urldefrag(link)
+    path = unquote(urlsplit(address).path)
+    if not path:
+        return page.path, unquote(anchor)
+    # The page for missing addresses stands anywhere, so its links start at the root.
+    file = site / path.lstrip("/") if path.startswith("/") else page.path.parent / path
+    return (file / "index.html" if path.endswith("/") or file.is_dir() else file), unquote(anchor)
+
+
+def test_internal_links_and_anchors_lead_somewhere(site, pages):
+    lost = []
+    for page in pages:
+        links = [tag.attributes["href"] for tag in page.named("a") if "href" in tag.attributes]
+        for link in links:
+            if urlsplit(link).scheme or link.startswith("//"):
+                continue
+            file, anchor = target(site, page, link)
+            there = file.resolve().is_file()
+            if not there or (anchor and anchor not in read(file.resolve()).ids):
+                lost.append(f"{page.path.relative_to(site)}: {link}")
+    assert not lost
+
+
+def test_files_that_pages_load_exist(site, pages):
+    lost = []
+    for page in pages:
+        for tag in page.named("img", "script", "link", "iframe", "source"):
+            link = tag.attributes.get("src") or tag.attributes.get("href") or ""
+            canonical = tag.attributes.get("rel") in ("canonical", "prev", "next")
+            if not link or canonical or link.startswith(("data:", "blob:")):
+                continue
+            file, _ = target(site, page, link)
+            if not file.resolve().is_file():
+                lost.append(f"{page.path.relative_to(site)}: {link}")
+    assert not lost
+
+
+def test_pages_load_nothing_from_another_host(site, pages):
+    foreign = []
+    for page in pages:
+        for tag in page.tags:
+            loads = ["src", "srcset", "poster", "data", "action"]
+            if tag.name in ("link", "image", "use"):
+                loads += ["href", "xlink:href"]
+            for name in loads:
+                if re.match(r"\s*(https?:)?//", tag.attributes.get(name, "")):
+                    foreign.append(f"{page.path.relative_to(site)}: {tag.attributes[name]}")
+            if re.search(r"url\(\s*[\"']?(https?:)?//", tag.attributes.get("style", "")):
+                foreign.append(f"{page.path.relative_to(site)}: {tag.attributes['style']}")
+    assert not foreign
+
+
+def test_styles_load_nothing_from_another_host(site, pages):
+    sheets = {str(path): path.read_text() for path in site.rglob("*.css")}
+    sheets |= {str(p.path): "\n".join(tag.text for tag in p.named("style")) for p in pages}
+    assert len(sheets) > len(pages)
+    for name, text in sheets.items():
+        assert not re.search(r"url\(\s*[\"']?(https?:)?//|@import", text), name
+
+
+def test_fonts_of_the_style_sheet_are_served_with_their_licence(site):
+    css = (site / "assets/css/fonts.css").read_text()
+    named = set(re.findall(r"fonts/([\w.-]+\.woff2)", css))
+    served = {path.name for path in (site / "assets/fonts").glob("*.woff2")}
+    assert named == served
+    assert "SIL OPEN FONT LICENSE" in (site / "assets/fonts/LICENSE.txt").read_text()
+
+
+def test_formulas_are_mathml(chapters):
+    formulas = [tag.text for page in chapters for tag in page.named("math")]
+    assert any("Attention" in text and "softmax" in text for text in formulas)
+    assert all(page.named("math") for page in chapters if page.path.parent.name != "tokens")
+
+
+def test_no_tex_and_no_claim_is_left_as_text(pages, site):
+    raw = re.compile(r"\\[a-zA-Z(\[]{1,}|\$\S|\{:?\s*(equals|holds|value)\b")
+    left = {
+        str(page.path.relative_to(site)): raw.search(page.prose)[0]
+        for page in pages
+        if raw.search(page.prose)
+    }
+    assert not left
+
+
+def test_ids_are_unique(pages, site):
+    for page in pages:
+        twice = [name for name, count in Counter(page.ids).items() if count > 1]
+        assert not twice, page.path.relative_to(site)
+
+
+def test_what_opens_something_names_it(pages):
+    for page in pages:
+        named = [
+            tag.attributes[name]
+            for tag in page.tags
+            for name in ("popovertarget", "aria-labelledby", "aria-describedby", "aria-controls")
+            if name in tag.attributes
+        ]
+        lost = {one for names in named for one in names.split()} - set(page.ids)
+        assert not lost, page.path
+
+
+def test_pages_say_their_language_and_have_one_title(pages):
+    for page in pages:
+        assert page.named("html")[0].attributes["lang"] == "en"
+    content = [page for page in pages if page.path.name != "404.html"]
+    for page in content:
+        assert len(page.named("h1")) == 1, page.path
+    titles = [page.named("title")[0].text for page in content]
+    assert len(set(titles)) == len(titles)
+
+
+def test_headings_skip_no_level(chapters):
+    for page in chapters:
+        levels = [int(tag.name[1]) for tag in page.named("h1", "h2", "h3", "h4", "h5")]
+        jumps = [(a, b) for a, b in zip(levels, levels[1:], strict=False) if b > a + 1]
+        assert not jumps, page.path
+
+
+def test_pictures_can_be_read_aloud(pages):
+    for page in pages:
+        for image in page.named("img"):
+            assert "alt" in image.attributes, (page.path, image.attributes)
+
+
+def test_chapters_are_verified(site):
+    verified = json.loads((site / "verified.json").read_text())
+    for name in ENCODER:
+        counted = verified["pages"][f"docs/encoder/{name}.md"]
+        assert counted["blocks"] >= 3, name
+        assert counted["claims"] >= 5, name
+    assert verified["pages"]["docs/index.md"]["claims"] >= 1
+
+
+def test_outputs_are_in_the_page_itself(chapters):
+    for page in chapters:
+        outputs = [
+            tag for tag in page.named("div") if "proofbook-output" in tag.attributes.get("class", "")
+        ]
+        assert outputs, page.path
+
+
+def test_search_knows_the_chapters(site):
+    index = json.loads((site / "search/search_index.json").read_text())
+    found = {entry["location"].split("#")[0] for entry in index["docs"]}
+    assert {f"encoder/{name}/" for name in ENCODER} <= found
+
+
+def wire(path: Path) -> int:
+    """Bytes on the wire: fonts as they are, text compressed."""
+    data = path.read_bytes()
+    return len(data) if path.suffix == ".woff2" else len(gzip.compress(data, 6))
+
+
+def test_what_all_pages_share_is_light(site, chapters):
+    page = chapters[1]
+    links = [tag.attributes.get("href", "") for tag in page.named("link")]
+    links += [tag.attributes.get("src", "") for tag in page.named("script")]
+    files = {target(site, page, link)[0].resolve() for link in links if link}
+    files = {file for file in files if file.suffix in (".css", ".js")}
+    files |= set((site / "assets/fonts").glob("*.woff2"))
+    assert sum(map(wire, files)) <= 300 * KB
+
+
+# -- Colours ---------------------------------------------------------------------------------
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of #rrggbb, as WCAG 2.2 defines it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def test_contrast_is_measured_right():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+
+
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+def test_text_stands_out_from_its_ground(scheme):
+    colours: dict[str, str] = {}
+    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", BOOK_CSS.read_text()):
+        if f'[data-md-color-scheme="{scheme}"]' in selector:
+            colours |= dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6});", body))
+    inks = [name for name in colours if name.startswith(("ink", "blue", "md-code-hl"))]
+    assert len(inks) > 15
+    for ink in inks:
+        for ground in ("paper", "paper-code"):
+            ratio = contrast(colours[ink], colours[ground])
+            assert ratio >= 4.5, f"--{ink} on --{ground}: {ratio:.2f}"
