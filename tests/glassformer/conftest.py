@@ -1,0 +1,95 @@
+"""One start for every test, and the trained models that several of them read."""
+
+import os
+
+import jaxtyping
+import pytest
+import torch
+from transformers import BertConfig, BertModel
+
+from glassformer import default_checkpoint, load, tokenizer
+
+# One sentence pair, one single sentence, one word: three lengths, and both token types.
+FIRST = ["time flies like an arrow", "the cat sat on the mat.", "duck"]
+SECOND = ["fruit flies like a banana", "it purred", ""]
+
+
+@pytest.fixture(autouse=True)
+def same_start(monkeypatch):
+    """Seed, threads, dtype, device and grad mode as a fresh interpreter would have them."""
+    for name in ("GLASSFORMER_CHECKPOINT", "GLASSFORMER_DEVICE"):
+        monkeypatch.delenv(name, raising=False)
+    torch.manual_seed(0)
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    yield
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    torch.set_grad_enabled(True)
+
+
+@pytest.fixture
+def unhooked():
+    """Bad input meets our own checks, as it does where nothing looks at the signatures."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="session")
+def trained():
+    """The embedded checkpoint as our encoder; not to be changed."""
+    return load(default_checkpoint())
+
+
+@pytest.fixture(scope="session")
+def bert():
+    """The embedded checkpoint as the reference; not to be changed."""
+    return BertModel.from_pretrained(default_checkpoint(), attn_implementation="eager").eval()
+
+
+@pytest.fixture(scope="session")
+def words():
+    """The embedded checkpoint's tokenizer."""
+    return tokenizer()
+
+
+@pytest.fixture
+def batch(words):
+    """A padded batch of unequal sentences with both token types."""
+    return words(FIRST, SECOND, padding=True, return_tensors="pt")
+
+
+@pytest.fixture
+def small_bert():
+    """Makes a random BERT of the reference in float64, each axis of its own prime size."""
+
+    def make(**changes):
+        config = {
+            "vocab_size": 101,
+            "hidden_size": 3 * 7,
+            "num_attention_heads": 3,
+            "num_hidden_layers": 2,
+            "intermediate_size": 37,
+            "max_position_embeddings": 23,
+            "type_vocab_size": 5,
+        }
+        model = BertModel(
+            BertConfig(**config | changes, attn_implementation="eager"), add_pooling_layer=False
+        )
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+        return model.double().eval()
+
+    return make
+
+
+@pytest.fixture
+def small_batch():
+    """Ids, a padding mask with unequal lengths, and token types, for `small_bert`."""
+    batch, seq = 5, 11
+    lengths = torch.tensor([11, 7, 3, 2, 1])
+    return {
+        "input_ids": torch.randint(101, (batch, seq)),
+        "attention_mask": (torch.arange(seq) < lengths[:, None]).long(),
+        "token_type_ids": torch.randint(5, (batch, seq)),
+    }

@@ -1,0 +1,270 @@
+import math
+from functools import partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+from jaxtyping import TypeCheckError
+
+from glassformer.attention import (
+    attention_scores,
+    attention_weights,
+    fused_attention,
+    scaled_dot_product_attention,
+    softmax_rows,
+)
+
+BATCH, HEADS, Q_LEN, K_LEN, HEAD_DIM, VALUE_DIM = 2, 3, 5, 11, 7, 13
+DOUBLE = torch.float64
+EXACT = {"rtol": 0.0, "atol": 1e-14}
+BOTH = pytest.mark.parametrize("attend", [scaled_dot_product_attention, fused_attention])
+
+
+def tensors(q_len=Q_LEN, k_len=K_LEN, dtype=DOUBLE):
+    make = partial(torch.randn, dtype=dtype)
+    return (
+        make(BATCH, HEADS, q_len, HEAD_DIM),
+        make(BATCH, HEADS, k_len, HEAD_DIM),
+        make(BATCH, HEADS, k_len, VALUE_DIM),
+    )
+
+
+def masks(q_len=Q_LEN, k_len=K_LEN):
+    """Bool and float masks of every shape that broadcasts; each row keeps its first key."""
+
+    def allowed(*shape):
+        mask = torch.rand(shape) > 0.4
+        mask[..., 0] = True
+        return mask
+
+    return {
+        "none": None,
+        "keys": allowed(k_len),
+        "queries and keys": allowed(q_len, k_len),
+        "padding": allowed(BATCH, 1, 1, k_len),
+        "heads": allowed(HEADS, 1, k_len),
+        "all axes": allowed(BATCH, HEADS, q_len, k_len),
+        "bias": torch.randn(HEADS, q_len, k_len, dtype=DOUBLE),
+        "bias of each query": torch.randn(q_len, 1, dtype=DOUBLE),
+        "additive": torch.zeros(BATCH, 1, q_len, k_len, dtype=DOUBLE).masked_fill(
+            ~allowed(BATCH, 1, q_len, k_len), -math.inf
+        ),
+    }
+
+
+MASK_NAMES = pytest.mark.parametrize("name", masks())
+
+
+def by_hand(query, key, value):
+    """Equation 1 with Python's own arithmetic, for one sequence."""
+    root = math.sqrt(len(query[0]))
+    rows = []
+    for q in query:
+        powers = [math.exp(sum(a * b for a, b in zip(q, k, strict=True)) / root) for k in key]
+        weights = [power / sum(powers) for power in powers]
+        rows.append([sum(w * v[j] for w, v in zip(weights, value, strict=True)) for j in range(2)])
+    return rows
+
+
+@BOTH
+def test_equals_the_formula_worked_by_hand(attend):
+    query = [[0.5, -1.0, 2.0]]
+    key = [[1.0, 0.0, 0.25], [-0.5, 3.0, 1.0]]
+    value = [[7.0, -2.0], [0.5, 11.0]]
+    tensor = partial(torch.tensor, dtype=DOUBLE)
+    output = attend(tensor(query), tensor(key), tensor(value))
+    torch.testing.assert_close(output, tensor(by_hand(query, key, value)), **EXACT)
+
+
+@MASK_NAMES
+@BOTH
+def test_equals_torch_with_every_kind_of_mask(attend, name):
+    query, key, value = tensors()
+    mask = masks()[name]
+    wide = None if mask is None else mask.expand(BATCH, HEADS, Q_LEN, K_LEN)
+    expected = F.scaled_dot_product_attention(query, key, value, attn_mask=wide)
+    output = attend(query, key, value, mask)
+    assert output.shape == (BATCH, HEADS, Q_LEN, VALUE_DIM)
+    torch.testing.assert_close(output, expected, **EXACT)
+
+
+@BOTH
+def test_causal_equals_torch_where_the_lengths_are_equal(attend):
+    query, key, value = tensors(q_len=K_LEN)
+    expected = F.scaled_dot_product_attention(query, key, value, is_causal=True)
+    torch.testing.assert_close(attend(query, key, value, is_causal=True), expected, **EXACT)
+
+
+@pytest.mark.parametrize("q_len", [1, 2, 5, 11])
+@MASK_NAMES
+@BOTH
+def test_causal_queries_are_the_last_positions_and_keep_the_other_mask(attend, name, q_len):
+    """Fewer queries than keys: as the last rows of the full square, mask and all."""
+    query, key, value = tensors(q_len=K_LEN)
+    mask = masks(q_len=K_LEN)[name]
+    past = torch.ones(K_LEN, K_LEN, dtype=torch.bool).tril()
+    scores = query @ key.mT / math.sqrt(HEAD_DIM)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
+    full = scores.masked_fill(~past, -math.inf).softmax(-1) @ value
+    if mask is not None and mask.ndim > 1 and mask.shape[-2] == K_LEN:
+        mask = mask[..., -q_len:, :]
+    output = attend(query[..., -q_len:, :], key, value, mask, is_causal=True)
+    torch.testing.assert_close(output, full[..., -q_len:, :], **EXACT)
+
+
+@BOTH
+def test_the_future_does_not_reach_the_past(attend):
+    query, key, value = tensors(q_len=K_LEN)
+    before = attend(query, key, value, is_causal=True)
+    key[..., 7:, :], value[..., 7:, :] = 100.0, -100.0
+    after = attend(query, key, value, is_causal=True)
+    assert torch.equal(after[..., :7, :], before[..., :7, :])
+    assert not torch.isclose(after[..., 7:, :], before[..., 7:, :]).any()
+
+
+@BOTH
+def test_more_queries_than_keys_leave_the_first_ones_nothing(attend):
+    query, key, value = tensors(q_len=K_LEN + 2)
+    output = attend(query, key, value, is_causal=True)
+    assert output[..., :2, :].eq(0).all()
+    assert output[..., 2:, :].ne(0).all()
+
+
+@pytest.mark.parametrize("kind", ["bool", "additive"])
+@BOTH
+def test_a_query_that_may_attend_to_nothing_gives_zeros_both_ways(attend, kind):
+    query, key, value = (t.requires_grad_() for t in tensors())
+    mask = torch.ones(Q_LEN, K_LEN, dtype=torch.bool)
+    mask[2] = False
+    mask[0, 3] = False
+    given = mask
+    if kind == "additive":
+        given = torch.zeros(Q_LEN, K_LEN, dtype=DOUBLE).masked_fill(~mask, -math.inf)
+    output = attend(query, key, value, given)
+    assert output[..., 2, :].eq(0).all()
+    output.square().sum().backward()
+    assert query.grad[..., 2, :].eq(0).all()
+    grads = [t.grad.clone() for t in (query, key, value)]
+    # The other rows have the gradients that they have without it.
+    query.grad = key.grad = value.grad = None
+    rows = [0, 1, 3, 4]
+    attend(query[..., rows, :], key, value, given[rows]).square().sum().backward()
+    for with_row, t in zip(grads, (query, key, value), strict=True):
+        torch.testing.assert_close(with_row, t.grad, **EXACT)
+
+
+def test_padding_on_the_left_with_a_causal_mask_stays_finite_through_layers():
+    """The first rows may see nothing but padding; a NaN there would reach every token next."""
+    hidden = torch.randn(BATCH, Q_LEN, HEAD_DIM, dtype=DOUBLE)
+    real = torch.tensor([False, False, True, True, True])
+    for _ in range(3):
+        hidden = hidden + scaled_dot_product_attention(hidden, hidden, hidden, real, is_causal=True)
+    assert hidden.isfinite().all()
+
+
+def test_scores_have_unit_variance_at_any_width():
+    for head_dim in (17, 257):
+        scores = attention_scores(torch.randn(499, head_dim), torch.randn(503, head_dim))
+        assert scores.var().item() == pytest.approx(1.0, abs=0.1)
+
+
+def test_scores_are_masked_before_the_softmax():
+    query, key, _ = tensors()
+    mask = masks()["all axes"]
+    scores = attention_scores(query, key, mask)
+    assert torch.equal(scores == -math.inf, ~mask)
+    torch.testing.assert_close(scores[mask], (query @ key.mT)[mask] / math.sqrt(HEAD_DIM), **EXACT)
+
+
+def test_rows_of_weights_sum_to_one_and_columns_do_not():
+    query, key, _ = tensors()
+    weights = attention_weights(query, key, is_causal=True)
+    assert weights.min() >= 0
+    torch.testing.assert_close(weights.sum(-1), torch.ones(BATCH, HEADS, Q_LEN, dtype=DOUBLE))
+    assert (weights.sum(-2) - 1).abs().min() > 0.01
+
+
+def test_equal_queries_and_keys_of_a_random_table_give_the_identity():
+    """Unit-variance vectors 768 wide score about √768 against themselves: softmax picks them."""
+    vectors = torch.randn(1, 5, 768)
+    assert attention_scores(vectors, vectors).diagonal(dim1=1, dim2=2).mean() > 20
+    output = scaled_dot_product_attention(vectors, vectors, vectors)
+    torch.testing.assert_close(output, vectors, rtol=0, atol=1e-4)
+
+
+def test_equal_queries_and_keys_of_the_trained_table_give_almost_a_mean(trained, words):
+    """The same computation on trained vectors: short ones, so no word prefers itself."""
+    ids = words("time flies like an arrow", add_special_tokens=False, return_tensors="pt")
+    with torch.no_grad():
+        vectors = trained.embeddings.tokens(ids["input_ids"])
+    weights = attention_weights(vectors, vectors)
+    assert (weights - 1 / 5).abs().max() < 0.02
+
+
+def test_queries_equal_to_keys_give_symmetric_scores_but_not_symmetric_weights():
+    vectors = torch.randn(1, Q_LEN, HEAD_DIM, dtype=DOUBLE)
+    scores = attention_scores(vectors, vectors)
+    weights = attention_weights(vectors, vectors)
+    torch.testing.assert_close(scores, scores.mT, **EXACT)
+    assert (weights - weights.mT).abs().max() > 0.01
+
+
+def test_dropout_zeroes_weights_and_raises_the_others():
+    query, key, _ = tensors(q_len=101, k_len=103)
+    weights = attention_weights(query, key)
+    seen = torch.eye(103, dtype=DOUBLE).expand(BATCH, HEADS, 103, 103)
+    dropped = scaled_dot_product_attention(query, key, seen, dropout_p=0.3)
+    kept = dropped != 0
+    assert kept.double().mean().item() == pytest.approx(0.7, abs=0.01)
+    torch.testing.assert_close(dropped[kept], weights[kept] / 0.7, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@BOTH
+def test_half_precision_is_masked_exactly(attend, dtype):
+    query, key, value = tensors(dtype=dtype)
+    mask = masks()["all axes"]
+    expected = attend(query.float(), key.float(), value.float(), mask)
+    step = torch.finfo(dtype).eps
+    output = attend(query, key, value, mask)
+    torch.testing.assert_close(output.float(), expected, rtol=4 * step, atol=4 * step)
+    value[..., 3, :] = torch.finfo(dtype).max
+    mask[..., 3] = False
+    torch.testing.assert_close(
+        attend(query, key, value, mask),
+        attend(query, key, value.clone().index_fill_(-2, torch.tensor(3), 0), mask),
+    )
+
+
+def test_softmax_of_rows_equals_torch_where_a_row_has_a_key():
+    scores = torch.randn(BATCH, Q_LEN, K_LEN, dtype=DOUBLE)
+    scores[0, 0, :-1] = -math.inf
+    torch.testing.assert_close(softmax_rows(scores), scores.softmax(-1), **EXACT)
+
+
+def test_signatures_are_checked_under_test():
+    query, key, value = tensors()
+    with pytest.raises(TypeCheckError, match="value"):
+        scaled_dot_product_attention(query, key, value[..., 1:, :])
+
+
+@pytest.mark.usefixtures("unhooked")
+@BOTH
+class TestBadInput:
+    def test_widths(self, attend):
+        query, key, value = tensors()
+        with pytest.raises(ValueError, match=r"same width.*\(2, 3, 5, 7\).*\(2, 3, 11, 5\)"):
+            attend(query, key[..., :5], value)
+
+    @pytest.mark.parametrize(
+        "shape", [(5, 5), (2, 11), (2, 3, 5, 7), (3, 2, 1, 1), (1, 2, 3, 5, 11)]
+    )
+    def test_mask_shape(self, attend, shape):
+        mask = torch.ones(shape, dtype=torch.bool)
+        with pytest.raises(ValueError, match=r"attn_mask of shape .*not broadcast.*2, 3, 5, 11"):
+            attend(*tensors(), mask)
+
+    def test_mask_dtype(self, attend):
+        with pytest.raises(ValueError, match=r"must be bool .* got torch\.int64"):
+            attend(*tensors(), torch.ones(Q_LEN, K_LEN, dtype=torch.int64))

@@ -1,0 +1,69 @@
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from transformers.activations import ACT2FN
+
+from glassformer.config import HF_ACTIVATIONS
+from glassformer.feed_forward import ACTIVATIONS, FeedForward
+
+D_MODEL, D_FF = 7, 29
+
+
+def test_equals_the_two_linear_maps_of_the_paper():
+    layer = FeedForward(D_MODEL, D_FF, activation="relu").double()
+    x = torch.randn(2, 5, D_MODEL, dtype=torch.float64)
+    inner = (x @ layer.up_proj.weight.mT + layer.up_proj.bias).clamp(min=0)
+    expected = inner @ layer.down_proj.weight.mT + layer.down_proj.bias
+    torch.testing.assert_close(layer(x), expected, rtol=0, atol=1e-13)
+
+
+def test_equals_convolutions_one_position_wide():
+    layer = FeedForward(D_MODEL, D_FF).double()
+    x = torch.randn(2, 5, D_MODEL, dtype=torch.float64)
+    inner = F.conv1d(x.mT, layer.up_proj.weight[..., None], layer.up_proj.bias)
+    outer = F.conv1d(F.gelu(inner), layer.down_proj.weight[..., None], layer.down_proj.bias)
+    torch.testing.assert_close(layer(x), outer.mT, rtol=0, atol=1e-13)
+
+
+def test_each_position_is_transformed_by_itself():
+    layer = FeedForward(D_MODEL, D_FF)
+    x = torch.randn(2, 5, D_MODEL)
+    before = layer(x)
+    x[:, 3] += 1.0
+    changed = (layer(x) != before).any(-1)
+    assert changed.tolist() == [[False, False, False, True, False]] * 2
+
+
+@pytest.mark.parametrize("name", HF_ACTIVATIONS)
+def test_activations_equal_those_of_transformers(name):
+    x = torch.linspace(-6, 6, 1009, dtype=torch.float64)
+    ours = ACTIVATIONS[HF_ACTIVATIONS[name]]()
+    torch.testing.assert_close(ours(x), ACT2FN[name](x), rtol=0, atol=1e-12)
+
+
+def test_dropout_comes_last_and_in_training_only():
+    layer = FeedForward(D_MODEL, D_FF, dropout=0.4)
+    x = torch.randn(3, 1009, D_MODEL)
+    whole = layer.eval()(x)
+    dropped = layer.train()(x)
+    kept = dropped != 0
+    assert kept.float().mean().item() == pytest.approx(0.6, abs=0.02)
+    torch.testing.assert_close(dropped[kept], whole[kept] / 0.6)
+
+
+def test_bias_can_be_left_out():
+    layer = FeedForward(D_MODEL, D_FF, bias=False)
+    assert [name for name, _ in layer.named_parameters()] == ["up_proj.weight", "down_proj.weight"]
+    assert layer(torch.zeros(2, 3, D_MODEL)).eq(0).all()
+
+
+def test_is_made_of_torchs_own_parts():
+    assert {type(m) for m in FeedForward(7, 29).children()} == {nn.Linear, nn.GELU, nn.Dropout}
+
+
+def test_refuses_what_it_cannot_build():
+    with pytest.raises(ValueError, match=r"d_model \(7\) and d_ff \(0\) must be at least 1"):
+        FeedForward(7, 0)
+    with pytest.raises(ValueError, match=r"'mish'\) must be one of gelu, gelu_tanh, relu, silu"):
+        FeedForward(7, 29, activation="mish")

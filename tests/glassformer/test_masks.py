@@ -1,0 +1,111 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from glassformer.masks import additive_mask, causal_mask, check_mask, combine_masks, padding_mask
+
+T, F = True, False
+
+
+def test_causal_mask_is_the_lower_triangle():
+    assert causal_mask(3).tolist() == [[T, F, F], [T, T, F], [T, T, T]]
+
+
+def test_causal_mask_puts_the_queries_last():
+    assert causal_mask(2, 5).tolist() == [[T, T, T, T, F], [T, T, T, T, T]]
+    assert causal_mask(3, 2).tolist() == [[F, F], [T, F], [T, T]]
+    assert causal_mask(1, 7).all()
+
+
+def test_causal_mask_is_made_on_the_device_asked_for():
+    assert causal_mask(3, 5, device="meta").device.type == "meta"
+
+
+@pytest.mark.parametrize(("q_len", "k_len"), [(0, 3), (3, 0), (-1, None)])
+def test_causal_mask_refuses_nothing_at_all(q_len, k_len):
+    with pytest.raises(ValueError, match=rf"q_len \({q_len}\) and k_len .* must be at least 1"):
+        causal_mask(q_len, k_len)
+
+
+def test_the_opposite_of_ours_is_what_torchs_module_takes():
+    """True is blocked there; the same attention comes out of the inverted mask."""
+    layer = nn.MultiheadAttention(6, 2, batch_first=True)
+    hidden = torch.randn(2, 5, 6)
+    _, weights = layer(hidden, hidden, hidden, attn_mask=~causal_mask(5))
+    assert weights.triu(1).eq(0).all()
+    assert weights.tril().sum().item() == pytest.approx(2 * 5, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.bool])
+def test_padding_mask_fits_batch_heads_queries_keys(dtype):
+    mask = padding_mask(torch.tensor([[1, 1, 0], [1, 0, 0]], dtype=dtype))
+    assert mask.dtype == torch.bool
+    assert mask.tolist() == [[[[T, T, F]]], [[[T, F, F]]]]
+
+
+@pytest.mark.usefixtures("unhooked")
+def test_padding_mask_refuses_what_a_tokenizer_does_not_write():
+    with pytest.raises(ValueError, match=r"shape \(batch, seq\).*got shape \(2, 1, 3\)"):
+        padding_mask(torch.ones(2, 1, 3, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"bool or integer.*got torch\.float32"):
+        padding_mask(torch.zeros(2, 3))
+
+
+def test_combined_masks_block_whatever_one_of_them_blocks():
+    padding = padding_mask(torch.tensor([[1, 1, 0], [0, 1, 1]]))
+    combined = combine_masks(causal_mask(3), None, padding)
+    assert combined.tolist() == [
+        [[[T, F, F], [T, T, F], [T, T, F]]],
+        [[[F, F, F], [F, T, F], [F, T, T]]],
+    ]
+
+
+def test_combined_masks_add_up_as_soon_as_one_is_float():
+    bias = torch.tensor([[0.5, -2.0], [3.0, 7.0]])
+    expected = torch.tensor([[0.5, -math.inf], [3.0, 7.0]])
+    assert torch.equal(combine_masks(causal_mask(2), bias), expected)
+    assert torch.equal(combine_masks(bias, causal_mask(2)), expected)
+    assert torch.equal(combine_masks(bias, bias, causal_mask(2)), 2 * expected)
+
+
+def test_combined_masks_of_nothing_are_nothing():
+    assert combine_masks() is None
+    assert combine_masks(None, None) is None
+    mask = causal_mask(3)
+    assert torch.equal(combine_masks(None, mask), mask)
+
+
+def test_combine_masks_refuses_shapes_and_types_that_do_not_go_together():
+    with pytest.raises(ValueError, match=r"\(3, 3\), \(2, 5\) do not broadcast"):
+        combine_masks(causal_mask(3), causal_mask(2, 5))
+    with pytest.raises(ValueError, match=r"must be bool .* got torch\.int64"):
+        combine_masks(causal_mask(3), torch.ones(3, 3, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_additive_mask_is_zero_or_minus_infinity_in_every_float_type(dtype):
+    mask = additive_mask(causal_mask(2), dtype)
+    assert mask.dtype == dtype
+    assert mask.tolist() == [[0.0, -math.inf], [0.0, 0.0]]
+
+
+def test_additive_mask_only_converts_what_is_float_already():
+    mask = torch.tensor([[0.5, -math.inf]], dtype=torch.float64)
+    assert torch.equal(additive_mask(mask, torch.float32), mask.float())
+
+
+def test_additive_mask_refuses_types_without_infinity():
+    with pytest.raises(ValueError, match=r"float dtype to hold -inf, got torch\.int64"):
+        additive_mask(causal_mask(2), torch.int64)
+    with pytest.raises(ValueError, match=r"must be bool .* got torch\.uint8"):
+        additive_mask(torch.ones(2, 2, dtype=torch.uint8), torch.float32)
+
+
+def test_check_mask_takes_what_broadcasts_and_no_more():
+    for shape in [(), (5,), (3, 1), (2, 1, 1, 5), (2, 7, 3, 5)]:
+        check_mask(torch.ones(shape, dtype=torch.bool), (2, 7, 3, 5))
+    for shape in [(3,), (5, 3), (2, 5), (1, 2, 7, 3, 5)]:
+        with pytest.raises(ValueError, match=r"does not broadcast .* \(2, 7, 3, 5\)"):
+            check_mask(torch.ones(shape, dtype=torch.bool), (2, 7, 3, 5))

@@ -1,0 +1,508 @@
+"""What the views say in numbers and words, without a browser."""
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import math
+import re
+import subprocess
+import sys
+import zlib
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from glassformer.multihead import MultiHeadAttention
+from glassformer.probe import record
+from glassformer.views import head_view, heatmap, model_view, neuron_view, shapes
+from glassformer.views.page import STATIC
+
+LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 5, 7
+TOKENS = ["[CLS]", "time", "flies", "</script>", "[SEP]"]
+# Markup, right-to-left, wide, invisible, entity and long words.
+ODD = ["</script><b>x</b>", "שלום", "日本語", "a\u200bb\n", "&amp;\"'", "Donaudampfschifffahrt"]
+
+
+@pytest.fixture
+def attentions():
+    return [torch.randn(1, HEADS, SEQ, SEQ).softmax(-1) for _ in range(LAYERS)]
+
+
+@pytest.fixture
+def tape():
+    """As `record` gives it, for an encoder with queries and keys of its own."""
+    made = {}
+    for i in range(LAYERS):
+        query, key = torch.randn(2, 1, HEADS, SEQ, HEAD_DIM)
+        made[f"layers.{i}.attention.query"] = query
+        made[f"layers.{i}.attention.key"] = key
+        made[f"layers.{i}.attention.weights"] = (query @ key.mT / HEAD_DIM**0.5).softmax(-1)
+    return made
+
+
+class Reader(HTMLParser):
+    """The tags, attributes and text of a fragment, as a browser would read them."""
+
+    def __init__(self, fragment):
+        super().__init__()
+        self.found, self.text, self.rows = [], [], []
+        self.feed(fragment)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.found if name == tag]
+
+
+def unpacked(view):
+    """Header and bytes, read back with Python's own modules."""
+    (element,) = Reader(view.html).all("glassformer-view")
+    raw = zlib.decompress(base64.b64decode(element["data-packed"]))
+    size = int.from_bytes(raw[:4], "little")
+    return json.loads(raw[4 : 4 + size]), raw[4 + size :]
+
+
+# --- heatmap
+
+
+def test_heatmap_draws_each_value():
+    weights = torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.0, 0.9]])
+    page = Reader(heatmap(weights, ["cats", "sleep"], ["a", "b", "c"]).html)
+    cells = [rect for rect in page.all("rect") if float(rect["width"]) > 20]
+    assert [rect["fill-opacity"] for rect in cells] == [
+        "0.556", "0.278", "0.278", "0.111", "0.000", "1.000",
+    ]  # fmt: skip
+    columns = [float(rect["x"]) for rect in cells]
+    assert columns[:3] == columns[3:] == sorted(set(columns))
+    assert len({rect["y"] for rect in cells[:3]}) == 1
+    assert float(cells[3]["y"]) > float(cells[0]["y"])
+    assert page.rows == [
+        ["query \\ key", "a", "b", "c"],
+        ["cats", "0.50", "0.25", "0.25"],
+        ["sleep", "0.10", "0.00", "0.90"],
+    ]
+
+
+def test_heatmap_as_text():
+    weights = torch.tensor([[0.5, -12.25], [-math.inf, math.nan]])
+    assert str(heatmap(weights, ["日本", "b"], ["key", "long"], caption="Scores")) == (
+        "Scores\nquery \\ key   key   long\n       日本   0.5  -12.2\n          b    -∞    nan"
+    )
+
+
+def test_heatmap_of_scores_has_two_hues_and_leaves_the_infinite_blank():
+    scores = torch.tensor([[8.0, -4.0, -math.inf], [math.nan, 0.0, 2.0]])
+    page = Reader(heatmap(scores, "ab", "xyz").html)
+    cells = [rect for rect in page.all("rect") if float(rect["width"]) > 20]
+    assert [(rect["class"], float(rect["fill-opacity"])) for rect in cells] == [
+        ("p", 1.0), ("n", 0.5), ("n", 0.0), ("p", 0.0), ("p", 0.0), ("p", 0.25),
+    ]  # fmt: skip
+    assert {"−4.00", "−∞", "nan", "−8.00", "8.00"} <= set(page.text)
+
+
+def test_heatmap_of_nothing_but_zeros():
+    page = Reader(heatmap(torch.zeros(2, 3), "ab", "xyz").html)
+    assert all(float(rect["fill-opacity"]) == 0 for rect in page.all("rect")[:6])
+
+
+def test_heatmap_takes_a_mask_and_does_not_touch_gradients():
+    assert str(heatmap(torch.eye(2) > 0, "ab", "xy")).split() == [
+        "query", "\\", "key", "x", "y", "a", "1.00", "0.00", "b", "0.00", "1.00",
+    ]  # fmt: skip
+    weights = torch.rand(2, 3, requires_grad=True)
+    heatmap(weights, "ab", "xyz")
+    assert weights.grad is None
+
+
+def test_heatmap_numbers_leave_when_they_do_not_fit():
+    few, many = torch.rand(3, 13), torch.rand(3, 41)
+    assert len(re.findall('class="number', heatmap(few, range(3), range(13)).html)) == 39
+    assert 'class="number' not in heatmap(many, range(3), range(41)).html
+
+
+def test_large_heatmap_shares_paths_but_keeps_strengths():
+    rows, columns = 37, 31  # more than 1024 cells
+    weights = torch.rand(rows, columns)
+    weights[5, 7] = 2.0
+    view = heatmap(weights, range(rows), range(columns))
+    drawn = torch.zeros(rows, columns)
+    for path in Reader(view.html).all("path"):
+        if "fill-opacity" in path:
+            for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", path["d"]):
+                drawn[int(y), int(x)] = float(path["fill-opacity"])
+    torch.testing.assert_close(drawn, weights / 2, rtol=0, atol=1 / 128 + 1e-3)
+    assert len(view.html) < 40_000
+    assert ["5", "7", "2.00"] in Reader(view.html).rows
+
+
+def test_heatmap_words_are_text_never_markup():
+    view = heatmap(torch.rand(6, 6), ODD, ODD, caption="<i>&amp;")
+    page = Reader(view.html)
+    assert not {"script", "b", "i"} & {tag for tag, _ in page.found}
+    assert [row[0] for row in page.rows[1:]] == [
+        "</script><b>x</b>", "שלום", "日本語", "a\\u200bb\\n", "&amp;\"'", "Donaudampfschifffahrt",
+    ]  # fmt: skip
+    assert "Donaudampfsch…" in page.text
+    assert page.text.count("<i>&amp;") == 2  # the caption, and the table's
+    assert "aria-hidden" in page.all("svg")[0]
+
+
+def test_heatmap_names_its_axes():
+    text = "".join(
+        Reader(heatmap(torch.rand(2, 3), "ab", "xyz", axes=("target", "source")).html).text
+    )
+    assert "source →" in text
+    assert "← target" in text
+    assert "key" not in text
+
+
+def test_heatmap_refuses_what_does_not_fit(unhooked):
+    with pytest.raises(ValueError, match=r"shape \(2, 3\) do not fit 3 row words and 2 column"):
+        heatmap(torch.rand(2, 3), "abc", "xy")
+    with pytest.raises(ValueError, match=r"one matrix .* shape \(1, 2, 3\): choose the batch"):
+        heatmap(torch.rand(1, 2, 3), "ab", "xyz")
+    with pytest.raises(ValueError, match=r"shape \(0, 3\) have nothing to draw"):
+        heatmap(torch.rand(0, 3), "", "xyz")
+
+
+def test_ink_is_readable_on_every_cell():
+    """The contrast of a cell's number with its cell is at least 4 to 1, light and dark."""
+    from glassformer.views.grid import strength
+    from glassformer.views.view import DARK, LIGHT
+
+    for theme, paper, ink in (
+        (LIGHT, (255,) * 3, (30,) * 3),
+        (DARK, (30, 33, 41), (226, 228, 233)),
+    ):
+        for name in ("pos", "neg"):
+            colour = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])
+            for step in range(101):
+                shown = strength(step / 100, 1.0)
+                cell = [c * shown + p * (1 - shown) for c, p in zip(colour, paper, strict=True)]
+                assert contrast(cell, (255,) * 3 if shown > 0.78 else ink) >= 4, (name, step)
+
+
+def contrast(one, other):
+    """WCAG 2.2's contrast ratio."""
+
+    def light(colour):
+        linear = [
+            c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4
+            for c in colour
+        ]
+        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dark, bright = sorted((light(one), light(other)))
+    return (bright + 0.05) / (dark + 0.05)
+
+
+# --- shapes
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.act, self.down = nn.Linear(7, 11), nn.GELU(), nn.Linear(11, 7)
+
+    def forward(self, x):
+        return x + self.down(self.act(self.up(x)))
+
+
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(13, 7)
+        self.layers = nn.ModuleList([Block() for _ in range(3)])
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        for layer in self.layers:
+            x = layer(x)
+        return self.drop(x)
+
+
+def test_shapes_of_plain_modules():
+    model = Stack().train()
+    model.layers[1].eval()
+    modes = [module.training for module in model.modules()]
+    state = torch.get_rng_state()
+    ids = torch.zeros(2, 5, dtype=torch.long)
+    lines = [line.split(maxsplit=1) for line in str(shapes(model, ids)).splitlines()]
+    assert [name for name, _ in lines] == [
+        "module", "ids", "model", "embed", "layers.0", "up", "act", "down", "layers.1", "drop",
+    ]  # fmt: skip
+    rest = [re.sub(r"\s+", " ", text) for _, text in lines]
+    assert rest[1] == "input (batch 2, seq 5)"
+    assert rest[2] == "Stack (batch 2, seq 5, 7) 607"  # 13·7 + 3·(7·11 + 11 + 11·7 + 7)
+    assert rest[5] == "Linear (batch 2, seq 5, 11) 88"
+    assert lines[8][1].split(maxsplit=1)[0] == "…"
+    assert rest[8] == "… layers.2 the same (batch 2, seq 5, 7) 344"
+    assert [module.training for module in model.modules()] == modes
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+
+
+def test_unequal_layers_are_each_shown():
+    model = Stack()
+    model.layers[1].up = nn.Linear(7, 11, bias=False)
+    text = str(shapes(model, torch.zeros(2, 5, dtype=torch.long)))
+    assert "the same" not in text
+    assert text.count("GELU") == 3
+
+
+def test_shapes_take_their_words_from_signatures(trained):
+    ids = torch.tensor([[101, 2051, 10029, 102]] * 2)
+    view = shapes(trained, ids)
+    lines = [re.sub(r"\s+", " ", line).strip() for line in str(view).splitlines()]
+    assert "input_ids input (batch 2, seq 4)" in lines
+    assert "model TransformerEncoder (batch 2, seq 4, d_model 384) 22,565,376" in lines
+    assert any("(batch 2, seq 4, d_ff 1536)" in line for line in lines)
+    assert any(line.startswith("layers.1 … layers.5 the same") for line in lines)
+    page = Reader(view.html)
+    assert len(page.rows) == len(lines)
+    assert "ruby" in {tag for tag, _ in page.found}
+
+
+def test_shapes_of_the_reference_model(bert):
+    text = re.sub(r" +", " ", str(shapes(bert, torch.tensor([[101, 2051, 102]]))))
+    assert "BertModel (batch 1, seq 3, d_model 384) and (batch 1, d_model 384) 22,713,216" in text
+
+
+def test_shapes_say_which_input_failed(unhooked):
+    model = Stack().train()
+    with pytest.raises(ValueError, match=r"Stack does not take inputs of shape \(2, 5, 3\)"):
+        shapes(model, torch.rand(2, 5, 3))
+    assert model.training
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+
+
+# --- bertviz's viewers: what is sent
+
+
+def test_weights_travel_as_bytes(attentions):
+    header, body = unpacked(head_view(attentions, TOKENS, heads=[2], layer=1))
+    drawn = torch.frombuffer(bytearray(body), dtype=torch.uint8).view(LAYERS, HEADS, SEQ, SEQ) / 255
+    assert (drawn - torch.cat(attentions)).abs().max() <= 1 / 510 + 1e-6
+    assert header == {
+        "layers": LAYERS, "heads": HEADS, "tokens": TOKENS, "split": None, "least": 1,
+        "layer": 1, "shown": [2],
+    }  # fmt: skip
+
+
+def test_queries_and_keys_travel_as_bytes(tape):
+    header, body = unpacked(neuron_view(tape, TOKENS, layer=1, head=2, sentence_b_start=3))
+    count = LAYERS * HEADS * SEQ * SEQ
+    signed = torch.frombuffer(bytearray(body[count:]), dtype=torch.int8).float()
+    signed = signed.view(2, LAYERS, HEADS, SEQ, HEAD_DIM)
+    for name, numbers, steps in zip(("query", "key"), signed, header["steps"], strict=True):
+        true = torch.cat([tape[f"layers.{i}.attention.{name}"] for i in range(LAYERS)])
+        step = torch.tensor(steps).view(LAYERS, HEADS, 1, 1)
+        assert ((numbers * step - true).abs() <= 0.501 * step).all()
+    assert (header["layer"], header["head"], header["split"]) == (1, 2, 3)
+    assert header["bidirectional"] is True
+
+
+def test_neuron_view_sees_causal_attention():
+    attention = MultiHeadAttention(HEADS * HEAD_DIM, HEADS).eval()
+    with record(attention) as tape, torch.no_grad():
+        attention(torch.randn(1, SEQ, HEADS * HEAD_DIM), is_causal=True)
+    header, _ = unpacked(neuron_view(tape, TOKENS))
+    assert header["bidirectional"] is False
+    assert header["layers"] == 1
+
+
+def test_shared_keys_are_shown_under_each_head():
+    attention = MultiHeadAttention(6 * HEAD_DIM, 6, num_kv_heads=2).eval()
+    with record(attention) as tape, torch.no_grad():
+        attention(torch.randn(1, SEQ, 6 * HEAD_DIM))
+    _, body = unpacked(neuron_view(tape, TOKENS))
+    half = 6 * SEQ * HEAD_DIM
+    keys = torch.frombuffer(bytearray(body[-half:]), dtype=torch.int8).view(6, SEQ, HEAD_DIM)
+    assert torch.equal(keys[0], keys[2])
+    assert not torch.equal(keys[2], keys[3])
+
+
+def test_neuron_view_reads_the_encoder_of_two_stacks(tape):
+    two = {f"encoder.{path}": tensor for path, tensor in tape.items()}
+    two["decoder.layers.0.attention.query"] = torch.rand(1, HEADS, 11, HEAD_DIM)
+    two["decoder.layers.0.cross_attention.query"] = torch.rand(1, HEADS, 11, HEAD_DIM)
+    assert unpacked(neuron_view(two, TOKENS)) == unpacked(neuron_view(tape, TOKENS))
+
+
+def test_size_of_the_sentence_pair(trained, words):
+    pair = words("time flies like an arrow", "fruit flies like a banana", return_tensors="pt")
+    tokens = words.convert_ids_to_tokens(pair["input_ids"][0])
+    with record(trained) as tape, torch.no_grad():
+        trained(**pair)
+    start = (pair["token_type_ids"] == 0).sum(dim=1)
+    markup, _ = head_view(tape.attentions, tokens, sentence_b_start=start, heads=[8])._repr_page_()
+    assert len(tokens) == 13
+    assert len(gzip.compress(markup.encode())) <= 15_000  # 60 KB are allowed
+
+
+def test_size_of_a_long_text():
+    attentions = [torch.randn(1, 12, 128, 128).mul(2).softmax(-1) for _ in range(12)]
+    view = head_view(attentions, [f"word{i}" for i in range(128)])
+    assert len(view.html.encode()) <= 1_500_000  # 3 MB are allowed
+
+
+def test_too_many_lines_leave_the_strongest():
+    attentions = [torch.randn(1, 11, 61, 61).mul(2).softmax(-1) for _ in range(7)]
+    view = model_view(attentions, [str(i) for i in range(61)])
+    header, body = unpacked(view)
+    drawn = sum(byte >= header["least"] for byte in body)
+    assert 0 < drawn <= 150_000 < sum(byte >= header["least"] - 1 for byte in body)
+    below = (header["least"] - 0.5) / 255
+    assert f"Weights below {below:.1%} are not drawn." in view.html
+
+
+# --- bertviz's viewers: words, text, errors
+
+
+@pytest.mark.parametrize("kind", ["head", "model", "neuron"])
+def test_the_strongest_weights_in_words(kind, attentions, tape):
+    tape |= {f"layers.{i}.attention.weights": w for i, w in enumerate(attentions)}
+    view = {
+        "head": lambda: head_view(attentions, TOKENS, heads=[1], layer=1),
+        "model": lambda: model_view(attentions, TOKENS),
+        "neuron": lambda: neuron_view(tape, TOKENS, layer=1, head=1),
+    }[kind]()
+    places = [
+        (attentions[i][0, h, q, k].item(), i, h, q, k)
+        for i in (range(LAYERS) if kind == "model" else [1])
+        for h in (range(HEADS) if kind == "model" else [1])
+        for q in range(SEQ)
+        for k in range(SEQ)
+    ]
+    expected = [
+        [str(i), str(h), f"{TOKENS[q]} ({q})", f"{TOKENS[k]} ({k})", f"{w:.3f}"]
+        for w, i, h, q, k in sorted(places, reverse=True)[:12]
+    ]
+    assert Reader(view.html).rows[1:] == expected
+    text = str(view).splitlines()
+    assert len(text) == 13
+    for line, (i, h, q, k, w) in zip(text[1:], expected, strict=True):
+        assert re.sub(" +", " ", line) == f"layer {i} head {h}: {q} → {k} {w}"
+
+
+@pytest.mark.parametrize("draw", [head_view, model_view])
+def test_tokens_never_become_markup(draw):
+    view = draw([torch.rand(1, 2, 6, 6)], ODD)
+    page = Reader(view.html)
+    (script,) = page.all("script")
+    assert script == {"type": "module", "src": "asset://glassformer-views.js"}
+    assert not {"b", "i"} & {tag for tag, _ in page.found}
+    header, _ = unpacked(view)
+    assert header["tokens"] == [
+        "</script><b>…", "שלום", "日本語", "a\\u200bb\\n", "&amp;\"'", "Donaudampfsc…",
+    ]  # fmt: skip
+
+
+def test_page_markup_and_its_files(attentions):
+    markup, files = head_view(attentions, TOKENS)._repr_page_()
+    names = set(re.findall(r"asset://([\w.-]+)", markup))
+    assert names == set(files) == {
+        "glassformer-views.js", "jquery.slim.min.js", "d3.min.js", "bertviz-head_view.js",
+    }  # fmt: skip
+    begins = {name: Path(path).read_text(encoding="utf-8")[:100] for name, path in files.items()}
+    assert "jQuery v3.7.1" in begins["jquery.slim.min.js"]
+    assert "d3js.org v5.7.0" in begins["d3.min.js"]
+    assert "Transformer Visualization" in begins["bertviz-head_view.js"]
+    assert "\n\n" not in markup  # a blank line would end an HTML block of Markdown
+
+
+def test_notebook_markup_holds_everything(attentions):
+    frame = Reader(head_view(attentions, TOKENS)._repr_html_()).all("iframe")[0]
+    assert frame["sandbox"] == "allow-scripts"
+    assert "asset://" not in frame["srcdoc"]
+    inside = Reader(frame["srcdoc"])
+    urls = [a[key] for _, a in inside.found for key in ("src", "href") if key in a]
+    urls += inside.all("glassformer-view")[0]["data-scripts"].split()
+    assert len(urls) == 3
+    assert all(url.startswith("data:") for url in urls)
+
+
+def test_no_state_is_shared(attentions):
+    first = head_view(attentions, TOKENS, heads=[0])
+    before = first.html
+    head_view(attentions, TOKENS, heads=[1])
+    assert head_view(attentions, TOKENS, heads=[0]).html == before  # the same each time: cacheable
+
+
+def test_vendored_files_are_those_named():
+    lines = (STATIC / "vendor" / "VERSIONS").read_text().splitlines()[1:]
+    named = {}
+    for line in lines:
+        name, package, *_, digest = line.split()
+        named[name] = digest
+        assert (STATIC / "vendor" / f"{package}.LICENSE").stat().st_size > 500
+    assert named == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (STATIC / "vendor").glob("*.js")
+    }
+
+
+def test_import_is_light():
+    heavy = {"transformers", "bertviz", "IPython", "matplotlib"}
+    code = f"import glassformer.views, sys; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_viewers_refuse_what_does_not_fit(attentions, tape, unhooked):
+    refused = [
+        ("attentions hold no layer .*attn_implementation='eager'", lambda: head_view((), TOKENS)),
+        ("attentions hold no layer", lambda: model_view([None], TOKENS)),
+        (r"layer 0 have shape \(3, 5, 5\); expected \(1, heads", lambda: head_view(
+            [w[0] for w in attentions], TOKENS)),
+        (r"layer 0 have shape \(2, 3, 5, 5\); .* one batch row", lambda: head_view(
+            [w.repeat(2, 1, 1, 1) for w in attentions], TOKENS)),
+        (r"layer 1 have shape \(1, 2, 5, 5\), those of layer 0 \(1, 3, 5, 5\)", lambda: model_view(
+            [attentions[0], attentions[1][:, :2]], TOKENS)),
+        ("5 queries and 5 keys, but there are 2 tokens: a b", lambda: model_view(
+            attentions, ["a", "b"])),
+        (r"layer \(2\) must be one of 0\.\.1", lambda: head_view(attentions, TOKENS, layer=2)),
+        (r"layer \(-1\) must be one of 0\.\.1", lambda: head_view(attentions, TOKENS, layer=-1)),
+        (r"head \(3\) must be one of 0\.\.2", lambda: head_view(attentions, TOKENS, heads=[0, 3])),
+        (r"head \(7\) must be one of 0\.\.2", lambda: neuron_view(tape, TOKENS, head=7)),
+        (r"sentence_b_start \(5\) must lie inside the 5 tokens", lambda: head_view(
+            attentions, TOKENS, sentence_b_start=5)),
+        (r"sentence_b_start \(0\) must lie inside", lambda: neuron_view(
+            tape, TOKENS, sentence_b_start=torch.tensor([0]))),
+        (r"lie between -?\d.* and \d.*, weights between 0 and 1", lambda: head_view(
+            [w * 9 for w in attentions], TOKENS)),
+        ("lie between nan and nan", lambda: head_view([w * math.nan for w in attentions], TOKENS)),
+        (r"no attention's query among its 1 entries \(embeddings\); call", lambda: neuron_view(
+            {"embeddings": torch.zeros(1)}, TOKENS)),
+    ]  # fmt: skip
+    for message, call in refused:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+def test_missing_bertviz_is_named(attentions, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install bertviz==1\.4\.1"):
+        head_view(attentions, TOKENS)._repr_page_()
+
+
+def test_captions_are_escaped_once():
+    view = heatmap(torch.rand(2, 2), "ab", "xy", caption="q & k")
+    assert html.escape("q & k") in view.html
+    assert "&amp;amp;" not in view.html
