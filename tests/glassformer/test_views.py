@@ -20,7 +20,9 @@ from torch import nn
 from glassformer.multihead import MultiHeadAttention
 from glassformer.probe import record
 from glassformer.views import head_view, heatmap, model_view, neuron_view, shapes
+from glassformer.views.grid import WHITE_FROM
 from glassformer.views.page import STATIC
+from glassformer.views.view import DARK, LIGHT
 
 LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 5, 7
 TOKENS = ["[CLS]", "time", "flies", "</script>", "[SEP]"]
@@ -180,21 +182,13 @@ def test_heatmap_refuses_what_does_not_fit(unhooked):
         heatmap(torch.rand(0, 3), "", "xyz")
 
 
-def test_ink_is_readable_on_every_cell():
-    """The contrast of a cell's number with its cell is at least 4 to 1, light and dark."""
-    from glassformer.views.grid import strength
-    from glassformer.views.view import DARK, LIGHT
-
-    for theme, paper, ink in (
-        (LIGHT, (255,) * 3, (30,) * 3),
-        (DARK, (30, 33, 41), (226, 228, 233)),
-    ):
-        for name in ("pos", "neg"):
-            colour = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])
-            for step in range(101):
-                shown = strength(step / 100, 1.0)
-                cell = [c * shown + p * (1 - shown) for c, p in zip(colour, paper, strict=True)]
-                assert contrast(cell, (255,) * 3 if shown > 0.78 else ink) >= 4, (name, step)
+@pytest.mark.parametrize("theme, paper, ink", [(LIGHT, 255, 0), (DARK, 36, 255)])
+@pytest.mark.parametrize("name", ["cell", "negative"])
+def test_numbers_are_readable_on_every_cell(theme, paper, ink, name):
+    colour = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])
+    for step in range(1001):
+        cell = [(c * step + paper * (1000 - step)) / 1000 for c in colour]
+        assert contrast(cell, [255 if step / 1000 > WHITE_FROM else ink] * 3) >= 4.5, step
 
 
 def contrast(one, other):

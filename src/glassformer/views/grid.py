@@ -13,6 +13,7 @@ from glassformer.views.view import THEME, UNSEEN, View, columns_of, number, tabl
 CELL, SMALL_CELL = 44.0, 12.0  # with numbers in it, without
 WIDEST = 640.0  # what a page's column holds
 LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
+WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
 MOST_CELLS = 1024  # above this many, cells of one strength share a path
 
 STYLE = """
@@ -23,11 +24,11 @@ STYLE = """
 .glassformer-heatmap svg{display:block;margin:auto;height:auto;direction:ltr;overflow:visible;
 font-family:inherit}
 .glassformer-heatmap text{fill:currentColor}
-.glassformer-heatmap .p{fill:var(--pos)}.glassformer-heatmap .n{fill:var(--neg)}
+.glassformer-heatmap .p{fill:var(--cell)}.glassformer-heatmap .n{fill:var(--negative)}
 .glassformer-heatmap .g{stroke:var(--edge);fill:none}
 .glassformer-heatmap .axis{opacity:.7;font-size:12px;letter-spacing:.04em}
 .glassformer-heatmap .word{font-size:13px}
-.glassformer-heatmap .number{font-size:12px;text-anchor:middle;font-variant-numeric:tabular-nums;
+.glassformer-heatmap .number{fill:var(--number);font-size:12px;text-anchor:middle;font-variant-numeric:tabular-nums;
 pointer-events:none}
 .glassformer-heatmap .number.on{fill:#fff}
 .glassformer-heatmap figcaption{max-width:none;margin:.6em auto 0;text-align:center;font-size:.9em;
@@ -99,7 +100,7 @@ def draw(
     column_width = max(map(width, shown_columns))
     tilted = column_width > cell - 4
     left = 20 + row_width + 8
-    top = 22 + (0.71 * column_width + 12 if tilted else 20)
+    top = 22 + (0.71 * column_width + 12 if tilted else 20.0)
     right = max(8.0, 0.71 * width(shown_columns[-1]) - cell / 2 + 8) if tilted else 8.0
     grid_width, grid_height = cell * len(columns), cell * len(rows)
     parts = [axis_names(axes, left, top, grid_width, grid_height)]
@@ -192,7 +193,7 @@ def many_cells(
 def numbers(values: list[list[float]], cell: float, left: float, top: float, largest: float) -> str:
     """The value in each cell, white where the cell is too dark for the page's own ink."""
     return "".join(
-        f'<text class="number{" on" if strength(value, largest) > 0.78 else ""}" '
+        f'<text class="number{" on" if strength(value, largest) > WHITE_FROM else ""}" '
         f'x="{left + (j + 0.5) * cell:.1f}" y="{top + (i + 0.5) * cell + 4:.1f}">'
         f"{number(value, largest).replace('-', '−')}</text>"
         for i, row in enumerate(values)

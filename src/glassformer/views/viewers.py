@@ -135,13 +135,13 @@ def neuron_view(
         ValueError: The tape has no attention, or words, layer, head or sentence do not fit it.
     """
     paths = attention_paths(tape)
-    weights = stacked([tape[f"{path}.weights"] for path in paths], tokens)
+    weights = stacked([tape[f"{path}weights"] for path in paths], tokens)
     layers, num_heads, seq, _ = weights.shape
     check_index("layer", layer, layers)
     check_index("head", head, num_heads)
     split = second_sentence(sentence_b_start, seq)
-    queries = torch.stack([per_head(tape[f"{path}.query"], num_heads) for path in paths])
-    keys = torch.stack([per_head(tape[f"{path}.key"], num_heads) for path in paths])
+    queries = torch.stack([per_head(tape[f"{path}query"], num_heads) for path in paths])
+    keys = torch.stack([per_head(tape[f"{path}key"], num_heads) for path in paths])
     (query_bytes, query_steps), (key_bytes, key_steps) = vector_bytes(queries), vector_bytes(keys)
     what = f"layer {layer}, head {head}"
     strong = strongest(weights, tokens, [layer], [head])
@@ -208,12 +208,13 @@ def stacked(attentions: Iterable[Tensor], tokens: Sequence[str]) -> Tensor:
 
 
 def attention_paths(tape: Mapping[str, Tensor]) -> list[str]:
-    """The dotted paths of the first stack's self-attentions, a layer each."""
-    found = [key.removesuffix(".query") for key in tape if key.endswith(".attention.query")]
+    """The paths, up to their last dot, of the first stack's self-attentions, a layer each."""
+    found = [path.removesuffix("query") for path in tape if path.rpartition(".")[2] == "query"]
+    found = [path for path in found if not path.endswith("cross_attention.")]
     if not found:
         raise ValueError(
-            f"the tape holds no attention.query; it has {len(tape)} entries: "
-            f"{', '.join(list(tape)[:5]) or 'was the model called inside record?'}"
+            f"the tape holds no attention's query among its {len(tape)} entries "
+            f"({', '.join(list(tape)[:5])}); call the model inside record(model)"
         )
     stack = found[0].partition("layers.")[0]
     return [path for path in found if path.partition("layers.")[0] == stack]

@@ -263,7 +263,8 @@ class GlassformerView extends HTMLElement {
     const filter = document.createElementNS(svg.namespaceURI, "filter");
     filter.id = "brighter";
     filter.setAttribute("filterUnits", "userSpaceOnUse");
-    for (const side of ["width", "height"]) filter.setAttribute(side, "100%");
+    const region = { x: "0", y: "0", width: "100%", height: "100%" };
+    Object.entries(region).forEach(([side, size]) => filter.setAttribute(side, size));
     filter.innerHTML = '<feComponentTransfer><feFuncA type="gamma"/></feComponentTransfer>';
     svg.prepend(filter);
   }

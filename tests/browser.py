@@ -1,0 +1,149 @@
+"""A real browser for tests: serves a folder, opens its pages, and keeps what went wrong."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@dataclass
+class Visit:
+    """An open page.
+
+    Attributes:
+        page: Playwright's page.
+        requests: Every URL asked for, in order.
+        foreign: Those that lead to another host.
+        complaints: Console errors, uncaught exceptions, and answers of 400 and above.
+    """
+
+    page: Any
+    requests: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+
+def required() -> bool:
+    """Whether a missing browser is a failure: in CI it is, on a reader's machine it is not."""
+    return bool(os.environ.get("CI") or os.environ.get("GLASSFORMER_REQUIRE_BROWSER"))
+
+
+def missing(reason: str) -> None:
+    """Skips the test, or fails it where a browser is required."""
+    if required():
+        pytest.fail(f"{reason}, and this machine must have a browser", pytrace=False)
+    pytest.skip(reason)
+
+
+def executable() -> str:
+    """The path of an installed Chromium or Chrome."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        missing(f"no browser: none of {', '.join(NAMES)} is on the PATH")
+    assert path
+    return path
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serves a folder on a free port of 127.0.0.1; yields its address, with a slash at the end."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A file server that writes no log and has an answer for the icon that browsers ask for."""
+
+    def do_GET(self) -> None:
+        if self.path == "/favicon.ico" and not os.path.exists(self.translate_path(self.path)):
+            self.send_response(204)
+            self.end_headers()
+        else:
+            super().do_GET()
+
+    def log_message(self, *arguments: object) -> None:
+        pass
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
+    """A headless browser of its own, closed at the end."""
+    path = executable()
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing("no playwright: pip install playwright")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def visit(browser: Any, url: str, *, width: int = 1280, dark: bool = False) -> Iterator[Visit]:
+    """Opens a page in a fresh profile and records its requests and complaints.
+
+    Args:
+        browser: What `launched` yields.
+        url: The page's address.
+        width: The window's width in pixels.
+        dark: Whether the system prefers dark pages.
+    """
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+    )
+    try:
+        page = context.new_page()
+        seen = Visit(page)
+        host = urlsplit(url).netloc
+
+        def asked(request: Any) -> None:
+            seen.requests.append(request.url)
+            parts = urlsplit(request.url)
+            if parts.scheme not in ("data", "blob", "about") and parts.netloc != host:
+                seen.foreign.append(request.url)
+
+        def said(message: Any) -> None:
+            if message.type == "error":
+                seen.complaints.append(f"console: {message.text}")
+
+        def answered(response: Any) -> None:
+            if response.status >= 400:
+                seen.complaints.append(f"{response.status}: {response.url}")
+
+        page.on("request", asked)
+        page.on("console", said)
+        page.on("response", answered)
+        page.on("pageerror", lambda error: seen.complaints.append(f"uncaught: {error}"))
+        page.goto(url)
+        yield seen
+    finally:
+        context.close()
