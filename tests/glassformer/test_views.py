@@ -103,7 +103,7 @@ def test_heatmap_draws_each_value():
 def test_heatmap_as_text():
     weights = torch.tensor([[0.5, -12.25], [-math.inf, math.nan]])
     assert str(heatmap(weights, ["日本", "b"], ["key", "long"], caption="Scores")) == (
-        "Scores\nquery \\ key   key   long\n       日本   0.5  -12.2\n          b    -∞    nan"
+        "Scores\nquery \\ key  key   long\n       日本   0.5  -12.2\n          b    -∞    nan"
     )
 
 
@@ -182,7 +182,7 @@ def test_heatmap_refuses_what_does_not_fit(unhooked):
         heatmap(torch.rand(0, 3), "", "xyz")
 
 
-@pytest.mark.parametrize("theme, paper, ink", [(LIGHT, 255, 0), (DARK, 36, 255)])
+@pytest.mark.parametrize(("theme", "paper", "ink"), [(LIGHT, 255, 0), (DARK, 36, 255)])
 @pytest.mark.parametrize("name", ["cell", "negative"])
 def test_numbers_are_readable_on_every_cell(theme, paper, ink, name):
     colour = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])

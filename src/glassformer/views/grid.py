@@ -28,8 +28,8 @@ font-family:inherit}
 .glassformer-heatmap .g{stroke:var(--edge);fill:none}
 .glassformer-heatmap .axis{opacity:.7;font-size:12px;letter-spacing:.04em}
 .glassformer-heatmap .word{font-size:13px}
-.glassformer-heatmap .number{fill:var(--number);font-size:12px;text-anchor:middle;font-variant-numeric:tabular-nums;
-pointer-events:none}
+.glassformer-heatmap .number{fill:var(--number);font-size:12px;text-anchor:middle;
+font-variant-numeric:tabular-nums;pointer-events:none}
 .glassformer-heatmap .number.on{fill:#fff}
 .glassformer-heatmap figcaption{max-width:none;margin:.6em auto 0;text-align:center;font-size:.9em;
 opacity:.85;font-style:normal}
