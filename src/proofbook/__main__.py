@@ -8,12 +8,13 @@ from proofbook.book import Book
 from proofbook.bookfile import load
 from proofbook.model import Chapter, Run
 from proofbook.problems import Problem
+from proofbook.update import updated
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Check or update chapters; gives the exit status."""
     parser = argparse.ArgumentParser(prog="python -m proofbook", description=__doc__)
-    parser.add_argument("--config-file", "-f", type=Path, default=Path("mkdocs.yml"))
+    parser.add_argument("-f", "--config-file", type=Path, default=Path("mkdocs.yml"))
     commands = parser.add_subparsers(dest="command", required=True)
     for name, purpose in (
         ("check", "run chapters and report what does not pass; builds no site"),
@@ -24,18 +25,37 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with Book(load(options.config_file)) as book:
         files = _files(options.paths or [book.settings.docs])
-        return check(book, files)
+        if options.command == "update":
+            _update(book, files)
+        return _check(book, files)
 
 
-def check(book: Book, files: list[Path]) -> int:
-    """Run chapters, print every problem; 1 where there is one."""
+def _check(book: Book, files: list[Path]) -> int:
+    """Run chapters and print every problem; 1 where there is one."""
     texts, problems = _read(book, files)
     for checked in book.check(texts, _progress):
         problems += checked.problems
     for problem in problems:
         print(f"\n{problem}")
-    print(f"\n{len(files)} chapters, {len(problems)} problems")
+    print(f"\n{_count(len(files), 'chapter')}, {_count(len(problems), 'problem')}")
     return 1 if problems else 0
+
+
+def _update(book: Book, files: list[Path]) -> None:
+    """Rewrite what a run gives otherwise than the chapters say."""
+    texts, _ = _read(book, files)
+    for checked in book.check(texts, _progress):
+        path = checked.page.chapter.path
+        file = book.settings.root / path
+        text = file.read_bytes().decode()
+        try:
+            new = updated(text, checked)
+        except ValueError as error:
+            print(f"{path}: not updated: {error}")
+            continue
+        if new != text:
+            file.write_bytes(new.encode())
+            print(f"{path}: updated")
 
 
 def _read(book: Book, files: list[Path]) -> tuple[dict[str, str], list[Problem]]:
@@ -59,7 +79,14 @@ def _files(paths: list[Path]) -> list[Path]:
 
 def _progress(chapter: Chapter, run: Run) -> None:
     how = "cached" if run.cached else f"{run.seconds:.1f} s"
-    print(f"{chapter.path}: {len(chapter.blocks)} blocks, {len(chapter.claims)} claims, {how}")
+    blocks, claims = len(chapter.blocks), len(chapter.claims)
+    print(
+        f"{chapter.path}: {_count(blocks, 'block')}, {_count(claims, 'claim')}, {how}", flush=True
+    )
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 if __name__ == "__main__":

@@ -79,13 +79,13 @@ class Book:
             (known,) = self.check({path: text})
         return known
 
-    def path_of(self, text: str) -> str | None:
-        """The file of the book whose text, front matter apart, this is."""
+    def find(self, text: str) -> tuple[str, str]:
+        """The path and the whole text of the file whose text, front matter apart, this is."""
         for file in sorted(self.settings.docs.rglob("*.md")):
             whole = normal(file.read_text(encoding="utf-8", errors="replace"))
             if text.strip() in (whole.strip(), split_front_matter(whole)[0].strip()):
-                return self.name(file)
-        return None
+                return self.name(file), whole
+        return "<page>", text
 
     def name(self, file: Path) -> str:
         """A file as the author would name it."""

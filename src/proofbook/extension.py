@@ -1,10 +1,14 @@
-"""The Markdown extension: runs the page that is being converted, in whatever builder converts it."""
+"""The Markdown extension: runs the page that is converted, whichever builder converts it."""
 
 import atexit
 import base64
+import json
 import mimetypes
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from markdown import Markdown
 
 from proofbook.book import Book
 from proofbook.bookfile import load
@@ -18,11 +22,12 @@ from proofbook.weave import Weaver
 class ProofbookExtension(Weaver):
     """Runs and shows the chapters of a book.
 
-    Under the MkDocs plugin the pages are run beforehand, and `face` is set for each. Alone, the
-    extension runs the page that it is given, and raises `ChapterError` where that does not pass.
+    Under the MkDocs plugin the pages are run beforehand, and the plugin sets the face of each.
+    Alone, the extension runs the page that it is given, and raises `ChapterError` where that does
+    not pass. Options are those of the plugin; a `mkdocs.yml` is read for what is not given.
     """
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, alone: bool = True, **options: Any) -> None:
         self.config = {
             "config_file": ["mkdocs.yml", "The file with the settings of the book"],
             "preload": [[], "Packages to import before any page runs"],
@@ -34,29 +39,38 @@ class ProofbookExtension(Weaver):
             "hashed": [{}, "Label to file, each hashed in the ledger"],
             "source_url": ["", "Where {path}, lines {first} to {last}, can be read"],
         }
-        super().__init__()
-        self.setConfigs(options)
-        self.options = {name: value for name, value in options.items() if name != "config_file"}
-        self.with_plugin = False
+        self.alone = alone
+        self.given = {name: value for name, value in options.items() if name != "config_file"}
+        super().__init__(**options)
 
-    def extendMarkdown(self, md: Any) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register the processors; alone, open the book."""
         super().extendMarkdown(md)
-        if self.face is None and not self.with_plugin:
-            book = Book(load(Path(self.getConfig("config_file")), self.options))
-            atexit.register(book.close)
-            self.turn(_LoneFace(book, "", circumstances(book.settings), _data_url))
+        if self.alone:
+            self.turn(_LoneFace(_open(self.getConfig("config_file"), json.dumps(self.given))))
 
 
 class _LoneFace(PageFace):
-    """Shows a page that nobody has run before, or stops at its problems."""
+    """Runs a page that nobody has run before, and stops at its problems."""
+
+    def __init__(self, book: Book) -> None:
+        super().__init__(book, "", circumstances(book.settings), _data_url)
 
     def open(self, text: str) -> Sheet:
-        self.path = self.book.path_of(text) or "<page>"
+        self.path, whole = self.book.find(text)
+        self.book.check({self.path: whole})
         sheet = super().open(text)
         if self.known.problems:
             raise ChapterError(self.known.problems)
         return sheet
+
+
+@cache
+def _open(config_file: str, given: str) -> Book:
+    """One book, and one runner, for all pages that a builder converts."""
+    book = Book(load(Path(config_file), json.loads(given)))
+    atexit.register(book.close)
+    return book
 
 
 def _data_url(name: str, path: str) -> str:

@@ -22,6 +22,8 @@ LOOKS = ("title", "hl_lines", "linenums")
 class PageFace:
     """What a page of a book shows at its fences, its claims and its ends."""
 
+    wants_strays = False
+
     def __init__(self, book: Book, path: str, about: Mapping[str, Any], asset_url: AssetUrl):
         self.book = book
         self.path = path
@@ -79,9 +81,9 @@ class PageFace:
             where = f'<a href="{escape(url)}">{where}</a>'
         return f'<p class="proofbook-source">{where}</p>'
 
-    def stray(self, language: str, code: str) -> str | None:
+    def stray(self, code: str) -> str:
         """Fences in comments and in indented code are SuperFences' affair."""
-        return None
+        raise NotImplementedError
 
     def claim(self, index: int) -> Marks | None:
         """A claim's sign, or what is wrong with it."""

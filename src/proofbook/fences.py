@@ -47,7 +47,7 @@ class Fence:
     prefix: str
 
     @property
-    def language(self) -> str:
+    def language(self) -> Literal["python", "pycon"]:
         """The language by which it is highlighted."""
         return "pycon" if self.kind == "pycon" else "python"
 

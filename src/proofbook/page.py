@@ -14,7 +14,7 @@ from proofbook.problems import Problem
 from proofbook.sheet import Marks, Sheet, read
 from proofbook.weave import BROUGHT, TAG, Weaver
 
-FRONT_MATTER = re.compile(r"---[ ]*\n.*?\n(?:---|\.\.\.)[ ]*\n\n*", re.DOTALL)
+FRONT_MATTER = re.compile(r"(?:---[ ]*\n.*?\n(?:---|\.\.\.)[ ]*\n)?\n*", re.DOTALL)
 PIECE = re.compile(
     r"(?P<hidden><!--.*?-->|<pre\b.*?</pre>)"
     r"|(?P<code><code\b.*?</code>)"
@@ -77,18 +77,22 @@ def parse(
 
 
 def normal(text: str) -> str:
-    """A text as Python-Markdown normalises it: line ends and tabs."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff").expandtabs(4)
+    """A text as Python-Markdown normalises it: line ends, tabs, lines of blanks."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
+    return re.sub(r"(?<=\n) +\n", "\n", text)
 
 
 def split_front_matter(text: str) -> tuple[str, int]:
-    """The text without its front matter, and how many lines that took."""
+    """The text without its front matter and first empty lines, and how many lines that took."""
     match = FRONT_MATTER.match(text)
-    return (text[match.end() :], match[0].count("\n")) if match else (text, 0)
+    assert match is not None
+    return text[match.end() :], match[0].count("\n")
 
 
 class _Collector:
     """Leaves a recognisable mark for each fence and claim."""
+
+    wants_strays = True
 
     def __init__(self) -> None:
         self.sheet: Sheet | None = None
@@ -104,7 +108,7 @@ class _Collector:
     def fence(self, index: int, md: Markdown) -> str:
         return f"<div>⟦fence {index}⟧</div>"
 
-    def stray(self, language: str, code: str) -> str | None:
+    def stray(self, code: str) -> str:
         self.strays.append(code)
         return f"<div>⟦stray {len(self.strays) - 1}⟧</div>"
 
@@ -163,8 +167,8 @@ def _assemble(path: str, sheet: Sheet, offset: int, fates: _Fates) -> Page:
             if fence.runs:
                 blocks[index] = len(block_list)
                 timeout = _seconds(fence.options.get("timeout"))
-                kind = "pycon" if fence.kind == "pycon" else "python"
-                block_list.append(Block(kind, fence.code, offset + fence.line + 1, timeout))
+                line = offset + fence.line + 1
+                block_list.append(Block(fence.language, fence.code, line, timeout))
         elif ("fence", index) not in fates.hidden:
             problems.append(
                 Problem(path, offset + fence.line, "this fence does not reach the page", fence.code)

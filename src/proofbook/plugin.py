@@ -49,8 +49,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
     def __init__(self) -> None:
         self.serving = False
         self.book: Book | None = None
-        self.extension = ProofbookExtension()
-        self.extension.with_plugin = True
+        self.extension = ProofbookExtension(alone=False)
         self.checked: list[Checked] = []
         self.unreadable: list[Problem] = []
         self.about: dict[str, Any] = {}

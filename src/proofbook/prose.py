@@ -35,7 +35,7 @@ class Span:
     expressions: dict[str, str]
 
 
-class Unreadable(Exception):
+class UnreadableClaimError(Exception):
     """A claim that cannot be read as one."""
 
 
@@ -64,11 +64,15 @@ def find_claims(
                 line = bisect_right(newlines, target) + 1
                 span = Span(target, inner, after, line, _visible(text[slice(*inner)]), expressions)
                 spans.append(_checked(span, text))
-            except Unreadable as error:
-                stop = text.find("\n", brace, end)
-                excerpt = text[max(start, brace - 40) : end if stop < 0 else stop]
-                faults.append((line, str(error), excerpt.lstrip()))
+            except UnreadableClaimError as error:
+                faults.append((line, str(error), _excerpt(text, brace)))
     return spans, faults
+
+
+def _excerpt(text: str, brace: int) -> str:
+    """What stands around a brace, on its line."""
+    start = max(text.rfind("\n", 0, brace) + 1, brace - 30)
+    return text[start : brace + 50].split("\n")[0].strip()
 
 
 def _paragraphs(text: str, prose: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -102,7 +106,9 @@ def _target(
         if opening_marks:
             first = start + opening_marks[-1]
             return first, (first, brace)
-    raise Unreadable("a claim must directly follow inline code, emphasis or a bracketed span")
+    raise UnreadableClaimError(
+        "a claim must directly follow inline code, emphasis or a bracketed span"
+    )
 
 
 def _opening_bracket(before: str, start: int, codes: list[tuple[int, int]]) -> int:
@@ -113,7 +119,7 @@ def _opening_bracket(before: str, start: int, codes: list[tuple[int, int]]) -> i
         depth += {"]": 1, "[": -1}.get(before[at], 0)
         if depth == 0:
             return at
-    raise Unreadable("the bracketed span before this claim has no opening bracket")
+    raise UnreadableClaimError("the bracketed span before this claim has no opening bracket")
 
 
 def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
@@ -123,23 +129,23 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
     while word := WORD.match(text, at, end):
         name = word[1]
         if name not in KINDS:
-            raise Unreadable(
+            raise UnreadableClaimError(
                 f"{name!r} has no meaning beside a claim; known are {', '.join(KINDS)}"
             )
         if name in found:
-            raise Unreadable(f"{name!r} is given twice")
+            raise UnreadableClaimError(f"{name!r} is given twice")
         at = word.end()
         found[name] = ""
         if word[2]:
             string = STRING.match(text, at, end)
             if not string or not string[2].strip():
-                raise Unreadable(f"{name}= needs an expression in quotes")
+                raise UnreadableClaimError(f"{name}= needs an expression in quotes")
             unquoted = string[2].replace("\\" + string[1], string[1])
             found[name] = re.sub(r"\s*\n\s*", " ", unquoted).strip()
             at = string.end()
     closing = re.compile(r"\s*\}").match(text, at, end)
     if not closing:
-        raise Unreadable("this claim is not closed by a brace after its last quote")
+        raise UnreadableClaimError("this claim is not closed by a brace after its last quote")
     return found, closing.end()
 
 
@@ -147,22 +153,28 @@ def _checked(span: Span, text: str) -> Span:
     """The same claim, complete, or the reason why it is none."""
     expressions = dict(span.expressions)
     if "value" in expressions and not expressions.get("holds"):
-        raise Unreadable('value= is filled in at build and needs a holds="…" that bounds it')
+        raise UnreadableClaimError(
+            'value= is filled in at build and needs a holds="…" that bounds it'
+        )
     if "value" in expressions and "equals" in expressions:
-        raise Unreadable("equals= and value= exclude each other")
+        raise UnreadableClaimError("equals= and value= exclude each other")
     if expressions.get("holds") == "":
         if text[span.start] != "`":
-            raise Unreadable('a bare holds asserts inline code; elsewhere write holds="…"')
+            raise UnreadableClaimError(
+                'a bare holds asserts inline code; elsewhere write holds="…"'
+            )
         expressions["holds"] = span.text
     if not all(expressions.values()):
-        raise Unreadable("equals= and value= need an expression in quotes")
+        raise UnreadableClaimError("equals= and value= need an expression in quotes")
     if not span.text:
-        raise Unreadable("this claim has no text for the reader")
+        raise UnreadableClaimError("this claim has no text for the reader")
     for expression in expressions.values():
         try:
             compile(expression, "<claim>", "eval")
         except (SyntaxError, ValueError) as error:
-            raise Unreadable(f"cannot parse the expression {expression!r}: {error}") from None
+            raise UnreadableClaimError(
+                f"cannot parse the expression {expression!r}: {error}"
+            ) from None
     return Span(span.start, span.inner, span.end, span.line, span.text, expressions)
 
 

@@ -83,15 +83,11 @@ def _closed(target: str) -> str:
 def proof_html(claim: Claim, number: int, run: Run) -> str:
     """The checked expressions of a claim and their values, opened by its sign."""
     rows = "".join(
-        f"<div><code>{escape(expression)}</code> "
-        f"{_meaning(claim, expression)} <code>{escape(shown(_data(run, claim, expression)))}</code></div>"
+        f"<div><code>{escape(expression)}</code> {_meaning(claim, expression)} "
+        f"<code>{escape(shown(run.values[expression, claim.place].data))}</code></div>"
         for expression in claim.expressions
     )
     return f'<div popover id="proof-{number}" class="proofbook-proof">{rows}</div>'
-
-
-def _data(run: Run, claim: Claim, expression: str) -> object:
-    return run.values[expression, claim.place].data
 
 
 def _meaning(claim: Claim, expression: str) -> str:

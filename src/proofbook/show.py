@@ -44,7 +44,8 @@ def show(target: str, folders: Sequence[Path]) -> Shown:
         if found is None:
             raise LookupError(f"{path} defines no {name!r}")
         node = found
-    assert isinstance(node, ast.stmt) and node.end_lineno is not None
+    assert isinstance(node, ast.stmt)
+    assert node.end_lineno is not None
     decorators = node.decorator_list if isinstance(node, Definition) else []
     first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     lines = text.split("\n")[first - 1 : node.end_lineno]

@@ -4,7 +4,7 @@ from difflib import ndiff
 from typing import Any
 
 from proofbook.compare import prints, says
-from proofbook.model import Block, BlockResult, Claim, Run, Value
+from proofbook.model import Block, BlockResult, Claim, Failure, Run, Value
 from proofbook.page import Page
 from proofbook.problems import Problem
 
@@ -16,15 +16,22 @@ def judge(page: Page, run: Run) -> list[Problem]:
     for block, result in zip(chapter.blocks, run.blocks, strict=False):
         problems += block_problems(chapter.path, block, result)
     if run.failure:
-        block = chapter.blocks[run.failed_block or 0] if chapter.blocks else None
-        line = (block.line if block else 1) + (run.failure.line or 0)
-        code = _line_of(block, run.failure.line) if block else ""
-        problems.append(Problem(chapter.path, line, run.failure.reason, code, run.failure.detail))
+        problems.append(_page_problem(page, run.failure, run.failed_block))
     stopped = run.failure or any(result.failure for result in run.blocks)
     for claim in chapter.claims:
         if not stopped or (claim.expressions[0], claim.place) in run.values:
             problems += claim_problems(chapter.path, claim, run)
     return sorted(problems)
+
+
+def _page_problem(page: Page, failure: Failure, failed_block: int | None) -> Problem:
+    """A page that died as a whole, at the block that was running."""
+    path = page.chapter.path
+    if failed_block is None:
+        return Problem(path, 1, failure.reason, "", failure.detail)
+    block = page.chapter.blocks[failed_block]
+    line = block.line + (failure.line or 0)
+    return Problem(path, line, failure.reason, _line_of(block, failure.line), failure.detail)
 
 
 def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem]:

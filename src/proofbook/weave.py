@@ -21,7 +21,14 @@ TAG = "proofbook"
 
 
 class Face(Protocol):
-    """Decides what stands at each fence, each claim and the foot of a page."""
+    """Decides what stands at each fence, each claim and the ends of a page.
+
+    Attributes:
+        wants_strays: Whether to see the fences that the sheet does not know, too; SuperFences
+            shows them otherwise.
+    """
+
+    wants_strays: bool
 
     def open(self, text: str) -> Sheet:
         """Begin a page; gives its sheet."""
@@ -32,8 +39,8 @@ class Face(Protocol):
     def fence(self, index: int, md: Markdown) -> str:
         """The HTML of the n-th fence."""
 
-    def stray(self, language: str, code: str) -> str | None:
-        """The HTML of a fence that the sheet does not know; None leaves it to SuperFences."""
+    def stray(self, code: str) -> str:
+        """The HTML of a fence that the sheet does not know, where `wants_strays`."""
 
     def claim(self, index: int) -> Marks | None:
         """What stands before, in place of, and after the n-th claim's target, as Markdown."""
@@ -114,7 +121,7 @@ class _Marker(Preprocessor):
         if face is None:
             return False
         options[TAG] = inputs.get(TAG)
-        return options[TAG] is not None or face.stray(language, "") is not None
+        return options[TAG] is not None or face.wants_strays
 
     def _format(
         self, src: str, language: str, options: dict[str, Any], md: Markdown, **_: Any
@@ -123,7 +130,7 @@ class _Marker(Preprocessor):
         assert face is not None
         try:
             if options[TAG] is None:
-                return face.stray(language, src) or ""
+                return face.stray(src)
             return face.fence(int(options[TAG]), md)
         except Exception as error:  # SuperFences would swallow it and print the fence as prose
             raise SuperFencesException(f"{type(error).__name__}: {error}") from error
@@ -142,7 +149,7 @@ class _Foot(Treeprocessor):
         self.weaver.converting = None
         head, foot = face.ends()
         for html, place in ((head, 0), (foot, len(root) + 1)):
-            if html:
+            if html and self.md is not None:
                 end = Element("div", {"class": "proofbook-end"})
                 end.text = self.md.htmlStash.store(html)
                 root.insert(place, end)
