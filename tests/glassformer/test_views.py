@@ -103,7 +103,7 @@ def test_heatmap_draws_each_value():
 def test_heatmap_as_text():
     weights = torch.tensor([[0.5, -12.25], [-math.inf, math.nan]])
     assert str(heatmap(weights, ["日本", "b"], ["key", "long"], caption="Scores")) == (
-        "Scores\nquery \\ key  key   long\n       日本   0.5  -12.2\n          b    -∞    nan"
+        "Scores\nquery \\ key  key   long\n       日本  0.5  -12.2\n          b   -∞    nan"
     )
 
 
