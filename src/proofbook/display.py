@@ -8,16 +8,27 @@ from typing import Any
 from proofbook.model import Output
 
 
-def show(value: Any, prefix: str) -> Output | None:
-    """Show a value: for a page, as HTML, as a figure, or as its repr; `None` shows nothing.
+def show(value: Any, prefix: str) -> list[Output]:
+    """Show a value, then pyplot's open figures, which are closed.
 
-    `_repr_page_()` returns the markup and its assets, file name to path; it goes before
-    `_repr_html_()` because a page can share an asset between many views and a notebook cannot.
+    Args:
+        value: What a block ends with: shown as markup, as a figure, or as its repr; `None` not.
+        prefix: What the ids of figures begin with, different for each block of a page.
     """
-    if value is None:
-        return None
+    figures = _open_figures()
+    shown = [] if value is None else [_show_value(value, prefix)]
+    for number, figure in enumerate(figures, start=1):
+        if figure is not value:
+            shown.append(Output("svg", _svg(figure, f"{prefix}-{number}")))
+    if figures:
+        sys.modules["matplotlib.pyplot"].close("all")
+    return shown
+
+
+def _show_value(value: Any, prefix: str) -> Output:
     kind = type(value)  # a class that has these methods is itself shown by its repr
     if hasattr(kind, "_repr_page_"):
+        # Before `_repr_html_`: a page can share an asset between many views, a notebook cannot.
         html, assets = value._repr_page_()
         return Output("html", html, {name: str(path) for name, path in assets.items()})
     if hasattr(kind, "_repr_html_") and (html := value._repr_html_()) is not None:
@@ -28,19 +39,9 @@ def show(value: Any, prefix: str) -> Output | None:
     return Output("text", repr(value).encode("utf-8", "backslashreplace").decode())
 
 
-def show_figures(prefix: str, shown: Any = None) -> list[Output]:
-    """Show and close pyplot's open figures, except the one that has been shown."""
+def _open_figures() -> list[Any]:
     pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is None:
-        return []
-    figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
-    outputs = [
-        Output("svg", _svg(figure, f"{prefix}-{index}"))
-        for index, figure in enumerate(figures)
-        if figure is not shown
-    ]
-    pyplot.close("all")
-    return outputs
+    return [pyplot.figure(number) for number in pyplot.get_fignums()] if pyplot else []
 
 
 def _svg(figure: Any, prefix: str) -> str:

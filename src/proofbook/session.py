@@ -53,14 +53,13 @@ class Session:
         shown: list[Output] = []
         examples: list[Example] = []
         failure = None
-        self._capture.take()  # what a thread wrote between blocks belongs to none
         try:
+            value = None
             if block.kind == "python":
-                shown += self._run_python(block.code, filename)
+                value = self._run_python(block.code, filename)
             else:
-                for example in self._run_doctest(block.code, filename):
-                    examples.append(example)
-            shown += display.show_figures(f"b{index + 1}")
+                examples.extend(self._run_doctest(block.code, filename))
+            shown = display.show(value, prefix=f"block-{index + 1}")
         except BaseException as error:
             failure = failure_of(error, filename)
         text = self._capture.take()
@@ -111,7 +110,8 @@ class Session:
         except (SyntaxError, ValueError):
             return False
 
-    def _run_python(self, code: str, filename: str) -> list[Output]:
+    def _run_python(self, code: str, filename: str) -> Any:
+        """Run a block and return the value of the expression it ends with, if it does."""
         _remember(filename, code)
         tree = ast.parse(code, filename)
         last = tree.body[-1] if tree.body else None
@@ -121,11 +121,8 @@ class Session:
             del tree.body[-1]
         exec(self._compile(tree, filename, "exec"), self.names)
         if expression is None:
-            return []
-        value = eval(self._compile(expression, filename, "eval"), self.names)
-        prefix = filename.strip("<>").replace("block ", "b")
-        output = display.show(value, prefix)
-        return [*([output] if output else []), *display.show_figures(prefix, shown=value)]
+            return None
+        return eval(self._compile(expression, filename, "eval"), self.names)
 
     def _run_doctest(self, code: str, filename: str) -> Iterator[Example]:
         examples = doctest.DocTestParser().get_examples(code, filename)
@@ -176,12 +173,8 @@ def _filename(index: int) -> str:
 
 def _remember(filename: str, code: str) -> None:
     """Let tracebacks and `inspect.getsource` find the text."""
-    linecache.cache[filename] = (
-        len(code),
-        None,
-        [line + "\n" for line in code.split("\n")],
-        filename,
-    )
+    lines = [line + "\n" for line in code.split("\n")]
+    linecache.cache[filename] = (len(code), None, lines, filename)
 
 
 def _finding_classes(getfile: Callable[..., str], blocks: Sequence[Block]) -> Callable[..., str]:

@@ -1,11 +1,13 @@
 """Tells an error as a reader of the chapter should see it: without the engine's own frames."""
 
+import os
 import re
 import traceback
 
 from proofbook.model import Failure
 
 _OURS = ('  File "<block', '  File "<claim')
+_ENGINES = f'  File "{os.path.join(os.path.dirname(__file__), "")}'
 
 
 def failure_of(error: BaseException, filename: str) -> Failure:
@@ -40,6 +42,7 @@ def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:
         return None, trace.strip()
     for thread in trace.split("\n\n"):
         frames = [line for line in thread.splitlines() if line.startswith("  File ")]
+        frames = [line for line in frames if not line.startswith(_ENGINES)]
         while frames and not frames[-1].startswith(_OURS):
             del frames[-1]
         if frames:

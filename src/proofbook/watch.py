@@ -11,7 +11,7 @@ from typing import Any
 
 from proofbook import fingerprint
 
-_NOWHERE = ("/proc/", "/dev/", "/sys/")
+_SYSTEM = ("/proc/", "/dev/", "/sys/", "/usr/", "/etc/", "/System/", "/Library/")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -19,11 +19,13 @@ class Watch:
     """An audit hook and what it saw; made once, in the process that runs the page.
 
     Args:
-        ignored: A folder whose files are nobody's input: the cache.
+        root: The project; elsewhere, what belongs to the system is nobody's input.
+        cache: The folder of the results themselves.
     """
 
-    def __init__(self, ignored: str) -> None:
-        self._ignored = (*_NOWHERE, os.path.join(ignored, ""))
+    def __init__(self, root: str, cache: str) -> None:
+        self._root = os.path.join(root, "")
+        self._cache = os.path.join(cache, "")
         self._read: dict[str, list[int] | None] = {}
         self._written: set[str] = set()
         self._listed: dict[str, str] = {}
@@ -37,8 +39,9 @@ class Watch:
 
     def seen(self) -> dict[str, Any] | None:
         """Return the state of all that was asked for, or `None` if some of it changed meanwhile."""
+        read, folders = dict(self._read), dict(self._listed)  # looking below is heard too
         files = {}
-        for path, before in list(self._read.items()):
+        for path, before in read.items():
             files[path] = [before, fingerprint.content(path)]
             if fingerprint.signature(path) != before:
                 return None
@@ -46,7 +49,7 @@ class Watch:
             folder: [sorted(names), fingerprint.importable(folder, names)]
             for folder, names in self._searched().items()
         }
-        return {"files": files, "folders": self._listed, "modules": modules}
+        return {"files": files, "folders": folders, "modules": modules}
 
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         match event:
@@ -80,7 +83,7 @@ class Watch:
     def _listed_folder(self, path: object) -> None:
         name = self._input_path(path)
         if name is not None and name not in self._listed:
-            self._listed[name] = ""  # the listing below is heard too
+            self._listed[name] = ""  # looking is heard too
             self._listed[name] = fingerprint.listing(name)
 
     def _input_path(self, path: object) -> str | None:
@@ -88,7 +91,9 @@ class Watch:
         if not isinstance(path, str | bytes):
             return None
         name = os.path.abspath(os.fsdecode(path))
-        if fingerprint.is_installed(name) or name.startswith(self._ignored):
+        if fingerprint.is_installed(name) or name.startswith(self._cache):
+            return None
+        if name.startswith(_SYSTEM) and not name.startswith(self._root):
             return None
         made = self._written and not self._written.isdisjoint(_with_parents(name))
         return None if made else name
