@@ -72,8 +72,7 @@ def from_hf(hf_model: HFModel) -> nn.Module:
     """
     architecture = _architecture(type(hf_model).__name__, "model")
     config = TransformerConfig.from_hf(hf_model.config)
-    weights = {name: weight.detach().clone() for name, weight in hf_model.state_dict().items()}
-    return _fill(architecture, config, weights, type(hf_model).__name__)
+    return _fill(architecture, config, hf_model.state_dict(), type(hf_model).__name__)
 
 
 def load(name_or_path: str | Path) -> nn.Module:
@@ -130,7 +129,8 @@ def _fill(
             f"the weights of {source} are not those that its config describes; give a config and "
             "weights that were saved together:\n  " + "\n  ".join(sorted(problems))
         )
-    weights = {name: given[there] for name, (there, _) in expected.items()}
+    # Copies: neither a live model nor a file mapped into memory is tied to ours.
+    weights = {name: given[there].detach().clone() for name, (there, _) in expected.items()}
     model.load_state_dict(weights, assign=True)
     return model.eval()
 

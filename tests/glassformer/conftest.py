@@ -10,7 +10,7 @@ from transformers import BertConfig, BertModel
 from glassformer import default_checkpoint, load, tokenizer
 
 # One sentence pair, one single sentence, one word: three lengths, and both token types.
-FIRST = ["time flies like an arrow", "the cat sat on the mat.", "duck"]
+FIRST = ["time flies like an arrow", "the cat sat down", "duck"]
 SECOND = ["fruit flies like a banana", "it purred", ""]
 
 

@@ -1,0 +1,243 @@
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2Model
+
+from glassformer import CheckpointError, TransformerEncoder, from_hf, load, record
+from glassformer.pretrained import ARCHITECTURES
+
+
+@pytest.fixture
+def saved(small_bert, tmp_path):
+    """A small random BERT, and the directory that it was saved to."""
+    model = small_bert()
+    model.save_pretrained(tmp_path)
+    return model, tmp_path
+
+
+def rewrite(directory, change):
+    """Change the saved weights in place."""
+    path = directory / "model.safetensors"
+    weights = {name: weight.clone() for name, weight in load_file(path).items()}
+    change(weights)
+    save_file(weights, path)
+
+
+def test_trained_encoder_equals_transformers_on_a_padded_batch(trained, bert, batch):
+    real = batch["attention_mask"].bool()
+    assert len(set(real.sum(-1).tolist())) == 3
+    assert set(batch["token_type_ids"][real].tolist()) == {0, 1}
+    with torch.no_grad():
+        expected, output = bert(**batch).last_hidden_state, trained(**batch)
+    assert (output - expected)[real].abs().max() < 2e-5
+    assert output.isfinite().all()
+
+
+def test_trained_attentions_equal_transformers_eager_ones(trained, bert, batch):
+    with torch.no_grad(), record(trained) as tape:
+        trained(**batch)
+        expected = bert(**batch, output_attentions=True, output_hidden_states=True)
+    assert len(tape.attentions) == len(expected.attentions) == 6
+    for ours, theirs in zip(tape.attentions, expected.attentions, strict=True):
+        assert ours.shape == theirs.shape
+        assert (ours - theirs).abs().max() < 2e-5
+    real = batch["attention_mask"].bool()
+    for ours, theirs in zip(tape.hidden_states, expected.hidden_states, strict=True):
+        assert (ours - theirs)[real].abs().max() < 2e-5
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"vocab_size": 113},
+        {"hidden_size": 26, "num_attention_heads": 2},
+        {"num_attention_heads": 7},
+        {"num_hidden_layers": 3},
+        {"intermediate_size": 53},
+        {"hidden_act": "relu"},
+        {"hidden_act": "gelu_new"},
+        {"hidden_act": "silu"},
+        {"layer_norm_eps": 0.3},
+        {"max_position_embeddings": 13},
+        {"type_vocab_size": 7},
+        {"pad_token_id": 3},
+        {"pad_token_id": None},
+        {"chunk_size_feed_forward": 11},
+    ],
+    ids=str,
+)
+def test_random_bert_equals_transformers_in_double_precision(small_bert, small_batch, changes):
+    hf = small_bert(**changes)
+    ours = from_hf(hf)
+    real = small_batch["attention_mask"].bool()
+    with torch.no_grad():
+        expected, output = hf(**small_batch).last_hidden_state, ours(**small_batch)
+    assert output.dtype == torch.float64
+    assert (output - expected)[real].abs().max() < 1e-10
+    assert output.isfinite().all()
+
+
+def test_token_types_and_mask_may_be_left_out(small_bert, small_batch):
+    hf = small_bert()
+    ids = small_batch["input_ids"]
+    with torch.no_grad():
+        difference = from_hf(hf)(ids) - hf(ids).last_hidden_state
+    assert difference.abs().max() < 1e-10
+
+
+def test_gradients_equal_those_of_transformers(small_bert, small_batch):
+    hf = small_bert()
+    ours = from_hf(hf)
+    real = small_batch["attention_mask"].bool()
+    hf(**small_batch).last_hidden_state[real].square().sum().backward()
+    ours(**small_batch)[real].square().sum().backward()
+    theirs = hf.encoder.layer[0].attention.self.key.weight.grad
+    torch.testing.assert_close(
+        ours.layers[0].attention.k_proj.weight.grad, theirs, rtol=1e-9, atol=1e-9
+    )
+    torch.testing.assert_close(
+        ours.embeddings.tokens.weight.grad,
+        hf.embeddings.word_embeddings.weight.grad,
+        rtol=1e-9,
+        atol=1e-9,
+    )
+
+
+def test_a_directory_gives_what_the_live_model_gives(saved, small_batch):
+    hf, directory = saved
+    ours = load(directory)
+    assert isinstance(ours, TransformerEncoder)
+    assert torch.equal(ours(**small_batch), from_hf(hf)(**small_batch))
+    assert torch.equal(load(str(directory))(**small_batch), ours(**small_batch))
+
+
+def test_models_come_in_eval_mode_and_can_be_trained(small_bert):
+    hf = small_bert().train()
+    ours = from_hf(hf)
+    assert not any(module.training for module in ours.modules())
+    assert all(parameter.requires_grad for parameter in ours.parameters())
+
+
+def test_weights_are_copies(small_bert):
+    hf = small_bert()
+    ours = from_hf(hf)
+    before = hf.embeddings.word_embeddings.weight.clone()
+    nn.init.zeros_(ours.embeddings.tokens.weight)
+    assert torch.equal(hf.embeddings.word_embeddings.weight, before)
+
+
+def test_training_a_loaded_model_leaves_the_file_alone(saved):
+    _, directory = saved
+    before = (directory / "model.safetensors").read_bytes()
+    ours = load(directory)
+    for parameter in ours.parameters():
+        nn.init.zeros_(parameter)
+    assert (directory / "model.safetensors").read_bytes() == before
+
+
+def test_old_names_of_layer_norms_are_understood(saved, small_batch):
+    hf, directory = saved
+
+    def age(weights):
+        for name in [name for name in weights if "LayerNorm" in name]:
+            old = name.replace("weight", "gamma").replace("bias", "beta")
+            weights[old] = weights.pop(name)
+
+    rewrite(directory, age)
+    assert torch.equal(load(directory)(**small_batch), from_hf(hf)(**small_batch))
+
+
+def test_the_pooler_and_old_position_ids_are_knowingly_unused(saved, small_batch):
+    hf, directory = saved
+
+    def add(weights):
+        weights["pooler.dense.weight"] = torch.zeros(21, 21)
+        weights["pooler.dense.bias"] = torch.zeros(21)
+        weights["embeddings.position_ids"] = torch.arange(23)[None]
+
+    rewrite(directory, add)
+    assert torch.equal(load(directory)(**small_batch), from_hf(hf)(**small_batch))
+
+
+def test_no_transformers_module_is_inside(trained, saved):
+    for model in (trained, load(saved[1])):
+        assert not [m for m in model.modules() if type(m).__module__.startswith("transformers")]
+
+
+def test_every_name_in_the_table_is_a_module_on_both_sides(small_bert):
+    """A row that serves nothing would be a row that nobody checks."""
+    hf = small_bert()
+    ours = {name.replace(".1.", ".0.") for name, _ in from_hf(hf).named_modules()}
+    theirs = {name.replace(".1.", ".0.") for name, _ in hf.named_modules()}
+    for there, here in ARCHITECTURES["BertModel"].names.items():
+        assert there.replace("*", "0") in theirs
+        assert here.replace("*", "0") in ours
+
+
+def test_missing_unexpected_and_misshapen_weights_are_listed(saved):
+    _, directory = saved
+
+    def damage(weights):
+        del weights["encoder.layer.1.output.dense.bias"]
+        weights["encoder.layer.2.output.dense.bias"] = torch.zeros(21)
+        weights["embeddings.word_embeddings.weight"] = torch.zeros(97, 21)
+
+    rewrite(directory, damage)
+    with pytest.raises(CheckpointError, match="saved together") as error:
+        load(directory)
+    assert "missing: encoder.layer.1.output.dense.bias" in str(error.value)
+    assert "unexpected: encoder.layer.2.output.dense.bias" in str(error.value)
+    wrong = r"of another shape: embeddings.word_embeddings.weight (97, 21), by the config (101, 21)"
+    assert wrong in str(error.value)
+    assert str(directory) in str(error.value)
+
+
+def test_weights_of_another_architecture_are_refused(saved):
+    """The config of a BERT beside the weights of a GPT-2."""
+    _, directory = saved
+    config = GPT2Config(vocab_size=101, n_positions=23, n_embd=21, n_layer=2, n_head=3)
+    save_file(dict(GPT2Model(config).state_dict()), directory / "model.safetensors")
+    with pytest.raises(CheckpointError, match=r"(?s)missing: embed.*unexpected: h\.0\.attn"):
+        load(directory)
+
+
+def test_another_architecture_is_refused_by_name(tmp_path):
+    config = GPT2Config(vocab_size=101, n_positions=23, n_embd=21, n_layer=2, n_head=3)
+    model = GPT2Model(config)
+    with pytest.raises(ValueError, match=r"model \(GPT2Model\) must be one of BertModel"):
+        from_hf(model)
+    model.save_pretrained(tmp_path)
+    with pytest.raises(CheckpointError, match=r"architectures in .*\(GPT2Model\) must be one of"):
+        load(tmp_path)
+
+
+def test_a_head_is_not_dropped_without_a_word():
+    config = BertConfig(
+        vocab_size=101,
+        hidden_size=21,
+        num_attention_heads=3,
+        num_hidden_layers=1,
+        intermediate_size=37,
+    )
+    with pytest.raises(ValueError, match=r"\(BertForMaskedLM\) must be one of BertModel"):
+        from_hf(BertForMaskedLM(config))
+
+
+def test_a_config_field_that_is_not_honoured_is_refused(saved):
+    _, directory = saved
+    path = directory / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"is_decoder": True}))
+    with pytest.raises(ValueError, match=r"is_decoder \(True\) is not honoured for bert"):
+        load(directory)
+
+
+def test_a_config_without_an_architecture_is_refused(saved):
+    _, directory = saved
+    path = directory / "config.json"
+    path.write_text(json.dumps({"model_type": "bert"}))
+    with pytest.raises(CheckpointError, match=r"architectures in .* \(none given\) must be one of"):
+        load(directory)
