@@ -12,6 +12,7 @@ minute of the machine falls on all of them, and a ratio is the median of the rat
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -184,11 +185,8 @@ def install_jupyter_book() -> None:
     kernel = JUPYTER_BOOK / "kernels" / "kernels" / "bench" / "kernel.json"
     kernel.parent.mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    kernel.write_text(
-        yaml.safe_dump(
-            {"argv": argv, "display_name": "bench", "language": "python"}, default_flow_style=True
-        ).replace("'", '"')
-    )
+    spec = {"argv": argv, "display_name": "bench", "language": "python"}
+    kernel.write_text(json.dumps(spec))
 
 
 def edit_prose(book: Path, number: int) -> Path:
