@@ -108,7 +108,9 @@ def launched() -> Iterator[Any]:
 
 
 @contextmanager
-def visit(browser: Any, url: str, *, width: int = 1280, dark: bool = False) -> Iterator[Visit]:
+def visit(
+    browser: Any, url: str, *, width: int = 1280, dark: bool = False, javascript: bool = True
+) -> Iterator[Visit]:
     """Opens a page in a fresh profile and records its requests and complaints.
 
     Args:
@@ -116,9 +118,12 @@ def visit(browser: Any, url: str, *, width: int = 1280, dark: bool = False) -> I
         url: The page's address.
         width: The window's width in pixels.
         dark: Whether the system prefers dark pages.
+        javascript: Whether scripts run.
     """
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light"
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if dark else "light",
+        java_script_enabled=javascript,
     )
     try:
         page = context.new_page()

@@ -7,7 +7,8 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
-from glassformer import default_checkpoint, load, tokenizer
+from glassformer import load, tokenizer
+from glassformer.checkpoints import DEFAULT_NAME, find_checkpoint
 
 # One sentence pair, one single sentence, one word: three lengths, and both token types.
 FIRST = ["time flies like an arrow", "the cat sat down", "duck"]
@@ -38,19 +39,21 @@ def unhooked():
 @pytest.fixture(scope="session")
 def trained():
     """The embedded checkpoint as our encoder; not to be changed."""
-    return load(default_checkpoint())
+    return load(DEFAULT_NAME)
 
 
 @pytest.fixture(scope="session")
 def bert():
     """The embedded checkpoint as the reference; not to be changed."""
-    return BertModel.from_pretrained(default_checkpoint(), attn_implementation="eager").eval()
+    return BertModel.from_pretrained(
+        find_checkpoint(DEFAULT_NAME), attn_implementation="eager"
+    ).eval()
 
 
 @pytest.fixture(scope="session")
 def words():
     """The embedded checkpoint's tokenizer."""
-    return tokenizer()
+    return tokenizer(DEFAULT_NAME)
 
 
 @pytest.fixture

@@ -1,0 +1,455 @@
+"""What a real browser draws, read back from the page and compared with the weights in Python."""
+
+import re
+import shutil
+
+import pytest
+import torch
+
+from browser import launched, served, visit
+from glassformer.views import head_view, heatmap, model_view, neuron_view, shapes
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
+
+LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 7, 5
+TOKENS = ["[CLS]", "</script>", "שלום", "🦆", "日本語", "Donaudampfschifffahrt", "[SEP]"]
+STEP = 1 / 510 + 1e-6  # half of one of 255 steps
+
+WINDOWS = pytest.mark.parametrize("width", [360, 1280])
+THEMES = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+
+
+def make_tape():
+    made = {}
+    for i in range(LAYERS):
+        query, key = 3 * torch.randn(2, 1, HEADS, SEQ, HEAD_DIM)
+        made[f"layers.{i}.attention.query"] = query
+        made[f"layers.{i}.attention.key"] = key
+        made[f"layers.{i}.attention.weights"] = (query @ key.mT / HEAD_DIM**0.5).softmax(-1)
+    return made
+
+
+def weights_of(tape):
+    return [tape[f"layers.{i}.attention.weights"] for i in range(LAYERS)]
+
+
+@pytest.fixture(scope="module")
+def tapes():
+    """Three different recordings, so that a view that shows another's numbers is found out."""
+    torch.manual_seed(0)
+    return [make_tape() for _ in range(3)]
+
+
+@pytest.fixture(scope="module")
+def views(tapes):
+    """Every kind of view, some twice, no two with the same numbers, in no particular order."""
+    first, second, third = map(weights_of, tapes)
+    return {
+        "neuron": neuron_view(tapes[0], TOKENS, layer=1, head=2),
+        "head": head_view(second, TOKENS, heads=[1], layer=1, sentence_b_start=3),
+        "heatmap": heatmap(first[0][0, 0], TOKENS, TOKENS, caption="A heatmap"),
+        "model": model_view(third, TOKENS, sentence_b_start=3),
+        "heads": head_view(first, TOKENS),
+        "shapes": shapes(torch.nn.Linear(3, 5), torch.rand(2, 3)),
+        "neuron2": neuron_view(tapes[1], TOKENS, sentence_b_start=3),
+        "model2": model_view(second, TOKENS),
+    }
+
+
+def on_page(view, folder):
+    """The markup of a view, its files copied to the folder."""
+    if not hasattr(view, "_repr_page_"):
+        return view._repr_html_()
+    markup, files = view._repr_page_()
+    for name, path in files.items():
+        shutil.copy(path, folder / name)
+    return markup.replace("asset://", "")
+
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1"><style>
+:root{color-scheme:light dark}
+body{margin:0;padding:16px;font:16px/1.6 sans-serif;background:#fff;color:#212121}
+main{max-width:690px;margin:auto}
+@media (prefers-color-scheme:dark){body{background:#1e2129;color:#d0d2d8}}
+body[data-md-color-scheme=default]{background:#fff;color:#212121}
+body[data-md-color-scheme=slate]{background:#1e2129;color:#d0d2d8}
+</style><body><main>"""
+
+
+@pytest.fixture(scope="module")
+def site(views, tmp_path_factory):
+    """Serves a page with all views, and one with a view far below the window."""
+    folder = tmp_path_factory.mktemp("site")
+    parts = [
+        f'<section id="{name}">{on_page(view, folder)}</section><p class="after">Prose.</p>'
+        for name, view in views.items()
+    ]
+    (folder / "all.html").write_text(PAGE + "".join(parts), encoding="utf-8")
+    far_down = '<div style="height:5000px">Prose.</div>' + parts[1]
+    (folder / "far.html").write_text(PAGE + far_down, encoding="utf-8")
+    (folder / "empty.html").write_text(PAGE + '<section id="head"></section>', encoding="utf-8")
+    frames = views["neuron"]._repr_html_() + views["head"]._repr_html_()
+    (folder / "notebook.html").write_text(PAGE + frames, encoding="utf-8")
+    with served(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    with launched() as browser:
+        yield browser
+
+
+def drawn(page, name):
+    """Scrolls to a view and waits until it has been drawn."""
+    view = page.locator(f"#{name} glassformer-view")
+    view.scroll_into_view_if_needed()
+    page.wait_for_selector(f"#{name} glassformer-view[data-state=drawn]", timeout=20_000)
+    return view
+
+
+def clean(seen):
+    """No request left the host, nothing was complained about."""
+    assert seen.foreign == []
+    assert seen.complaints == []
+
+
+HEAD_LINES = """el => [...el.shadowRoot.querySelectorAll('#attention line')].map(line => {
+  const head = +line.parentNode.parentNode.getAttribute('head-index');
+  const [y1, y2, opacity] = ['y1', 'y2', 'stroke-opacity'].map(a => +line.getAttribute(a));
+  return [head, (y1 - 30) / 22.5 - .5, (y2 - 30) / 22.5 - .5, opacity];
+})"""
+
+NEURON_LINES = """el => [...el.shadowRoot.querySelectorAll('#collapsed .attn-line-group line')]
+  .map(line => {
+    const [y1, y2, opacity] = ['y1', 'y2', 'stroke-opacity'].map(a => +line.getAttribute(a));
+    return [0, (y1 - 42) / 26 - .5, (y2 - 42) / 26 - .5, opacity];
+  })"""
+
+# Every thumbnail: its place in the grid from its frame, its lines from their ends.
+MODEL_LINES = """el => [...el.shadowRoot.querySelectorAll('rect.attn_background')].map(frame => {
+  const [x, y, w, h] = ['x', 'y', 'width', 'height'].map(a => +frame.getAttribute(a));
+  const box = 7 * 12 / HEADS;
+  const lines = [...frame.parentNode.querySelectorAll('line')].map(line => {
+    const [y1, y2, opacity] = ['y1', 'y2', 'stroke-opacity'].map(a => +line.getAttribute(a));
+    return [0, (y1 - y - 5) / box - .5, (y2 - y - 5) / box - .5, opacity];
+  });
+  return [Math.round((y - 38) / h), Math.round((x - 38) / w), lines];
+})""".replace("HEADS", str(HEADS))
+
+
+def matrix(lines, heads, queries, keys):
+    """Lines as a tensor (heads, queries, keys); what has no line is zero."""
+    seen = torch.zeros(heads, queries, keys)
+    for head, query, key, opacity in lines:
+        place = round(head), round(query), round(key)
+        assert abs(query - place[1]) + abs(key - place[2]) < 1e-3
+        seen[place] = opacity
+    return seen
+
+
+def same(seen, weights, divisor=1):
+    torch.testing.assert_close(seen, weights / divisor, rtol=0, atol=STEP / divisor)
+
+
+@WINDOWS
+@THEMES
+def test_every_view_draws_its_own_weights(site, chrome, tapes, width, dark):
+    first, second, third = map(weights_of, tapes)
+    with visit(chrome, f"{site}all.html", width=width, dark=dark) as seen:
+        page = seen.page
+        # From the last to the first: the order of drawing is not that of the page.
+        model2 = drawn(page, "model2").evaluate(MODEL_LINES)
+        neuron2 = drawn(page, "neuron2").evaluate(NEURON_LINES)
+        heads = drawn(page, "heads").evaluate(HEAD_LINES)
+        model = drawn(page, "model").evaluate(MODEL_LINES)
+        head = drawn(page, "head").evaluate(HEAD_LINES)
+        neuron = drawn(page, "neuron").evaluate(NEURON_LINES)
+        overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        clean(seen)
+    same(matrix(neuron, 1, SEQ, SEQ)[0], first[1][0, 2])
+    same(matrix(neuron2, 1, SEQ, SEQ)[0], second[0][0, 0])
+    same(matrix(heads, HEADS, SEQ, SEQ), first[0][0], divisor=HEADS)
+    one = matrix(head, HEADS, SEQ, SEQ)
+    same(one[1], second[1][0, 1])
+    assert not one[[0, 2]].any()
+    for thumbnails, weights in ((model, third), (model2, second)):
+        assert sorted((i, h) for i, h, _ in thumbnails) == [
+            (i, h) for i in range(LAYERS) for h in range(HEADS)
+        ]
+        for layer, place, lines in thumbnails:
+            same(matrix(lines, 1, SEQ, SEQ)[0], weights[layer][0, place])
+    assert overflow <= 0
+    names = [url.rpartition("/")[2] for url in seen.requests]
+    assert len(names) == len(set(names)), "each script is asked for once"
+
+
+@WINDOWS
+def test_heatmap_cells_and_words(site, chrome, tapes, width):
+    weights = tapes[0]["layers.0.attention.weights"][0, 0]
+    with visit(chrome, f"{site}all.html", width=width) as seen:
+        figure = seen.page.locator("#heatmap svg")
+        cells = figure.evaluate(
+            """svg => [...svg.querySelectorAll('rect')].filter(r => r.querySelector('title'))
+            .map(r => [r.getBoundingClientRect().x, r.getBoundingClientRect().y,
+                       +getComputedStyle(r).fillOpacity])"""
+        )
+        numbers = figure.locator(".number").all_text_contents()
+        words = figure.locator(".word").evaluate_all("ws => ws.map(w => w.firstChild.data)")
+        clean(seen)
+    columns, rows = (sorted({round(cell[axis]) for cell in cells}) for axis in (0, 1))
+    drawn_cells = torch.zeros(SEQ, SEQ)
+    for x, y, opacity in cells:
+        drawn_cells[rows.index(round(y)), columns.index(round(x))] = opacity
+    torch.testing.assert_close(drawn_cells, weights / weights.max(), rtol=0, atol=6e-4)
+    assert numbers == [f"{w:.2f}" for w in weights.flatten().tolist()]
+    shown = [*TOKENS[:5], "Donaudampfsch…", "[SEP]"]
+    assert words == shown + shown
+
+
+@WINDOWS
+@THEMES
+@pytest.mark.parametrize("switch", ["system", "material"])
+def test_words_can_be_read(site, chrome, width, dark, switch):
+    """Words and lines stand out, by the system's theme or by Material's against the system's."""
+    system = dark if switch == "system" else not dark
+    with visit(chrome, f"{site}all.html", width=width, dark=system) as seen:
+        page = seen.page
+        if switch == "material":
+            scheme = "slate" if dark else "default"
+            page.evaluate(f"document.body.dataset.mdColorScheme = '{scheme}'")
+        paper = 33 if dark else 255
+        for name in ("neuron", "head", "model", "heads", "neuron2"):
+            texts = drawn(page, name).evaluate(
+                """el => [...el.shadowRoot.querySelectorAll('svg text:not(.head-number)')]
+                .map(t => getComputedStyle(t).fill)"""
+            )
+            assert len(texts) >= 2 * SEQ or name == "model"
+            assert all(far(colour, paper) for colour in texts)
+        for name in ("neuron", "neuron2"):
+            stroke = page.locator(f"#{name} glassformer-view").evaluate(
+                """el => getComputedStyle(el.shadowRoot.querySelector('.attn-line-group line'))
+                .stroke"""
+            )
+            assert stroke == ("rgb(74, 130, 230)" if dark else "rgb(31, 79, 181)")
+        cell = page.locator("#heatmap rect.p").first.evaluate("r => getComputedStyle(r).fill")
+        assert cell == ("rgb(59, 109, 204)" if dark else "rgb(26, 71, 168)")
+        clean(seen)
+
+
+def far(colour, paper):
+    """Whether a colour is far from the paper's grey."""
+    return all(abs(int(c) - paper) > 140 for c in re.findall(r"\d+", colour)[:3])
+
+
+def test_sentences_heads_and_layers_are_chosen(site, chrome, tapes):
+    second = weights_of(tapes[1])
+    with visit(chrome, f"{site}all.html") as seen:
+        view = drawn(seen.page, "head")
+        assert view.locator("#filter option").all_text_contents() == [
+            "All",
+            "Sentence A → Sentence A",
+            "Sentence B → Sentence B",
+            "Sentence A → Sentence B",
+            "Sentence B → Sentence A",
+        ]
+        a, b = slice(0, 3), slice(3, SEQ)
+        for value, rows, columns in (("1", a, a), ("2", b, b), ("3", a, b), ("4", b, a)):
+            view.locator("#filter").select_option(value)
+            part = second[1][0, 1, rows, columns]
+            same(matrix(view.evaluate(HEAD_LINES), HEADS, *part.shape)[1], part)
+        view.locator("#filter").select_option("0")
+        view.locator("#layer").select_option("0")
+        same(matrix(view.evaluate(HEAD_LINES), HEADS, SEQ, SEQ)[1], second[0][0, 1])
+        view.locator("[role=checkbox]").nth(2).click()
+        two = matrix(view.evaluate(HEAD_LINES), HEADS, SEQ, SEQ)
+        same(two[1:], second[0][0, 1:], divisor=2)
+        assert not two[0].any()
+        checked = view.locator("[role=checkbox]").evaluate_all(
+            "boxes => boxes.map(box => box.getAttribute('aria-checked'))"
+        )
+        assert checked == ["false", "true", "true"]
+
+        neuron = drawn(seen.page, "neuron2")
+        neuron.locator("#layer").select_option("1")
+        neuron.locator("#att_head").select_option("2")
+        neuron.locator("#filter").select_option("ab")
+        same(matrix(neuron.evaluate(NEURON_LINES), 1, 3, 4)[0], second[1][0, 2, :3, 3:])
+        clean(seen)
+
+
+# Vectors by their rows on the screen, and the sums and highlights of the chosen query.
+DETAIL = """el => {
+  const root = el.shadowRoot.querySelector('#expanded');
+  const values = what => [...root.querySelectorAll(what)].map(e => +e.getAttribute('data-value'));
+  return {
+    query: values('#queries .element'), key: values('#keys .element'),
+    product: values('#product .element'), dot: values('.dotproduct'),
+    weight: [...root.querySelectorAll('#rightText .highlight')].map(e => +e.style.opacity),
+    shown: root.getAttribute('visibility'),
+  };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "tape", "layer", "head"), [("neuron", 0, 1, 2), ("neuron2", 1, 0, 0)]
+)
+def test_neuron_detail_shows_queries_and_keys(site, chrome, tapes, name, tape, layer, head):
+    query, key = (tapes[tape][f"layers.{layer}.attention.{n}"][0, head] for n in ("query", "key"))
+    weights = tapes[tape][f"layers.{layer}.attention.weights"][0, head]
+    with visit(chrome, f"{site}all.html") as seen:
+        for other in ("neuron", "neuron2"):
+            drawn(seen.page, other)
+        view = drawn(seen.page, name)
+        button = view.get_by_role("button", name="queries and keys")
+        button.click()
+        assert button.get_attribute("aria-pressed") == "true"
+        view.locator("#expanded #leftText text").nth(4).click()
+        seen.page.mouse.move(2, 2)  # what was chosen stays
+        detail = view.evaluate(DETAIL)
+        untouched = seen.page.locator(
+            f"#{'neuron2' if name == 'neuron' else 'neuron'} glassformer-view"
+        ).evaluate(DETAIL)
+        button.click()
+        collapsed = view.locator("#collapsed").get_attribute("visibility")
+        clean(seen)
+    assert detail["shown"] == "visible"
+    assert untouched["shown"] == collapsed.replace("visible", "hidden") == "hidden"
+    half_q, half_k = (0.51 * v.abs().max().item() / 127 + 1e-3 for v in (query, key))
+    near = {"rtol": 0}
+    torch.testing.assert_close(
+        torch.tensor(detail["query"]).view(SEQ, HEAD_DIM), query, atol=half_q, **near
+    )
+    torch.testing.assert_close(
+        torch.tensor(detail["key"]).view(SEQ, HEAD_DIM), key, atol=half_k, **near
+    )
+    off = half_q * key.abs().max().item() + half_k * query.abs().max().item() + half_q * half_k
+    torch.testing.assert_close(
+        torch.tensor(detail["product"]).view(SEQ, HEAD_DIM), query[4] * key, atol=off, **near
+    )
+    torch.testing.assert_close(
+        torch.tensor(detail["dot"]),
+        key @ query[4] / HEAD_DIM**0.5,
+        atol=HEAD_DIM**0.5 * off,
+        **near,
+    )
+    same(torch.tensor(detail["weight"], dtype=torch.float32), weights[4])
+
+
+def test_pointing_and_keys(site, chrome):
+    """A word's lines show while it is pointed at, and stay once it is clicked or has the focus."""
+    shown = """el => [...el.shadowRoot.querySelectorAll('#attention line')]
+    .filter(l => getComputedStyle(l).visibility === 'visible')
+    .map(l => +l.getAttribute('left-token-index'))"""
+    with visit(chrome, f"{site}all.html") as seen:
+        page, view = seen.page, drawn(seen.page, "heads")
+        words = view.locator("#left text")
+        everything = set(view.evaluate(shown))
+        assert everything == set(range(SEQ))
+        words.nth(2).hover()
+        assert set(view.evaluate(shown)) == {2}
+        page.mouse.move(2, 2)
+        assert set(view.evaluate(shown)) == everything
+        words.nth(3).click()
+        page.mouse.move(2, 2)
+        assert set(view.evaluate(shown)) == {3}
+        words.nth(5).hover()
+        assert set(view.evaluate(shown)) == {3}
+        page.keyboard.press("ArrowDown")
+        assert set(view.evaluate(shown)) == {4}
+        page.keyboard.press("Escape")
+        assert set(view.evaluate(shown)) == everything
+
+        box = view.locator("[role=checkbox]").first
+        box.focus()
+        page.keyboard.press("Space")
+        assert box.get_attribute("aria-checked") == "false"
+        page.keyboard.press("Shift+Enter")
+        assert box.get_attribute("aria-checked") == "true"
+        assert view.locator("[aria-checked=true]").count() == 1
+
+        model = drawn(page, "model")
+        model.locator("[data-thumbnail='1']").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        assert "Layer 1, Head 1" in model.locator(".detail").all_text_contents()
+        clean(seen)
+
+
+def test_far_views_wait_and_nothing_moves(site, chrome):
+    with visit(chrome, f"{site}far.html", width=360) as seen:
+        page = seen.page
+        page.wait_for_function("!!customElements.get('glassformer-view')")
+        page.wait_for_timeout(300)
+        assert not any("d3" in url for url in seen.requests)
+        before = page.locator(".after").bounding_box()["y"]
+        drawn(page, "head")
+        scrolled = page.evaluate("scrollY")
+        assert any("d3" in url for url in seen.requests)
+        assert page.locator(".after").bounding_box()["y"] + scrolled == pytest.approx(before, abs=1)
+        clean(seen)
+
+
+def test_views_put_in_later(site, chrome, views, tapes):
+    """As pages that replace their content do: through innerHTML, twice, the script loaded once."""
+    markup = views["head"]._repr_page_()[0].replace("asset://", "")
+    put = "([where, html]) => { document.querySelector(where).innerHTML = html; }"
+    with visit(chrome, f"{site}empty.html") as seen:
+        page = seen.page
+        page.add_script_tag(type="module", url=f"{site}glassformer-views.js")
+        for _ in range(2):
+            page.evaluate(put, ["#head", markup])
+            lines = drawn(page, "head").evaluate(HEAD_LINES)
+            same(matrix(lines, HEADS, SEQ, SEQ)[1], weights_of(tapes[1])[1][0, 1])
+        assert sum("d3.min.js" in url for url in seen.requests) == 1
+        clean(seen)
+
+
+def test_the_page_itself_is_left_alone(site, chrome):
+    with visit(chrome, f"{site}all.html") as seen:
+        page = seen.page
+        for name in ("neuron", "head", "model"):
+            drawn(page, name)
+        added = page.evaluate(
+            "['d3', '$', 'jQuery', 'require', 'define', 'bertviz_params'].filter(n => n in window)"
+        )
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+        assert added == []
+        assert len(ids) == len(set(ids))
+        clean(seen)
+
+
+def test_without_javascript_the_numbers_are_there(site, chrome):
+    with visit(chrome, f"{site}all.html", javascript=False) as seen:
+        details = seen.page.locator("#head details")
+        details.locator("summary").click()
+        assert details.locator("table").is_visible()
+        assert details.locator("tbody tr").count() == 12
+        assert seen.page.locator("#heatmap svg").is_visible()
+        clean(seen)
+
+
+def test_notebook_frames_need_no_network(site, chrome, tapes):
+    with visit(chrome, f"{site}notebook.html") as seen:
+        frames = [frame for frame in seen.page.frames if frame != seen.page.main_frame]
+        assert len(frames) == 2
+        for frame in frames:
+            frame.wait_for_selector("glassformer-view[data-state=drawn]")
+        lines = frames[0].locator("glassformer-view").evaluate(NEURON_LINES)
+        same(matrix(lines, 1, SEQ, SEQ)[0], weights_of(tapes[0])[1][0, 2])
+        assert [url for url in seen.requests if not url.startswith("data:")] == [
+            f"{site}notebook.html"
+        ]
+        clean(seen)
+
+
+def test_a_missing_script_is_said_in_the_page(site, chrome):
+    with visit(chrome, f"{site}empty.html") as seen:
+        page = seen.page
+        page.route("**/d3.min.js", lambda route: route.fulfill(status=404))
+        page.goto(f"{site}all.html")
+        page.locator("#head").scroll_into_view_if_needed()
+        page.wait_for_selector("#head glassformer-view[data-state=failed]")
+        hint = page.locator("#head .hint").text_content()
+        assert re.fullmatch(r"This view could not be drawn \(.*d3\.min\.js: 404\)\.", hint)
