@@ -52,6 +52,12 @@ class Fence:
         return "pycon" if self.kind == "pycon" else "python"
 
     @property
+    def timeout(self) -> float | None:
+        """Seconds until it counts as hanging, where the fence says so."""
+        given = self.options.get("timeout", "")
+        return float(given) if re.fullmatch(RUNS["timeout"], given) else None
+
+    @property
     def runs(self) -> bool:
         """Whether its code is executed."""
         return self.kind in ("python", "pycon")

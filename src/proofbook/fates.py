@@ -1,0 +1,107 @@
+"""What becomes of the fences and claims of a text when Markdown makes a page of it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any
+
+from markdown import Markdown
+from markdown.extensions import Extension
+
+from proofbook.sheet import Marks, Sheet, read
+from proofbook.weave import TAG, Weaver
+
+PIECE = re.compile(
+    r"(?P<hidden><!--.*?-->|<pre\b.*?</pre>)"
+    r"|(?P<code><code\b.*?</code>)"
+    r"|(?P<tag></?[a-zA-Z](?:\"[^\"]*\"|'[^']*'|[^'\">])*>)"
+    r"|⟦(?P<kind>fence|claim|end|stray) (?P<index>\d+)⟧",
+    re.DOTALL,
+)
+MARK = re.compile(r"⟦(fence|claim|stray) (\d+)⟧")
+REVERTED = re.compile(rf"{TAG}=(?:&quot;|\")(\d+)")
+LEFT_OVER = re.compile(r"\{:?\s*(?:(?:equals|value)\s*=|holds(?=[\s=}]))[^}\n\0]*\}?")
+
+Mark = tuple[str, int]
+
+
+@dataclass
+class Fates:
+    """Where the marks of fences (`"fence", n`) and claims (`"claim", n`) were found.
+
+    Attributes:
+        sheet: The text as the preprocessors saw it.
+        seen: Those on the page, as a reader sees them.
+        hidden: Those in comments and code blocks, which are no part of the chapter.
+        in_tag: Those within a tag: an attribute.
+        strays: The code of fences on the page that the sheet does not know.
+        left_over: Braces that read like a claim's, and that a reader sees.
+    """
+
+    sheet: Sheet
+    seen: set[Mark] = field(default_factory=set)
+    hidden: set[Mark] = field(default_factory=set)
+    in_tag: set[Mark] = field(default_factory=set)
+    strays: list[str] = field(default_factory=list)
+    left_over: list[str] = field(default_factory=list)
+
+
+def follow(
+    body: str, extensions: Sequence[str | Extension], configs: Mapping[str, Mapping[str, Any]]
+) -> Fates:
+    """Convert a text with a mark for each fence and claim, and find the marks."""
+    collector = _Collector()
+    weaver = Weaver()
+    weaver.turn(collector)
+    options = {name: dict(config) for name, config in configs.items()}
+    html = Markdown(extensions=[*extensions, weaver], extension_configs=options).convert(body)
+    fates = Fates(collector.sheet)
+    visible: list[str] = []
+    at = 0
+    for piece in PIECE.finditer(html):
+        visible.append(html[at : piece.start()])
+        at = piece.end()
+        marks = {(kind, int(index)) for kind, index in MARK.findall(piece[0])}
+        if piece["hidden"]:
+            fates.hidden |= marks
+            fates.hidden |= {("fence", int(index)) for index in REVERTED.findall(piece[0])}
+        elif piece["tag"]:
+            fates.in_tag |= marks
+        else:
+            fates.seen |= marks
+    visible.append(html[at:])
+    fates.left_over = LEFT_OVER.findall(unescape("\0".join(visible)))
+    fates.strays = [collector.strays[n] for kind, n in sorted(fates.seen) if kind == "stray"]
+    return fates
+
+
+class _Collector:
+    """Leaves a recognisable mark for each fence and claim."""
+
+    wants_strays = True
+
+    def __init__(self) -> None:
+        self.sheet = read("")
+        self.strays: list[str] = []
+
+    def open(self, text: str) -> Sheet:
+        self.sheet = read(text)
+        return self.sheet
+
+    def has_fence(self, index: int) -> bool:
+        return True
+
+    def fence(self, index: int, md: Markdown) -> str:
+        return f"<div>⟦fence {index}⟧</div>"
+
+    def stray(self, code: str) -> str:
+        self.strays.append(code)
+        return f"<div>⟦stray {len(self.strays) - 1}⟧</div>"
+
+    def claim(self, index: int) -> Marks:
+        target = self.sheet.text[slice(*self.sheet.spans[index].inner)]
+        return f"⟦claim {index}⟧", target, f"⟦end {index}⟧"
+
+    def ends(self) -> tuple[str, str]:
+        return "", ""
