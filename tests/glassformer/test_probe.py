@@ -1,0 +1,246 @@
+import math
+import threading
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from glassformer import MultiHeadAttention, TransformerConfig, TransformerEncoder, record
+
+BATCH, SEQ, HEADS, HEAD_DIM, LAYERS = 5, 11, 3, 7, 2
+D_MODEL = HEADS * HEAD_DIM
+
+
+@pytest.fixture
+def encoder():
+    config = TransformerConfig(
+        vocab_size=101,
+        d_model=D_MODEL,
+        num_heads=HEADS,
+        num_layers=LAYERS,
+        d_ff=37,
+        max_positions=23,
+        initializer_range=0.3,
+    )
+    return TransformerEncoder(config).double().eval()
+
+
+@pytest.fixture
+def inputs():
+    lengths = torch.tensor([[11], [7], [3], [2], [1]])
+    return torch.randint(101, (BATCH, SEQ)), (torch.arange(SEQ) < lengths).long()
+
+
+def state(model):
+    """Everything that recording might leave behind."""
+    return [
+        (
+            name,
+            sorted(set(vars(m)) - {"recorder"}),
+            getattr(m, "recorder", None),
+            len(m._forward_hooks),
+            len(m._forward_pre_hooks),
+        )
+        for name, m in model.named_modules()
+    ]
+
+
+def test_every_step_of_an_attention_is_on_the_tape(encoder, inputs):
+    with record(encoder) as tape:
+        encoder(*inputs)
+    step = {name: tape[f"layers.1.attention.{name}"] for name in ("query", "key", "value")}
+    per_head = (BATCH, HEADS, SEQ, HEAD_DIM)
+    assert all(tensor.shape == per_head for tensor in step.values())
+    attention, read = encoder.layers[1].attention, tape["layers.0.output"]
+    query = attention.q_proj(read).view(BATCH, SEQ, HEADS, HEAD_DIM).transpose(1, 2)
+    assert torch.equal(step["query"], query)
+    scores = step["query"] @ step["key"].mT / math.sqrt(HEAD_DIM)
+    scores = scores.masked_fill(inputs[1][:, None, None, :] == 0, -math.inf)
+    torch.testing.assert_close(tape["layers.1.attention.scores"], scores)
+    weights = scores.softmax(-1)
+    torch.testing.assert_close(tape["layers.1.attention.weights"], weights)
+    output = weights @ step["value"]
+    torch.testing.assert_close(tape["layers.1.attention.output"], output)
+    merged = output.transpose(1, 2).reshape(BATCH, SEQ, D_MODEL)
+    projected = attention.out_proj(merged)
+    torch.testing.assert_close(tape["layers.1.attention.out_proj.output"], projected)
+
+
+def test_every_other_module_gives_its_output(encoder, inputs):
+    with record(encoder) as tape:
+        output = encoder(*inputs)
+    for name, module in encoder.named_modules():
+        if not isinstance(module, nn.ModuleList | MultiHeadAttention):
+            assert f"{name}.output".lstrip(".") in tape
+    assert torch.equal(tape["output"], output)
+    layer = encoder.layers[0].feed_forward
+    inner = tape["layers.0.feed_forward.activation.output"]
+    torch.testing.assert_close(layer.down_proj(inner), tape["layers.0.feed_forward.output"])
+
+
+def test_hidden_states_are_the_embeddings_and_each_layers_output(encoder, inputs):
+    with record(encoder) as tape:
+        output = encoder(*inputs)
+    assert len(tape.hidden_states) == LAYERS + 1
+    assert torch.equal(tape.hidden_states[0], encoder.embeddings(inputs[0]))
+    assert torch.equal(tape.hidden_states[-1], output)
+
+
+def test_recorded_and_fused_attention_are_equal(encoder, inputs):
+    expected = encoder(*inputs)
+    with record(encoder):
+        output = encoder(*inputs)
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-12)
+
+
+def test_the_fused_kernel_runs_outside_and_the_explicit_path_inside(encoder, inputs, monkeypatch):
+    calls = []
+    kernel = F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F,
+        "scaled_dot_product_attention",
+        lambda *args, **options: calls.append(1) or kernel(*args, **options),
+    )
+    encoder(*inputs)
+    assert len(calls) == LAYERS
+    with record(encoder):
+        encoder(*inputs)
+    assert len(calls) == LAYERS
+    encoder(*inputs)
+    assert len(calls) == 2 * LAYERS
+
+
+def test_nothing_is_left_behind(encoder, inputs):
+    before = state(encoder)
+    with record(encoder):
+        encoder(*inputs)
+        assert state(encoder) != before
+    assert state(encoder) == before
+    with pytest.raises(RuntimeError, match="stop"), record(encoder):
+        raise RuntimeError("stop")
+    assert state(encoder) == before
+
+
+def test_nothing_is_kept_outside(encoder, inputs):
+    with record(encoder) as tape:
+        pass
+    encoder(*inputs)
+    assert len(tape) == 0
+
+
+def test_a_second_pass_replaces_the_first(encoder, inputs):
+    ids, mask = inputs
+    with record(encoder) as tape:
+        encoder(ids, mask)
+        encoder(ids[:2, :7])
+        names = set(tape)
+    assert [weights.shape for weights in tape.attentions] == [(2, HEADS, 7, 7)] * LAYERS
+    with record(encoder) as once:
+        encoder(ids[:2, :7])
+    assert names == set(once)
+    assert all(torch.equal(tape[name], once[name]) for name in names)
+
+
+def test_the_tape_outlives_the_recording_and_is_detached(encoder, inputs):
+    with record(encoder) as tape:
+        encoder(*inputs).sum().backward()
+    assert not any(tensor.requires_grad for tensor in tape.values())
+    assert encoder.layers[0].attention.q_proj.weight.grad.ne(0).any()
+
+
+def test_recordings_can_be_nested(encoder, inputs):
+    with record(encoder) as outer:
+        with record(encoder.layers[1]) as inner:
+            encoder(*inputs)
+        encoder(*inputs)
+    assert torch.equal(inner["attention.weights"], outer["layers.1.attention.weights"])
+    assert len(outer.attentions) == LAYERS
+
+
+def test_two_models_are_recorded_apart(encoder, inputs):
+    other = MultiHeadAttention(D_MODEL, HEADS).double()
+    with record(encoder) as tape, record(other) as other_tape:
+        encoder(*inputs)
+        other(torch.randn(2, 5, D_MODEL, dtype=torch.float64))
+    assert [weights.shape for weights in other_tape.attentions] == [(2, HEADS, 5, 5)]
+    assert len(tape.attentions) == LAYERS
+
+
+def test_weights_are_recorded_before_dropout(encoder, inputs):
+    for layer in encoder.layers:
+        layer.attention.dropout = 0.5
+        layer.attention.train()
+    with record(encoder) as tape:
+        encoder(*inputs)
+    sums = tape.attentions[0].sum(-1)
+    torch.testing.assert_close(sums, torch.ones_like(sums))
+
+
+def test_key_value_heads_are_recorded_once():
+    layer = MultiHeadAttention(13, 6, num_kv_heads=2, head_dim=HEAD_DIM)
+    with record(layer) as tape:
+        layer(torch.randn(BATCH, SEQ, 13))
+    assert tape["query"].shape == (BATCH, 6, SEQ, HEAD_DIM)
+    assert tape["key"].shape == tape["value"].shape == (BATCH, 2, SEQ, HEAD_DIM)
+    key = layer.k_proj(torch.zeros(1, 1, 13)).view(2, HEAD_DIM)
+    assert not torch.equal(key[0], key[1])
+    assert tape["weights"].shape == (BATCH, 6, SEQ, SEQ)
+
+
+def test_the_tape_has_the_tokens_that_the_model_was_given(trained, words):
+    """[CLS] and [SEP] are in the picture if and only if they are in the ids."""
+    for special, seq in ((True, 7), (False, 5)):
+        ids = words("time flies like an arrow", add_special_tokens=special, return_tensors="pt")[
+            "input_ids"
+        ]
+        assert ids.shape == (1, seq)
+        with torch.no_grad(), record(trained) as tape:
+            trained(ids)
+        assert [weights.shape for weights in tape.attentions] == [(1, 12, seq, seq)] * 6
+
+
+def test_attentions_are_never_silently_empty(encoder):
+    with record(encoder) as tape:
+        pass
+    with pytest.raises(ValueError, match=r"no attention was recorded; call the model inside"):
+        _ = tape.attentions
+    with pytest.raises(ValueError, match="no layer was recorded"):
+        _ = tape.hidden_states
+    with pytest.raises(KeyError, match="nothing was recorded; call the model inside"):
+        tape["layers.0.attention.weights"]
+
+
+def test_a_wrong_path_is_answered_with_those_close_to_it(encoder, inputs):
+    with record(encoder) as tape:
+        encoder(*inputs)
+    with pytest.raises(KeyError, match=r"not recorded; close to it: layers.0.attention.weights"):
+        tape["layer.0.attention.weights"]
+    assert "layers.0.attention.weights" in tape
+    assert "layers.2.attention.weights" not in tape
+    assert "layers.1.attention.weights: (5, 3, 11, 11)" in repr(tape)
+
+
+def test_models_of_others_can_be_looked_into():
+    model = nn.Sequential(nn.Linear(3, 5), nn.ReLU())
+    with record(model) as tape:
+        model(torch.randn(2, 3))
+    assert {path: tuple(tensor.shape) for path, tensor in tape.items()} == {
+        "0.output": (2, 5),
+        "1.output": (2, 5),
+        "output": (2, 5),
+    }
+
+
+def test_recording_works_in_a_thread(encoder, inputs):
+    shapes = []
+
+    def run():
+        with record(encoder) as tape:
+            encoder(*inputs)
+        shapes.extend(weights.shape for weights in tape.attentions)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert shapes == [(BATCH, HEADS, SEQ, SEQ)] * LAYERS
