@@ -8,7 +8,6 @@ import contextlib
 import ctypes
 import io
 import os
-import re
 import sys
 import tempfile
 import warnings
@@ -33,7 +32,8 @@ class Capture:
     def take(self) -> str:
         """Return the text written since the last call, as a terminal would have left it."""
         text = self._new.read().decode("utf-8", "backslashreplace").replace("\r\n", "\n")
-        return re.sub(r"[^\n]*\r", "", text)  # a progress bar writes over itself
+        # A progress bar writes over itself: of each line, what follows the last return is left.
+        return "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
 
 
 def _writer(descriptor: int) -> io.TextIOWrapper:
