@@ -113,7 +113,7 @@ def test_glassformer_loads_little_more_than_torch():
         for package in ("glassformer", "torch")
     )
     extra = ours - torchs - set(sys.stdlib_module_names)
-    assert extra == {"glassformer", "jaxtyping", "wadler_lindig"}
+    assert extra <= {"glassformer", "jaxtyping", "wadler_lindig"}
 
 
 def test_views_load_no_notebook_and_no_plotting_library():
