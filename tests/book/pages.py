@@ -19,7 +19,10 @@ class Tag:
 
 @dataclass
 class Page(HTMLParser):
-    """The tags of a page in order, and its words outside code, formulas and drawings."""
+    """The tags of a page in order, and its words outside code, formulas and drawings.
+
+    What stands in a `<template>` is not yet part of the page.
+    """
 
     path: Path
     tags: list[Tag] = field(default_factory=list)
@@ -33,7 +36,8 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         made = Tag(tag, {name: value or "" for name, value in attrs})
-        self.tags.append(made)
+        if not any(open_tag.name == "template" for open_tag in self.open):
+            self.tags.append(made)
         if tag not in VOID:
             self.open.append(made)
 

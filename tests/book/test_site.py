@@ -1,6 +1,7 @@
 """The built site: links lead somewhere, nothing comes from elsewhere, formulas are there."""
 
 import gzip
+import itertools
 import json
 import re
 from collections import Counter
@@ -153,7 +154,7 @@ def test_pages_say_their_language_and_have_one_title(pages):
 def test_headings_skip_no_level(chapters):
     for page in chapters:
         levels = [int(tag.name[1]) for tag in page.named("h1", "h2", "h3", "h4", "h5")]
-        jumps = [(a, b) for a, b in zip(levels, levels[1:], strict=False) if b > a + 1]
+        jumps = [(a, b) for a, b in itertools.pairwise(levels) if b > a + 1]
         assert not jumps, page.path
 
 
@@ -175,7 +176,9 @@ def test_chapters_are_verified(site):
 def test_outputs_are_in_the_page_itself(chapters):
     for page in chapters:
         outputs = [
-            tag for tag in page.named("div") if "proofbook-output" in tag.attributes.get("class", "")
+            tag
+            for tag in page.named("div")
+            if "proofbook-output" in tag.attributes.get("class", "")
         ]
         assert outputs, page.path
 
