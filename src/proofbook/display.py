@@ -1,6 +1,7 @@
 """Shows the value of a block's last expression, and its figures, as a notebook would."""
 
 import io
+import os
 import re
 import sys
 from typing import Any
@@ -30,7 +31,7 @@ def _show_value(value: Any, prefix: str) -> Output:
     if hasattr(kind, "_repr_page_"):
         # Before `_repr_html_`: a page can share an asset between many views, a notebook cannot.
         html, assets = value._repr_page_()
-        return Output("html", html, {name: str(path) for name, path in assets.items()})
+        return Output("html", html, {name: os.path.abspath(path) for name, path in assets.items()})
     if hasattr(kind, "_repr_html_") and (html := value._repr_html_()) is not None:
         return Output("html", html)
     figure = sys.modules.get("matplotlib.figure")

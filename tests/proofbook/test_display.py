@@ -30,7 +30,7 @@ def test_html_goes_before_the_repr_unless_there_is_none(project):
 
 def test_the_markup_for_a_page_goes_first_and_names_its_assets(project):
     file = project.write("a.js", "1")
-    run = project.run(RICH, f"from pathlib import Path\nFILE = Path({str(file)!r})\nPage()")
+    run = project.run(RICH, "from pathlib import Path\nFILE = Path('a.js')\nPage()")
     [output] = run.blocks[1].outputs
     assert (output.kind, output.data) == ("html", '<i src="asset://a.js"></i>')
     assert output.assets == {"a.js": str(file)}

@@ -31,9 +31,7 @@ def test_printed_text_comes_before_the_value(project):
 def test_the_source_of_functions_and_classes_can_be_read(project):
     code = "import inspect\nclass A:\n    size = 3\n\ndef f(x):\n    return x"
     ask = "print(inspect.getsource(A) + inspect.getsource(f))"
-    assert project.shown(code, ask) == [
-        "class A:\n    size = 3\ndef f(x):\n    return x\n\n"
-    ]
+    assert project.shown(code, ask) == ["class A:\n    size = 3\ndef f(x):\n    return x\n\n"]
 
 
 def test_the_source_of_a_function_of_a_doctest_can_be_read(project):

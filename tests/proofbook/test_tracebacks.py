@@ -27,19 +27,29 @@ def test_the_deepest_line_of_the_block_counts():
     assert failure_of(error, "<block 3>").line is None
 
 
+ODD = """
+class Odd(Exception):
+    __module__ = '__main__'
+    def __str__(self):
+        return 1 / 0
+raise Odd()
+"""
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
         ("raise ValueError('one\\ntwo')", "ValueError: one"),
         ("raise ValueError", "ValueError"),
-        ("import json; json.loads('')", "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+        ("import zlib; zlib.decompress(b'', 99)", "zlib.error: Error -2 while preparing"),
         ("class E(Exception): __module__ = '__main__'\nraise E('x')", "E: x"),
-        ("class E(Exception):\n  __module__ = '__main__'\n  def __str__(self): 1 / 0\nraise E()", "E: (its message cannot be shown)"),
+        (ODD, "Odd: (its message cannot be shown)"),
         ("raise SystemExit(2)", "SystemExit: the block called sys.exit(2); a page runs to its end"),
     ],
-)  # fmt: skip
+)
 def test_reasons_are_one_line(code, reason):
-    assert failure_of(_raised(code), "<block 2>").reason == reason
+    told = failure_of(_raised(code), "<block 2>").reason
+    assert told.partition(" to decompress")[0] == reason
 
 
 def test_the_last_line_of_an_error_is_what_doctest_compares():

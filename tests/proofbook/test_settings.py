@@ -1,0 +1,36 @@
+"""Defaults fit for use, and the environment that pages get."""
+
+from proofbook.settings import Settings
+
+
+def test_the_cache_lies_below_the_root_unless_it_is_said_otherwise(tmp_path):
+    assert Settings(tmp_path).cache == tmp_path / ".cache" / "proofbook"
+    assert Settings(tmp_path, cache_dir=tmp_path / "x").cache == tmp_path / "x"
+
+
+def test_pages_run_one_a_cpu_unless_it_is_said_otherwise(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 2, 5}, raising=False)
+    assert Settings(tmp_path).side_by_side == 3
+    assert Settings(tmp_path, jobs=2).side_by_side == 2
+
+
+def test_the_device_is_the_variable_that_ends_so(tmp_path, monkeypatch):
+    settings = Settings(tmp_path, environment=("A_CHECKPOINT", "A_DEVICE"))
+    monkeypatch.setenv("A_CHECKPOINT", "folder")
+    monkeypatch.delenv("A_DEVICE", raising=False)
+    assert settings.device == "cpu"
+    monkeypatch.setenv("A_DEVICE", "cuda")
+    assert settings.device == "cuda"
+    assert settings.watched_environment() == {"A_CHECKPOINT": "folder", "A_DEVICE": "cuda"}
+
+
+def test_pages_hash_and_draw_the_same_everywhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONHASHSEED", "7")
+    monkeypatch.setenv("MPLBACKEND", "tkagg")
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    monkeypatch.setenv("OTHER", "kept")
+    environment = Settings(tmp_path).child_environment()
+    assert environment["PYTHONHASHSEED"] == "0"
+    assert environment["MPLBACKEND"] == "agg"
+    assert "PYTHONWARNINGS" not in environment
+    assert environment["OTHER"] == "kept"
