@@ -61,7 +61,9 @@ class Settings:
         }
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             environment.setdefault(name, threads)
-        return {**environment, "PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
+        fixed = {"PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
+        fixed["TQDM_DISABLE"] = "1"  # a progress bar is another output at every run
+        return environment | fixed
 
 
 def _cpus() -> int:

@@ -32,5 +32,6 @@ def test_pages_hash_and_draw_the_same_everywhere(tmp_path, monkeypatch):
     environment = Settings(tmp_path).child_environment()
     assert environment["PYTHONHASHSEED"] == "0"
     assert environment["MPLBACKEND"] == "agg"
+    assert environment["TQDM_DISABLE"] == "1"
     assert "PYTHONWARNINGS" not in environment
     assert environment["OTHER"] == "kept"
