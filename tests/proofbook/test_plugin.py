@@ -1,4 +1,4 @@
-"""`plugins: [proofbook]` is enough: pages are run, shown, and fail the build when they are wrong."""
+"""`plugins: [proofbook]` is enough: pages are run and shown, and fail the build when wrong."""
 
 import json
 import re

@@ -23,6 +23,7 @@ y = 2
 
 [Five]{ equals="x" } `x > 0`{ holds } […]{ value="y" holds="y > 1" }
 """
+RAN = BlockResult()
 PASSING = {("x", 2): Value(5), ("x > 0", 2): Value(True), ("y > 1", 2): Value(True)}
 
 
@@ -33,7 +34,7 @@ def examples(*got: str) -> tuple[Example, ...]:
     )
 
 
-def run(values=PASSING, first=BlockResult(), second=BlockResult(), **rest) -> Run:
+def run(values=PASSING, first=RAN, second=RAN, **rest) -> Run:
     return Run((first, second), {("y", 2): Value(2), **values}, **rest)
 
 

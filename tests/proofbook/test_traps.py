@@ -1,0 +1,127 @@
+"""What stock tools let through in silence, each on a throwaway book."""
+
+import pytest
+from books import build, build_error, make_book, run_in
+
+BLOCK = "```python\n{}\n```\n"
+
+
+def page(*codes: str) -> str:
+    return "\n".join(BLOCK.format(code) for code in codes)
+
+
+def test_a_second_build_runs_nothing(tmp_path):
+    code = 'with open("runs.txt", "a") as file:\n    _ = file.write("run ")'
+    book = make_book(tmp_path, {"index.md": page(code)})
+    build(book)
+    index = book / "docs" / "index.md"
+    index.write_text("# Prose before it\n\n" + index.read_text() + "\nand after it.\n")
+    build(book)
+    assert (book / "runs.txt").read_text() == "run "
+
+
+def test_names_do_not_leak_to_the_next_page(tmp_path):
+    book = make_book(tmp_path, {"a.md": page("secret = 1"), "b.md": page("secret")})
+    assert "docs/b.md:2: NameError: name 'secret' is not defined" in build_error(book)
+
+
+def test_a_page_does_not_move_the_builder_or_the_next_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mess = "import os, sys\nos.chdir('/')\nos.environ['MESS'] = '1'\nsys.modules.clear()"
+    calm = "import os\nos.path.basename(os.getcwd()), os.environ.get('MESS')"
+    site = build(make_book(tmp_path, {"a.md": page(mess), "b.md": page(calm)}))
+    shown = (site / "b" / "index.html").read_text()
+    assert f"(&#x27;{tmp_path.name}&#x27;, None)" in shown
+
+
+def test_output_that_looks_like_markup_or_markdown_stays_text(tmp_path):
+    code = "print('# No heading')\nprint('</script><b>no</b> *no* {{ no }}')"
+    site = build(make_book(tmp_path, {"index.md": page(code)}))
+    shown = (site / "index.html").read_text()
+    assert "# No heading\n&lt;/script&gt;&lt;b&gt;no&lt;/b&gt; *no* {{ no }}" in shown
+
+
+def test_output_from_below_python_is_captured(tmp_path):
+    code = 'import os\n_ = os.system("echo from a child; echo an error >&2")'
+    shown = (build(make_book(tmp_path, {"index.md": page(code)})) / "index.html").read_text()
+    assert "from a child" in shown
+    assert "an error" in shown
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise SystemExit(0)", "SystemExit"),
+        ("import os\nos._exit(0)", "exit"),
+        ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", "SIGSEGV"),
+        ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+        ("def f(:", "SyntaxError"),
+    ],
+)
+def test_no_way_to_end_goes_unnoticed(tmp_path, code, reason):
+    message = build_error(make_book(tmp_path, {"index.md": page(code), "b.md": page("1")}))
+    assert "docs/index.md:" in message
+    assert reason in message
+    assert "docs/b.md" not in message
+
+
+def test_a_doctest_that_is_wrong_and_a_word_that_is_swapped_fail(tmp_path):
+    text = "```pycon\n>>> 1 + 1\n3\n```\n\n" + page("x = [1, 2]")
+    claim = "\nIt is [unsorted]{ equals=\"word(x == sorted(x), 'sorted', 'unsorted')\" }.\n"
+    message = build_error(make_book(tmp_path, {"index.md": text + claim}))
+    assert "docs/index.md:2: the output differs" in message
+    assert "docs/index.md:10: the page says 'unsorted', this run gives 'sorted'" in message
+
+
+@pytest.mark.parametrize("claim", ["[2]{ equals='1 + 1' }", "`True`{ holds }"])
+def test_a_constant_proves_nothing(tmp_path, claim):
+    message = build_error(make_book(tmp_path, {"index.md": claim + "\n\n" + page("x = 1")}))
+    assert "a constant proves nothing" in message
+
+
+STATE = """\
+import random, warnings
+import numpy, torch
+
+first = (
+    torch.rand(1).item(), random.random(), numpy.random.rand(), torch.get_default_dtype(),
+    torch.is_grad_enabled(), torch.are_deterministic_algorithms_enabled(), repr(torch.ones(1) / 3),
+    len(warnings.filters), str(torch.get_default_device()),
+)
+first
+"""
+MESS = """\
+torch.set_default_dtype(torch.float64)
+torch.set_grad_enabled(False)
+torch.use_deterministic_algorithms(True)
+torch.set_printoptions(precision=2)
+torch.set_default_device("meta")
+torch.manual_seed(5), random.seed(5), numpy.random.seed(5)
+warnings.simplefilter("ignore")
+torch.nn.Linear.forward = None
+"""
+HOOK = """\
+import sys
+
+def on_post_build(config, **_):
+    assert "torch" not in sys.modules, "the process that builds the site has imported torch"
+"""
+
+
+@pytest.mark.slow
+def test_torch_is_fresh_on_each_page_and_never_in_the_builder(tmp_path):
+    config = (
+        "site_name: x\nhooks: [hook.py]\nplugins:\n  - proofbook: {preload: [torch], jobs: 1}\n"
+    )
+    pages = {f"{name}.md": page(STATE, MESS) for name in "abc"}
+    book = make_book(tmp_path, pages, {"hook.py": HOOK}, config)
+    assert run_in(book, "mkdocs", "build", "-q").stderr == ""
+    shown = {
+        (book / "site" / name / "index.html")
+        .read_text()
+        .split("proofbook-text")[1]
+        .split("</pre>")[0]
+        for name in "abc"
+    }
+    assert len(shown) == 1
+    assert "torch.float32, True, False" in shown.pop()
