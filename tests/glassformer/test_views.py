@@ -150,6 +150,10 @@ def test_large_heatmap_shares_paths_but_keeps_strengths():
     torch.testing.assert_close(drawn, weights / 2, rtol=0, atol=1 / 128 + 1e-3)
     assert len(view.html) < 40_000
     assert ["5", "7", "2.00"] in Reader(view.html).rows
+    lines = [line.split() for line in str(view).splitlines()]
+    assert lines[0] == ["query", "largest", "at", "key", "value"]
+    assert lines[6] == ["5", "7", "2.00"]
+    assert len(lines) == rows + 1
 
 
 def test_heatmap_words_are_text_never_markup():

@@ -8,10 +8,12 @@ from html import escape
 from jaxtyping import Shaped
 from torch import Tensor
 
-from glassformer.views.view import THEME, UNSEEN, View, columns_of, number, table, words
+from glassformer.views.view import SHADOWS, THEME, UNSEEN, View, columns_of, number, table, words
 
-CELL, SMALL_CELL = 44.0, 12.0  # with numbers in it, without
-WIDEST = 640.0  # what a page's column holds
+SMALLEST = 12.0  # a cell without its number
+WIDEST = 660.0  # what a page's column holds
+PHONE = 300  # what a phone's column holds
+NARROWEST = 0.7  # of its size; a narrower window scrolls
 LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
 WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
 MOST_CELLS = 1024  # above this many, cells of one strength share a path
@@ -20,7 +22,7 @@ STYLE = """
 .glassformer-heatmap{position:relative;margin:1em 0;color:inherit;font-family:inherit}
 @media print{.glassformer-heatmap{break-inside:avoid;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}}
-.glassformer-heatmap>div{overflow-x:auto}
+.glassformer-heatmap .scroll{overflow-x:auto;{SHADOWS}}
 .glassformer-heatmap svg{display:block;margin:auto;height:auto;direction:ltr;overflow:visible;
 font-family:inherit}
 .glassformer-heatmap text{fill:currentColor}
@@ -33,7 +35,7 @@ font-variant-numeric:tabular-nums;pointer-events:none}
 .glassformer-heatmap .number.on{fill:#fff}
 .glassformer-heatmap figcaption{max-width:none;margin:.6em auto 0;text-align:center;font-size:.9em;
 opacity:.85;font-style:normal}
-""".replace("\n", "")
+""".replace("\n", "").replace("{SHADOWS}", SHADOWS)
 
 
 def heatmap(
@@ -77,7 +79,7 @@ def heatmap(
     title = caption or f"{axes[0]} rows, {axes[1]} columns"
     html = (
         f'<figure class="glassformer-heatmap" data-search-exclude><style>{THEME}{STYLE}</style>'
-        f"<div>{draw(values, row_words, column_words, axes, largest)}</div>"
+        f"{draw(values, row_words, column_words, axes, largest)}"
         f'<div style="{UNSEEN}">{listen(values, row_words, column_words, axes, title, largest)}'
         f"</div>{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
     )
@@ -92,13 +94,11 @@ def draw(
     largest: float,
 ) -> str:
     """The picture: words, cells, numbers, and the scale below them."""
-    cell = CELL if len(columns) * CELL <= WIDEST + CELL else max(SMALL_CELL, WIDEST / len(columns))
-    numbered = cell == CELL
-    step = max(1, math.ceil(15 / cell))  # rows and columns a word
     shown_rows, shown_columns = [shorten(w) for w in rows], [shorten(w) for w in columns]
-    row_width = max(map(width, shown_rows))
-    column_width = max(map(width, shown_columns))
-    tilted = column_width > cell - 4
+    row_width, column_width = max(map(width, shown_rows)), max(map(width, shown_columns))
+    cell, numbered = cell_size(values, column_width, largest)
+    step = max(1, math.ceil(15 / cell))  # rows and columns a word
+    tilted = column_width > cell - 6
     left = 20 + row_width + 8
     top = 22 + (0.71 * column_width + 12 if tilted else 20.0)
     right = max(8.0, 0.71 * width(shown_columns[-1]) - cell / 2 + 8) if tilted else 8.0
@@ -116,15 +116,30 @@ def draw(
     parts.append(cells(values, rows, columns, cell, left, top, largest))
     if numbered:
         parts.append(numbers(values, cell, left, top, largest))
-    parts.append(grid_lines(len(rows), len(columns), cell, left, top))
+    between = numbered or cell > 2 * SMALLEST
+    parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
     bottom = top + grid_height + 14
     parts.append(scale(values, left, bottom, largest))
     total_width, total_height = left + grid_width + right, bottom + 26
+    narrowest = NARROWEST * total_width if numbered else min(total_width, PHONE)
+    reach = ' tabindex="0"' if narrowest > PHONE else ""  # keys can scroll it
     return (
-        f'<svg aria-hidden="true" viewBox="0 0 {total_width:.0f} {total_height:.0f}" '
-        f'style="width:100%;max-width:{total_width:.0f}px;min-width:{0.72 * total_width:.0f}px">'
-        f"{''.join(parts)}</svg>"
+        f'<div class="scroll"{reach}><svg aria-hidden="true" '
+        f'viewBox="0 0 {total_width:.0f} {total_height:.0f}" '
+        f'style="width:100%;max-width:{total_width:.0f}px;min-width:{narrowest:.0f}px">'
+        f"{''.join(parts)}</svg></div>"
     )
+
+
+def cell_size(values: list[list[float]], column_width: float, largest: float) -> tuple[float, bool]:
+    """How wide a cell is, and whether it holds its number: few columns give room to their words."""
+    columns = len(values[0])
+    roomy = max(34.0, 7.0 * max(len(number(v, largest)) for row in values for v in row) + 9)
+    if columns * (column_width + 8) <= PHONE:
+        roomy = max(roomy, column_width + 8)
+    if columns * roomy <= WIDEST:
+        return roomy, True
+    return min(roomy, max(SMALLEST, WIDEST / columns)), False
 
 
 def axis_names(axes: tuple[str, str], left: float, top: float, across: float, down: float) -> str:
@@ -201,10 +216,10 @@ def numbers(values: list[list[float]], cell: float, left: float, top: float, lar
     )
 
 
-def grid_lines(rows: int, columns: int, cell: float, left: float, top: float) -> str:
+def grid_lines(rows: int, columns: int, cell: float, left: float, top: float, between: bool) -> str:
     """Thin lines between the cells; for a dense matrix, only the frame."""
     right, bottom = left + columns * cell, top + rows * cell
-    if cell < CELL:
+    if not between:
         lines = f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}z"
     else:
         lines = "".join(f"M{left:.1f} {top + i * cell:.1f}H{right:.1f}" for i in range(rows + 1))
@@ -263,12 +278,20 @@ def listen(
             [r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)
         ]
         return table([" \\ ".join(axes), *columns], body, caption=title, css="glassformer-cells")
-    body = []
-    for name, row in zip(rows, values, strict=True):
-        best = max(range(len(row)), key=row.__getitem__)
-        body.append([name, columns[best], number(row[best], largest)])
     header = [axes[0], f"largest at {axes[1]}", "value"]
+    body = peaks(values, rows, columns, largest)
     return table(header, body, caption=title, css="glassformer-cells")
+
+
+def peaks(
+    values: list[list[float]], rows: list[str], columns: list[str], largest: float
+) -> list[list[str]]:
+    """Of each row, where its largest value stands, and the value."""
+    best = [max(range(len(row)), key=row.__getitem__) for row in values]
+    return [
+        [name, columns[j], number(row[j], largest)]
+        for name, row, j in zip(rows, values, best, strict=True)
+    ]
 
 
 def write(
@@ -279,10 +302,15 @@ def write(
     caption: str | None,
     largest: float,
 ) -> str:
-    """The matrix as aligned text."""
-    body = [[" \\ ".join(axes), *columns]]
-    body += [[r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)]
-    widths = [max(columns_of(line[k]) for line in body) for k in range(len(columns) + 1)]
+    """The matrix as aligned text; of a large one, each row's largest value."""
+    if len(rows) * len(columns) > MOST_CELLS:
+        body = [[axes[0], f"largest at {axes[1]}", "value"], *peaks(values, rows, columns, largest)]
+    else:
+        body = [[" \\ ".join(axes), *columns]]
+        body += [
+            [r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)
+        ]
+    widths = [max(columns_of(line[k]) for line in body) for k in range(len(body[0]))]
     lines = [
         "  ".join(
             " " * (w - columns_of(entry)) + entry for entry, w in zip(line, widths, strict=True)

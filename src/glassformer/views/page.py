@@ -7,7 +7,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from glassformer.views.view import THEME, View
+from glassformer.views.view import SHADOWS, THEME, View
 
 STATIC = Path(__file__).parent / "static"
 LOADER = "glassformer-views.js"
@@ -99,7 +99,8 @@ def loading(name: str) -> str:
 @cache
 def stylesheet() -> str:
     """The style inside the element."""
-    return (STATIC / "view.css").read_text(encoding="utf-8").replace("\n", "")
+    css = (STATIC / "view.css").read_text(encoding="utf-8")
+    return css.replace("\n", "") + f".stage{{{SHADOWS}}}"
 
 
 def script_of(kind: str) -> str:

@@ -240,12 +240,12 @@ def draw(rows: list[Row], axes: Axes) -> str:
         lines.append(
             f'<tr{css}><th scope="row" style="padding-left:{0.6 + row.depth}em">'
             f"{escape(row.name)}</th>"
-            f'<td class="kind">{escape(row.kind)}</td><td>{shape}</td>'
-            f'<td class="count">{count}</td></tr>'
+            f'<td>{shape}</td><td class="count">{count}</td>'
+            f'<td class="kind">{escape(row.kind)}</td></tr>'
         )
     head = (
-        '<th scope="col">module</th><th scope="col">kind</th><th scope="col">gives</th>'
-        '<th scope="col" class="count">parameters</th>'
+        '<th scope="col">module</th><th scope="col">gives</th>'
+        '<th scope="col" class="count">parameters</th><th scope="col">kind</th>'
     )
     return (
         f'<div class="glassformer-shapes" tabindex="0" role="region" aria-label="Shapes" '

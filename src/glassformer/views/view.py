@@ -14,12 +14,12 @@ UNSEEN = (
 LIGHT = (
     "--pos:#1f4fb5;--neg:#b0440b;--cell:#1a47a8;--negative:#8f3405;--number:#000;"
     "--edge:rgba(0,0,0,.16);--hover:rgba(0,0,0,.1);"
-    "--glow:#7fb0f5;--ink:#202020;--surface:var(--md-default-bg-color,#fff)"
+    "--glow:#7fb0f5;--ink:#202020;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#fff))"
 )
 DARK = (
     "--pos:#4a82e6;--neg:#d0601f;--cell:#3b6dcc;--negative:#b9500f;--number:#fff;"
     "--edge:rgba(255,255,255,.2);--hover:rgba(255,255,255,.16);"
-    "--glow:#2c5cb0;--ink:#e2e4e9;--surface:var(--md-default-bg-color,#181a20)"
+    "--glow:#2c5cb0;--ink:#e2e4e9;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#181a20))"
 )
 VIEWS = ":is(.glassformer-heatmap,glassformer-view)"
 # Colours by the system's choice, and by the switches of Material and Jupyter; paper is light.
@@ -28,6 +28,14 @@ THEME = (
     f":is([data-md-color-scheme=default],[data-jp-theme-light=true]) {VIEWS}{{{LIGHT}}}"
     f":is([data-md-color-scheme=slate],[data-jp-theme-light=false]) {VIEWS}{{{DARK}}}"
     f"@media print{{html body {VIEWS}{VIEWS}{{{LIGHT}}}}}"
+)
+# At an edge behind which more of a picture can be scrolled to, a shadow.
+SHADOWS = (
+    "background:"
+    "linear-gradient(to right,var(--surface) 40%,transparent) 0/24px 100% no-repeat local,"
+    "linear-gradient(to left,var(--surface) 40%,transparent) 100%/24px 100% no-repeat local,"
+    "linear-gradient(to right,var(--hover),transparent) 0/12px 100% no-repeat scroll,"
+    "linear-gradient(to left,var(--hover),transparent) 100%/12px 100% no-repeat scroll"
 )
 
 
