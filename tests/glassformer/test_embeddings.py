@@ -77,9 +77,12 @@ def test_dropout_is_the_configs_own_and_stops_in_eval_mode(ids):
 def test_positions_are_made_on_the_device_of_the_ids():
     with torch.device("meta"):
         embeddings = Embeddings(CONFIG)
+    made = []
+    embeddings.positions.register_forward_pre_hook(lambda _, inputs: made.extend(inputs))
     ids = torch.empty(BATCH, SEQ, dtype=torch.int64, device="meta")
     assert embeddings(ids).device.type == "meta"
     assert embeddings(ids, ids).device.type == "meta"
+    assert [position_ids.device.type for position_ids in made] == ["meta", "meta"]
 
 
 def test_padding_vector_is_not_trained():
