@@ -8,6 +8,7 @@ from typing import Any
 
 from markdown import Markdown
 from markdown.extensions import Extension
+from markdown.util import Registry
 
 from proofbook.sheet import Marks, Sheet, read
 from proofbook.weave import TAG, Weaver
@@ -55,7 +56,9 @@ def follow(
     weaver = Weaver()
     weaver.turn(collector)
     options = {name: dict(config) for name, config in configs.items()}
-    html = Markdown(extensions=[*extensions, weaver], extension_configs=options).convert(body)
+    md = Markdown(extensions=[*extensions, weaver], extension_configs=options)
+    md.treeprocessors = _only(md.treeprocessors, {"footnote": 50, "inline": 20})
+    html = md.convert(body)
     fates = Fates(collector.sheet)
     visible: list[str] = []
     at = 0
@@ -74,6 +77,15 @@ def follow(
     fates.left_over = LEFT_OVER.findall(unescape("\0".join(visible)))
     fates.strays = [collector.strays[n] for kind, n in sorted(fates.seen) if kind == "stray"]
     return fates
+
+
+def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
+    """The processors that decide where text ends up; the rest, half of the work, adorns it."""
+    kept: Registry[Any] = Registry()
+    for name, priority in names.items():
+        if name in registry:
+            kept.register(registry[name], name, priority)
+    return kept
 
 
 class _Collector:

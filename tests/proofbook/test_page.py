@@ -3,6 +3,7 @@
 import pytest
 
 from proofbook.page import parse
+from proofbook.weave import BROUGHT
 
 WITHIN = """\
 ---
@@ -102,6 +103,26 @@ x = 1
         (("d", "c"), 22, 2),
     ]
     assert page.chapter.claims[3].text == ""
+
+
+def test_footnotes_are_part_of_the_page():
+    text = """\
+Text.[^1]
+
+[^1]: Note [1]{ equals="x" }
+
+    ```python
+    x = 1
+    ```
+"""
+    page = parse("p.md", text, [*BROUGHT, "footnotes"])
+    assert page.problems == ()
+    assert [block.code for block in page.chapter.blocks] == ["x = 1"]
+    assert [claim.equals for claim in page.chapter.claims] == ["x"]
+
+
+def test_braces_that_are_escaped_are_meant():
+    assert parse("p.md", "Write \\{ equals='x' } or `{ holds }`.").problems == ()
 
 
 def test_crlf_tabs_and_a_byte_order_mark_change_nothing():
