@@ -17,6 +17,7 @@ import pytest
 import torch
 from torch import nn
 
+from browser import executable
 from glassformer.multihead import MultiHeadAttention
 from glassformer.probe import record
 from glassformer.views import head_view, heatmap, model_view, neuron_view, shapes
@@ -504,3 +505,14 @@ def test_captions_are_escaped_once():
     view = heatmap(torch.rand(2, 2), "ab", "xy", caption="q & k")
     assert html.escape("q & k") in view.html
     assert "&amp;amp;" not in view.html
+
+
+def test_a_missing_browser_skips_unless_it_is_required(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("GLASSFORMER_REQUIRE_BROWSER", raising=False)
+    with pytest.raises(pytest.skip.Exception, match="no browser: none of chromium, .* on the PATH"):
+        executable()
+    monkeypatch.setenv("GLASSFORMER_REQUIRE_BROWSER", "1")
+    with pytest.raises(pytest.fail.Exception, match="this machine must have a browser"):
+        executable()
