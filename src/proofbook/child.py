@@ -114,7 +114,7 @@ def _end_with_parent(source: BinaryIO) -> NoReturn:
 
 def _end() -> NoReturn:
     # No exit handlers: those of preloaded packages are the zygote's, and may wait for its threads.
-    if hasattr(os, "killpg"):
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(0)
 

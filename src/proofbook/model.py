@@ -49,7 +49,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A Markdown page, parsed: prose is left out, so that editing it changes nothing here but lines.
+    """A Markdown page, parsed; its prose is left out: editing it changes nothing here but lines.
 
     Attributes:
         path: The file, as the author would name it (relative to the project).
@@ -67,7 +67,8 @@ class Output:
     """One thing a block showed.
 
     Attributes:
-        kind: `stdout` (prints, of imported functions too, and stderr), `text` (repr of the last expression), `html`, `svg`.
+        kind: `stdout` (all that was printed, by imported functions and to stderr too), `text`
+            (repr of the last expression), `html`, `svg`.
         data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
         assets: File name to absolute path, for each asset the markup mentions.
     """
@@ -142,9 +143,10 @@ class Run:
 
     Attributes:
         blocks: One result a block; fewer than the chapter's blocks when one failed.
-        values: For each (expression, place), its value.
+        values: For each (expression, place), its value; none for those after a failed block.
         failure: Set when the page as a whole died: a killed child, a hang, an exit.
-        failed_block: Index of the block that was running then.
+        failed_block: Index of the block that was running then; `None` while a claim was evaluated
+            (the failure names it) or before anything ran.
         device: The device that the page ran on, as the project names it (`cpu`).
         seconds: How long the run took; a cached run keeps the seconds of the run it stores.
         cached: True when nothing was executed for this result.

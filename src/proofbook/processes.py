@@ -69,7 +69,6 @@ class Spawned(Child):
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=settings.child_environment(),
-            cwd=settings.root,
         )
         requests, replies = self._process.stdin, self._process.stdout
         assert requests is not None
@@ -99,7 +98,6 @@ class Zygote:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=settings.child_environment(),
-            cwd=settings.root,
             start_new_session=True,  # Ctrl-C is the parent's to handle
         )
         theirs.close()

@@ -7,7 +7,6 @@ whatever a block sets (default dtype, grad mode, print options, environment) end
 import __future__
 
 import ast
-import builtins
 import doctest
 import inspect
 import linecache
@@ -35,7 +34,6 @@ class Session:
         self, blocks: Sequence[Block], claims: Sequence[tuple[str, int]], capture: Capture
     ) -> None:
         main = types.ModuleType("__main__")
-        main.__dict__["__builtins__"] = builtins
         sys.modules["__main__"] = main
         self.names = main.__dict__
         self._given = frozenset(self.names)

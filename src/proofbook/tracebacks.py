@@ -16,7 +16,8 @@ def failure_of(error: BaseException, filename: str) -> Failure:
     The line is the deepest one that lies in that code, counted from 0.
     """
     report = traceback.TracebackException.from_exception(error)
-    _cut(report)
+    while report.stack and not report.stack[0].filename.startswith(("<block", "<claim")):
+        del report.stack[0]
     lines = [f.lineno for f in report.stack if f.filename == filename and f.lineno]
     if isinstance(error, SyntaxError) and error.filename == filename and error.lineno:
         lines.append(error.lineno)
@@ -72,14 +73,3 @@ def _text(error: BaseException) -> str:
         return str(error)
     except Exception:
         return "(its message cannot be shown)"
-
-
-def _cut(report: traceback.TracebackException | None) -> None:
-    """Drop the frames above the page's code, here and in the errors that led to this one."""
-    while report is not None:
-        ours = [
-            i for i, f in enumerate(report.stack) if f.filename.startswith(("<block", "<claim"))
-        ]
-        del report.stack[: ours[0] if ours else len(report.stack)]
-        _cut(report.__context__)
-        report = report.__cause__

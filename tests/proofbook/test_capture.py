@@ -1,7 +1,8 @@
 """Everything that a page writes is heard, in order."""
 
 
-def test_every_writer_is_heard_in_order(project):
+def test_every_writer_is_heard_in_order(project, monkeypatch):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     [text] = project.shown(
         """
 import ctypes, os, subprocess, sys

@@ -33,6 +33,8 @@ def test_the_environment_is_the_builder_s_of_now(project, monkeypatch):
     assert project.shown(ask, environment=("COLOUR",)) == ["'red'"]
     monkeypatch.setenv("COLOUR", "blue")
     assert project.shown(ask, environment=("COLOUR",)) == ["'blue'"]
+    monkeypatch.delenv("COLOUR")
+    assert project.shown(ask, environment=("COLOUR",)) == []
 
 
 def test_warnings_of_the_builder_s_command_line_are_not_the_page_s(project, monkeypatch):

@@ -5,7 +5,8 @@ import os
 import pytest
 
 
-def test_a_module_saved_twice_in_a_second_with_one_size_is_read_anew(project):
+def test_a_module_saved_twice_in_a_second_with_one_size_is_read_anew(project, monkeypatch):
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     path = project.write("module.py", "x = 1\n")
     ask = "import module\nmodule.x"
     assert project.shown(ask) == ["1"]
@@ -41,6 +42,16 @@ def test_an_edited_module_is_seen_while_the_zygote_lives(project):
 def test_a_module_made_after_the_zygote_started_is_found(project):
     assert project.run("import late").blocks[0].failure is not None
     project.write("late.py", "x = 5\n")
+    assert project.shown("import late\nlate.x") == ["5"]
+
+
+def test_a_module_made_in_the_tick_in_which_the_zygote_looked_is_found(project, monkeypatch):
+    folder = project.write("lib/early.py", "").parent
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    assert project.run("import late").blocks[0].failure is not None
+    stamp = folder.stat().st_mtime_ns
+    project.write("lib/late.py", "x = 5\n")
+    os.utime(folder, ns=(stamp, stamp))
     assert project.shown("import late\nlate.x") == ["5"]
 
 

@@ -13,8 +13,9 @@ def _raised(code: str, filename: str = "<block 2>") -> BaseException:
     raise AssertionError("nothing was raised")
 
 
-def test_frames_above_the_page_s_code_are_cut_in_the_whole_chain():
-    error = _raised("try:\n    1 / 0\nexcept ArithmeticError as e:\n    raise KeyError('k') from e")
+@pytest.mark.parametrize("how", ["", " from e"])
+def test_frames_above_the_page_s_code_are_cut_and_causes_are_told(how):
+    error = _raised(f"try:\n    1 / 0\nexcept ArithmeticError as e:\n    raise KeyError('k'){how}")
     failure = failure_of(error, "<block 2>")
     assert (failure.reason, failure.line) == ("KeyError: 'k'", 3)
     assert failure.detail.count('File "') == 2
@@ -41,15 +42,14 @@ raise Odd()
     [
         ("raise ValueError('one\\ntwo')", "ValueError: one"),
         ("raise ValueError", "ValueError"),
-        ("import zlib; zlib.decompress(b'', 99)", "zlib.error: Error -2 while preparing"),
+        ("import binascii; binascii.unhexlify('a')", "binascii.Error: Odd-length string"),
         ("class E(Exception): __module__ = '__main__'\nraise E('x')", "E: x"),
         (ODD, "Odd: (its message cannot be shown)"),
         ("raise SystemExit(2)", "SystemExit: the block called sys.exit(2); a page runs to its end"),
     ],
 )
 def test_reasons_are_one_line(code, reason):
-    told = failure_of(_raised(code), "<block 2>").reason
-    assert told.partition(" to decompress")[0] == reason
+    assert failure_of(_raised(code), "<block 2>").reason == reason
 
 
 def test_the_last_line_of_an_error_is_what_doctest_compares():
