@@ -1,6 +1,7 @@
 """Show a checked page: its outputs, the signs of its claims, its ledger, its problems in place."""
 
 from collections.abc import Mapping
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -8,6 +9,7 @@ from markdown import Markdown
 from markdown_exec import base_format, markdown_config
 
 from proofbook.book import Book, Checked
+from proofbook.fences import Fence
 from proofbook.ledger import foot_html
 from proofbook.model import BlockResult
 from proofbook.problems import Problem
@@ -54,13 +56,30 @@ class PageFace:
         looks = {name: fence.options[name] for name in LOOKS if name in fence.options}
         if shown:
             looks.setdefault("title", self.book.name(shown.path))
-        after = self._after(index)
         name = fence.options.get("id")
-        html = _formatted(
-            fence.language, code, looks, fence.options.get("source"), after, md, self.book
-        )
+        attribute = f' id="{name}"' if name else ""
+        html = self._formatted(fence, code, looks, self._after(index), md)
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
-        return f'<div class="proofbook-block"{f" id={name!r}" if name else ""}>{html}{below}</div>'
+        return f'<div class="proofbook-block"{attribute}>{html}{below}</div>'
+
+    def _formatted(
+        self, fence: Fence, code: str, looks: dict[str, str], after: str, md: Markdown
+    ) -> str:
+        """Code and what it gave, through markdown-exec's door: above unless `source=` is given."""
+        door = partial(base_format, language=fence.language, code=code, md=md, html=True)
+        place = fence.options.get("source")
+        if not place:  # the door would set up all extensions anew, block by block
+            highlight = md.preprocessors[FENCES].highlight  # type: ignore[attr-defined]
+            source = highlight(code, fence.language, looks, md, classes=[], id_value="", attrs={})
+            return str(door(run=lambda _, **__: f"{source}{after}"))
+        settings = self.book.settings
+        markdown_config.save(
+            list(settings.extensions), {name: dict(it) for name, it in settings.configs.items()}
+        )
+        try:
+            return str(door(run=lambda _, **__: after, source=place, extra=looks))
+        finally:
+            markdown_config.reset()
 
     def _after(self, index: int) -> str:
         fence = self.known.page.sheet.fences[index]
@@ -122,40 +141,6 @@ class PageFace:
         )
         ledger = "" if self.known.problems else foot_html(self.known, self.about)
         return problems_html(self.known.problems), proofs + ledger
-
-
-def _formatted(
-    language: str,
-    code: str,
-    looks: dict[str, str],
-    place: str | None,
-    after: str,
-    md: Markdown,
-    book: Book,
-) -> str:
-    """Source and result through markdown-exec's door: above unless `source=` says otherwise."""
-    if place:
-        extensions = [name for name in book.settings.extensions if isinstance(name, str)]
-        markdown_config.save(extensions, {key: dict(v) for key, v in book.settings.configs.items()})
-        try:
-            return base_format(
-                language=language,
-                run=lambda code, **_: after,
-                code=code,
-                md=md,
-                html=True,
-                source=place,
-                extra=looks,
-            )
-        finally:
-            markdown_config.reset()
-    highlight = md.preprocessors[FENCES].highlight  # type: ignore[attr-defined]
-    source = highlight(
-        src=code, language=language, options=looks, md=md, classes=[], id_value="", attrs={}
-    )
-    return base_format(
-        language=language, run=lambda code, **_: str(source) + after, code=code, md=md, html=True
-    )
 
 
 def _reason(reason: str | None) -> str:

@@ -48,7 +48,7 @@ def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
         for name, value in rows.items()
     )
     return (
-        '<details class="proofbook-ledger" data-search-exclude>'
+        '<details class="proofbook-ledger">'
         f"<summary>Verified when this page was built: {what}</summary><dl>{details}</dl></details>"
     )
 

@@ -67,12 +67,14 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Bring the Markdown extensions that chapters need, and open the book."""
         refuse_unproved_notebooks(config.plugins)
-        names: list[Any] = with_brought(list(config.markdown_extensions))
+        given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
+        names = with_brought([name for name in given if isinstance(name, str)])
         settings = _settings(config, names, self.config)
         if self.book is None or self.book.settings != settings:
             self.on_shutdown()
             self.book = Book(settings)
-        config.markdown_extensions = [*names, self.extension]  # type: ignore[list-item]
+        missing = [name for name in names if name not in given]
+        config.markdown_extensions = [*given, *missing, self.extension]
         config.extra_css.append(f"{ASSETS}/proofbook.css")
         return config
 
@@ -148,7 +150,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         return url
 
 
-def _settings(config: MkDocsConfig, names: list[Any], own: ProofbookConfig) -> BookSettings:
+def _settings(config: MkDocsConfig, names: list[str], own: ProofbookConfig) -> BookSettings:
     return make(
         root=Path(config.config_file_path).parent.resolve(),
         docs_dir=config.docs_dir,

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
-CANDIDATE = re.compile(r"(?<!\\)\{:?\s*(?:[.#][\w-]+\s+)*(?:(?:equals|value)\s*=|holds(?=[\s=}]))")
+CANDIDATE = re.compile(
+    r"(?<!\\)\{:?\s*(?:[.#][\w-]+\s+)*(?:(?:equals?|values?)\s*=|holds?(?=[\s=}]))"
+)
 WORD = re.compile(r"\s*([.#]?[A-Za-z][\w-]*)\s*(=)?\s*")
 STRING = re.compile(r"""(["'])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
 NEW_START = re.compile(r"\n(?=\s*\n|\s*(?:[|#>]|[-*+] |\d+\. |!!!|\?\?\?|===))")
@@ -60,6 +62,8 @@ def find_claims(
             line = bisect_right(newlines, brace) + 1
             try:
                 target, inner = _target(text, brace, start, codes)
+                if spans and target <= spans[-1].start:
+                    raise UnreadableClaimError("a claim cannot stand within another's target")
                 expressions, after = _attributes(text, brace, end)
                 line = bisect_right(newlines, target) + 1
                 span = Span(target, inner, after, line, _visible(text[slice(*inner)]), expressions)

@@ -14,7 +14,7 @@ from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
 from proofbook.sheet import Marks, Sheet
 
-NEEDED = ("pymdownx.superfences", "pymdownx.highlight", "attr_list", "md_in_html")
+NEEDED = ("pymdownx.superfences", "attr_list", "md_in_html")
 BROUGHT = (*NEEDED, "admonition", "tables", "pymdownx.details", "pymdownx.tabbed")
 FENCES = "fenced_code_block"
 TAG = "proofbook"
@@ -150,6 +150,6 @@ class _Foot(Treeprocessor):
         head, foot = face.ends()
         for html, place in ((head, 0), (foot, len(root) + 1)):
             if html and self.md is not None:
-                end = Element("div", {"class": "proofbook-end"})
+                end = Element("div", {"class": "proofbook-end", "data-search-exclude": ""})
                 end.text = self.md.htmlStash.store(html)
                 root.insert(place, end)

@@ -63,6 +63,12 @@ def test_what_is_no_claim(text):
     assert claims(text) == ([], [])
 
 
+def test_claims_do_not_nest():
+    (inner,), ((_, fault, _),) = claims("*All [5]{ equals='x' } of them*{ holds='y' }")
+    assert inner.text == "5"
+    assert "within another's target" in fault
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -76,6 +82,8 @@ def test_what_is_no_claim(text):
         ("[five]{ equals='x }", "needs an expression in quotes"),
         ("[five]{ equals='x' equals='y' }", "'equals' is given twice"),
         ("[five]{ equals='x' .big }", "'.big' has no meaning"),
+        ("[five]{ equal='x' }", "'equal' has no meaning"),
+        ("`x`{ hold }", "'hold' has no meaning"),
         ("[five]{ equals='x' ", "not closed by a brace"),
         ("[five]{ equals='x +' }", "cannot parse the expression 'x \\+'"),
         ("`not code!`{ holds }", "cannot parse the expression"),

@@ -1,0 +1,60 @@
+"""A page that fails shows why at the very place; one that passes shows signs and a ledger."""
+
+import pytest
+from books import make_book
+from markdown import Markdown
+
+from proofbook.book import Book
+from proofbook.bookfile import load
+from proofbook.face import PageFace
+from proofbook.weave import Weaver
+
+PAGE = """\
+```python id="first"
+x = 2
+```
+
+[three]{ equals="x" } or [two]{ equals="x + 0" }.
+
+```python show="lib:f"
+```
+
+```python
+y = x / 0
+```
+
+`y > 0`{ holds }
+"""
+ABOUT = {"versions": {}, "data": {}, "commit": ""}
+
+
+@pytest.fixture
+def shown(tmp_path):
+    make_book(tmp_path, {}, {"src/lib.py": "def f():\n    return 1\n"})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        weaver = Weaver()
+        weaver.turn(PageFace(book, "docs/p.md", ABOUT, lambda name, path: name))
+        yield Markdown(extensions=[weaver]).convert(PAGE)
+
+
+def test_each_problem_stands_at_its_place_and_all_at_the_beginning(shown):
+    division = "docs/p.md:11: ZeroDivisionError: division by zero"
+    assert shown.count(division) == 2
+    assert shown.index(division) < shown.index('id="first"') < shown.rindex(division)
+    says = "docs/p.md:5: the page says &#x27;three&#x27;, this run gives 2"
+    assert shown.count(says) == 2
+    assert shown.rindex(says) < shown.index("two</span>")
+
+
+def test_what_holds_keeps_its_sign_and_what_was_not_reached_has_none(shown):
+    assert '<span class="proofbook-claim">two</span>' in shown
+    assert '<span class="proofbook-failed"><code>y &gt; 0</code></span>' in shown
+    assert shown.count("popovertarget") == shown.count("popover id") == 1
+
+
+def test_a_failing_page_has_no_ledger(shown):
+    assert "Verified" not in shown
+
+
+def test_source_without_a_known_host_has_no_link(shown):
+    assert '<p class="proofbook-source">src/lib.py, lines 1 to 2</p>' in shown
