@@ -5,7 +5,6 @@ functions of imported modules are heard as well as `print`.
 """
 
 import contextlib
-import ctypes
 import io
 import os
 import sys
@@ -26,7 +25,6 @@ class Capture:
             os.dup2(written, descriptor)
         os.close(written)
         sys.stdout, sys.stderr = _writer(1), _writer(2)
-        _unbuffer_c_stdout()
         warnings.formatwarning = _format_warning
 
     def take(self) -> str:
@@ -39,15 +37,6 @@ class Capture:
 def _writer(descriptor: int) -> io.TextIOWrapper:
     raw = io.FileIO(descriptor, "w", closefd=False)  # a buffer would lose the order
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
-
-
-def _unbuffer_c_stdout() -> None:
-    # Where there is no terminal, C's printf fills a buffer and comes out after what follows it.
-    unbuffered = 2  # _IONBF of glibc, musl and macOS
-    name = "__stdoutp" if sys.platform == "darwin" else "stdout"
-    with contextlib.suppress(OSError, TypeError, ValueError, AttributeError):
-        libc = ctypes.CDLL(None)
-        libc.setvbuf(ctypes.c_void_p.in_dll(libc, name), None, unbuffered, 0)
 
 
 def _format_warning(

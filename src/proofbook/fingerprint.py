@@ -41,10 +41,17 @@ def _installed_folders() -> tuple[str, ...]:
 
 
 def environment() -> str:
-    """Identify Python, the installed packages by name and version, and the engine by content."""
-    parts = [sys.version, sysconfig.get_platform()]
+    """Identify Python, installed packages by version, where modules lie, and the engine's content.
+
+    Editable packages say in `.pth` and `__editable__` files where theirs lie.
+    """
+    parts = [sys.version, sysconfig.get_platform(), os.environ.get("PYTHONPATH", "")]
     for folder in sys.path:
-        parts += [n for n in _names(folder) if n.endswith((".dist-info", ".egg-info"))]
+        for name in _names(folder):
+            if name.endswith((".dist-info", ".egg-info")):
+                parts.append(name)
+            elif name.endswith(".pth") or name.startswith("__editable__"):
+                parts.append(content(os.path.join(folder, name)) or "")
     parts += [digest(path.read_bytes()) for path in sorted(Path(_ENGINE).glob("*.py"))]
     return digest("\n".join(parts).encode())
 

@@ -56,7 +56,8 @@ class Child(ABC):
 
 def _command(module: str, *words: str) -> list[str]:
     # -P: a random.py of the project must not stand in for Python's before the page begins.
-    return [sys.executable, "-P", "-m", f"proofbook.{module}", *words]
+    # -u: what Python and C libraries print comes out at once, in order, whatever the page dies of.
+    return [sys.executable, "-P", "-u", "-m", f"proofbook.{module}", *words]
 
 
 class Spawned(Child):

@@ -34,6 +34,19 @@ def test_the_environment_changes_with_packages_and_with_nothing_else(tmp_path, m
     assert len({first, second, third, fingerprint.environment()}) == 4
 
 
+def test_the_environment_changes_with_the_places_where_modules_lie(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    seen = {fingerprint.environment()}
+    for name in ("a.pth", "__editable___a_finder.py"):
+        for place in ("/here", "/there"):
+            (tmp_path / name).write_text(place)
+            seen.add(fingerprint.environment())
+    monkeypatch.setenv("PYTHONPATH", "/here")
+    seen.add(fingerprint.environment())
+    assert len(seen) == 6
+
+
 def test_the_environment_knows_the_engine_by_content(tmp_path, monkeypatch):
     monkeypatch.setattr(fingerprint, "_ENGINE", str(tmp_path))
     first = fingerprint.environment()
