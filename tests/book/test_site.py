@@ -99,6 +99,24 @@ def test_styles_load_nothing_from_another_host(site, pages):
         assert not re.search(r"url\(\s*[\"']?(https?:)?//|@import", text), name
 
 
+def test_shown_code_leads_to_its_first_line(site, chapters):
+    shown = 0
+    for page in chapters:
+        tags = iter(page.tags)
+        for tag in tags:
+            if tag.attributes.get("class") != "proofbook-block":
+                continue
+            if "lines " not in tag.text or not tag.text.rstrip()[-1].isdigit():
+                continue
+            code = next(t for t in tags if t.name == "code").text
+            link = next(t for t in tags if "source/" in t.attributes.get("href", ""))
+            file, anchor = target(site, page, link.attributes["href"])
+            line = next(t for t in read(file.resolve()).tags if t.attributes.get("id") == anchor)
+            assert line.text.strip() == code.split("\n")[0].strip(), link.attributes["href"]
+            shown += 1
+    assert shown > 5
+
+
 def test_fonts_of_the_style_sheet_are_served_with_their_licence(site):
     css = (site / "assets/css/fonts.css").read_text()
     named = set(re.findall(r"fonts/([\w.-]+\.woff2)", css))

@@ -1,0 +1,69 @@
+"""A page for each module of the package, so that shown code leads to its lines without a network.
+
+A MkDocs hook. The engine names the file and the lines of what `show=` shows; this makes the pages
+and turns the names into links.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+PACKAGE = "src/glassformer"
+NAMED = re.compile(
+    r'<p class="proofbook-source">(?P<path>[\w/.]+\.py), lines (?P<first>\d+) to (?P<last>\d+)</p>'
+)
+
+
+def address(path: str) -> str:
+    """Where in the site the page of a source file is."""
+    return f"source/{Path(path).relative_to('src').with_suffix('')}/"
+
+
+@event_priority(-100)  # after the engine, which takes every page before that for a chapter
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add a page for each module."""
+    root = Path(config.config_file_path).parent
+    for file in sorted((root / PACKAGE).rglob("*.py")):
+        path = file.relative_to(root).as_posix()
+        text = page_of(path, file.read_text(encoding="utf-8"))
+        name = f"{address(path).rstrip('/')}.md"
+        page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
+        files.append(page)
+    return files
+
+
+def page_of(path: str, code: str) -> str:
+    """The page of one file: its code, each line with its number and an anchor."""
+    formatter = HtmlFormatter(nowrap=True)
+    lines = highlight(code, PythonLexer(stripnl=False), formatter).rstrip("\n").split("\n")
+    numbered = "\n".join(
+        f'<span class="line" id="L{n}"><a href="#L{n}" tabindex="-1" data-n="{n}"></a>{line}</span>'
+        for n, line in enumerate(lines, start=1)
+    )
+    head = f"---\ntitle: {path}\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n"
+    body = f'<div class="highlight source"><pre><code>{numbered}</code></pre></div>\n'
+    return f"{head}# {escape(path)}\n\n{body}"
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Link the names of files and lines to the pages made above."""
+    pages = {file.url for file in files.documentation_pages()}
+
+    def link(named: re.Match[str]) -> str:
+        target = address(named["path"]) if named["path"].startswith(f"{PACKAGE}/") else ""
+        if target not in pages:
+            return named[0]
+        text = named[0].removeprefix('<p class="proofbook-source">').removesuffix("</p>")
+        url = f"{get_relative_url(target, page.url)}#L{named['first']}"
+        return f'<p class="proofbook-source"><a href="{url}">{text}</a></p>'
+
+    return NAMED.sub(link, html)
