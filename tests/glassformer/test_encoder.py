@@ -203,6 +203,7 @@ def test_equals_itself_on_a_gpu(trained, batch):
 COMPILE = """
 import sys
 import torch
+from torch._dynamo.utils import counters
 from glassformer import TransformerConfig, TransformerEncoder, record
 
 backend = sys.argv[1]
@@ -219,8 +220,10 @@ for norm_first in norms:
     for inputs in [(ids, mask, mask), (ids,)][: 2 * len(norms) - 1]:
         with torch.no_grad():
             expected, output = encoder(*inputs), compiled(*inputs)
+            graphs = counters["stats"]["unique_graphs"]
             with record(compiled) as tape:
                 recorded = compiled(*inputs)
+            assert counters["stats"]["unique_graphs"] == graphs > 0, "recording compiled again"
         torch.testing.assert_close(output, expected, rtol=0, atol=1e-5)
         torch.testing.assert_close(recorded, expected, rtol=0, atol=1e-5)
         assert len(tape.attentions) == 2, list(tape)

@@ -142,6 +142,23 @@ def test_a_second_pass_replaces_the_first(encoder, inputs):
     assert all(torch.equal(tape[name], once[name]) for name in names)
 
 
+def test_nothing_of_an_earlier_pass_stays_where_a_later_one_does_not_come():
+    class Skips(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+
+        def forward(self, x, deep):
+            return self.second(self.first(x)) if deep else self.first(x)
+
+    model = Skips()
+    with record(model) as tape:
+        model(torch.ones(2, 3), deep=True)
+        assert set(tape) == {"first.output", "second.output", "output"}
+        model(torch.ones(2, 3), deep=False)
+    assert set(tape) == {"first.output", "output"}
+
+
 def test_the_tape_outlives_the_recording_and_is_detached(encoder, inputs):
     with record(encoder) as tape:
         encoder(*inputs).sum().backward()
