@@ -59,6 +59,15 @@ class Book:
         """Stop what runs."""
         self._runner.close()
 
+    def renew(self, settings: BookSettings) -> None:
+        """Take settings read anew; the runner, which is slow to start, stays where it may."""
+        if settings.running != self.settings.running:
+            self._runner.close()
+            self._runner = Runner(settings.running)
+        if settings != self.settings:
+            self._pages.clear()
+        self.settings = settings
+
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
         """Parse, run and judge chapters, given as text by path."""
         pages = [self._page(path, text) for path, text in texts.items()]

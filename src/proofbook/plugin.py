@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
+from mkdocs.utils import get_relative_url, is_markdown_file
 
 from proofbook.book import Book, Checked
 from proofbook.bookfile import BookSettings, make, with_brought
@@ -70,9 +71,9 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
         names = with_brought([name for name in given if isinstance(name, str)])
         settings = _settings(config, names, self.config)
-        if self.book is None or self.book.settings != settings:
-            self.on_shutdown()
+        if self.book is None:
             self.book = Book(settings)
+        self.book.renew(settings)
         missing = [name for name in names if name not in given]
         config.markdown_extensions = [*given, *missing, self.extension]
         config.extra_css.append(f"{ASSETS}/proofbook.css")
@@ -86,6 +87,8 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         self.unreadable = []
         texts: dict[str, str] = {}
         for file in files.documentation_pages():
+            if not is_markdown_file(file.src_uri):  # a notebook is another plugin's affair
+                continue
             path = _name(file, book)
             try:
                 texts[path] = file.content_string
@@ -93,7 +96,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
                 problem = Problem(path, 1, f"this file cannot be read: {error}")
                 self.unreadable.append(problem)
                 files.remove(file)
-                text = f"# {path}\n\n<pre>{problem}</pre>\n"
+                text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
                 files.append(File.generated(config, file.src_uri, content=text))
         self.checked = book.check(texts, _progress)
         css = STATIC / "proofbook.css"

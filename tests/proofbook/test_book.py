@@ -1,5 +1,7 @@
 """A book checks its pages together, and again where their text has changed."""
 
+from dataclasses import replace
+
 import pytest
 from books import make_book
 
@@ -35,6 +37,18 @@ def test_progress_is_told_page_by_page(book):
     told = []
     book.check({"a.md": PAGE, "b.md": PAGE}, lambda chapter, run: told.append(chapter.path))
     assert sorted(told) == ["a.md", "b.md"]
+
+
+def test_new_settings_parse_anew_and_keep_what_runs(book):
+    book.check({"a.md": PAGE})
+    runner = book._runner
+    extensions = [name for name in book.settings.extensions if name != "admonition"]
+    book.renew(replace(book.settings, extensions=tuple(extensions)))
+    (checked,) = book.check({"a.md": "!!! note\n\n    ```python\n    x\n    ```\n"})
+    assert checked.page.chapter.blocks == ()
+    assert book._runner is runner
+    book.renew(replace(book.settings, running=replace(book.settings.running, timeout=5.0)))
+    assert book._runner is not runner
 
 
 def test_files_are_named_from_the_root_and_found_by_their_text(book, tmp_path):

@@ -28,6 +28,7 @@ def claims(text: str):
         ("[a [b] `]` c]{ equals='x' }", "a [b] ] c", {"equals": "x"}),
         ("[**30**&nbsp;000 [of](u.md) them]{ equals='x' }", "30 000 of them", {"equals": "x"}),
         ("| a | [1|2]{ equals='x | y' } |", "1|2", {"equals": "x | y"}),
+        ("[x]{ equals='f(\"`y`{ holds }\")' }", "x", {"equals": 'f("`y`{ holds }")'}),
         ("# Title [two]{ equals='x' }", "two", {"equals": "x"}),
         ("snake_case and _so_{ equals='x' }", "so", {"equals": "x"}),
     ],
