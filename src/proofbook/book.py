@@ -10,6 +10,7 @@ from proofbook.model import Chapter, Run
 from proofbook.page import Page, normal, parse, split_front_matter
 from proofbook.problems import Problem
 from proofbook.runner import Runner
+from proofbook.sheet import read
 from proofbook.show import Shown, show
 from proofbook.verdict import judge
 
@@ -60,7 +61,8 @@ class Book:
         self._runner.close()
 
     def renew(self, settings: BookSettings) -> None:
-        """Take settings read anew; the runner, which is slow to start, stays where it may."""
+        """Begin another build, with settings read anew; the runner stays where it may."""
+        self._checked.clear()
         if settings.running != self.settings.running:
             self._runner.close()
             self._runner = Runner(settings.running)
@@ -80,13 +82,22 @@ class Book:
     def of(self, path: str, text: str) -> Checked:
         """The result for a page whose text Markdown is now converting.
 
-        A text that differs from the one that was checked (a plugin may have changed it) is
-        checked anew.
+        A text that differs from the one that was checked (a plugin may have changed it, or made
+        the page) is checked now, unless there is nothing in it to check.
         """
         known = self._checked.get(path)
-        if known is None or known.page.sheet.text != text:
-            (known,) = self.check({path: text})
+        if known and known.page.sheet.text == text:
+            return known
+        sheet = read(text)
+        if not (known or sheet.fences or sheet.spans or sheet.faults):
+            return Checked(Page(Chapter(path, (), ()), sheet), Run((), {}), [], {})
+        (known,) = self.check({path: text})
         return known
+
+    @property
+    def results(self) -> list[Checked]:
+        """All that was checked in this build."""
+        return list(self._checked.values())
 
     def find(self, text: str) -> tuple[str, str]:
         """The path and the whole text of the file whose text, front matter apart, this is."""

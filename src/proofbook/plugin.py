@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url, is_markdown_file
 
-from proofbook.book import Book, Checked
+from proofbook.book import Book
 from proofbook.bookfile import BookSettings, make, with_brought
 from proofbook.extension import ProofbookExtension
 from proofbook.face import PageFace
@@ -51,7 +51,6 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         self.serving = False
         self.book: Book | None = None
         self.extension = ProofbookExtension(alone=False)
-        self.checked: list[Checked] = []
         self.unreadable: list[Problem] = []
         self.about: dict[str, Any] = {}
         self.assets: dict[str, Path] = {}
@@ -98,7 +97,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
                 files.remove(file)
                 text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
                 files.append(File.generated(config, file.src_uri, content=text))
-        self.checked = book.check(texts, _progress)
+        book.check(texts, _progress)
         css = STATIC / "proofbook.css"
         files.append(File.generated(config, f"{ASSETS}/{css.name}", abs_src_path=str(css)))
         return files
@@ -116,7 +115,10 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         """Hand over the assets that pages mention; fail where a chapter does not pass."""
         for target, path in self.assets.items():
             files.append(File.generated(config, target, abs_src_path=str(path)))
-        problems = [*self.unreadable, *(one for each in self.checked for one in each.problems)]
+        problems = [
+            *self.unreadable,
+            *(one for each in self._book.results for one in each.problems),
+        ]
         if problems and not self.serving:
             listing = "\n\n".join(map(str, problems))
             raise PluginError(f"{_count(len(problems), 'problem')} in the book\n\n{listing}")
@@ -126,7 +128,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Write the ledger of the site."""
-        ledger = verified_json(self.checked, self.about)
+        ledger = verified_json(self._book.results, self.about)
         (Path(config.site_dir) / "verified.json").write_text(ledger, encoding="utf-8")
 
     def on_serve(

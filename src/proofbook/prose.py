@@ -2,7 +2,6 @@
 
 import html
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -49,7 +48,6 @@ def find_claims(
     Returns:
         The claims in reading order, and line, message and excerpt of each that cannot be read.
     """
-    newlines = [at for at, character in enumerate(text) if character == "\n"]
     spans: list[Span] = []
     faults: list[tuple[int, str, str]] = []
     for start, end in _paragraphs(text, prose):
@@ -59,13 +57,13 @@ def find_claims(
             brace = candidate.start()
             if brace < after or any(first <= brace < last for first, last in codes):
                 continue
-            line = bisect_right(newlines, brace) + 1
+            line = text.count("\n", 0, brace) + 1
             try:
                 target, inner = _target(text, brace, start, codes)
                 if spans and target <= spans[-1].start:
                     raise UnreadableClaimError("a claim cannot stand within another's target")
                 expressions, after = _attributes(text, brace, end)
-                line = bisect_right(newlines, target) + 1
+                line = text.count("\n", 0, target) + 1
                 span = Span(target, inner, after, line, _visible(text[slice(*inner)]), expressions)
                 spans.append(_checked(span, text))
             except UnreadableClaimError as error:

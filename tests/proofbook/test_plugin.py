@@ -166,6 +166,24 @@ def test_listed_as_extension_too_each_block_runs_once(tmp_path):
     assert (book / "runs.txt").read_text() == "run "
 
 
+GENERATED = """\
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File
+
+@event_priority(-100)
+def on_files(files, config):
+    files.append(File.generated(config, "plain.md", content="# Plain"))
+    files.append(File.generated(config, "made.md", content="```python\\nx = 1 / 0\\n```"))
+    return files
+"""
+
+
+def test_a_page_that_another_plugin_makes_is_run_too(tmp_path):
+    config = "site_name: x\nplugins: [proofbook]\nhooks: [hook.py]\n"
+    book = make_book(tmp_path, {"index.md": "# A\n"}, {"hook.py": GENERATED}, config)
+    assert "made.md:2: ZeroDivisionError" in build_error(book)
+
+
 def test_a_page_that_another_plugin_changes_is_run_as_changed(tmp_path):
     hook = "def on_page_markdown(markdown, **_):\n    return markdown.replace('TWO', '2')\n"
     config = "site_name: x\nplugins: [proofbook]\nhooks: [hook.py]\n"
