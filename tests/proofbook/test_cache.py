@@ -1,6 +1,9 @@
 """Stored results: given back while they are true, never when they are not, never half."""
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
@@ -76,7 +79,8 @@ def test_each_corruption_is_a_miss(cache, tmp_path):
     good = entry.read_bytes()
     flipped = bytearray(good)
     flipped[len(good) // 2] ^= 1
-    for bad in (b"", b"\xff\xfe", good[:-1], good[: len(good) // 2], bytes(flipped), b"{}\n{}"):
+    other = good.replace(b"<b>", b"<i>")
+    for bad in (b"", b"\xff\xfe", good[:-1], good[: len(good) // 2], flipped, other, b"{}\n{}"):
         entry.write_bytes(bad)
         assert cache.load(PAGE) is None
     cache.store(PAGE, RUN, NOTHING_READ)
@@ -104,8 +108,6 @@ def _content(path):
 
 
 def test_the_oldest_entries_of_a_chapter_go_and_a_used_one_stays(cache, tmp_path):
-    import os
-
     cache.store(PAGE, RUN, NOTHING_READ)
     [first] = _entries(cache, tmp_path)
     other = replace(PAGE, path="docs/other.md")
@@ -118,6 +120,22 @@ def test_the_oldest_entries_of_a_chapter_go_and_a_used_one_stays(cache, tmp_path
     assert len([e for e in _entries(cache, tmp_path) if e.parent == first.parent]) == KEPT
     assert first.exists()
     assert cache.load(other) is not None
+
+
+def test_the_key_is_the_same_in_another_process(cache, tmp_path):
+    page = replace(PAGE, claims=tuple(Claim("", 1, 2, holds=f"x > -{n}") for n in range(9)))
+    cache.store(page, RUN, NOTHING_READ)
+    program = f"""if True:
+        from pathlib import Path
+        from proofbook.cache import Cache
+        from proofbook.model import *
+        cache = Cache(Path({str(tmp_path / "cache")!r}), {{"python": "3"}})
+        print(cache.load({page!r}) is not None)
+    """
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", program]
+        assert subprocess.check_output(command, env=environment, text=True) == "True\n"
 
 
 def test_two_builds_at_once_do_not_harm_each_other(cache, tmp_path):

@@ -47,7 +47,7 @@ def test_a_module_made_after_the_zygote_started_is_found(project):
 
 def test_a_module_made_in_the_tick_in_which_the_zygote_looked_is_found(project, monkeypatch):
     folder = project.write("lib/early.py", "").parent
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
     assert project.run("import late").blocks[0].failure is not None
     stamp = folder.stat().st_mtime_ns
     project.write("lib/late.py", "x = 5\n")

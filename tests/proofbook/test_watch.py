@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from proofbook import fingerprint
+
 
 def _again(project, *codes):
     return project.run(*codes).cached
@@ -63,6 +65,18 @@ def test_a_file_that_is_opened_is_an_input(project, read):
     assert project.run(read).blocks[0].failure is not None
 
 
+def test_a_large_file_is_an_input_too(project, monkeypatch):
+    monkeypatch.setattr(fingerprint, "LARGE_FILE", 1)
+    data = project.write("data.txt", "1")
+    ask = "open('data.txt').read()"
+    assert project.shown(ask) == ["'1'"]
+    assert _again(project, ask)
+    data.touch()
+    assert _again(project, ask)
+    data.write_text("2")
+    assert project.shown(ask) == ["'2'"]
+
+
 def test_a_file_that_was_looked_for_in_vain_is_an_input(project):
     code = "try:\n    print(open('data.txt').read())\nexcept FileNotFoundError:\n    print('none')"
     assert project.shown(code) == ["none\n"]
@@ -91,7 +105,8 @@ with tempfile.TemporaryDirectory() as folder:
     open(path, "w").write("1")
     os.rename(path, path + "y")
     print(open(path + "y").read(), len(os.listdir(folder)))
-open("out.txt", "w").write("made")
+open("draft.txt", "w").write("made")
+os.rename("draft.txt", "out.txt")
 print(open("out.txt").read())
 """
     assert project.shown(code) == ["1 1\nmade\n"]

@@ -1,5 +1,8 @@
 """What is imported once for all pages, and what may not be."""
 
+import os
+import sys
+
 import pytest
 
 
@@ -8,15 +11,13 @@ def installed(tmp_path_factory, monkeypatch):
     """A folder of packages that count as installed: the user's own site-packages."""
     base = tmp_path_factory.mktemp("base")
     monkeypatch.setenv("PYTHONUSERBASE", str(base))
-    monkeypatch.setenv("PYTHONPATH", _user_site(base))
+    monkeypatch.setenv("PYTHONPATH", _user_site(base), prepend=os.pathsep)
     folder = base / _user_site(base)
     folder.mkdir(parents=True)
     return folder
 
 
 def _user_site(base) -> str:
-    import sys
-
     return f"{base}/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
 
 
@@ -53,12 +54,15 @@ def test_a_preload_that_dies_is_told(project, installed):
 
 def test_a_module_of_the_project_is_not_preloaded(project, monkeypatch):
     project.write("mine.py", "x = 1\n")
-    monkeypatch.setenv("PYTHONPATH", str(project.root))
+    monkeypatch.setenv("PYTHONPATH", str(project.root), prepend=os.pathsep)
     run = project.run("1", preload=("mine",))
     assert run.failure.reason.startswith("preload imports 'mine' of the project (")
     assert run.failure.reason.endswith("mine.py): it would never see an edit")
 
 
-def test_a_file_of_the_project_named_as_a_module_of_python_does_not_reach_the_zygote(project):
+def test_a_module_of_the_project_named_as_one_of_python_s_does_not_reach_the_zygote(
+    project, monkeypatch
+):
+    monkeypatch.chdir(project.root)
     project.write("socket.py", "raise RuntimeError('not me')\n")
     assert project.shown("1 + 1") == ["2"]
