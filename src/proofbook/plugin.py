@@ -81,7 +81,10 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Run all chapters, several at a time."""
         book = self._book
-        self.about = circumstances(book.settings)
+        try:
+            self.about = circumstances(book.settings)
+        except FileNotFoundError as error:
+            raise PluginError(f"hashed: {error}") from error
         self.assets = {}
         self.unreadable = []
         texts: dict[str, str] = {}

@@ -166,6 +166,11 @@ def test_listed_as_extension_too_each_block_runs_once(tmp_path):
     assert (book / "runs.txt").read_text() == "run "
 
 
+def test_a_file_to_hash_that_is_not_there_is_named(tmp_path):
+    config = "site_name: x\nplugins:\n  - proofbook: {hashed: {weights: no/such.bin}}\n"
+    assert "no/such.bin" in build_error(make_book(tmp_path, {"index.md": "# A\n"}, config=config))
+
+
 GENERATED = """\
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
