@@ -64,9 +64,9 @@ def verified_json(pages: Sequence[Checked], about: Mapping[str, Any]) -> str:
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:
     found = {}
-    for package in packages:
+    for package in dict.fromkeys(name.partition(".")[0] for name in packages):
         try:
-            found[package] = version(package.partition(".")[0])
+            found[package] = version(package)
         except PackageNotFoundError:
             continue
     return found

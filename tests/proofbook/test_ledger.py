@@ -71,3 +71,9 @@ def test_the_site_s_ledger_adds_up(tmp_path):
     ledger = json.loads(verified_json(pages, circumstances(settings(tmp_path))))
     assert ledger["totals"] == {"blocks": 2, "doctests": 4, "claims": 2}
     assert ledger["pages"]["c.md"]["blocks"] == 0
+
+
+def test_a_preloaded_submodule_stands_under_its_package(tmp_path):
+    running = Settings(tmp_path, preload=("markdown.util", "markdown.core"))
+    about = circumstances(BookSettings(running, tmp_path))
+    assert list(about["versions"]) == ["python", "markdown"]
