@@ -95,11 +95,12 @@ def _ends(pid: int) -> bool:
 
 
 BUILDER = '''
-import sys
+import signal, sys
 from pathlib import Path
 from proofbook.model import Block, Chapter
 from proofbook.runner import Runner, Settings
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 root = Path(sys.argv[1])
 code = """
 import os, time
