@@ -69,7 +69,15 @@ def drop_proofbook(config: dict, *instead: str) -> None:
 def copy_book(folder: Path) -> Path:
     """Copies what a build reads, without caches."""
     folder.mkdir(parents=True)
-    for name in ("docs", "src", "overrides", "mkdocs.yml", "pyproject.toml", "constraints.txt"):
+    for name in (
+        "docs",
+        "src",
+        "hooks",
+        "overrides",
+        "mkdocs.yml",
+        "pyproject.toml",
+        "constraints.txt",
+    ):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
