@@ -5,6 +5,7 @@ and turns the names into links.
 """
 
 import re
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -41,6 +42,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     return files
 
 
+@cache  # under `mkdocs serve`, most files have not changed since the last build
 def page_of(path: str, code: str) -> str:
     """The page of one file: its code, each line with its number and an anchor."""
     formatter = HtmlFormatter(nowrap=True)

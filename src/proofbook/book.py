@@ -35,10 +35,15 @@ class Checked:
 
 
 class Book:
-    """Checks chapters; keeps what it has parsed, and the runner, until closed."""
+    """Checks chapters; keeps what it has parsed, and the runner, until closed.
+
+    Attributes:
+        highlighted: HTML of code, by language, text and looks, kept from one rebuild to the next.
+    """
 
     def __init__(self, settings: BookSettings) -> None:
         self.settings = settings
+        self.highlighted: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = {}
         self._runner = Runner(settings.running)
         self._pages: dict[str, tuple[str, Page]] = {}
         self._checked: dict[str, Checked] = {}
@@ -68,6 +73,7 @@ class Book:
             self._runner = Runner(settings.running)
         if settings != self.settings:
             self._pages.clear()
+            self.highlighted.clear()
         self.settings = settings
 
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:

@@ -69,8 +69,7 @@ class PageFace:
         door = partial(base_format, language=fence.language, code=code, md=md, html=True)
         place = fence.options.get("source")
         if not place:  # the door would set up all extensions anew, block by block
-            highlight = md.preprocessors[FENCES].highlight  # type: ignore[attr-defined]
-            source = highlight(code, fence.language, looks, md, classes=[], id_value="", attrs={})
+            source = self._highlighted(fence.language, code, looks, md)
             return str(door(run=lambda _, **__: f"{source}{after}"))
         settings = self.book.settings
         markdown_config.save(
@@ -80,6 +79,18 @@ class PageFace:
             return str(door(run=lambda _, **__: after, source=place, extra=looks))
         finally:
             markdown_config.reset()
+
+    def _highlighted(self, language: str, code: str, looks: dict[str, str], md: Markdown) -> str:
+        """Code in colours, kept for the next rebuild; ids are counted anew for each page."""
+        key = language, code, tuple(looks.items())
+        kept = self.book.highlighted.get(key)
+        if kept is not None:
+            return kept
+        highlight = md.preprocessors[FENCES].highlight  # type: ignore[attr-defined]
+        source = str(highlight(code, language, looks, md, classes=[], id_value="", attrs={}))
+        if 'id="' not in source:
+            self.book.highlighted[key] = source
+        return source
 
     def _after(self, index: int) -> str:
         fence = self.known.page.sheet.fences[index]

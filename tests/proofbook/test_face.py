@@ -1,5 +1,7 @@
 """A page that fails shows why at the very place; one that passes shows signs and a ledger."""
 
+import re
+
 import pytest
 from books import make_book
 from markdown import Markdown
@@ -58,3 +60,21 @@ def test_a_failing_page_has_no_ledger(shown):
 
 def test_source_without_a_known_host_has_no_link(shown):
     assert '<p class="proofbook-source">src/lib.py, lines 1 to 2</p>' in shown
+
+
+TWICE = "```python\nx = 2\n```\n\n```python\nx = 2\n```\n"
+
+
+@pytest.mark.parametrize(("options", "kept"), [({}, 1), ({"line_spans": "row"}, 0)])
+def test_colours_are_kept_unless_lines_have_ids(tmp_path, options, kept):
+    make_book(tmp_path, {}, {})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        weaver = Weaver()
+        configs = {"pymdownx.highlight": options}
+        md = Markdown(extensions=["pymdownx.highlight", weaver], extension_configs=configs)
+        weaver.turn(PageFace(book, "docs/p.md", ABOUT, lambda name, path: name))
+        html = md.convert(TWICE)
+        assert len(book.highlighted) == kept
+    assert html.count('<span class="n">x</span>') == 2
+    ids = re.findall(r' id="(row[^"]*)"', html)
+    assert len(ids) == len(set(ids)) == (2 if options else 0)
