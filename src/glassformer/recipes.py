@@ -1,0 +1,94 @@
+"""Recipes: the models that the project trains itself, and the files that each of them hangs on."""
+
+import ast
+import hashlib
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Protocol, cast, runtime_checkable
+
+import torch
+from torch import nn
+
+Report = Callable[[int, int, str], None]
+"""Called by training as report(done, total, text), as often as it likes."""
+
+SEED = 0
+"""Where every recipe's random numbers start."""
+
+RECIPES: Mapping[str, str] = MappingProxyType({})
+"""The module of each recipe by the name that `trained` takes."""
+
+
+@runtime_checkable
+class Recipe(Protocol):
+    """What the module of a recipe offers."""
+
+    def build(self) -> nn.Module:
+        """The untrained model, on the CPU."""
+
+    def train(self, model: nn.Module, report: Report) -> dict[str, list[float]]:
+        """Train the model where it lies; the history, such as the loss of each step."""
+
+    def files(self) -> Iterable[Path]:
+        """The data that training reads, besides the code that it imports."""
+
+
+def find_recipe(name: str) -> Recipe:
+    """The module that `RECIPES` names.
+
+    Raises:
+        ValueError: there is no recipe of this name.
+    """
+    if name not in RECIPES:
+        raise ValueError(f"name ({name!r}) must be one of the recipes: {', '.join(RECIPES)}")
+    return cast(Recipe, importlib.import_module(RECIPES[name]))
+
+
+def recipe_key(name: str, device: torch.device) -> str:
+    """A hash of all that the trained weights hang on: code, data, seed, torch and device."""
+    files = [*sources(RECIPES[name]), *find_recipe(name).files()]
+    parts = [str(SEED), torch.__version__, device.type, str(torch.get_default_dtype())]
+    parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+
+
+def sources(module: str) -> list[Path]:
+    """The source of a module, and of all that it imports from its own package and glassformer.
+
+    Followed are import statements, wherever they stand; the `__init__` of a package counts only
+    where a name is taken from the package itself.
+    """
+    packages = {module.partition(".")[0], "glassformer"}
+    found: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name.partition(".")[0] not in packages:
+            continue
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.origin is not None:
+            found[name] = Path(spec.origin)
+            waiting += _imports(found[name], spec.parent or "")
+    return [found[name] for name in sorted(found)]
+
+
+def _imports(path: Path, package: str) -> Iterator[str]:
+    """The modules that a source file imports, in or out of functions."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            for alias in node.names:
+                submodule = f"{origin}.{alias.name}"
+                yield submodule if _is_module(submodule) else origin
+
+
+def _is_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is a module and not a package
+        return False
