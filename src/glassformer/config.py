@@ -222,8 +222,9 @@ def _stacks(known: HFFields, given: Mapping[str, Any]) -> dict[str, Any]:
     """The fields here that these fields there give, the second stack's made one config."""
     choices: dict[str, Any] = dict(known.base)
     origin: dict[str, str] = {}
-    for name in known.honoured.keys() & given.keys():
-        fields = known.honoured[name]
+    for name, fields in known.honoured.items():
+        if name not in given:
+            continue
         for here in (fields,) if isinstance(fields, str) else fields:
             convert = CONVERSIONS.get(here.rpartition(".")[2], _as_it_is)
             value = convert(name, given[name])

@@ -66,7 +66,7 @@ def batch(words):
 def small_bert():
     """Makes a random BERT of the reference in float64, each axis of its own prime size."""
 
-    def make(**changes):
+    def make(head=None, **changes):
         config = {
             "vocab_size": 101,
             "hidden_size": 3 * 7,
@@ -76,9 +76,8 @@ def small_bert():
             "max_position_embeddings": 23,
             "type_vocab_size": 5,
         }
-        model = BertModel(
-            BertConfig(**config | changes, attn_implementation="eager"), add_pooling_layer=False
-        )
+        config = BertConfig(**config | changes, attn_implementation="eager")
+        model = BertModel(config, add_pooling_layer=False) if head is None else head(config)
         for parameter in model.parameters():
             torch.nn.init.normal_(parameter, std=0.3)
         return model.double().eval()

@@ -27,6 +27,9 @@ def test_fields_of_bert_are_taken_over_by_their_names_here():
         attention_probs_dropout_prob=0.125,
         pad_token_id=11,
         initializer_range=0.5,
+        classifier_dropout=0.375,
+        tie_word_embeddings=False,
+        num_labels=13,
     )
     assert TransformerConfig.from_hf(hf_config) == TransformerConfig(
         vocab_size=101,
@@ -42,7 +45,19 @@ def test_fields_of_bert_are_taken_over_by_their_names_here():
         attn_dropout=0.125,
         pad_token_id=11,
         initializer_range=0.5,
+        classifier_dropout=0.375,
+        tie_embeddings=False,
+        num_labels=13,
     )
+
+
+def test_labels_are_counted_from_their_names_or_taken_as_a_number():
+    names = {str(number): f"label {number}" for number in range(5)}
+    for given in ({"id2label": names}, {"num_labels": 5}, {"num_labels": 5, "id2label": names}):
+        assert TransformerConfig.from_hf({"model_type": "bert", **given}).num_labels == 5
+    with pytest.raises(ValueError, match=r"num_labels \(7\).* must tell the same") as error:
+        TransformerConfig.from_hf({"model_type": "bert", "num_labels": 7, "id2label": names})
+    assert "id2label ({'0': 'label 0'" in str(error.value)
 
 
 def test_a_config_file_gives_what_the_live_config_gives():

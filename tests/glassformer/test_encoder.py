@@ -266,10 +266,34 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"bool or integer.*got torch\.float32"):
             TransformerEncoder(CONFIG)(ids, torch.zeros(BATCH, SEQ))
 
-    def test_empty_batch(self):
+    def test_empty_batch_and_empty_sequence(self):
         with pytest.raises(ValueError, match=r"neither of them 0, got shape \(0, 11\)"):
             TransformerEncoder(CONFIG)(torch.zeros(0, SEQ, dtype=torch.int64))
+        with pytest.raises(ValueError, match=r"neither of them 0, got shape \(5, 0\)"):
+            TransformerEncoder(CONFIG)(torch.zeros(BATCH, 0, dtype=torch.int64))
 
     def test_token_beyond_the_vocabulary(self):
         with pytest.raises(ValueError, match=r"between 0 and 100, got \[101\]"):
             TransformerEncoder(CONFIG)(torch.full((BATCH, SEQ), 101))
+        with pytest.raises(ValueError, match=r"between 0 and 100, got \[-1\]"):
+            TransformerEncoder(CONFIG)(torch.full((BATCH, SEQ), -1))
+
+    def test_token_type_beyond_the_table(self):
+        ids = torch.zeros(BATCH, SEQ, dtype=torch.int64)
+        with pytest.raises(ValueError, match=r"token_type_ids must lie .* 0 and 2, got \[3\]"):
+            TransformerEncoder(CONFIG)(ids, token_type_ids=ids + 3)
+
+    def test_more_tokens_than_positions(self):
+        ids = torch.zeros(BATCH, 24, dtype=torch.int64)
+        assert TransformerEncoder(CONFIG)(ids[:, :23]).shape == (BATCH, 23, 21)
+        with pytest.raises(ValueError, match=r"24 tokens is longer than max_positions \(23\)"):
+            TransformerEncoder(CONFIG)(ids)
+
+    def test_mask_of_another_rank(self):
+        ids = torch.zeros(BATCH, SEQ, dtype=torch.int64)
+        with pytest.raises(ValueError, match=r"attention_mask of shape \(5, 1, 11\) .* \(5, 11\)"):
+            TransformerEncoder(CONFIG)(ids, ids[:, None])
+
+    def test_heads_that_do_not_divide(self):
+        with pytest.raises(ValueError, match=r"num_heads \(4\) must divide d_model \(21\)"):
+            TransformerEncoder(replace(CONFIG, num_heads=4))
