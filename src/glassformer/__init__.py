@@ -18,7 +18,13 @@ from glassformer.heads import (
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
 )
-from glassformer.masks import additive_mask, causal_mask, combine_masks, padding_mask
+from glassformer.masks import (
+    additive_mask,
+    causal_mask,
+    combine_masks,
+    ignore_mask,
+    padding_mask,
+)
 from glassformer.multihead import AttentionHead, MultiHeadAttention
 from glassformer.positions import LearnedPositions
 from glassformer.pretrained import from_hf, load
@@ -47,6 +53,7 @@ __all__ = [
     "default_checkpoint",
     "default_device",
     "from_hf",
+    "ignore_mask",
     "load",
     "padding_mask",
     "record",

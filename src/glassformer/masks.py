@@ -1,7 +1,8 @@
 """Masks: who may attend to whom.
 
 Everywhere in glassformer a boolean mask is True where a position **may be attended to**. Tokenizers
-write 1 and 0 instead, and additive masks 0 and −inf; both are converted here and nowhere else.
+write 1 and 0 instead, additive masks 0 and −inf, and `torch.nn.MultiheadAttention` wants True where
+a position is ignored; all are converted here and nowhere else.
 """
 
 import math
@@ -103,6 +104,22 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
         return mask.to(dtype)
     allowed = torch.zeros(mask.shape, dtype=dtype, device=mask.device)
     return allowed.masked_fill(~mask, -math.inf)
+
+
+def ignore_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
+    """The opposite convention: True where a position is ignored, and back again.
+
+    That is what `attn_mask` and `key_padding_mask` of `torch.nn.MultiheadAttention` mean, and of
+    the layers that torch builds on it.
+
+    Shapes: as `mask`.
+
+    Raises:
+        ValueError: the mask is not bool; 1 and 0 turned over bit by bit would be −2 and −1.
+    """
+    if mask.dtype != torch.bool:
+        raise ValueError(f"only a bool mask has an opposite, got {mask.dtype}")
+    return ~mask
 
 
 def check_mask(mask: Shaped[Tensor, "..."], scores_shape: tuple[int, ...]) -> None:

@@ -142,7 +142,6 @@ PLANNED = {
     "Positions",
     "The whole encoder",
     "Classification",
-    "Masks",
     "The decoder layer",
     "Translation",
     "BERT, GPT and what each is trained for",
