@@ -297,11 +297,13 @@ def test_a_damaged_file_is_trained_anew(line, tmp_path, damage):
     assert kept(tmp_path).read_bytes() == whole
 
 
-def test_a_failed_training_keeps_nothing(line, monkeypatch, tmp_path):
-    def fail(model, report):
+@pytest.mark.parametrize("step", ["training", "writing"])
+def test_what_fails_keeps_nothing(line, monkeypatch, tmp_path, step):
+    def fail(*args):
         raise RuntimeError("out of flour")
 
-    monkeypatch.setattr(line, "train", fail)
+    place, name = {"training": (line, "train"), "writing": (os, "replace")}[step]
+    monkeypatch.setattr(place, name, fail)
     with pytest.raises(RuntimeError, match="out of flour"):
         trained("line")
     assert not [p for p in (tmp_path / "cache").iterdir() if p.suffix != ".lock"]
