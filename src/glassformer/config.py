@@ -7,6 +7,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from glassformer.feed_forward import ACTIVATIONS
 
+POSITIONS = ("learned", "sinusoidal", "sinusoidal_halves")
+
 
 @runtime_checkable
 class HFConfig(Protocol):
@@ -33,7 +35,11 @@ class TransformerConfig:
         norm_first: normalise before each sub-layer (pre-norm) instead of after it (post-norm).
         final_norm: normalise once more after the last layer; None is as `norm_first`, since
             nothing else normalises what a pre-norm stack puts out.
+        positions: "learned", "sinusoidal" (the paper's layout), or "sinusoidal_halves" (Marian's:
+            all sines, then all cosines).
         max_positions: the longest sequence.
+        scale_embeddings: whether a token's vector is multiplied by sqrt(d_model).
+        embedding_norm: whether the sum of embeddings is normalised.
         num_token_types: segments that tokens may be marked as; 0 leaves the table out.
         dropout: of embeddings and of what each sub-layer adds.
         attn_dropout: of attention weights.
@@ -59,7 +65,10 @@ class TransformerConfig:
     norm_eps: float = 1e-12
     norm_first: bool = False
     final_norm: bool | None = None
+    positions: str = "learned"
     max_positions: int = 512
+    scale_embeddings: bool = False
+    embedding_norm: bool = True
     num_token_types: int = 2
     dropout: float = 0.1
     attn_dropout: float = 0.1
@@ -84,6 +93,8 @@ class TransformerConfig:
         for name in ("num_token_types", "initializer_range"):
             self._require(getattr(self, name) >= 0, name, "must not be negative")
         self._require(self.norm_eps > 0, "norm_eps", "must be more than 0")
+        kinds = ", ".join(POSITIONS)
+        self._require(self.positions in POSITIONS, "positions", f"must be one of {kinds}")
         known = ", ".join(ACTIVATIONS)
         self._require(self.activation in ACTIVATIONS, "activation", f"must be one of {known}")
         if self.head_dim is None and self.d_model % self.num_heads:

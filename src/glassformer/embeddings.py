@@ -5,11 +5,14 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
-from glassformer.positions import LearnedPositions
+from glassformer.positions import LearnedPositions, SinusoidalPositions
 
 
 class Embeddings(nn.Module):
     """Token, position and token type: three vectors looked up, added, normalised.
+
+    Where the configuration says so, a token's vector is first made sqrt(d_model) times as long,
+    positions are sines and cosines, and nothing is normalised.
 
     Shapes: ids (batch, seq) to vectors (batch, seq, d_model).
 
@@ -17,31 +20,37 @@ class Embeddings(nn.Module):
         ValueError: ids that are not (batch, seq) integers of the vocabulary, an empty batch, more
             tokens than positions, or token types that do not fit the ids.
 
-    Source: Devlin et al. 2019, section 3, "Input/Output Representations", and figure 2.
+    Source: Devlin et al. 2019, section 3, "Input/Output Representations", and figure 2; the scale
+    and the sines: Vaswani et al. 2017, sections 3.4 and 3.5.
     """
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
+        self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
         self.tokens = nn.Embedding(
             config.vocab_size, config.d_model, padding_idx=config.pad_token_id
         )
-        self.positions = LearnedPositions(config.max_positions, config.d_model)
+        self.positions = _positions(config)
         self.token_types = (
             nn.Embedding(config.num_token_types, config.d_model) if config.num_token_types else None
         )
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.norm = (
+            nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.embedding_norm else None
+        )
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
         self,
         input_ids: Int[Tensor, "batch seq"],
         token_type_ids: Int[Tensor, "batch seq"] | None = None,
+        position_ids: Int[Tensor, "#batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Look up and add; without `token_type_ids` every token is of type 0."""
+        """Look up and add; every token is of type 0, and positions count from 0, if not given."""
         check_ids(input_ids)
-        seq = input_ids.shape[1]
-        position_ids = torch.arange(seq, device=input_ids.device)
-        vectors = _look_up(self.tokens, input_ids, "input_ids") + self.positions(position_ids)
+        if position_ids is None:
+            position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
+        vectors = _look_up(self.tokens, input_ids, "input_ids") * self.scale
+        vectors = vectors + self.positions(position_ids)  # (batch, seq, d_model)
         if self.token_types is not None:
             if token_type_ids is None:
                 token_type_ids = torch.zeros_like(input_ids)
@@ -51,7 +60,9 @@ class Embeddings(nn.Module):
             raise ValueError(
                 "token_type_ids were given, but num_token_types is 0: there is no table"
             )
-        return self.dropout(self.norm(vectors))  # (batch, seq, d_model)
+        if self.norm is not None:
+            vectors = self.norm(vectors)
+        return self.dropout(vectors)
 
 
 def check_ids(input_ids: Tensor) -> None:
@@ -80,6 +91,13 @@ def check_same_shape(name: str, given: Tensor, input_ids: Tensor) -> None:
             f"{name} of shape {tuple(given.shape)} must have the shape of input_ids "
             f"{tuple(input_ids.shape)}"
         )
+
+
+def _positions(config: TransformerConfig) -> nn.Module:
+    if config.positions == "learned":
+        return LearnedPositions(config.max_positions, config.d_model)
+    interleaved = config.positions == "sinusoidal"
+    return SinusoidalPositions(config.max_positions, config.d_model, interleaved=interleaved)
 
 
 def _look_up(table: nn.Embedding, ids: Tensor, name: str) -> Tensor:

@@ -118,3 +118,30 @@ class TestBadInput:
     def test_token_types_of_another_shape(self, ids):
         with pytest.raises(ValueError, match=r"token_type_ids of shape \(2, 6\) .* \(2, 7\)"):
             Embeddings(CONFIG)(ids, torch.zeros(BATCH, 6, dtype=torch.int64))
+
+
+def test_scales_tokens_and_not_positions_and_leaves_out_the_norm():
+    config = TransformerConfig(
+        vocab_size=13,
+        d_model=6,
+        num_heads=3,
+        max_positions=11,
+        positions="sinusoidal",
+        scale_embeddings=True,
+        embedding_norm=False,
+        num_token_types=0,
+        dropout=0.0,
+    )
+    embeddings = Embeddings(config)
+    ids = torch.tensor([[3, 12, 5, 5, 1]])
+    expected = embeddings.tokens.weight[ids] * 6**0.5 + embeddings.positions.table[:5]
+    torch.testing.assert_close(embeddings(ids), expected, rtol=0, atol=1e-6)
+    assert embeddings.norm is None
+
+
+def test_positions_may_be_given():
+    embeddings = Embeddings(CONFIG).eval()
+    ids = torch.tensor([[3, 5, 2]])
+    shifted = embeddings(ids, position_ids=torch.tensor([[4, 5, 6]]))
+    padded = embeddings(torch.tensor([[1, 1, 1, 1, 3, 5, 2]]))
+    torch.testing.assert_close(shifted, padded[:, 4:])
