@@ -151,6 +151,7 @@ def trained(name: str) -> Trained:
     """
     recipe, device = find_recipe(name), default_device()
     folder = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-{recipe_key(name, device)}.safetensors"
     with _own_generator():
         weights, history = _kept(path) or _train(name, recipe, device, path)
@@ -229,7 +230,6 @@ def _train(name: str, recipe: Recipe, device: torch.device, path: Path) -> Kept:
     """Train and keep the weights, unless another process has done so meanwhile."""
     from filelock import FileLock
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):
         kept = _kept(path)
         if kept is None:
