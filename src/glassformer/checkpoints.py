@@ -148,10 +148,17 @@ def trained(name: str) -> Trained:
 
     Raises:
         ValueError: there is no recipe of this name.
+        CheckpointError: the folder cannot be made.
     """
     recipe, device = find_recipe(name), default_device()
     folder = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder} cannot be made to keep trained weights in: set GLASSFORMER_CACHE to a "
+            "folder that can be written to"
+        ) from error
     path = folder / f"{name}-{recipe_key(name, device)}.safetensors"
     with _own_generator():
         weights, history = _kept(path) or _train(name, recipe, device, path)

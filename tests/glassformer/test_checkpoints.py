@@ -309,6 +309,14 @@ def test_what_fails_keeps_nothing(line, monkeypatch, tmp_path, step):
     assert not [p for p in (tmp_path / "cache").iterdir() if p.suffix != ".lock"]
 
 
+@pytest.mark.usefixtures("line")
+def test_a_folder_that_cannot_be_made(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(CheckpointError, match=r"file/cache cannot be made .* GLASSFORMER_CACHE to"):
+        trained("line")
+
+
 def test_progress_is_one_line_that_is_gone_at_the_end(line, capsys):
     trained("line")
     out, err = capsys.readouterr()
