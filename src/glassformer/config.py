@@ -180,7 +180,7 @@ BOOKKEEPING = (
 )
 OUTPUT_FORMATS = ("output_attentions", "output_hidden_states", "return_dict", "use_return_dict")
 OTHER_WAYS = (  # to compute the same
-    *("use_cache", "gradient_checkpointing", "chunk_size_feed_forward"),
+    *("use_cache", "output_past", "gradient_checkpointing", "chunk_size_feed_forward"),
     *("_attn_implementation", "attn_implementation", "_attn_implementation_autoset"),
 )
 TOKENS = (
@@ -188,7 +188,14 @@ TOKENS = (
     *("decoder_start_token_id", "tokenizer_class"),
 )
 HEADS = (
-    *("label2id", "problem_type", "finetuning_task", "task_specific_params", "directionality"),
+    *(
+        "label2id",
+        "_num_labels",
+        "problem_type",
+        "finetuning_task",
+        "task_specific_params",
+        "directionality",
+    ),
     *("pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers"),
     *("pooler_size_per_head", "pooler_type"),
 )
