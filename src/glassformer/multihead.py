@@ -12,6 +12,7 @@ from glassformer.attention import (
     scaled_dot_product_attention,
     softmax_rows,
 )
+from glassformer.cache import KeysValues
 from glassformer.masks import Mask
 
 
@@ -66,7 +67,7 @@ class MultiHeadAttention(nn.Module):
     `attn_mask` broadcasts to (batch, heads, q_len, k_len).
 
     Raises:
-        ValueError: sizes that do not divide, or inputs that do not fit together.
+        ValueError: sizes that do not divide, or inputs or a cache that do not fit together.
 
     Source: Vaswani et al. 2017, section 3.2.2, with num_heads = h, out_proj = W^O;
     grouped keys and values: Ainslie et al. 2023, section 2.2.
@@ -112,14 +113,19 @@ class MultiHeadAttention(nn.Module):
         *,
         attn_mask: Mask | None = None,
         is_causal: bool = False,
+        cache: KeysValues | None = None,
     ) -> Float[Tensor, "batch q_len d_model"]:
-        """Attend from `query` to `key`, which defaults to `query`: self-attention."""
+        """Attend from `query` to `key`, which defaults to `query`: self-attention.
+
+        With a cache, self-attention adds its keys and values to those of earlier calls, and looks
+        at all of them; where a `key` is given, what the first call made of it is used again.
+        """
+        crosses = key is not None
         key = query if key is None else key
         value = key if value is None else value
         _check_inputs(query, key, value, self.q_proj.in_features)
         query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, q_len, head_dim)
-        key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, k_len, head_dim)
-        value = split_heads(self.v_proj(value), self.num_kv_heads)
+        key, value = self._keys_values(key, value, cache, crosses)
         attend = fused_attention if self.recorder is None else self._attend_on_record
         output = attend(
             query,
@@ -154,6 +160,16 @@ class MultiHeadAttention(nn.Module):
         heads = f"num_heads={self.num_heads}, head_dim={self.head_dim}"
         kv_heads = f", num_kv_heads={self.num_kv_heads}" * (self.num_kv_heads < self.num_heads)
         return f"{heads}{kv_heads}, dropout={self.dropout}"
+
+    def _keys_values(
+        self, key: Tensor, value: Tensor, cache: KeysValues | None, crosses: bool
+    ) -> tuple[Tensor, ...]:
+        """Keys and values by heads, (batch, kv_heads, k_len, head_dim), with what the cache has."""
+        if cache is not None and crosses and cache.length:
+            return cache.recall(*key.shape[:2])
+        key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, new, head_dim)
+        value = split_heads(self.v_proj(value), self.num_kv_heads)
+        return (key, value) if cache is None else cache.append(key, value)
 
     def _attend_on_record(
         self, query, key, value, *, attn_mask, dropout_p, is_causal

@@ -1,0 +1,160 @@
+"""The KV cache: keys and values of the tokens already read, kept so that none is computed twice."""
+
+from collections.abc import Iterator
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+
+class KeysValues:
+    """The keys and values that one attention has made so far, in a buffer that grows.
+
+    A full buffer is replaced by one twice as long, so that a token costs one write, not a copy of
+    all that came before it.
+
+    Shapes: keys and values (batch, kv_heads, length, head_dim).
+    """
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._buffer: Tensor | None = None  # (2, batch, kv_heads, room, head_dim)
+
+    def append(
+        self,
+        key: Float[Tensor, "batch kv_heads new head_dim"],
+        value: Float[Tensor, "batch kv_heads new head_dim"],
+    ) -> tuple[Tensor, ...]:
+        """Write what is new behind what is there, and give all of it.
+
+        Raises:
+            ValueError: batch, heads or width differ from what is there, or gradients are wanted:
+                the buffer is written in place, which they would not survive.
+        """
+        buffer, length = self._with_room_for(key), self.length + key.shape[2]
+        buffer[0, :, :, self.length : length] = key
+        buffer[1, :, :, self.length : length] = value
+        self.length = length
+        return self.kept()
+
+    def kept(self) -> tuple[Tensor, ...]:
+        """Keys and values, as views into the buffer; nothing while nothing was kept."""
+        return () if self._buffer is None else self._buffer[:, :, :, : self.length].unbind()
+
+    def recall(self, batch: int, length: int) -> tuple[Tensor, ...]:
+        """What is kept of a memory, if it has this size.
+
+        Raises:
+            ValueError: it has not: the memory is another one.
+        """
+        keys, values = self.kept()
+        there = (keys.shape[0], self.length)
+        if there != (batch, length):
+            raise ValueError(
+                f"the cache holds a memory of (batch, length) = {there}, but got one of "
+                f"{(batch, length)}: a cache serves one model and one batch"
+            )
+        return keys, values
+
+    def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
+        """Row i becomes what row indices[i] was."""
+        if self._buffer is not None:
+            self._buffer = self._buffer.index_select(1, indices)
+
+    def _with_room_for(self, key: Tensor) -> Tensor:
+        """The buffer, replaced by a longer one if these keys do not fit behind what is there."""
+        if key.requires_grad:
+            raise ValueError(
+                "a cache keeps no gradients: call the model under torch.no_grad(), or without cache"
+            )
+        batch, heads, new, head_dim = key.shape
+        if self._buffer is None:
+            self._buffer = key.new_empty(2, batch, heads, new, head_dim)
+        _, *there, room, width = self._buffer.shape
+        if (*there, width) != (batch, heads, head_dim):
+            raise ValueError(
+                f"the cache holds (batch, heads, head_dim) = {(*there, width)}, the new keys are "
+                f"{(batch, heads, head_dim)}: a cache serves one model and one batch"
+            )
+        if self.length + new > room:
+            longer = key.new_empty(2, batch, heads, max(2 * room, self.length + new), head_dim)
+            longer[:, :, :, : self.length] = self._buffer[:, :, :, : self.length]
+            self._buffer = longer
+        return self._buffer
+
+
+class LayerCache:
+    """What one decoder layer keeps, under the names of its attentions.
+
+    Attributes:
+        attention: of the tokens read so far; it grows.
+        cross_attention: of the memory; it is filled once.
+    """
+
+    def __init__(self) -> None:
+        self.attention = KeysValues()
+        self.cross_attention = KeysValues()
+
+
+class KVCache:
+    """What a decoder keeps of the tokens that it has read, empty at first.
+
+    Given to a decoder together with new tokens alone, it stands for all tokens before them.
+
+    Source: transformers 5.23, `DynamicCache` and `EncoderDecoderCache`, for what is kept.
+    """
+
+    def __init__(self) -> None:
+        self._decoder: nn.Module | None = None
+        self._layers: list[LayerCache] = []
+
+    def __iter__(self) -> Iterator[LayerCache]:
+        return iter(self._layers)
+
+    @property
+    def length(self) -> int:
+        """How many tokens have been read, padding included."""
+        return self._layers[0].attention.length if self._layers else 0
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all keys and values that are kept."""
+        return sum(
+            tensor.nbytes
+            for layer in self
+            for entries in (layer.attention, layer.cross_attention)
+            for tensor in entries.kept()
+        )
+
+    def layers_of(self, decoder: nn.Module) -> list[LayerCache]:
+        """One for each of the decoder's `layers`, in their order; made at the first call.
+
+        Raises:
+            ValueError: the cache was filled by another decoder.
+        """
+        if self._decoder is None:
+            self._decoder = decoder
+            self._layers = [LayerCache() for _ in decoder.get_submodule("layers").children()]
+        if self._decoder is not decoder:
+            raise ValueError(
+                f"the cache was filled by another model: it holds {self.length} tokens of a "
+                f"{type(self._decoder).__name__} with {len(self._layers)} layers"
+            )
+        return self._layers
+
+    def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
+        """Row i of the batch becomes what row indices[i] was, as beam search needs it.
+
+        The batch grows or shrinks with the number of indices.
+
+        Raises:
+            ValueError: there is no such row.
+        """
+        batch = self._batch()
+        if indices.numel() and not 0 <= int(indices.min()) <= int(indices.max()) < batch:
+            raise ValueError(f"indices {indices.tolist()} are not all rows of a batch of {batch}")
+        for layer in self:
+            layer.attention.reorder(indices)
+            layer.cross_attention.reorder(indices)
+
+    def _batch(self) -> int:
+        return next((tensor.shape[0] for layer in self for tensor in layer.attention.kept()), 0)
