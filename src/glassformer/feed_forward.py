@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -46,5 +47,16 @@ class FeedForward(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Transform each position by itself."""
-        inner = self.activation(self.up_proj(hidden))  # (..., d_ff)
+        inner = self._bend(self.up_proj(hidden))  # (..., d_ff)
         return self.dropout(self.down_proj(inner))  # (..., d_model)
+
+    def _bend(self, inner: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
+        """The activation, written over its input where nobody reads that again.
+
+        It is the widest tensor of a layer: a second one costs memory, and time to get it.
+        """
+        bend, reread = self.activation, inner.requires_grad  # by the backward pass
+        hooks = self.up_proj._forward_hooks, bend._forward_pre_hooks, bend._forward_hooks
+        if reread or any(hooks) or type(bend) is not nn.GELU:
+            return bend(inner)
+        return torch.ops.aten.gelu_(inner, approximate=bend.approximate)
