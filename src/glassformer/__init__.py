@@ -10,6 +10,7 @@ from glassformer.checkpoints import (
     trained,
 )
 from glassformer.config import TransformerConfig
+from glassformer.decoder import TransformerDecoder, TransformerDecoderLayer
 from glassformer.embeddings import Embeddings
 from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
 from glassformer.feed_forward import FeedForward
@@ -29,6 +30,8 @@ from glassformer.multihead import AttentionHead, MultiHeadAttention
 from glassformer.positions import LearnedPositions
 from glassformer.pretrained import from_hf, load
 from glassformer.probe import Tape, record
+from glassformer.training import next_token_loss, shift_targets, warmup_decay
+from glassformer.transformer import Transformer
 
 __all__ = [
     "AttentionHead",
@@ -39,7 +42,10 @@ __all__ = [
     "MultiHeadAttention",
     "Tape",
     "Trained",
+    "Transformer",
     "TransformerConfig",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TransformerForMaskedLM",
@@ -55,9 +61,12 @@ __all__ = [
     "from_hf",
     "ignore_mask",
     "load",
+    "next_token_loss",
     "padding_mask",
     "record",
     "scaled_dot_product_attention",
+    "shift_targets",
     "tokenizer",
     "trained",
+    "warmup_decay",
 ]

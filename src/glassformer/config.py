@@ -46,9 +46,13 @@ class TransformerConfig:
         classifier_dropout: of what a classifier reads; None is as `dropout`.
         bias: whether linear maps have one.
         tie_embeddings: whether a language model's last map is its table of tokens.
+        share_embeddings: whether that table is also the encoder's, in an encoder-decoder.
+        output_bias: whether the last map of an encoder-decoder has a bias.
         num_labels: what a classifier chooses from.
         pad_token_id: the token whose vector stays zero in a new table and is never trained.
         initializer_range: standard deviation of new weights.
+        cross_attention: whether a decoder's layers attend to a memory besides their own tokens.
+        decoder: the second stack of an encoder-decoder; this one is then the encoder.
 
     Raises:
         ValueError: a value is out of its range, or two do not fit together.
@@ -75,9 +79,13 @@ class TransformerConfig:
     classifier_dropout: float | None = None
     bias: bool = True
     tie_embeddings: bool = True
+    share_embeddings: bool = False
+    output_bias: bool = False
     num_labels: int = 2
     pad_token_id: int | None = 0
     initializer_range: float = 0.02
+    cross_attention: bool = False
+    decoder: "TransformerConfig | None" = None
 
     def __post_init__(self):
         for name in (
@@ -107,6 +115,25 @@ class TransformerConfig:
             raise ValueError(
                 f"pad_token_id ({self.pad_token_id}) must be one of the vocab_size "
                 f"({self.vocab_size}) tokens"
+            )
+        if self.decoder is not None:
+            self._check_decoder(self.decoder)
+
+    def _check_decoder(self, decoder: "TransformerConfig") -> None:
+        if not decoder.cross_attention:
+            raise ValueError(
+                "decoder.cross_attention (False) must be True: it is how the decoder reads what "
+                "the encoder read"
+            )
+        same = ("d_model", "vocab_size", "pad_token_id") if self.share_embeddings else ("d_model",)
+        for name in same:
+            ours, theirs = getattr(self, name), getattr(decoder, name)
+            if ours != theirs:
+                raise ValueError(f"{name} ({ours}) and decoder.{name} ({theirs}) must be equal")
+        if self.share_embeddings and not self.tie_embeddings:
+            raise ValueError(
+                "share_embeddings (True) needs tie_embeddings (False): one table serves the "
+                "encoder, the decoder and the last map"
             )
 
     def _require(self, holds: bool, name: str, rule: str) -> None:

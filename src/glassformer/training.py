@@ -1,0 +1,77 @@
+"""What training a language model needs besides the model: targets, a loss, a learning rate."""
+
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def shift_targets(
+    tgt_ids: Int[Tensor, "batch seq"],
+) -> tuple[Int[Tensor, "batch shifted"], Int[Tensor, "batch shifted"]]:
+    """What the decoder reads, and what it shall answer: at each position the token that follows.
+
+    That is teacher forcing: each answer is asked for after the true past, not after the model's.
+
+    Shapes: (batch, seq) to twice (batch, seq − 1): all but the last, and all but the first.
+
+    Raises:
+        ValueError: there are fewer than two tokens, so none follows another.
+    """
+    if tgt_ids.ndim != 2 or tgt_ids.shape[1] < 2:
+        raise ValueError(
+            f"targets must be (batch, seq) with at least 2 tokens, got {tuple(tgt_ids.shape)}"
+        )
+    return tgt_ids[:, :-1], tgt_ids[:, 1:]
+
+
+def next_token_loss(
+    logits: Float[Tensor, "batch seq vocab"],
+    labels: Int[Tensor, "batch seq"],
+    *,
+    pad_token_id: int,
+    label_smoothing: float = 0.0,
+) -> Float[Tensor, ""]:
+    """Cross-entropy, averaged over the labels that are not padding; of padding alone it is 0.
+
+    Label smoothing asks for 1 − label_smoothing of the probability on the true token and spreads
+    the rest evenly over the whole vocabulary.
+
+    Shapes: logits (batch, seq, vocab), labels (batch, seq), loss ().
+
+    Raises:
+        ValueError: the shapes do not fit, or label_smoothing is not in [0, 1).
+
+    Source: Vaswani et al. 2017, section 5.4; Szegedy et al. 2016, section 7.
+    """
+    if logits.ndim != 3 or logits.shape[:2] != labels.shape:
+        raise ValueError(
+            f"logits {tuple(logits.shape)} must be (batch, seq, vocab) and labels "
+            f"{tuple(labels.shape)} (batch, seq)"
+        )
+    if not 0.0 <= label_smoothing < 1.0:
+        raise ValueError(f"label_smoothing ({label_smoothing}) must be at least 0 and less than 1")
+    total = F.cross_entropy(
+        logits.flatten(0, 1),  # (batch · seq, vocab)
+        labels.flatten(),
+        ignore_index=pad_token_id,
+        label_smoothing=label_smoothing,
+        reduction="sum",
+    )
+    # torch's own mean is 0 / 0 where every label is padding.
+    return total / labels.ne(pad_token_id).sum().clamp(min=1)
+
+
+def warmup_decay(step: int, *, d_model: int, warmup_steps: int) -> float:
+    """The learning rate of a step, the first being 1: it climbs evenly, then falls as 1 / √step.
+
+    It is highest at warmup_steps, with 1 / √(d_model · warmup_steps).
+
+    Raises:
+        ValueError: a number is less than one.
+
+    Source: Vaswani et al. 2017, section 5.3, equation 3.
+    """
+    for name, value in (("step", step), ("d_model", d_model), ("warmup_steps", warmup_steps)):
+        if value < 1:
+            raise ValueError(f"{name} ({value}) must be at least 1")
+    return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)

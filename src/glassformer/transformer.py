@@ -1,0 +1,88 @@
+"""The encoder-decoder: one stack reads the source, the other writes the target."""
+
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor, nn
+
+from glassformer.config import TransformerConfig
+from glassformer.decoder import TransformerDecoder
+from glassformer.embeddings import check_ids, check_same_shape
+from glassformer.encoder import TransformerEncoder, init_weights
+
+
+class Transformer(nn.Module):
+    """For each target position the logits of the next token, given the source and the past.
+
+    The configuration describes the encoder, its `decoder` the second stack. Tables of tokens are
+    shared as it says: each its own, the last map tied to the decoder's, or one for all three.
+
+    Shapes: source ids (batch, src_len), target ids (batch, tgt_len), their attention masks alike;
+    logits (batch, tgt_len, vocab).
+
+    Raises:
+        ValueError: the configuration has no `decoder`; ids, masks or memory that do not fit it or
+            each other; a source that is all padding.
+
+    Source: Vaswani et al. 2017, section 3 and figure 1; shared tables: section 3.4; with
+    transformers 5.23 `MarianMTModel` as the reference.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        if config.decoder is None:
+            raise ValueError("decoder (None) must be the TransformerConfig of the second stack")
+        self.config = config
+        self.encoder = TransformerEncoder(config)
+        self.decoder = TransformerDecoder(config.decoder)
+        d_model, vocab = config.decoder.d_model, config.decoder.vocab_size
+        self.lm_head = nn.Linear(d_model, vocab, bias=config.output_bias)
+        init_weights(self.lm_head, config.initializer_range)
+        if config.share_embeddings:
+            self.decoder.embeddings.tokens.weight = self.encoder.embeddings.tokens.weight
+        if config.tie_embeddings:
+            self.lm_head.weight = self.decoder.embeddings.tokens.weight
+
+    def forward(
+        self,
+        src_ids: Int[Tensor, "batch src_len"],
+        tgt_ids: Int[Tensor, "batch tgt_len"],
+        src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
+        tgt_attention_mask: Shaped[Tensor, "batch tgt_len"] | None = None,
+    ) -> Float[Tensor, "batch tgt_len vocab"]:
+        """Read the source once, then every target position at once: teacher forcing."""
+        memory = self.encode(src_ids, src_attention_mask)  # (batch, src_len, d_model)
+        return self.decode(tgt_ids, memory, tgt_attention_mask, src_attention_mask)
+
+    def encode(
+        self,
+        src_ids: Int[Tensor, "batch src_len"],
+        src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
+    ) -> Float[Tensor, "batch src_len d_model"]:
+        """What the decoder will look at: the memory."""
+        check_ids(src_ids)
+        if src_attention_mask is not None:
+            check_same_shape("src_attention_mask", src_attention_mask, src_ids)
+            _check_not_all_padding(src_attention_mask)
+        return self.encoder(src_ids, src_attention_mask)
+
+    def decode(
+        self,
+        tgt_ids: Int[Tensor, "batch tgt_len"],
+        memory: Float[Tensor, "batch src_len d_model"],
+        tgt_attention_mask: Shaped[Tensor, "batch tgt_len"] | None = None,
+        src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
+    ) -> Float[Tensor, "batch tgt_len vocab"]:
+        """The logits of what follows each target position."""
+        return self.lm_head(self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask))
+
+
+def _check_not_all_padding(src_attention_mask: Tensor) -> None:
+    # Compiled code and shapes without values cannot look at the mask.
+    if torch.compiler.is_compiling() or src_attention_mask.is_meta:
+        return
+    empty = ~src_attention_mask.bool().any(dim=1)
+    if empty.any():
+        raise ValueError(
+            f"the source of row {empty.nonzero().flatten().tolist()} is all padding: there is "
+            "nothing to translate, and nothing to attend to"
+        )
