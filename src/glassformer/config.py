@@ -155,6 +155,9 @@ class TransformerConfig:
         known = HF_FIELDS.get(str(model_type))
         if known is None:
             raise ValueError(f"model_type ({model_type!r}) must be one of {', '.join(HF_FIELDS)}")
+        for name, other in known.like.items():
+            if given.get(name) is None and other in given:
+                given[name] = given[other]
         for name, value in given.items():
             if name in known.refused_unless and value != known.refused_unless[name]:
                 raise ValueError(
@@ -182,6 +185,8 @@ class HFFields:
     harmless: frozenset[str]  # without effect on the output of a model in eval mode
     # Field here: its value where no field there gives one, if not TransformerConfig's default.
     base: Mapping[str, Any] = field(default_factory=dict)
+    # Field there: another there that speaks for it where it is missing or None.
+    like: Mapping[str, str] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         return name in self.honoured or name in self.refused_unless or name in self.harmless
@@ -227,6 +232,24 @@ HEADS = (
     *("pooler_size_per_head", "pooler_type"),
 )
 
+GENERATION = (
+    *("max_length", "min_length", "num_beams", "length_penalty", "early_stopping", "do_sample"),
+    *("bad_words_ids", "forced_bos_token_id", "forced_eos_token_id", "no_repeat_ngram_size"),
+    *("force_bos_token_to_be_generated", "num_return_sequences", "prefix"),
+)
+
+# Marian's own defaults, for both of its stacks, and what is so in every Marian model.
+MARIAN = {
+    f"{stack}{name}": value
+    for stack in ("", "decoder.")
+    for name, value in {
+        **{"vocab_size": 58101, "d_model": 1024, "num_heads": 16, "num_layers": 12, "d_ff": 4096},
+        **{"max_positions": 1024, "attn_dropout": 0.0, "pad_token_id": 58100},
+        **{"positions": "sinusoidal_halves", "num_token_types": 0, "embedding_norm": False},
+        "norm_eps": 1e-5,
+    }.items()
+} | {"decoder.cross_attention": True, "share_embeddings": True, "output_bias": True}
+
 HF_FIELDS = MappingProxyType(
     {
         "bert": HFFields(
@@ -258,6 +281,48 @@ HF_FIELDS = MappingProxyType(
                 "pruned_heads": {},
             },
             harmless=frozenset({*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS}),
+        ),
+        "marian": HFFields(
+            honoured={
+                "vocab_size": "vocab_size",
+                "decoder_vocab_size": "decoder.vocab_size",
+                "d_model": ("d_model", "decoder.d_model"),
+                "encoder_attention_heads": "num_heads",
+                "decoder_attention_heads": "decoder.num_heads",
+                "encoder_layers": "num_layers",
+                "num_hidden_layers": "num_layers",
+                "decoder_layers": "decoder.num_layers",
+                "encoder_ffn_dim": "d_ff",
+                "decoder_ffn_dim": "decoder.d_ff",
+                "activation_function": ("activation", "decoder.activation"),
+                "max_position_embeddings": ("max_positions", "decoder.max_positions"),
+                "scale_embedding": ("scale_embeddings", "decoder.scale_embeddings"),
+                "dropout": ("dropout", "decoder.dropout"),
+                "attention_dropout": ("attn_dropout", "decoder.attn_dropout"),
+                "pad_token_id": ("pad_token_id", "decoder.pad_token_id"),
+                "init_std": ("initializer_range", "decoder.initializer_range"),
+                "share_encoder_decoder_embeddings": "share_embeddings",
+                "tie_word_embeddings": "tie_embeddings",
+            },
+            refused_unless={
+                "activation_dropout": 0.0,
+                "add_bias_logits": False,
+                "add_final_layer_norm": False,
+                "decoder_layerdrop": 0.0,
+                "encoder_layerdrop": 0.0,
+                "is_decoder": False,
+                "is_encoder_decoder": True,
+                "normalize_before": False,
+                "normalize_embedding": False,
+                "static_position_embeddings": True,
+            },
+            harmless=frozenset(
+                {*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS, *GENERATION}
+                | {"classifier_dropout", "classif_dropout", "id2label", "num_labels"}
+                | {"extra_pos_embeddings"}
+            ),
+            base=MARIAN,
+            like={"decoder_vocab_size": "vocab_size"},
         ),
     }
 )

@@ -20,6 +20,7 @@ from glassformer.heads import (
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
 )
+from glassformer.transformer import Transformer
 
 
 @runtime_checkable
@@ -49,6 +50,7 @@ class Architecture:
     build: Callable[[TransformerConfig], nn.Module]
     names: Names
     transposed: frozenset[str] = frozenset()  # modules there whose weight is (inputs, outputs)
+    rows: Mapping[str, str] = field(default_factory=dict)  # weights (1, n) there: (n,) here
     aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their first names
     unused: frozenset[str] = frozenset()  # weights there that have no part in the output
 
@@ -77,6 +79,27 @@ BERT = MappingProxyType(
         "encoder.layer.*.intermediate.dense": "layers.*.feed_forward.up_proj",
         "encoder.layer.*.output.dense": "layers.*.feed_forward.down_proj",
         "encoder.layer.*.output.LayerNorm": "layers.*.feed_forward_norm",
+    }
+)
+MARIAN_LAYER = MappingProxyType(
+    {
+        "self_attn.q_proj": "attention.q_proj",
+        "self_attn.k_proj": "attention.k_proj",
+        "self_attn.v_proj": "attention.v_proj",
+        "self_attn.out_proj": "attention.out_proj",
+        "self_attn_layer_norm": "attention_norm",
+        "fc1": "feed_forward.up_proj",
+        "fc2": "feed_forward.down_proj",
+        "final_layer_norm": "feed_forward_norm",
+    }
+)
+MARIAN_CROSS_ATTENTION = MappingProxyType(
+    {
+        "encoder_attn.q_proj": "cross_attention.q_proj",
+        "encoder_attn.k_proj": "cross_attention.k_proj",
+        "encoder_attn.v_proj": "cross_attention.v_proj",
+        "encoder_attn.out_proj": "cross_attention.out_proj",
+        "encoder_attn_layer_norm": "cross_attention_norm",
     }
 )
 BERT_UNDER_A_HEAD = MappingProxyType(nested("bert", "encoder", BERT))
@@ -126,6 +149,23 @@ ARCHITECTURES = MappingProxyType(
                 "cls.seq_relationship": "classifier",
             },
             unused=frozenset({"bert.embeddings.position_ids"}),
+        ),
+        "MarianMTModel": Architecture(
+            build=Transformer,
+            names={
+                "model.encoder.embed_tokens": "encoder.embeddings.tokens",
+                "model.decoder.embed_tokens": "decoder.embeddings.tokens",
+                **nested("model.encoder.layers.*", "encoder.layers.*", MARIAN_LAYER),
+                **nested("model.decoder.layers.*", "decoder.layers.*", MARIAN_LAYER),
+                **nested("model.decoder.layers.*", "decoder.layers.*", MARIAN_CROSS_ATTENTION),
+                "lm_head": "lm_head",
+            },
+            rows={"final_logits_bias": "lm_head.bias"},
+            aliases={"model.shared.weight": "model.encoder.embed_tokens.weight"},
+            # Computed here, as they were there.
+            unused=frozenset(
+                {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"}
+            ),
         ),
     }
 )
@@ -243,9 +283,12 @@ class _Place:
     part: int
     parts: int
     transposed: bool
+    row: bool
 
     def cut(self, weight: Tensor) -> Tensor:
         """Our weight out of theirs."""
+        if self.row:
+            return weight.squeeze(0)
         return (weight.t() if self.transposed else weight).tensor_split(self.parts)[self.part]
 
 
@@ -255,15 +298,17 @@ def _places(model: nn.Module, architecture: Architecture) -> dict[str, _Place]:
     for there, ours in architecture.names.items():
         cut = (ours,) if isinstance(ours, str) else ours
         rows |= {here: (there, number, len(cut)) for number, here in enumerate(cut)}
-    places = {}
-    for name in model.state_dict():
+    places = {
+        here: _Place((there,), 0, 1, False, True) for there, here in architecture.rows.items()
+    }
+    for name in model.state_dict().keys() - places.keys():
         pattern, layer = _pattern(name)
         module, _, kind = pattern.rpartition(".")
         there, part, parts = rows[module]
         found = f"{there}.{kind}".replace("*", layer)
         others = (alias for alias, first in architecture.aliases.items() if first == found)
         turned = kind == "weight" and there in architecture.transposed
-        places[name] = _Place((found, *others), part, parts, turned)
+        places[name] = _Place((found, *others), part, parts, turned, False)
     return places
 
 

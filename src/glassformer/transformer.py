@@ -51,7 +51,7 @@ class Transformer(nn.Module):
     ) -> Float[Tensor, "batch tgt_len vocab"]:
         """Read the source once, then every target position at once: teacher forcing."""
         memory = self.encode(src_ids, src_attention_mask)  # (batch, src_len, d_model)
-        return self.decode(tgt_ids, memory, tgt_attention_mask, src_attention_mask)
+        return self.decode(tgt_ids, memory, src_attention_mask, tgt_attention_mask)
 
     def encode(
         self,
@@ -69,11 +69,14 @@ class Transformer(nn.Module):
         self,
         tgt_ids: Int[Tensor, "batch tgt_len"],
         memory: Float[Tensor, "batch src_len d_model"],
-        tgt_attention_mask: Shaped[Tensor, "batch tgt_len"] | None = None,
         src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
-    ) -> Float[Tensor, "batch tgt_len vocab"]:
-        """The logits of what follows each target position."""
-        return self.lm_head(self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask))
+        tgt_attention_mask: Shaped[Tensor, "batch tgt_len"] | None = None,
+        *,
+        last_only: bool = False,
+    ) -> Float[Tensor, "batch answers vocab"]:
+        """The logits of what follows each target position, or the last one alone."""
+        hidden = self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask)
+        return self.lm_head(hidden[:, -1:] if last_only else hidden)
 
 
 def _check_not_all_padding(src_attention_mask: Tensor) -> None:
