@@ -1,10 +1,12 @@
 """The decoder: layers that look back at their own tokens, and across at what an encoder read."""
 
+import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
+from glassformer.cache import KVCache, LayerCache
 from glassformer.config import TransformerConfig
-from glassformer.embeddings import Embeddings, check_ids, check_same_shape
+from glassformer.embeddings import Embeddings, check_ids
 from glassformer.encoder import init_weights
 from glassformer.feed_forward import FeedForward
 from glassformer.masks import padding_mask
@@ -31,10 +33,10 @@ class TransformerDecoderLayer(nn.Module):
         self.norm_first = config.norm_first
         self.attention = _attention(config)
         self.attention_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
-        self.cross_attention = _attention(config) if config.cross_attention else None
-        self.cross_attention_norm = (
-            nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.cross_attention else None
-        )
+        self.cross_attention: MultiHeadAttention | None = None
+        if config.cross_attention:
+            self.cross_attention = _attention(config)
+            self.cross_attention_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
         self.feed_forward = FeedForward(
             config.d_model,
             config.d_ff,
@@ -51,22 +53,24 @@ class TransformerDecoderLayer(nn.Module):
         memory: Float[Tensor, "batch memory_seq d_model"] | None = None,
         attn_mask: Bool[Tensor, "#batch #heads #seq k_len"] | None = None,
         memory_mask: Bool[Tensor, "#batch #heads #seq memory_seq"] | None = None,
+        cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Read the past, read the memory, and add what was found."""
         check_memory(memory, self.cross_attention is not None)
+        own, across = (cache.attention, cache.cross_attention) if cache else (None, None)
         if self.norm_first:
             normed = self.attention_norm(hidden)
-            attended = self.attention(normed, attn_mask=attn_mask, is_causal=True)
+            attended = self.attention(normed, attn_mask=attn_mask, is_causal=True, cache=own)
             hidden = hidden + self.dropout(attended)
             if self.cross_attention is not None:
                 normed = self.cross_attention_norm(hidden)
-                attended = self.cross_attention(normed, memory, attn_mask=memory_mask)
+                attended = self.cross_attention(normed, memory, attn_mask=memory_mask, cache=across)
                 hidden = hidden + self.dropout(attended)
             return hidden + self.feed_forward(self.feed_forward_norm(hidden))
-        attended = self.attention(hidden, attn_mask=attn_mask, is_causal=True)
+        attended = self.attention(hidden, attn_mask=attn_mask, is_causal=True, cache=own)
         hidden = self.attention_norm(hidden + self.dropout(attended))
         if self.cross_attention is not None:
-            attended = self.cross_attention(hidden, memory, attn_mask=memory_mask)
+            attended = self.cross_attention(hidden, memory, attn_mask=memory_mask, cache=across)
             hidden = self.cross_attention_norm(hidden + self.dropout(attended))
         return self.feed_forward_norm(hidden + self.feed_forward(hidden))
 
@@ -74,12 +78,15 @@ class TransformerDecoderLayer(nn.Module):
 class TransformerDecoder(nn.Module):
     """Token ids in, one vector for each out, made of that token, those before it, and the memory.
 
-    Shapes: ids and attention mask (batch, seq); memory (batch, memory_seq, d_model) with its own
-    attention mask (batch, memory_seq); output (batch, seq, d_model). Both masks are a tokenizer's:
-    1 for a token, 0 for padding.
+    With a cache, only the ids that it has not read yet are given, and the attention mask covers
+    those in the cache too. Padding on the left takes no position: the first token has position 0.
+
+    Shapes: ids (batch, seq); attention mask (batch, past + seq); memory (batch, memory_seq,
+    d_model) with its own attention mask (batch, memory_seq); output (batch, seq, d_model). Both
+    masks are a tokenizer's: 1 for a token, 0 for padding.
 
     Raises:
-        ValueError: ids, masks or memory that do not fit the configuration or each other.
+        ValueError: ids, masks, memory or cache that do not fit the configuration or each other.
 
     Source: Vaswani et al. 2017, section 3.1, with memory = the encoder's output; without
     cross-attention: Radford et al. 2018, section 3.1.
@@ -99,23 +106,29 @@ class TransformerDecoder(nn.Module):
     def forward(
         self,
         input_ids: Int[Tensor, "batch seq"],
-        attention_mask: Shaped[Tensor, "batch seq"] | None = None,
+        attention_mask: Shaped[Tensor, "batch past_and_seq"] | None = None,
         memory: Float[Tensor, "batch memory_seq d_model"] | None = None,
         memory_attention_mask: Shaped[Tensor, "batch memory_seq"] | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Embed the ids, then pass them through every layer."""
         check_ids(input_ids)
         check_memory(memory, self.config.cross_attention)
+        batch, seq = input_ids.shape
+        caches = [None] * len(self.layers) if cache is None else cache.layers_of(self)
+        past = 0 if cache is None else cache.length
         attn_mask = memory_mask = None
+        position_ids = torch.arange(past, past + seq, device=input_ids.device)[None]
         if attention_mask is not None:
-            check_same_shape("attention_mask", attention_mask, input_ids)
-            attn_mask = padding_mask(attention_mask)  # (batch, 1, 1, seq)
-        if memory_attention_mask is not None:
-            _check_memory_mask(memory_attention_mask, memory)
+            _check_mask("attention_mask", attention_mask, (batch, past + seq))
+            attn_mask = padding_mask(attention_mask)  # (batch, 1, 1, past + seq)
+            position_ids = (attention_mask.long().cumsum(1) - 1).clamp(min=0)[:, past:]
+        if memory_attention_mask is not None and memory is not None:
+            _check_mask("memory_attention_mask", memory_attention_mask, tuple(memory.shape[:2]))
             memory_mask = padding_mask(memory_attention_mask)  # (batch, 1, 1, memory_seq)
-        hidden = self.embeddings(input_ids)  # (batch, seq, d_model)
-        for layer in self.layers:
-            hidden = layer(hidden, memory, attn_mask, memory_mask)
+        hidden = self.embeddings(input_ids, position_ids=position_ids)  # (batch, seq, d_model)
+        for layer, layer_cache in zip(self.layers, caches, strict=True):
+            hidden = layer(hidden, memory, attn_mask, memory_mask, layer_cache)
         return hidden if self.final_norm is None else self.final_norm(hidden)
 
 
@@ -137,13 +150,9 @@ def check_memory(memory: Tensor | None, cross_attention: bool) -> None:
         )
 
 
-def _check_memory_mask(mask: Tensor, memory: Tensor | None) -> None:
-    shape = None if memory is None else tuple(memory.shape[:2])
+def _check_mask(name: str, mask: Tensor, shape: tuple[int, ...]) -> None:
     if tuple(mask.shape) != shape:
-        raise ValueError(
-            f"memory_attention_mask of shape {tuple(mask.shape)} must have the (batch, memory_seq) "
-            f"of the memory, {shape}"
-        )
+        raise ValueError(f"{name} of shape {tuple(mask.shape)} must have shape {shape}")
 
 
 def _attention(config: TransformerConfig) -> MultiHeadAttention:

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 from glassformer.multihead import MultiHeadAttention
 
+STATE = r"(embeddings|layers\.\d+)\.output"
+
 
 class Tape(Mapping[str, Tensor]):
     """What `record` saw in the last forward pass: tensors by dotted path, detached.
@@ -42,21 +44,60 @@ class Tape(Mapping[str, Tensor]):
 
     @property
     def attentions(self) -> tuple[Tensor, ...]:
-        """The weights of each layer, (batch, heads, q_len, k_len).
+        """The weights of each layer's self-attention, (batch, heads, q_len, k_len).
+
+        Those of the encoder, where the model has one.
 
         Raises:
             ValueError: no attention was recorded.
         """
-        return self._all(r"(.+\.)?weights", "attention")
+        return self._first_stack(r"(.+\.)?(?<!cross_attention\.)weights", "attention")
+
+    @property
+    def decoder_attentions(self) -> tuple[Tensor, ...]:
+        """The weights of each layer's self-attention in a model's decoder.
+
+        Raises:
+            ValueError: no attention under a `decoder` was recorded.
+        """
+        return self._all(
+            r"(.+\.)?decoder\.(.+\.)?(?<!cross_attention\.)weights", "decoder attention"
+        )
+
+    @property
+    def cross_attentions(self) -> tuple[Tensor, ...]:
+        """The weights of each layer's cross-attention, (batch, heads, tgt_len, src_len).
+
+        Raises:
+            ValueError: no cross-attention was recorded.
+        """
+        return self._all(r"(.+\.)?cross_attention\.weights", "cross-attention")
 
     @property
     def hidden_states(self) -> tuple[Tensor, ...]:
         """The embeddings' output, then each layer's, (batch, seq, d_model).
 
+        Those of the encoder, where the model has one.
+
         Raises:
             ValueError: no layer was recorded.
         """
-        return self._all(r"(.+\.)?(embeddings|layers\.\d+)\.output", "layer")
+        return self._first_stack(rf"(.+\.)?{STATE}", "layer")
+
+    @property
+    def decoder_hidden_states(self) -> tuple[Tensor, ...]:
+        """The output of a decoder's embeddings, then of each of its layers.
+
+        Raises:
+            ValueError: no layer under a `decoder` was recorded.
+        """
+        return self._all(rf"(.+\.)?decoder\.(.+\.)?{STATE}", "decoder layer")
+
+    def _first_stack(self, pattern: str, what: str) -> tuple[Tensor, ...]:
+        """Of an encoder-decoder those of the encoder, of any other model all."""
+        if any(re.fullmatch(r"(.+\.)?encoder\..+", path) for path in self):
+            pattern = rf"(?!(.+\.)?decoder\.){pattern}"
+        return self._all(pattern, what)
 
     def _all(self, pattern: str, what: str) -> tuple[Tensor, ...]:
         found = tuple(self[path] for path in self if re.fullmatch(pattern, path))

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
+from glassformer.cache import KVCache
 from glassformer.config import TransformerConfig
 from glassformer.decoder import TransformerDecoder
 from glassformer.embeddings import check_ids, check_same_shape
@@ -70,12 +71,13 @@ class Transformer(nn.Module):
         tgt_ids: Int[Tensor, "batch tgt_len"],
         memory: Float[Tensor, "batch src_len d_model"],
         src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
-        tgt_attention_mask: Shaped[Tensor, "batch tgt_len"] | None = None,
+        tgt_attention_mask: Shaped[Tensor, "batch past_and_tgt"] | None = None,
+        cache: KVCache | None = None,
         *,
         last_only: bool = False,
     ) -> Float[Tensor, "batch answers vocab"]:
         """The logits of what follows each target position, or the last one alone."""
-        hidden = self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask)
+        hidden = self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask, cache)
         return self.lm_head(hidden[:, -1:] if last_only else hidden)
 
 
