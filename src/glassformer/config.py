@@ -155,9 +155,9 @@ class TransformerConfig:
         known = HF_FIELDS.get(str(model_type))
         if known is None:
             raise ValueError(f"model_type ({model_type!r}) must be one of {', '.join(HF_FIELDS)}")
-        for name, other in known.like.items():
+        for name, (other, times) in known.like.items():
             if given.get(name) is None and other in given:
-                given[name] = given[other]
+                given[name] = times * given[other]
         for name, value in given.items():
             if name in known.refused_unless and value != known.refused_unless[name]:
                 raise ValueError(
@@ -185,8 +185,8 @@ class HFFields:
     harmless: frozenset[str]  # without effect on the output of a model in eval mode
     # Field here: its value where no field there gives one, if not TransformerConfig's default.
     base: Mapping[str, Any] = field(default_factory=dict)
-    # Field there: another there that speaks for it where it is missing or None.
-    like: Mapping[str, str] = field(default_factory=dict)
+    # Field there: another there, so many times, speaks for it where it is missing or None.
+    like: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         return name in self.honoured or name in self.refused_unless or name in self.harmless
@@ -238,6 +238,12 @@ GENERATION = (
     *("force_bos_token_to_be_generated", "num_return_sequences", "prefix"),
 )
 
+# GPT-2's own defaults, and what is so in every GPT-2.
+GPT2 = {
+    **{"vocab_size": 50257, "max_positions": 1024, "activation": "gelu_tanh", "norm_eps": 1e-5},
+    **{"norm_first": True, "num_token_types": 0, "embedding_norm": False, "pad_token_id": None},
+}
+
 # Marian's own defaults, for both of its stacks, and what is so in every Marian model.
 MARIAN = {
     f"{stack}{name}": value
@@ -282,6 +288,38 @@ HF_FIELDS = MappingProxyType(
             },
             harmless=frozenset({*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS}),
         ),
+        "gpt2": HFFields(
+            honoured={
+                "vocab_size": "vocab_size",
+                "n_embd": "d_model",
+                "n_head": "num_heads",
+                "n_layer": "num_layers",
+                "n_inner": "d_ff",
+                "n_positions": "max_positions",
+                "activation_function": "activation",
+                "layer_norm_epsilon": "norm_eps",
+                "resid_pdrop": "dropout",
+                "attn_pdrop": "attn_dropout",
+                "tie_word_embeddings": "tie_embeddings",
+                "pad_token_id": "pad_token_id",
+                "initializer_range": "initializer_range",
+            },
+            refused_unless={
+                "add_cross_attention": False,
+                "is_encoder_decoder": False,
+                "reorder_and_upcast_attn": False,
+                "scale_attn_by_inverse_layer_idx": False,
+                "scale_attn_weights": True,
+            },
+            harmless=frozenset(
+                {*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS, *GENERATION}
+                | {"id2label", "num_labels", "embd_pdrop", "n_ctx"}
+                | {"summary_type", "summary_use_proj", "summary_activation"}
+                | {"summary_first_dropout", "summary_proj_to_labels"}
+            ),
+            base=GPT2,
+            like={"n_inner": ("n_embd", 4)},
+        ),
         "marian": HFFields(
             honoured={
                 "vocab_size": "vocab_size",
@@ -322,7 +360,7 @@ HF_FIELDS = MappingProxyType(
                 | {"extra_pos_embeddings"}
             ),
             base=MARIAN,
-            like={"decoder_vocab_size": "vocab_size"},
+            like={"decoder_vocab_size": ("vocab_size", 1)},
         ),
     }
 )

@@ -4,7 +4,9 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
+from glassformer.cache import KVCache
 from glassformer.config import TransformerConfig
+from glassformer.decoder import TransformerDecoder
 from glassformer.encoder import TransformerEncoder, init_weights
 from glassformer.feed_forward import ACTIVATIONS
 
@@ -128,3 +130,40 @@ class TransformerForNextSentencePrediction(nn.Module):
         """Read both sentences, told apart by their token types, and judge."""
         hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
         return self.classifier(self.pooler(hidden))
+
+
+class TransformerForCausalLM(nn.Module):
+    """Which token comes next after each position, as logits: a decoder alone, no memory.
+
+    The last map has no bias, and is the table of tokens itself where `tie_embeddings` says so.
+
+    Shapes: ids (batch, seq), attention mask (batch, past + seq), logits (batch, seq, vocab).
+
+    Raises:
+        ValueError: as `TransformerDecoder`; `cross_attention` is True, and nothing to attend to.
+
+    Source: Radford et al. 2018, section 3.1, equation 2; transformers 5.23, `GPT2LMHeadModel`.
+    """
+
+    def __init__(self, config: TransformerConfig):
+        super().__init__()
+        if config.cross_attention:
+            raise ValueError("cross_attention (True) needs a memory: build a Transformer")
+        self.config = config
+        self.decoder = TransformerDecoder(config)
+        self.lm_head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        init_weights(self.lm_head, config.initializer_range)
+        if config.tie_embeddings:
+            self.lm_head.weight = self.decoder.embeddings.tokens.weight
+
+    def forward(
+        self,
+        input_ids: Int[Tensor, "batch seq"],
+        attention_mask: Shaped[Tensor, "batch past_and_seq"] | None = None,
+        cache: KVCache | None = None,
+        *,
+        last_only: bool = False,
+    ) -> Float[Tensor, "batch answers vocab"]:
+        """Read what came so far; the logits of what follows each position, or the last alone."""
+        hidden = self.decoder(input_ids, attention_mask, cache=cache)  # (batch, seq, d_model)
+        return self.lm_head(hidden[:, -1:] if last_only else hidden)

@@ -14,8 +14,10 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.checkpoints import SHARDS, WEIGHTS, CheckpointError, find_checkpoint
 from glassformer.config import TransformerConfig
+from glassformer.decoder import TransformerDecoder
 from glassformer.encoder import TransformerEncoder
 from glassformer.heads import (
+    TransformerForCausalLM,
     TransformerForMaskedLM,
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
@@ -81,6 +83,26 @@ BERT = MappingProxyType(
         "encoder.layer.*.output.LayerNorm": "layers.*.feed_forward_norm",
     }
 )
+GPT2 = MappingProxyType(
+    {
+        "wte": "embeddings.tokens",
+        "wpe": "embeddings.positions.table",
+        "h.*.ln_1": "layers.*.attention_norm",
+        "h.*.attn.c_attn": (
+            "layers.*.attention.q_proj",
+            "layers.*.attention.k_proj",
+            "layers.*.attention.v_proj",
+        ),
+        "h.*.attn.c_proj": "layers.*.attention.out_proj",
+        "h.*.ln_2": "layers.*.feed_forward_norm",
+        "h.*.mlp.c_fc": "layers.*.feed_forward.up_proj",
+        "h.*.mlp.c_proj": "layers.*.feed_forward.down_proj",
+        "ln_f": "final_norm",
+    }
+)
+GPT2_TRANSPOSED = ("h.*.attn.c_attn", "h.*.attn.c_proj", "h.*.mlp.c_fc", "h.*.mlp.c_proj")
+# Causal masks that old checkpoints hold.
+GPT2_UNUSED = ("h.*.attn.bias", "h.*.attn.masked_bias")
 MARIAN_LAYER = MappingProxyType(
     {
         "self_attn.q_proj": "attention.q_proj",
@@ -149,6 +171,18 @@ ARCHITECTURES = MappingProxyType(
                 "cls.seq_relationship": "classifier",
             },
             unused=frozenset({"bert.embeddings.position_ids"}),
+        ),
+        "GPT2Model": Architecture(
+            build=TransformerDecoder,
+            names=GPT2,
+            transposed=frozenset(GPT2_TRANSPOSED),
+            unused=frozenset(GPT2_UNUSED),
+        ),
+        "GPT2LMHeadModel": Architecture(
+            build=TransformerForCausalLM,
+            names={**nested("transformer", "decoder", GPT2), "lm_head": "lm_head"},
+            transposed=frozenset(f"transformer.{name}" for name in GPT2_TRANSPOSED),
+            unused=frozenset(f"transformer.{name}" for name in GPT2_UNUSED),
         ),
         "MarianMTModel": Architecture(
             build=Transformer,
@@ -272,7 +306,20 @@ def _fill(
             "weights that were saved together:\n  " + "\n  ".join(sorted(problems))
         )
     model.load_state_dict(weights, assign=True)
+    _lay_out_by_columns(model)
     return model.eval()
+
+
+def _lay_out_by_columns(model: nn.Module) -> None:
+    """Turn the weights of linear maps in memory; their names, shapes and values stay.
+
+    A product with few rows, a short sentence or one new token, reads them in order then. A table
+    of embeddings is read by rows, and stays as it is where a map shares it.
+    """
+    tables = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
+    for module in model.modules():
+        if isinstance(module, nn.Linear) and id(module.weight) not in tables:
+            module.weight.data = module.weight.data.mT.contiguous().mT
 
 
 @dataclass(frozen=True)
