@@ -143,6 +143,16 @@ def test_every_name_in_the_table_is_a_module_on_both_sides(small_bert, name, hea
 
 
 @pytest.mark.parametrize("tied", [True, False])
+def test_maps_lie_in_memory_by_columns_and_tables_by_rows(small_bert, tied):
+    ours = from_hf(small_bert(BertForMaskedLM, tie_word_embeddings=tied))
+    for name, module in ours.named_modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            by_rows = isinstance(module, nn.Embedding) or (tied and name == "decoder")
+            assert module.weight.is_contiguous() == by_rows, name
+            assert module.weight.mT.is_contiguous() != by_rows, name
+
+
+@pytest.mark.parametrize("tied", [True, False])
 def test_tied_weights_are_one_parameter_live_and_from_a_file(small_bert, tmp_path, tied):
     hf = small_bert(BertForMaskedLM, tie_word_embeddings=tied)
     hf.save_pretrained(tmp_path)
