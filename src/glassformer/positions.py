@@ -25,7 +25,11 @@ class LearnedPositions(nn.Module):
         self, position_ids: Int[Tensor, "*batch seq"]
     ) -> Float[Tensor, "*batch seq d_model"]:
         """Look up the vector of each position."""
-        return _look_up(self.table.weight, position_ids)
+        _check_length(position_ids, self.table.num_embeddings)
+        try:
+            return self.table(position_ids)
+        except IndexError as error:
+            raise _beyond(position_ids, self.table.num_embeddings) from error
 
 
 class SinusoidalPositions(nn.Module):
@@ -58,7 +62,11 @@ class SinusoidalPositions(nn.Module):
         self, position_ids: Int[Tensor, "*batch seq"]
     ) -> Float[Tensor, "*batch seq d_model"]:
         """Look up the vector of each position."""
-        return _look_up(self.table, position_ids)
+        _check_length(position_ids, len(self.table))
+        try:
+            return nn.functional.embedding(position_ids, self.table)
+        except IndexError as error:
+            raise _beyond(position_ids, len(self.table)) from error
 
 
 def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions} {d_model}"]:
@@ -79,17 +87,17 @@ def _check_sizes(max_positions: int, d_model: int) -> None:
         )
 
 
-def _look_up(table: Tensor, position_ids: Tensor) -> Tensor:
-    seq, max_positions = position_ids.shape[-1], table.shape[0]
-    # The length tells without a look at the values, which may lie on another device.
+def _check_length(position_ids: Tensor, max_positions: int) -> None:
+    """The length tells without a look at the values, which may lie on another device."""
+    seq = position_ids.shape[-1]
     if seq > max_positions:
         raise ValueError(
             f"a sequence of {seq} tokens is longer than max_positions ({max_positions})"
         )
-    try:
-        return nn.functional.embedding(position_ids, table)
-    except IndexError as error:
-        first, last = position_ids.min().item(), position_ids.max().item()
-        raise ValueError(
-            f"positions {first} to {last} are not all within max_positions ({max_positions})"
-        ) from error
+
+
+def _beyond(position_ids: Tensor, max_positions: int) -> ValueError:
+    first, last = position_ids.min().item(), position_ids.max().item()
+    return ValueError(
+        f"positions {first} to {last} are not all within max_positions ({max_positions})"
+    )
