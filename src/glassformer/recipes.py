@@ -18,7 +18,7 @@ Report = Callable[[int, int, str], None]
 SEED = 0
 """Where every recipe's random numbers start."""
 
-RECIPES: Mapping[str, str] = MappingProxyType({})
+RECIPES: Mapping[str, str] = MappingProxyType({"warmup": "glassformer.warmup"})
 """The module of each recipe by the name that `trained` takes."""
 
 

@@ -1,0 +1,132 @@
+"""Warm-up: a learning rate that starts small, and an experiment that shows which stacks need it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from glassformer.config import TransformerConfig
+from glassformer.encoder import TransformerEncoder
+from glassformer.recipes import Report
+
+SYMBOLS, LENGTH, WIDTH = 20, 12, 32
+BATCH, STEPS = 32, 300
+ATTEMPTS = 2
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way to train a stack to write sequences backwards.
+
+    Attributes:
+        norm_first: pre-norm instead of post-norm.
+        depth: layers in the stack.
+        peak: the learning rate once it is warm.
+        warm_up: steps until then.
+    """
+
+    norm_first: bool
+    depth: int
+    peak: float = 0.01
+    warm_up: int = 0
+
+    def __str__(self) -> str:
+        start = f"warm-up {self.warm_up}" if self.warm_up else "no warm-up"
+        norm = "pre" if self.norm_first else "post"
+        return f"{norm}-norm, {self.depth} layers, rate {self.peak}, {start}"
+
+
+RUNS = (
+    *(Run(norm_first, depth) for depth in (2, 4, 12) for norm_first in (False, True)),
+    Run(False, 12, warm_up=100),
+    Run(False, 12, peak=0.003),
+)
+"""What `train` does, each `ATTEMPTS` times."""
+
+
+class Reverser(nn.Module):
+    """An encoder, and a linear map from each place to the symbol that belongs there.
+
+    Shapes: symbols (batch, seq) to logits (batch, seq, vocab).
+    """
+
+    def __init__(self, norm_first: bool, depth: int):
+        super().__init__()
+        config = TransformerConfig(
+            vocab_size=SYMBOLS,
+            d_model=WIDTH,
+            num_heads=2,
+            num_layers=depth,
+            d_ff=2 * WIDTH,
+            norm_first=norm_first,
+            max_positions=LENGTH,
+            num_token_types=0,
+            dropout=0.0,
+            attn_dropout=0.0,
+            pad_token_id=None,
+            initializer_range=0.1,  # at this width what 0.02 is at BERT's: 0.02 * sqrt(768 / 32)
+        )
+        self.encoder = TransformerEncoder(config)
+        self.head = nn.Linear(WIDTH, SYMBOLS)
+
+    def forward(self, symbols: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
+        """Guess the sequence backwards."""
+        return self.head(self.encoder(symbols))
+
+
+def warm_up(step: int, steps: int) -> float:
+    """The share of the full learning rate at a step: it rises evenly, and then stays.
+
+    Source: the first half of Vaswani et al. 2017, equation 3, without the decay.
+    """
+    return min(1.0, (step + 1) / steps) if steps else 1.0
+
+
+def build() -> nn.Module:
+    """The untrained stacks: those of each run side by side, in the order of `RUNS`."""
+    return nn.ModuleList(
+        Reverser(run.norm_first, run.depth) for run in RUNS for _ in range(ATTEMPTS)
+    )
+
+
+def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train every stack; the accuracy at each step, by run and attempt."""
+    stacks = iter(model.children())
+    history = {}
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # on matrices this small, threads wait for each other
+    try:
+        for number, run in enumerate(RUNS):
+            for attempt in range(ATTEMPTS):
+                report(number * ATTEMPTS + attempt, len(RUNS) * ATTEMPTS, str(run))
+                history[f"{run}, attempt {attempt}"] = train_one(next(stacks), run)
+    finally:
+        torch.set_num_threads(threads)
+    return history
+
+
+def train_one(model: nn.Module, run: Run) -> list[float]:
+    """Train on fresh random sequences until the steps are spent, or nothing is left to learn."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=run.peak, fused=True)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: warm_up(n, run.warm_up))
+    device = next(model.parameters()).device
+    accuracies: list[float] = []
+    while len(accuracies) < STEPS and not all(a > 0.99 for a in [0.0, *accuracies][-10:]):
+        symbols = torch.randint(SYMBOLS, (BATCH, LENGTH), device=device)
+        wanted = symbols.flip(1)
+        logits = model(symbols)  # (batch, seq, vocab)
+        optimizer.zero_grad()
+        cross_entropy(logits.flatten(0, 1), wanted.flatten()).backward()
+        optimizer.step()
+        schedule.step()
+        accuracies.append((logits.argmax(-1) == wanted).float().mean().item())
+    return accuracies
+
+
+def files() -> Iterable[Path]:
+    """No data: the sequences are drawn."""
+    return ()
