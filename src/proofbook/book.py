@@ -1,6 +1,6 @@
 """A book: its pages parsed once, run together, judged."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -80,10 +80,14 @@ class Book:
         """Parse, run and judge chapters, given as text by path."""
         pages = [self._page(path, text) for path, text in texts.items()]
         running = [page.chapter for page in pages if page.chapter.blocks or page.chapter.claims]
-        runs = self._runner.run(running, progress)
+        runs = self.runs(running, progress)
         checked = [self._judged(page, runs.get(page.chapter.path, Run((), {}))) for page in pages]
         self._checked.update({one.page.chapter.path: one for one in checked})
         return checked
+
+    def runs(self, chapters: Sequence[Chapter], progress: Progress | None = None) -> dict[str, Run]:
+        """Run chapters, or look up what they gave; nothing is judged. By path."""
+        return self._runner.run(chapters, progress)
 
     def of(self, path: str, text: str) -> Checked:
         """The result for a page whose text Markdown is now converting.

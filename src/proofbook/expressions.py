@@ -90,6 +90,18 @@ def randomness_kept() -> Iterator[None]:
                 torch.cuda.set_rng_state_all(gpu_states)
 
 
+def random_states() -> dict[str, object]:
+    """The state of each global random generator that is loaded, to be compared."""
+    states: dict[str, object] = {"random": random.getstate()}
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and hasattr(numpy, "random"):
+        kind, keys, *rest = numpy.random.get_state()
+        states["numpy"] = (kind, keys.tobytes(), *rest)
+    if torch is not None and hasattr(torch, "get_rng_state"):
+        states["torch"] = torch.get_rng_state().numpy().tobytes()
+    return states
+
+
 def as_data(value: object) -> Any:
     """Turn a value into JSON data: numbers, text and nested lists of them; else its repr."""
     try:

@@ -13,7 +13,14 @@ from proofbook.fences import Fence
 from proofbook.ledger import foot_html
 from proofbook.model import BlockResult
 from proofbook.problems import Problem
-from proofbook.render import AssetUrl, claim_marks, outputs_html, problems_html, proof_html
+from proofbook.render import (
+    AssetUrl,
+    claim_marks,
+    outputs_html,
+    payload_html,
+    problems_html,
+    proof_html,
+)
 from proofbook.sheet import Marks, Sheet
 from proofbook.show import Shown
 from proofbook.weave import FENCES
@@ -60,7 +67,8 @@ class PageFace:
         attribute = f' id="{name}"' if name else ""
         html = self._formatted(fence, code, looks, self._after(index), md)
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
-        return f'<div class="proofbook-block"{attribute}>{html}{below}</div>'
+        payload = payload_html(self._result(index))
+        return f'<div class="proofbook-block"{attribute}>{html}{below}{payload}</div>'
 
     def _formatted(
         self, fence: Fence, code: str, looks: dict[str, str], after: str, md: Markdown
@@ -97,10 +105,13 @@ class PageFace:
         first = self.known.page.offset + fence.line
         last = first + fence.code.count("\n") + 1
         problems = [problem for problem in self.known.problems if first <= problem.line <= last]
+        return outputs_html(self._result(index), self.asset_url) + problems_html(problems)
+
+    def _result(self, index: int) -> BlockResult:
+        """What the block at a fence gave; nothing where it did not run."""
         block = self.known.page.blocks.get(index)
         results = self.known.run.blocks
-        result = results[block] if block is not None and block < len(results) else BlockResult()
-        return outputs_html(result, self.asset_url) + problems_html(problems)
+        return results[block] if block is not None and block < len(results) else BlockResult()
 
     def _link(self, shown: Shown) -> str:
         address = self.book.settings.source_url

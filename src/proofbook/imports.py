@@ -32,6 +32,12 @@ def compile_project_from_source() -> None:
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
 
 
+def is_own(package: str) -> bool:
+    """Whether a package that is loaded is the project's own, and not an installed one."""
+    path = getattr(sys.modules.get(package), "__file__", None)
+    return path is not None and not is_installed(path)
+
+
 def seed() -> None:
     """Seed Python's generator, and numpy's and torch's: now if loaded, else as soon as they are."""
     random.seed(SEED)

@@ -112,12 +112,22 @@ class Failure:
 
 @dataclass(frozen=True)
 class BlockResult:
-    """What running a block gave."""
+    """What running a block gave.
+
+    Attributes:
+        outputs: What it showed, in order.
+        examples: The prompts of a doctest.
+        failure: Set where it did not run to its end.
+        seconds: How long it took.
+        payload: The smallest program that does the same: what comes before the block, and its own
+            code without imports; nothing where the block failed.
+    """
 
     outputs: tuple[Output, ...] = ()
     examples: tuple[Example, ...] = ()
     failure: Failure | None = None
     seconds: float = 0.0
+    payload: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)

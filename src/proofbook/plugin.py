@@ -76,6 +76,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         missing = [name for name in names if name not in given]
         config.markdown_extensions = [*given, *missing, self.extension]
         config.extra_css.append(f"{ASSETS}/proofbook.css")
+        config.extra_javascript.append(f"{ASSETS}/proofbook.js")
         return config
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
@@ -101,8 +102,8 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
                 text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
                 files.append(File.generated(config, file.src_uri, content=text))
         book.check(texts, _progress)
-        css = STATIC / "proofbook.css"
-        files.append(File.generated(config, f"{ASSETS}/{css.name}", abs_src_path=str(css)))
+        for asset in (STATIC / "proofbook.css", STATIC / "proofbook.js"):
+            files.append(File.generated(config, f"{ASSETS}/{asset.name}", abs_src_path=str(asset)))
         return files
 
     @event_priority(-100)

@@ -1,10 +1,12 @@
 """Turn what a run gave into HTML."""
 
+import json
 import re
 from collections.abc import Callable
 from html import escape
 
 from proofbook.model import BlockResult, Claim, Output, Run
+from proofbook.payload import program
 from proofbook.problems import Problem
 from proofbook.verdict import shown
 
@@ -36,6 +38,14 @@ def _output_html(output: Output, asset_url: AssetUrl) -> str:
     if lines <= LONG:
         return pre
     return f"<details><summary>{lines} lines of output</summary>{pre}</details>"
+
+
+def payload_html(result: BlockResult) -> str:
+    """The program that a block's copy button gives, out of sight; nothing if there is none."""
+    if not result.payload[1]:
+        return ""
+    text = json.dumps(program(*result.payload)).replace("<", "\\u003c")  # no tag ends the script
+    return f'<script type="application/json" class="proofbook-payload">{text}</script>'
 
 
 def problems_html(problems: list[Problem]) -> str:

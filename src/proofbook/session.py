@@ -7,6 +7,7 @@ whatever a block sets (default dtype, grad mode, print options, environment) end
 import __future__
 
 import ast
+import contextlib
 import doctest
 import inspect
 import linecache
@@ -19,8 +20,10 @@ from typing import Any
 
 from proofbook import display
 from proofbook.capture import Capture
-from proofbook.expressions import Expression, as_data, randomness_kept
+from proofbook.expressions import Expression, as_data, random_states, randomness_kept
+from proofbook.imports import SEED, is_own
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
+from proofbook.payload import Slicer
 from proofbook.tracebacks import failure_of, last_line
 
 LARGEST_TEXT = 1_000_000
@@ -40,6 +43,8 @@ class Session:
         self._blocks = blocks
         self._claims = list(claims)
         self._capture = capture
+        self._slicer = Slicer(SEED, is_own)
+        self._draws: list[tuple[int, str]] = []
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
 
@@ -51,6 +56,7 @@ class Session:
         shown: list[Output] = []
         examples: list[Example] = []
         failure = None
+        self._draws.clear()
         try:
             value = None
             if block.kind == "python":
@@ -68,7 +74,8 @@ class Session:
             text = text[:LARGEST_TEXT]
         printed = [Output("stdout", text)] if text else []
         seconds = time.perf_counter() - started
-        return BlockResult((*printed, *shown), tuple(examples), failure, seconds)
+        payload = ("", "") if failure else self._slicer.add(block, self._draws)
+        return BlockResult((*printed, *shown), tuple(examples), failure, seconds, payload)
 
     def ready(self, done: int) -> list[tuple[str, int]]:
         """Take the waiting claims whose turn has come now that `done` blocks have run.
@@ -112,15 +119,29 @@ class Session:
         """Run a block and return the value of the expression it ends with, if it does."""
         _remember(filename, code)
         tree = ast.parse(code, filename)
-        last = tree.body[-1] if tree.body else None
-        expression = None
-        if isinstance(last, ast.Expr) and not code.rstrip().endswith(";"):
-            expression = ast.Expression(last.value)
-            del tree.body[-1]
-        exec(self._compile(tree, filename, "exec"), self.names)
-        if expression is None:
-            return None
-        return eval(self._compile(expression, filename, "eval"), self.names)
+        compile(tree, filename, "exec", self._future, dont_inherit=True)  # its errors come first
+        shows = not code.rstrip().endswith(";")
+        value = None
+        for number, statement in enumerate(tree.body):
+            with self._watching_draws(number):
+                if shows and statement is tree.body[-1] and isinstance(statement, ast.Expr):
+                    expression = ast.Expression(statement.value)
+                    value = eval(self._compile(expression, filename, "eval"), self.names)
+                else:
+                    single = ast.Module([statement], [])
+                    exec(self._compile(single, filename, "exec"), self.names)
+        return value
+
+    @contextlib.contextmanager
+    def _watching_draws(self, number: int) -> Iterator[None]:
+        """Note which random generators a statement moves; one that it loads has not moved."""
+        before = random_states()
+        try:
+            yield
+        finally:
+            after = random_states()
+            moved = [name for name, state in before.items() if after[name] != state]
+            self._draws.extend((number, name) for name in moved)
 
     def _run_doctest(self, code: str, filename: str) -> Iterator[Example]:
         examples = doctest.DocTestParser().get_examples(code, filename)
@@ -130,9 +151,10 @@ class Session:
             lines[example.lineno : example.lineno + len(source)] = source
         _remember(filename, "\n".join(lines))
         sys.displayhook = sys.__displayhook__
-        for example in examples:
+        for number, example in enumerate(examples):
             try:
-                exec(self._compile_example(example, filename), self.names)
+                with self._watching_draws(number):
+                    exec(self._compile_example(example, filename), self.names)
                 got = self._capture.take()
             except BaseException as error:
                 if example.exc_msg is None:

@@ -17,6 +17,7 @@ def load_block(data: Mapping[str, Any]) -> BlockResult:
         examples=tuple(Example(**example) for example in data["examples"]),
         failure=_load_failure(data["failure"]),
         seconds=data["seconds"],
+        payload=(data["payload"][0], data["payload"][1]),
     )
 
 

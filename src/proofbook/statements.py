@@ -1,0 +1,191 @@
+"""What each statement of a page reads, binds and may change, as far as its text tells."""
+
+import ast
+import doctest
+import symtable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from proofbook.model import Block
+
+MUTATORS = frozenset(
+    {"add", "append", "backward", "clear", "eval", "extend", "insert", "load_state_dict", "pop"}
+    | {"popitem", "remove", "reverse", "setdefault", "sort", "step", "train", "update"}
+)
+"""Methods that change the object they are called on; those that end in `_` do so too."""
+
+# A step or a backward pass changes what its object was made from: parameters and their gradients.
+FAR_REACHING = frozenset({"backward", "step"})
+HARMLESS = frozenset({"print", "display"})
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement at the top level of a page.
+
+    Attributes:
+        block: Index of its block.
+        code: Its lines, with the comments just above it.
+        above: Blank lines above it.
+        reads: Names that must exist, in functions that it defines too.
+        binds: Names that it gives a value.
+        renews: Those of `binds` whose old value plays no part any more.
+        changes: Names whose objects it may change.
+        far: Those of `changes` whose makers change with them.
+        draws: Random generators that it moved.
+        defines: Whether what it reads is read when the function it defines is called.
+        imported: For an import, each name that it binds, with a statement that binds it alone.
+    """
+
+    block: int
+    code: str
+    above: int = 0
+    reads: frozenset[str] = frozenset()
+    binds: frozenset[str] = frozenset()
+    renews: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+    far: frozenset[str] = frozenset()
+    draws: frozenset[str] = frozenset()
+    defines: bool = False
+    imported: tuple[tuple[str, str], ...] = ()
+
+
+def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt, bool]]:
+    """Code, blank lines above it and tree of each statement, and whether its value is shown."""
+    if block.kind == "pycon":
+        for example in doctest.DocTestParser().get_examples(block.code):
+            for tree in ast.parse(example.source).body:
+                yield example.source.rstrip("\n"), 0, tree, True
+        return
+    lines = block.code.split("\n")
+    body = ast.parse(block.code).body
+    after = 0
+    for tree in body:
+        first = min([tree.lineno, *(d.lineno for d in getattr(tree, "decorator_list", []))]) - 1
+        while first > after and lines[first - 1].startswith("#"):
+            first -= 1
+        above = 0
+        while first - above > after and not lines[first - above - 1].strip():
+            above += 1
+        after = tree.end_lineno or first + 1
+        yield "\n".join(lines[first:after]), above, tree, tree is body[-1]
+
+
+class Reader:
+    """Reads blocks in order, and remembers which names are modules, classes and functions."""
+
+    def __init__(self) -> None:
+        self.callables: set[str] = set()
+        self.impure: set[str] = set()
+
+    def read(
+        self, index: int, block: Block, draws: Sequence[tuple[int, str]]
+    ) -> Iterator[Statement]:
+        """The statements of a block; a prompt of a doctest is one.
+
+        Args:
+            index: Which block of the page it is.
+            block: The block.
+            draws: Index of a statement and name of a random generator that it moved, for each.
+        """
+        for number, (code, above, tree, shown) in enumerate(_split(block)):
+            moved = frozenset(generator for n, generator in draws if n == number)
+            yield self._read(tree, Statement(index, code, above, draws=moved), shown)
+
+    def _read(self, tree: ast.stmt, bare: Statement, shown: bool) -> Statement:
+        """Fill in what the text of a statement tells."""
+        if isinstance(tree, ast.Import | ast.ImportFrom):
+            imported = tuple(_imports(tree))
+            names = frozenset(name for name, _ in imported)
+            self.callables |= names
+            return replace(bare, binds=names, renews=names, imported=imported)
+        defines = isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        binds, reads = _names(tree)
+        changes, far = self._changed(tree)
+        if isinstance(tree, ast.Expr) and not shown and isinstance(tree.value, ast.Call):
+            changes |= self._changed_by_bare_call(tree.value, drew=bool(bare.draws))
+        if defines:
+            self.callables |= binds
+            if far or changes:
+                self.impure |= binds
+            changes, far = set(), set()
+        assigns = isinstance(tree, ast.Assign | ast.AnnAssign)
+        return replace(
+            bare,
+            reads=frozenset(reads),
+            binds=frozenset(binds),
+            renews=frozenset(binds if defines else binds - reads if assigns else ()),
+            changes=frozenset(changes),
+            far=frozenset(far),
+            defines=defines,
+        )
+
+    def _changed(self, tree: ast.stmt) -> tuple[set[str], set[str]]:
+        """Names whose objects a statement may change, and those that reach far."""
+        changes: set[str] = set()
+        far: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute | ast.Subscript):
+                if not isinstance(node.ctx, ast.Load):
+                    changes |= _root(node)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                method = node.func.attr
+                in_place = method.endswith("_") and not method.endswith("__")
+                if in_place or method in MUTATORS:
+                    changes |= _root(node.func)
+                if in_place:  # torch.nn.init.normal_(weight)
+                    changes |= _roots_of_arguments(node)
+                if method in FAR_REACHING:
+                    far |= _root(node.func)
+            elif isinstance(node, ast.Call) and _root(node.func) & self.impure:
+                changes |= _roots_of_arguments(node)
+        return changes - self.callables, far - self.callables
+
+    def _changed_by_bare_call(self, call: ast.Call, *, drew: bool) -> set[str]:
+        """A call whose value is not used is there for what it changes."""
+        if isinstance(call.func, ast.Name):
+            return set() if call.func.id in HARMLESS else _roots_of_arguments(call)
+        root = _root(call.func)
+        if root & self.callables and drew:  # torch.manual_seed: told by what it drew
+            return set()
+        return root | (_roots_of_arguments(call) - self.callables)
+
+
+def _names(tree: ast.stmt) -> tuple[set[str], set[str]]:
+    """The names that a statement binds, and those that it reads, in functions too."""
+    table = symtable.symtable(ast.unparse(tree), "<statement>", "exec")
+    symbols = table.get_symbols()
+    binds = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
+    reads = {s.get_name() for s in symbols if s.is_referenced()}
+    return binds, reads | {name for inner in table.get_children() for name in _globals(inner)}
+
+
+def _roots_of_arguments(call: ast.Call) -> set[str]:
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return set().union(*map(_root, arguments))
+
+
+def _imports(tree: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    for alias in tree.names:
+        name = alias.asname or alias.name.split(".")[0]
+        alone = (
+            ast.Import([alias])
+            if isinstance(tree, ast.Import)
+            else ast.ImportFrom(tree.module, [alias], tree.level)
+        )
+        yield name, ast.unparse(alone)
+
+
+def _globals(table: symtable.SymbolTable) -> Iterator[str]:
+    for symbol in table.get_symbols():
+        if symbol.is_global() and symbol.is_referenced():
+            yield symbol.get_name()
+    for inner in table.get_children():
+        yield from _globals(inner)
+
+
+def _root(node: ast.expr) -> set[str]:
+    """The name that a chain of attributes, items and calls begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
