@@ -1,0 +1,187 @@
+"""A classifier that the project trains itself: who did it, a person, an animal or a thing."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files as resources
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch.nn.utils import clip_grad_norm_
+
+from glassformer.checkpoints import WEIGHTS, default_checkpoint, tokenizer
+from glassformer.encoder import TransformerEncoder
+from glassformer.heads import TransformerForSequenceClassification
+from glassformer.pretrained import load
+from glassformer.recipes import Report
+
+LABELS = ("person", "animal", "thing")
+
+EPOCHS, BATCH = 10, 16
+RATE, HEAD_RATE = 1e-4, 3e-4
+WARM_UP = 0.1  # of the steps
+FROZEN = 2  # layers, from below, that stay as they were trained before
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence of the corpus.
+
+    Attributes:
+        text: the sentence, in which one of three acts on the others.
+        label: which of `LABELS` acts.
+        triple: the same for the three sentences that have the same words.
+    """
+
+    text: str
+    label: str
+    triple: int
+
+
+def corpus(split: str) -> list[Example]:
+    """The sentences of a split, "train" or "test"; the three of a triple stand together.
+
+    Raises:
+        ValueError: there is no such split.
+    """
+    with corpus_file().open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    splits = sorted({row["split"] for row in rows})
+    if split not in splits:
+        raise ValueError(f"split ({split!r}) must be one of {', '.join(splits)}")
+    return [
+        Example(row["sentence"], row["label"], int(row["triple"]))
+        for row in rows
+        if row["split"] == split
+    ]
+
+
+def corpus_file() -> Path:
+    """Where the corpus lies: tab-separated, with a header."""
+    return Path(str(resources("glassformer"))) / "corpora" / "who_did_it.tsv"
+
+
+def encode(texts: Sequence[str]) -> dict[str, Int[Tensor, "batch seq"]]:
+    """Ids with [CLS] first and [SEP] last, padded to the longest, and the attention mask."""
+    batch = tokenizer()(list(texts), padding=True, return_tensors="pt")
+    return {name: batch[name] for name in ("input_ids", "attention_mask")}
+
+
+def build() -> TransformerForSequenceClassification:
+    """The trained body with a new head."""
+    body = load(default_checkpoint())
+    assert isinstance(body, TransformerEncoder)
+    model = TransformerForSequenceClassification(replace(body.config, num_labels=len(LABELS)))
+    model.encoder.load_state_dict(body.state_dict())
+    return model
+
+
+def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train the head and the upper layers; the loss of each step, and each epoch's accuracy."""
+    assert isinstance(model, TransformerForSequenceClassification)
+    examples = corpus("train")
+    batch = encode([example.text for example in examples])
+    ids, mask, labels = batch["input_ids"], batch["attention_mask"], label_ids(examples)
+    steps = EPOCHS * -(-len(examples) // BATCH)
+    optimizer = optimizer_of(model)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: slope(step, steps))
+    history: dict[str, list[float]] = {"loss": [], "accuracy": []}
+    for _ in range(EPOCHS):
+        right = 0
+        for rows in torch.randperm(len(examples)).split(BATCH):
+            longest = int(mask[rows].sum(-1).max())
+            wanted = labels[rows].to(model.classifier.weight.device)
+            inputs = (part[rows, :longest].to(wanted.device) for part in (ids, mask))
+            logits = model(*inputs)  # (batch, num_labels)
+            loss = cross_entropy(logits, wanted)
+            optimizer.zero_grad()
+            loss.backward()
+            clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            schedule.step()
+            right += int((logits.argmax(-1) == wanted).sum())
+            history["loss"].append(loss.item())
+            report(len(history["loss"]), steps, f"loss {loss.item():.2f}")
+        history["accuracy"].append(right / len(examples))
+    return history
+
+
+def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Optimizer:
+    """AdamW on the head and the upper layers; what lies below is frozen."""
+    body = model.encoder
+    for module in (body.embeddings, *body.layers[:FROZEN]):
+        module.requires_grad_(False)
+    upper = [p for p in body.parameters() if p.requires_grad]
+    head = [*model.pooler.parameters(), *model.classifier.parameters()]
+    groups = [{"params": upper, "lr": RATE}, {"params": head, "lr": HEAD_RATE}]
+    return torch.optim.AdamW(groups, fused=True)
+
+
+def slope(step: int, steps: int) -> float:
+    """The share of the full learning rate at a step: up in the first tenth, then down to nothing.
+
+    Source: Devlin et al. 2019, appendix A.2.
+    """
+    return min((step + 1) / (WARM_UP * steps), 1.0) * (1 - step / steps)
+
+
+def label_ids(examples: Sequence[Example]) -> Int[Tensor, " batch"]:
+    """The place of each label in `LABELS`."""
+    return torch.tensor([LABELS.index(example.label) for example in examples])
+
+
+@torch.no_grad()
+def classify(
+    model: TransformerForSequenceClassification, texts: Sequence[str]
+) -> Float[Tensor, "batch num_labels"]:
+    """The probability of each label, for each text.
+
+    Raises:
+        ValueError: the model is in training mode, where dropout would decide with it.
+    """
+    if model.training:
+        raise ValueError("model.training (True) must be False to classify: call model.eval()")
+    device = model.classifier.weight.device
+    logits = model(**{name: part.to(device) for name, part in encode(texts).items()})
+    return logits.softmax(-1).cpu()
+
+
+def bag_of_words(train: Sequence[str], labels: Tensor, test: Sequence[str]) -> Tensor:
+    """The labels that a logistic regression over word counts gives to the test sentences."""
+    counted = [tokenizer()(list(texts), add_special_tokens=False) for texts in (train, test)]
+    size = len(tokenizer())
+    counts = [
+        torch.stack([torch.tensor(ids).bincount(minlength=size) for ids in part["input_ids"]])
+        for part in counted
+    ]
+    model = nn.Linear(size, len(LABELS))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(100):
+        optimizer.zero_grad()
+        cross_entropy(model(counts[0].float()), labels).backward()
+        optimizer.step()
+    return model(counts[1].float()).argmax(-1)
+
+
+def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
+    """The interval in which a share lies, at 95 % where z is 1.96.
+
+    Raises:
+        ValueError: the share is not between none and all of at least one.
+
+    Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
+    """
+    if not 0 <= right <= total or total == 0:
+        raise ValueError(f"right ({right}) must lie between 0 and total ({total}), which is not 0")
+    share, weight = right / total, z * z / total
+    middle = (share + weight / 2) / (1 + weight)
+    reach = z / (1 + weight) * (share * (1 - share) / total + weight / (4 * total)) ** 0.5
+    return middle - reach, middle + reach
+
+
+def files() -> Iterable[Path]:
+    """The corpus and the body's weights."""
+    return [corpus_file(), default_checkpoint() / WEIGHTS]
