@@ -18,7 +18,9 @@ Report = Callable[[int, int, str], None]
 SEED = 0
 """Where every recipe's random numbers start."""
 
-RECIPES: Mapping[str, str] = MappingProxyType({"warmup": "glassformer.warmup"})
+RECIPES: Mapping[str, str] = MappingProxyType(
+    {"classifier": "glassformer.classification", "warmup": "glassformer.warmup"}
+)
 """The module of each recipe by the name that `trained` takes."""
 
 
