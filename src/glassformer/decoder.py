@@ -123,8 +123,9 @@ class TransformerDecoder(nn.Module):
             _check_mask("attention_mask", attention_mask, (batch, past + seq))
             attn_mask = padding_mask(attention_mask)  # (batch, 1, 1, past + seq)
             position_ids = (attention_mask.long().cumsum(1) - 1).clamp(min=0)[:, past:]
-        if memory_attention_mask is not None and memory is not None:
-            _check_mask("memory_attention_mask", memory_attention_mask, tuple(memory.shape[:2]))
+        if memory_attention_mask is not None:
+            there = None if memory is None else tuple(memory.shape[:2])
+            _check_mask("memory_attention_mask", memory_attention_mask, there)
             memory_mask = padding_mask(memory_attention_mask)  # (batch, 1, 1, memory_seq)
         hidden = self.embeddings(input_ids, position_ids=position_ids)  # (batch, seq, d_model)
         for layer, layer_cache in zip(self.layers, caches, strict=True):
@@ -150,7 +151,9 @@ def check_memory(memory: Tensor | None, cross_attention: bool) -> None:
         )
 
 
-def _check_mask(name: str, mask: Tensor, shape: tuple[int, ...]) -> None:
+def _check_mask(name: str, mask: Tensor, shape: tuple[int, ...] | None) -> None:
+    if shape is None:
+        raise ValueError(f"{name} of shape {tuple(mask.shape)} was given, but no memory")
     if tuple(mask.shape) != shape:
         raise ValueError(f"{name} of shape {tuple(mask.shape)} must have shape {shape}")
 

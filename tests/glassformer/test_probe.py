@@ -6,7 +6,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from glassformer import MultiHeadAttention, TransformerConfig, TransformerEncoder, record
+from glassformer import (
+    MultiHeadAttention,
+    Transformer,
+    TransformerConfig,
+    TransformerDecoder,
+    TransformerEncoder,
+    record,
+)
 
 BATCH, SEQ, HEADS, HEAD_DIM, LAYERS = 5, 11, 3, 7, 2
 D_MODEL = HEADS * HEAD_DIM
@@ -215,6 +222,66 @@ def test_the_tape_has_the_tokens_that_the_model_was_given(trained, words):
         with torch.no_grad(), record(trained) as tape:
             trained(ids)
         assert [weights.shape for weights in tape.attentions] == [(1, 12, seq, seq)] * 6
+
+
+@pytest.fixture
+def translator():
+    """An encoder of two layers and three heads, a decoder of one layer and seven heads."""
+    sizes = {"d_model": D_MODEL, "d_ff": 37, "max_positions": 23, "num_token_types": 0}
+    decoder = TransformerConfig(
+        vocab_size=103, num_heads=HEAD_DIM, num_layers=1, cross_attention=True, **sizes
+    )
+    return Transformer(
+        TransformerConfig(
+            vocab_size=101, num_heads=HEADS, num_layers=LAYERS, decoder=decoder, **sizes
+        )
+    ).eval()
+
+
+def test_the_attentions_of_an_encoder_decoder_are_told_apart(translator, inputs):
+    tgt = torch.randint(103, (BATCH, 13))
+    with record(translator) as tape:
+        translator(inputs[0], tgt)
+    assert [w.shape for w in tape.attentions] == [(BATCH, HEADS, SEQ, SEQ)] * LAYERS
+    assert [w.shape for w in tape.decoder_attentions] == [(BATCH, HEAD_DIM, 13, 13)]
+    assert [w.shape for w in tape.cross_attentions] == [(BATCH, HEAD_DIM, 13, SEQ)]
+    path = "decoder.layers.0.cross_attention.weights"
+    assert torch.equal(tape.cross_attentions[0], tape[path])
+    assert torch.equal(tape.decoder_attentions[0], tape["decoder.layers.0.attention.weights"])
+    assert torch.equal(tape.attentions[1], tape["encoder.layers.1.attention.weights"])
+    assert [h.shape for h in tape.hidden_states] == [(BATCH, SEQ, D_MODEL)] * (LAYERS + 1)
+    assert [h.shape for h in tape.decoder_hidden_states] == [(BATCH, 13, D_MODEL)] * 2
+    assert torch.equal(tape.decoder_hidden_states[1], tape["decoder.layers.0.output"])
+
+
+def test_a_decoder_alone_and_under_a_head_has_its_own_attentions(translator, inputs):
+    config = TransformerConfig(
+        vocab_size=101, d_model=D_MODEL, num_heads=HEADS, num_layers=LAYERS, d_ff=37
+    )
+    head = nn.ModuleDict({"decoder": TransformerDecoder(config)})
+    with record(head) as tape:
+        head["decoder"](inputs[0])
+    shapes = [(BATCH, HEADS, SEQ, SEQ)] * LAYERS
+    for weights in (tape.attentions, tape.decoder_attentions):
+        assert [w.shape for w in weights] == shapes
+    assert len(tape.hidden_states) == len(tape.decoder_hidden_states) == LAYERS + 1
+    with pytest.raises(ValueError, match=r"no cross-attention was recorded"):
+        _ = tape.cross_attentions
+    memory = torch.randn(BATCH, 13, D_MODEL)
+    with record(translator.decoder) as tape:
+        translator.decoder(inputs[0], memory=memory)
+    assert [w.shape for w in tape.attentions] == [(BATCH, HEAD_DIM, SEQ, SEQ)]
+    assert [w.shape for w in tape.cross_attentions] == [(BATCH, HEAD_DIM, SEQ, 13)]
+    assert [h.shape for h in tape.hidden_states] == [(BATCH, SEQ, D_MODEL)] * 2
+
+
+def test_an_encoder_has_no_decoder_attentions(encoder, inputs):
+    with record(encoder) as tape:
+        encoder(*inputs)
+    with pytest.raises(ValueError, match="no decoder attention was recorded"):
+        _ = tape.decoder_attentions
+    with pytest.raises(ValueError, match="no decoder layer was recorded"):
+        _ = tape.decoder_hidden_states
 
 
 def test_attentions_are_never_silently_empty(encoder):

@@ -1,0 +1,113 @@
+import math
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from glassformer import next_token_loss, shift_targets, warmup_decay
+
+BATCH, SEQ, VOCAB, PAD = 5, 11, 17, 3
+LENGTHS = torch.tensor([11, 7, 3, 2, 1])
+
+
+@pytest.fixture
+def logits():
+    return torch.randn(BATCH, SEQ, VOCAB, dtype=torch.float64, requires_grad=True)
+
+
+@pytest.fixture
+def labels():
+    ids = torch.randint(PAD + 1, VOCAB, (BATCH, SEQ))
+    return ids.masked_fill(torch.arange(SEQ) >= LENGTHS[:, None], PAD)
+
+
+def test_each_answer_is_the_token_that_follows():
+    read, answers = shift_targets(torch.tensor([[1, 4, 6, 2], [1, 8, 2, 3]]))
+    assert read.tolist() == [[1, 4, 6], [1, 8, 2]]
+    assert answers.tolist() == [[4, 6, 2], [8, 2, 3]]
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.7])
+def test_loss_by_hand(logits, labels, smoothing):
+    """Smoothing puts smoothing / vocab on each token, and the rest on the true one."""
+    losses = []
+    for row, places, length in zip(logits, labels, LENGTHS, strict=True):
+        for scores, label in zip(row[:length], places[:length], strict=True):
+            logs = [math.log(p) for p in scores.softmax(0).tolist()]
+            true = logs[label]
+            losses.append(-(1 - smoothing) * true - smoothing * sum(logs) / VOCAB)
+    loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+    assert loss.item() == pytest.approx(sum(losses) / len(losses), abs=1e-12)
+    assert len(losses) == 24
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_loss_equals_torchs_mean(logits, labels, smoothing):
+    expected = cross_entropy(
+        logits.mT, labels, ignore_index=PAD, label_smoothing=smoothing, reduction="mean"
+    )
+    loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+    torch.testing.assert_close(loss, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_loss_of_padding_is_zero_and_moves_nothing(logits, labels, smoothing):
+    loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+    loss.backward()
+    pads = labels == PAD
+    assert logits.grad[pads].eq(0).all()
+    assert logits.grad[~pads].ne(0).all()
+    logits.grad = None
+    nothing = torch.full_like(labels, PAD)
+    loss = next_token_loss(logits, nothing, pad_token_id=PAD, label_smoothing=smoothing)
+    loss.backward()
+    assert loss.item() == 0
+    assert logits.grad.eq(0).all()
+
+
+def test_the_smoothed_loss_is_least_where_the_true_token_has_its_share():
+    """With 1 − e + e / vocab on the true token and e / vocab on each other one."""
+    smoothing = 0.1
+    wanted = torch.full((1, 1, VOCAB), smoothing / VOCAB, dtype=torch.float64)
+    wanted[0, 0, 7] += 1 - smoothing
+    logits = wanted.log().requires_grad_()
+    labels = torch.tensor([[7]])
+    next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing).backward()
+    assert logits.grad.abs().max() < 1e-15
+
+
+def test_learning_rate_by_hand():
+    """Vaswani et al. 2017, equation 3, for a width of 16 and 4 steps of warm-up."""
+    rates = [warmup_decay(step, d_model=16, warmup_steps=4) for step in (1, 2, 4, 16, 64)]
+    assert rates == pytest.approx([1 / 32, 1 / 16, 1 / 8, 1 / 16, 1 / 32], rel=1e-12)
+
+
+def test_learning_rate_climbs_to_its_peak_and_falls():
+    rates = [warmup_decay(step, d_model=512, warmup_steps=13) for step in range(1, 101)]
+    assert rates[12] == max(rates) == pytest.approx(1 / math.sqrt(512 * 13))
+    assert rates[:13] == sorted(rates[:13])
+    assert rates[12:] == sorted(rates[12:], reverse=True)
+
+
+@pytest.mark.usefixtures("unhooked")
+class TestBadInput:
+    def test_targets_too_short_to_be_shifted(self):
+        with pytest.raises(ValueError, match=r"at least 2 tokens, got \(5, 1\)"):
+            shift_targets(torch.zeros(5, 1, dtype=torch.int64))
+        with pytest.raises(ValueError, match=r"at least 2 tokens, got \(5,\)"):
+            shift_targets(torch.zeros(5, dtype=torch.int64))
+
+    def test_labels_that_do_not_fit(self, logits, labels):
+        with pytest.raises(ValueError, match=r"\(5, 11, 17\) must .* labels \(5, 10\)"):
+            next_token_loss(logits, labels[:, 1:], pad_token_id=PAD)
+
+    @pytest.mark.parametrize("smoothing", [-0.1, 1.0])
+    def test_smoothing_out_of_range(self, logits, labels, smoothing):
+        with pytest.raises(ValueError, match=rf"label_smoothing \({smoothing}\) must be"):
+            next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+
+    @pytest.mark.parametrize("name", ["step", "d_model", "warmup_steps"])
+    def test_rate_before_the_first_step(self, name):
+        sizes = {"step": 1, "d_model": 1, "warmup_steps": 1} | {name: 0}
+        with pytest.raises(ValueError, match=rf"{name} \(0\) must be at least 1"):
+            warmup_decay(**sizes)
