@@ -88,6 +88,8 @@ def test_refuses_sinusoids_past_the_last_position():
         positions(torch.arange(12))
     with pytest.raises(ValueError, match=r"positions 4 to 11 .* max_positions \(11\)"):
         positions(torch.tensor([11, 4]))
+    with pytest.raises(ValueError, match=r"positions -1 to 4 .* max_positions \(11\)"):
+        positions(torch.tensor([-1, 4]))
 
 
 def test_refuses_sinusoids_of_no_width():
