@@ -137,8 +137,6 @@ ROWS = {
 }
 # Chapters to come. Once one is in the navigation, nothing may be left as planned for it.
 PLANNED = {
-    "Feed-forward",
-    "Norms and residuals",
     "Positions",
     "The whole encoder",
     "Classification",
