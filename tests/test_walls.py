@@ -20,9 +20,7 @@ PLUMBING = {"config", "pretrained", "checkpoints", "probe", "recipes"}
 WAITING = {
     "cache",
     "decoder",
-    "encoder",
     "heads",
-    "positions",
     "training",
     "transformer",
 }
