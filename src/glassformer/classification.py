@@ -149,21 +149,27 @@ def classify(
     return logits.softmax(-1).cpu()
 
 
-def bag_of_words(train: Sequence[str], labels: Tensor, test: Sequence[str]) -> Tensor:
+def bag_of_words(
+    train: Sequence[str], labels: Int[Tensor, " batch"], test: Sequence[str]
+) -> Int[Tensor, " tests"]:
     """The labels that a logistic regression over word counts gives to the test sentences."""
-    counted = [tokenizer()(list(texts), add_special_tokens=False) for texts in (train, test)]
-    size = len(tokenizer())
-    counts = [
-        torch.stack([torch.tensor(ids).bincount(minlength=size) for ids in part["input_ids"]])
-        for part in counted
-    ]
-    model = nn.Linear(size, len(LABELS))
+    seen, counts = count_tokens(train), count_tokens(test)
+    known = seen.any(0)  # (vocab,)
+    seen, counts = seen[:, known], counts[:, known]
+    model = nn.Linear(seen.shape[1], len(LABELS))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(100):
         optimizer.zero_grad()
-        cross_entropy(model(counts[0].float()), labels).backward()
+        cross_entropy(model(seen), labels).backward()
         optimizer.step()
-    return model(counts[1].float()).argmax(-1)
+    return model(counts).argmax(-1)
+
+
+def count_tokens(texts: Sequence[str]) -> Float[Tensor, "batch vocab"]:
+    """How often each token of the vocabulary stands in each text."""
+    rows = tokenizer()(list(texts), add_special_tokens=False)["input_ids"]
+    size = len(tokenizer())
+    return torch.stack([torch.tensor(ids).bincount(minlength=size) for ids in rows]).float()
 
 
 def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:

@@ -9,6 +9,7 @@ import torch
 from glassformer import TransformerConfig, TransformerForSequenceClassification, classification
 from glassformer.classification import (
     LABELS,
+    Example,
     bag_of_words,
     build,
     classify,
@@ -102,15 +103,16 @@ def test_builds_the_trained_body_with_three_labels(trained):
 
 
 def test_training_lowers_the_loss_and_touches_only_what_is_not_frozen(monkeypatch):
-    monkeypatch.setattr(classification, "corpus", lambda split: {"train": TRAIN[:12]}[split])
-    monkeypatch.setattr(classification, "EPOCHS", 23)
-    monkeypatch.setattr(classification, "BATCH", 5)
+    examples = [Example(word, LABELS[i % 3], 0) for i, word in enumerate("abcdefg")]
+    monkeypatch.setattr(classification, "corpus", lambda split: {"train": examples}[split])
+    for name, value in {"EPOCHS": 13, "BATCH": 3, "RATE": 0.003, "HEAD_RATE": 0.01}.items():
+        monkeypatch.setattr(classification, name, value)
     model, reported = tiny(), []
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     history = train(model, lambda *progress: reported.append(progress[:2]))
-    assert reported == [(step, 69) for step in range(1, 70)]
-    assert len(history["loss"]) == 69
-    assert len(history["accuracy"]) == 23
+    assert reported == [(step, 39) for step in range(1, 40)]
+    assert len(history["loss"]) == 39
+    assert len(history["accuracy"]) == 13
     assert sum(history["loss"][-3:]) < 0.5 * sum(history["loss"][:3])
     assert history["accuracy"][-1] == 1.0
     changed = {n for n, weight in model.state_dict().items() if not torch.equal(weight, before[n])}
