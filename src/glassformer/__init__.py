@@ -1,6 +1,7 @@
 """The transformer from first principles, one idea a file."""
 
 from glassformer.attention import attention_scores, attention_weights, scaled_dot_product_attention
+from glassformer.cache import KVCache
 from glassformer.checkpoints import (
     CheckpointError,
     Trained,
@@ -14,7 +15,9 @@ from glassformer.decoder import TransformerDecoder, TransformerDecoderLayer
 from glassformer.embeddings import Embeddings
 from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
 from glassformer.feed_forward import FeedForward
+from glassformer.generation import generate
 from glassformer.heads import (
+    TransformerForCausalLM,
     TransformerForMaskedLM,
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
@@ -38,6 +41,7 @@ __all__ = [
     "CheckpointError",
     "Embeddings",
     "FeedForward",
+    "KVCache",
     "LearnedPositions",
     "MultiHeadAttention",
     "Tape",
@@ -48,6 +52,7 @@ __all__ = [
     "TransformerDecoderLayer",
     "TransformerEncoder",
     "TransformerEncoderLayer",
+    "TransformerForCausalLM",
     "TransformerForMaskedLM",
     "TransformerForNextSentencePrediction",
     "TransformerForSequenceClassification",
@@ -59,6 +64,7 @@ __all__ = [
     "default_checkpoint",
     "default_device",
     "from_hf",
+    "generate",
     "ignore_mask",
     "load",
     "next_token_loss",
