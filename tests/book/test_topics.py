@@ -137,8 +137,6 @@ ROWS = {
 }
 # Chapters to come. Once one is in the navigation, nothing may be left as planned for it.
 PLANNED = {
-    "Classification",
-    "The decoder layer",
     "Translation",
     "BERT, GPT and what each is trained for",
     "Applications",
