@@ -35,6 +35,13 @@ def test_each_position_is_transformed_by_itself():
     assert changed.tolist() == [[False, False, False, True, False]] * 2
 
 
+def test_shuffled_tokens_give_shuffled_outputs():
+    layer = FeedForward(D_MODEL, D_FF).double()
+    x = torch.randn(2, 5, D_MODEL, dtype=torch.float64)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    torch.testing.assert_close(layer(x[:, order]), layer(x)[:, order], rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("name", HF_ACTIVATIONS)
 def test_activations_equal_those_of_transformers(name):
     x = torch.linspace(-6, 6, 1009, dtype=torch.float64)
