@@ -13,9 +13,12 @@ from glassformer.config import TransformerConfig
 from glassformer.encoder import TransformerEncoder
 from glassformer.recipes import Report
 
-SYMBOLS, LENGTH, WIDTH = 20, 12, 32
-BATCH, STEPS = 32, 300
-ATTEMPTS = 2
+SYMBOLS = 20
+LENGTH = 12  # symbols in a sequence
+WIDTH = 32  # d_model
+BATCH = 32  # sequences a step
+STEPS = 300  # at most
+ATTEMPTS = 2  # at each run, from different weights
 
 
 @dataclass(frozen=True)
