@@ -282,7 +282,7 @@ def _special_tokens(
         )
     filler = config.pad_token_id if filler is None else filler
     start = filler if start is None else start
-    given = {"decoder_start_token_id": start, "eos_token_id": end, "pad_token_id": filler}
+    given = {"pad_token_id": filler, "decoder_start_token_id": start, "eos_token_id": end}
     for name, token in given.items():
         if token is not None and not 0 <= token < config.vocab_size:
             raise ValueError(

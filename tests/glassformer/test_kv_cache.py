@@ -147,7 +147,7 @@ class TestBadInput:
         cache = KVCache()
         ids = torch.ones(BATCH, 3, dtype=torch.long)
         decoder(ids, cache=cache)
-        with pytest.raises(ValueError, match="another model: it holds 3 tokens .* with 2 layers"):
+        with pytest.raises(ValueError, match=r"another model: it holds 3 tokens .* with 2 layers"):
             copy.deepcopy(decoder)(ids, cache=cache)
 
     def test_another_batch_of_the_same_model(self, decoder):
