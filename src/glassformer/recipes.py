@@ -19,7 +19,11 @@ SEED = 0
 """Where every recipe's random numbers start."""
 
 RECIPES: Mapping[str, str] = MappingProxyType(
-    {"classifier": "glassformer.classification", "warmup": "glassformer.warmup"}
+    {
+        "classifier": "glassformer.classification",
+        "translator": "glassformer.translation",
+        "warmup": "glassformer.warmup",
+    }
 )
 """The module of each recipe by the name that `trained` takes."""
 

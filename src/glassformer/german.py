@@ -1,0 +1,257 @@
+"""German words: who bends how, and what each is in English.
+
+Endings are computed from tables of gender and case; what no rule gives stands in the lexicon.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+# Gender, or p for plural: endings in nominative, accusative and dative.
+Endings = Mapping[str, tuple[str, str, str]]
+CASES = ("nominative", "accusative", "dative")
+
+DEFINITE: Endings = MappingProxyType(
+    {
+        "m": ("der", "den", "dem"),
+        "n": ("das", "das", "dem"),
+        "f": ("die", "die", "der"),
+        "p": ("die", "die", "den"),
+    }
+)
+# Of ein, kein, mein and unser.
+INDEFINITE: Endings = MappingProxyType(
+    {
+        "m": ("", "en", "em"),
+        "n": ("", "", "em"),
+        "f": ("e", "e", "er"),
+        "p": ("e", "e", "en"),
+    }
+)
+# Of adjectives, after der, die, das: the article has said the case.
+WEAK: Endings = MappingProxyType(
+    {
+        "m": ("e", "en", "en"),
+        "n": ("e", "e", "en"),
+        "f": ("e", "e", "en"),
+        "p": ("en", "en", "en"),
+    }
+)
+# Of adjectives, after ein: where the article is bare, the adjective says the case.
+MIXED: Endings = MappingProxyType(
+    {**WEAK, "m": ("er", "en", "en"), "n": ("es", "es", "en")},
+)
+
+DETERMINERS = MappingProxyType(
+    {"the": "der", "a": "ein", "no": "kein", "my": "mein", "our": "unser"}
+)
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A noun: gender, its forms here and in English, and what kinds of thing it is."""
+
+    gender: str
+    singular: str
+    plural: str
+    dative_plural: str
+    english: str
+    english_plural: str
+    kinds: str
+
+
+@dataclass(frozen=True)
+class Adjective:
+    """An adjective as it stands alone, the stem that takes endings, and what it may describe."""
+
+    alone: str
+    stem: str
+    english: str
+    kinds: str
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb: its forms, what it asks for, and its forms in English.
+
+    Attributes:
+        particle: what leaves the verb and goes to the end: "an" in "ruft … an".
+        infinitive: without the particle, like all that follow.
+        third: with he, she or it.
+        participle: of the perfect, with the particle.
+        auxiliary: haben or sein.
+        takes: the kinds of its direct object, `to` and kinds for an object in the dative, or
+            both, divided by a comma; nothing for a verb that takes no object.
+        english: base, third person, past, participle.
+    """
+
+    particle: str
+    infinitive: str
+    third: str
+    participle: str
+    auxiliary: str
+    takes: str
+    english: tuple[str, str, str, str]
+
+    @property
+    def name(self) -> str:
+        """The infinitive, particle first: the name in a dictionary."""
+        return self.particle + self.infinitive
+
+    @property
+    def first(self) -> str:
+        """The form with "ich"."""
+        return self.infinitive.removesuffix("n")
+
+
+def determiner(english: str, gender: str, case: str) -> str:
+    """The German of the, a, no, my or our, in the form that gender and case ask for.
+
+    Raises:
+        ValueError: "a" is asked for in the plural, which has no such word.
+    """
+    column = CASES.index(case)
+    if english == "the":
+        return DEFINITE[gender][column]
+    if english == "a" and gender == "p":
+        raise ValueError("determiner ('a') has no plural")
+    return DETERMINERS[english] + INDEFINITE[gender][column]
+
+
+def adjective(word: Adjective, after: str, gender: str, case: str) -> str:
+    """The adjective with its ending, which hangs on the determiner (in English) before it."""
+    endings = WEAK if after == "the" else MIXED
+    return word.stem + endings[gender][CASES.index(case)]
+
+
+def noun(word: Noun, gender: str, case: str) -> str:
+    """The noun in singular or plural; only the dative plural has an ending of its own."""
+    if gender != "p":
+        return word.singular
+    return word.dative_plural if case == "dative" else word.plural
+
+
+def _verbs(rows: str) -> tuple[Verb, ...]:
+    found = []
+    for row in rows.strip().splitlines():
+        german, takes, english = (part.strip() for part in row.split("|"))
+        particle, infinitive, third, participle, auxiliary = german.split()
+        base, third_person, past, done = english.split()
+        forms = base, third_person, past, done
+        found.append(
+            Verb(particle.strip("-"), infinitive, third, participle, auxiliary, takes, forms)
+        )
+    return tuple(found)
+
+
+def _nouns(rows: str) -> tuple[Noun, ...]:
+    found = []
+    for row in rows.strip().splitlines():
+        german, english, kinds = row.split("|")
+        gender, singular, plural, dative = german.split()
+        one, many = english.split()
+        found.append(Noun(gender, singular, plural, dative, one, many, kinds.strip()))
+    return tuple(found)
+
+
+def _adjectives(rows: str) -> tuple[Adjective, ...]:
+    found = []
+    for row in rows.strip().splitlines():
+        words, kinds = row.split("|")
+        alone, stem, english = words.split()
+        found.append(Adjective(alone, stem, english, kinds.strip()))
+    return tuple(found)
+
+
+NOUNS = _nouns("""
+m Mann Männer Männern               | man men               | person
+f Frau Frauen Frauen                | woman women           | person
+n Kind Kinder Kindern               | child children        | person
+n Mädchen Mädchen Mädchen           | girl girls            | person
+m Lehrer Lehrer Lehrern             | teacher teachers      | person
+f Ärztin Ärztinnen Ärztinnen        | doctor doctors        | person
+m Bruder Brüder Brüdern             | brother brothers      | person
+f Schwester Schwestern Schwestern   | sister sisters        | person
+m Onkel Onkel Onkeln                | uncle uncles          | person
+f Tante Tanten Tanten               | aunt aunts            | person
+m Bäcker Bäcker Bäckern             | baker bakers          | person
+f Königin Königinnen Königinnen     | queen queens          | person
+m Hund Hunde Hunden                 | dog dogs              | pet
+f Katze Katzen Katzen               | cat cats              | pet
+n Pferd Pferde Pferden              | horse horses          | pet
+n Buch Bücher Büchern               | book books            | thing text
+m Brief Briefe Briefen              | letter letters        | thing text
+f Zeitung Zeitungen Zeitungen       | newspaper newspapers  | thing text
+n Beispiel Beispiele Beispielen     | example examples      | text
+n Haus Häuser Häusern               | house houses          | thing shut
+f Tür Türen Türen                   | door doors            | shut
+n Fenster Fenster Fenstern          | window windows        | shut
+m Koffer Koffer Koffern             | suitcase suitcases    | thing shut
+f Tasche Taschen Taschen            | bag bags              | thing shut
+m Apfel Äpfel Äpfeln                | apple apples          | thing
+m Schlüssel Schlüssel Schlüsseln    | key keys              | thing
+n Bild Bilder Bildern               | picture pictures      | thing
+f Lampe Lampen Lampen               | lamp lamps            | thing
+m Tisch Tische Tischen              | table tables          | thing
+f Kamera Kameras Kameras            | camera cameras        | thing
+""")
+
+ADJECTIVES = _adjectives("""
+alt alt old                         | person pet thing shut
+jung jung young                     | person pet
+klein klein small                   | person pet thing shut
+groß groß big                       | person pet thing shut
+müde müd tired                      | person pet
+klug klug clever                    | person pet
+freundlich freundlich friendly      | person pet
+neu neu new                         | thing shut text
+schön schön beautiful               | thing shut text
+gut gut good                        | text
+interessant interessant interesting | text
+rot rot red                         | thing shut
+blau blau blue                      | thing shut
+""")
+
+VERBS = _verbs("""
+-      lachen    lacht    gelacht        haben||laugh laughs laughed laughed
+-      schlafen  schläft  geschlafen     haben||sleep sleeps slept slept
+-      arbeiten  arbeitet gearbeitet     haben||work works worked worked
+-      weinen    weint    geweint        haben||cry cries cried cried
+-      tanzen    tanzt    getanzt        haben||dance dances danced danced
+-      singen    singt    gesungen       haben||sing sings sang sung
+-      warten    wartet   gewartet       haben||wait waits waited waited
+an     kommen    kommt    angekommen     sein||arrive arrives arrived arrived
+zurück kommen    kommt    zurückgekommen sein||return returns returned returned
+auf    wachen    wacht    aufgewacht     sein||wake wakes woke woken
+weg    laufen    läuft    weggelaufen    sein||flee flees fled fled
+-      kaufen    kauft    gekauft        haben|thing|buy buys bought bought
+-      verkaufen verkauft verkauft       haben|thing|sell sells sold sold
+-      verlieren verliert verloren       haben|thing|lose loses lost lost
+-      tragen    trägt    getragen       haben|thing|carry carries carried carried
+-      lesen     liest    gelesen        haben|text|read reads read read
+-      schreiben schreibt geschrieben    haben|text|write writes wrote written
+-      brauchen  braucht  gebraucht      haben|person thing text|need needs needed needed
+-      finden    findet   gefunden       haben|person pet thing text|find finds found found
+-      sehen     sieht    gesehen        haben|person pet thing shut|see sees saw seen
+-      hören     hört     gehört         haben|person pet|hear hears heard heard
+-      malen     malt     gemalt         haben|person pet thing|paint paints painted painted
+-      vergessen vergisst vergessen      haben|person thing text|forget forgets forgot forgotten
+-      besuchen  besucht  besucht        haben|person|visit visits visited visited
+-      waschen   wäscht   gewaschen      haben|person pet|wash washes washed washed
+an     rufen     ruft     angerufen      haben|person|call calls called called
+ein    laden     lädt     eingeladen     haben|person|invite invites invited invited
+ab     holen     holt     abgeholt       haben|person pet thing|collect collects collected collected
+an     schauen   schaut   angeschaut     haben|person pet thing|watch watches watched watched
+mit    bringen   bringt   mitgebracht    haben|person pet thing|bring brings brought brought
+auf    machen    macht    aufgemacht     haben|shut|open opens opened opened
+zu     machen    macht    zugemacht      haben|shut|close closes closed closed
+aus    leihen    leiht    ausgeliehen    haben|thing|borrow borrows borrowed borrowed
+weg    werfen    wirft    weggeworfen    haben|thing|discard discards discarded discarded
+ein    packen    packt    eingepackt     haben|thing|pack packs packed packed
+-      helfen    hilft    geholfen       haben|to person pet|help helps helped helped
+-      danken    dankt    gedankt        haben|to person|thank thanks thanked thanked
+-      folgen    folgt    gefolgt        sein|to person pet|follow follows followed followed
+-      geben     gibt     gegeben        haben|to person, thing|give gives gave given
+-      zeigen    zeigt    gezeigt        haben|to person, thing text|show shows showed shown
+-      schicken  schickt  geschickt      haben|to person, thing|send sends sent sent
+""")

@@ -1,0 +1,124 @@
+"""A translator from German to English, trained on the corpus that the grammar writes."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+from jaxtyping import Int
+from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
+from tokenizers.models import WordLevel
+from tokenizers.trainers import WordLevelTrainer
+from torch import Tensor, nn
+
+from glassformer.config import TransformerConfig
+from glassformer.corpus import make_corpus
+from glassformer.grammar import Pair
+from glassformer.recipes import Report
+from glassformer.training import next_token_loss, shift_targets, warmup_decay
+from glassformer.transformer import Transformer
+
+PAD, START, END, UNKNOWN = range(4)
+SPECIAL_TOKENS = ["[PAD]", "[START]", "[END]", "[UNK]"]
+
+D_MODEL = 128
+EPOCHS, BATCH = 3, 64
+WARMUP, SCALE = 300, 0.5  # half the paper's learning rate, since our model is smaller than its
+SMOOTHING = 0.1
+
+
+@lru_cache(maxsize=1)
+def tokenizers() -> tuple[Tokenizer, Tokenizer]:
+    """The German and the English tokenizer, a word a token, learned from the training pairs."""
+    pairs = make_corpus().train
+    return (
+        word_tokenizer((pair.german for pair in pairs), "$A [END]"),
+        word_tokenizer((pair.english for pair in pairs), "[START] $A [END]"),
+    )
+
+
+def word_tokenizer(sentences: Iterable[str], template: str) -> Tokenizer:
+    """A tokenizer with one token for each word of the sentences, in small letters.
+
+    The template says which special tokens frame a sentence, `$A`.
+    """
+    made = Tokenizer(WordLevel(unk_token="[UNK]"))
+    made.normalizer = normalizers.Lowercase()
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    made.train_from_iterator(sentences, WordLevelTrainer(special_tokens=SPECIAL_TOKENS))
+    frame = [("[START]", START), ("[END]", END)]
+    made.post_processor = processors.TemplateProcessing(single=template, special_tokens=frame)
+    made.enable_padding(pad_id=PAD, pad_token="[PAD]")
+    return made
+
+
+def encode(tokenizer: Tokenizer, sentences: Sequence[str]) -> Int[Tensor, "batch seq"]:
+    """Ids of the sentences, padded on the right to the longest of them."""
+    return torch.tensor([encoding.ids for encoding in tokenizer.encode_batch(list(sentences))])
+
+
+def build() -> Transformer:
+    """The untrained translator: two layers a stack, with a table of tokens for each language."""
+    german, english = tokenizers()
+    one = TransformerConfig(
+        vocab_size=german.get_vocab_size(),
+        d_model=D_MODEL,
+        num_heads=4,
+        num_layers=2,
+        d_ff=2 * D_MODEL,
+        activation="relu",
+        norm_eps=1e-5,
+        positions="sinusoidal",
+        max_positions=64,
+        num_token_types=0,
+        scale_embeddings=True,
+        embedding_norm=False,
+        dropout=0.0,  # no sentence is read often enough to be learned by heart
+        attn_dropout=0.0,
+        pad_token_id=PAD,
+        initializer_range=D_MODEL**-0.5,  # scaled, a vector is about as long as a position's
+    )
+    other = replace(one, vocab_size=english.get_vocab_size(), cross_attention=True)
+    return Transformer(replace(one, decoder=other))
+
+
+def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train on the corpus; the loss and the learning rate of each step."""
+    german, english = tokenizers()
+    device = next(model.parameters()).device
+    pairs = make_corpus().train
+    steps = EPOCHS * -(-len(pairs) // BATCH)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
+    history: dict[str, list[float]] = {"loss": [], "rate": []}
+    for step, batch in enumerate(batches(pairs), start=1):
+        source = encode(german, [pair.german for pair in batch]).to(device)
+        target = encode(english, [pair.english for pair in batch]).to(device)
+        given, wanted = shift_targets(target)
+        logits = model(source, given, source != PAD)  # (batch, tgt_len, vocab)
+        loss = next_token_loss(logits, wanted, pad_token_id=PAD, label_smoothing=SMOOTHING)
+        rate = SCALE * warmup_decay(step, d_model=D_MODEL, warmup_steps=WARMUP)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        history["loss"].append(loss.item())
+        history["rate"].append(rate)
+        report(step, steps, f"loss {history['loss'][-1]:.3f}")
+    return history
+
+
+def batches(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """The pairs in a new random order each epoch, about equally long ones together."""
+    for _ in range(EPOCHS):
+        order = torch.randperm(len(pairs)).tolist()
+        order.sort(key=lambda i: len(pairs[i].english.split()) + len(pairs[i].german.split()))
+        starts = torch.arange(0, len(order), BATCH)
+        for start in starts[torch.randperm(len(starts))].tolist():
+            yield [pairs[i] for i in order[start : start + BATCH]]
+
+
+def files() -> Iterable[Path]:
+    """No data: the corpus is written by code."""
+    return ()
