@@ -20,7 +20,7 @@ from torch import nn
 from browser import executable
 from glassformer.multihead import MultiHeadAttention
 from glassformer.probe import record
-from glassformer.views import head_view, heatmap, model_view, neuron_view, shapes
+from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view, shapes
 from glassformer.views.grid import WHITE_FROM
 from glassformer.views.page import STATIC
 from glassformer.views.view import DARK, LIGHT
@@ -516,3 +516,51 @@ def test_a_missing_browser_skips_unless_it_is_required(monkeypatch):
     monkeypatch.setenv("GLASSFORMER_REQUIRE_BROWSER", "1")
     with pytest.raises(pytest.fail.Exception, match="this machine must have a browser"):
         executable()
+
+
+@pytest.fixture
+def cross():
+    """A target of three words, its source of five, and the three attentions between them."""
+    sizes = {"cross_attentions": (3, 5), "decoder_attentions": (3, 3), "encoder_attentions": (5, 5)}
+    made = {
+        name: [torch.randn(1, HEADS, *size).softmax(-1) for _ in range(LAYERS)]
+        for name, size in sizes.items()
+    }
+    return made | {"decoder_tokens": ["[START]", "</script>", "an"], "encoder_tokens": TOKENS}
+
+
+def test_the_cross_view_packs_target_and_source_as_one_sequence(cross):
+    header, body = unpacked(cross_view(**cross, layer=1, heads=[2]))
+    assert header["tokens"] == [*cross["decoder_tokens"], *TOKENS]
+    assert (header["split"], header["filter"]) == (3, "3")
+    assert (header["layer"], header["shown"]) == (1, [2])
+    weights = torch.frombuffer(bytearray(body), dtype=torch.uint8).view(LAYERS, HEADS, 8, 8) / 255
+    for layer in range(LAYERS):
+        for name, rows, columns in (
+            ("cross_attentions", slice(0, 3), slice(3, 8)),
+            ("decoder_attentions", slice(0, 3), slice(0, 3)),
+            ("encoder_attentions", slice(3, 8), slice(3, 8)),
+        ):
+            found = weights[layer, :, rows, columns]
+            torch.testing.assert_close(found, cross[name][layer][0], rtol=0, atol=1 / 510 + 1e-6)
+    assert not weights[:, :, 3:, :3].any()
+
+
+def test_the_cross_view_says_its_strongest_weights_from_target_to_source(cross):
+    text = str(cross_view(**cross, layer=1, heads=[2])).splitlines()
+    weights = cross["cross_attentions"][1][0, 2]
+    query, key = divmod(weights.argmax().item(), 5)
+    assert text[0].startswith("Cross view: the target's attention to the source, layer 1, head 2")
+    assert f"{cross['decoder_tokens'][query]} ({query}) → {TOKENS[key]} ({key})" in text[1]
+    assert text[1].endswith(f"{weights.max():.3f}")
+
+
+def test_the_cross_view_refuses_what_does_not_fit(cross):
+    with pytest.raises(ValueError, match=r"3 queries and 5 keys, .* 3 tokens: .* / 4 tokens"):
+        cross_view(**cross | {"encoder_tokens": TOKENS[:4]})
+    with pytest.raises(ValueError, match=r"decoder_attentions have .* \(1, 3\), cross.* \(2, 3\)"):
+        cross_view(**cross | {"decoder_attentions": cross["decoder_attentions"][:1]})
+    with pytest.raises(ValueError, match=r"head \(3\) must be one of 0\.\.2"):
+        cross_view(**cross, heads=[3])
+    with pytest.raises(ValueError, match=r"layer \(2\) must be one of 0\.\.1"):
+        cross_view(**cross, layer=2)

@@ -7,12 +7,13 @@ import pytest
 import torch
 
 from browser import launched, served, visit
-from glassformer.views import head_view, heatmap, model_view, neuron_view, shapes
+from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view, shapes
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
 
 LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 7, 5
 TOKENS = ["[CLS]", "</script>", "שלום", "🦆", "日本語", "Donaudampfschifffahrt", "[SEP]"]
+TARGET = ["[START]", "This", "is", "an", "🦆"]
 STEP = 1 / 510 + 1e-6  # half of one of 255 steps
 
 WINDOWS = pytest.mark.parametrize("width", [360, 1280])
@@ -53,7 +54,25 @@ def views(tapes):
         "shapes": shapes(torch.nn.Linear(3, 5), torch.rand(2, 3)),
         "neuron2": neuron_view(tapes[1], TOKENS, sentence_b_start=3),
         "model2": model_view(second, TOKENS),
+        "cross": cross_view(
+            across(first),
+            TARGET,
+            TOKENS,
+            decoder_attentions=of_target(third),
+            encoder_attentions=second,
+            layer=1,
+        ),
     }
+
+
+def of_target(weights):
+    """Attention of the target's words to each other, made of a longer one's."""
+    return [w[..., : len(TARGET), : len(TARGET)] for w in weights]
+
+
+def across(weights):
+    """Attention of the target's words to the source, made of a longer one's."""
+    return [w[..., : len(TARGET), :] for w in weights]
 
 
 def on_page(view, folder):
@@ -183,6 +202,25 @@ def test_every_view_draws_its_own_weights(site, chrome, tapes, width, dark):
     assert overflow <= 0
     names = [url.rpartition("/")[2] for url in seen.requests]
     assert len(names) == len(set(names)), "each script is asked for once"
+
+
+def test_the_cross_view_draws_all_three_attentions(site, chrome, tapes):
+    first, second, third = map(weights_of, tapes)
+    wanted = {"3": across(first), "1": of_target(third), "2": second}
+    texts = {"3": (TARGET, TOKENS), "1": (TARGET, TARGET), "2": (TOKENS, TOKENS)}
+    with visit(chrome, f"{site}all.html") as seen:
+        view = drawn(seen.page, "cross")
+        filters = view.locator("#filter option").evaluate_all("os => os.map(o => o.value)")
+        for choice in filters:  # the first as it stands
+            if choice != filters[0]:
+                view.locator("#filter").select_option(choice)
+            weights, (left, right) = wanted[choice][1][0], texts[choice]
+            lines = view.evaluate(HEAD_LINES)
+            same(matrix(lines, HEADS, len(left), len(right)), weights, divisor=HEADS)
+            shown = [view.locator(f"#{side} text").count() for side in ("left", "right")]
+            assert shown == [len(left), len(right)]
+        clean(seen)
+    assert filters == ["3", "1", "2"]
 
 
 @WINDOWS

@@ -24,6 +24,8 @@ FILTERS = [
     "Sentence A → Sentence B",
     "Sentence B → Sentence A",
 ]
+# The same filters where the first sentence is a target, and the second its source.
+CROSS = [("3", "Target → Source"), ("1", "Target → Target"), ("2", "Source → Source")]
 
 
 def head_view(
@@ -73,6 +75,76 @@ def head_view(
         table=as_table(strong, what),
     )
     return viewer(picture, as_text("Head view", what, strong))
+
+
+def cross_view(
+    cross_attentions: Sequence[Float[Tensor, "1 heads q_len k_len"]],
+    decoder_tokens: Sequence[str],
+    encoder_tokens: Sequence[str],
+    *,
+    decoder_attentions: Sequence[Float[Tensor, "1 heads q_len q_len"]],
+    encoder_attentions: Sequence[Float[Tensor, "1 heads k_len k_len"]],
+    heads: Sequence[int] | None = None,
+    layer: int = 0,
+) -> Viewer:
+    """Shows, with bertviz's head view, how a target looks at its source, and each at itself.
+
+    On the left stand the target's words, which ask; on the right the source's. The other two
+    attentions are one choice away.
+
+    Args:
+        cross_attentions: One tensor a layer, as in `tape.cross_attentions`.
+        decoder_tokens: The target's words.
+        encoder_tokens: The source's words.
+        decoder_attentions: One tensor a layer, as in `tape.decoder_attentions`.
+        encoder_attentions: One tensor a layer, as in `tape.attentions`.
+        heads: The heads shown at first; all of them by default.
+        layer: The layer shown at first.
+
+    Raises:
+        ValueError: Shapes, words, heads or layer do not fit one another.
+    """
+    target, source = len(decoder_tokens), len(encoder_tokens)
+    cross = stacked(cross_attentions, decoder_tokens, encoder_tokens)
+    own = stacked(decoder_attentions, decoder_tokens)
+    there = stacked(encoder_attentions, encoder_tokens)
+    layers, num_heads, _, _ = cross.shape
+    for name, weights in (("decoder", own), ("encoder", there)):
+        if weights.shape[:2] != cross.shape[:2]:
+            raise ValueError(
+                f"{name}_attentions have (layers, heads) = {tuple(weights.shape[:2])}, "
+                f"cross_attentions {(layers, num_heads)}: one choice serves all three"
+            )
+    check_index("layer", layer, layers)
+    for head in heads or ():
+        check_index("head", head, num_heads)
+    # As one sequence, the target first; the source never looks at the target.
+    weights = cross.new_zeros(layers, num_heads, target + source, target + source)
+    weights[..., :target, :target] = own
+    weights[..., :target, target:] = cross
+    weights[..., target:, target:] = there
+    tokens = [*decoder_tokens, *encoder_tokens]
+    shown = sorted(set(heads)) if heads else list(range(num_heads))
+    least = least_drawn(weights[layer])
+    what = f"the target's attention to the source, layer {layer}, " + (
+        f"head {shown[0]}" if len(shown) == 1 else f"{len(shown)} heads of {num_heads}"
+    )
+    strong = strongest(cross, decoder_tokens, [layer], shown, encoder_tokens)
+    header = describe(weights, tokens, target, least)
+    picture = Picture(
+        kind="head",
+        packed=pack(
+            header | {"layer": layer, "shown": heads and shown, "filter": CROSS[0][0]},
+            [weight_bytes(weights)],
+        ),
+        size=(max(336, 20 * num_heads + 2), round(max(target, source) * 22.5 + 34)),
+        controls=choice("layer", "Layer", []) + choice("filter", "Attention", CROSS),
+        hint="The target's words stand on the left, the source's on the right. Point at a word to "
+        "see only its lines; click it and they stay. Click a coloured square to switch a head off "
+        "or on, double-click to see it alone." + remark(least),
+        table=as_table(strong, what),
+    )
+    return viewer(picture, as_text("Cross view", what, strong))
 
 
 def model_view(
@@ -173,8 +245,14 @@ def neuron_view(
     return viewer(picture, as_text("Neuron view", what, strong))
 
 
-def stacked(attentions: Iterable[Tensor], tokens: Sequence[str]) -> Tensor:
-    """The layers as one float tensor `(layers, heads, seq, seq)`, after looking at every shape."""
+def stacked(
+    attentions: Iterable[Tensor], tokens: Sequence[str], keys: Sequence[str] | None = None
+) -> Tensor:
+    """The layers as one float tensor `(layers, heads, q_len, k_len)`, after looking at each shape.
+
+    The keys are the queries' own words, unless words are given for them.
+    """
+    keys = tokens if keys is None else keys
     layers = list(attentions)
     if not layers or layers[0] is None:
         raise ValueError(
@@ -192,10 +270,13 @@ def stacked(attentions: Iterable[Tensor], tokens: Sequence[str]) -> Tensor:
                 f"attentions of layer {i} have shape {tuple(weights.shape)}, "
                 f"those of layer 0 {tuple(layers[0].shape)}"
             )
-        if tuple(weights.shape[2:]) != (len(tokens), len(tokens)):
+        if tuple(weights.shape[2:]) != (len(tokens), len(keys)):
+            there = f"{len(tokens)} tokens: {' '.join(words(tokens))}"
+            if keys is not tokens:
+                there += f" / {len(keys)} tokens: {' '.join(words(keys))}"
             raise ValueError(
                 f"attentions of layer {i} have {weights.shape[2]} queries and {weights.shape[3]} "
-                f"keys, but there are {len(tokens)} tokens: {' '.join(words(tokens))}"
+                f"keys, but there are {there}"
             )
     whole = torch.cat([w.detach().cpu().float() for w in layers])
     low, high = whole.min().item(), whole.max().item()
@@ -272,16 +353,21 @@ def fit(token: str) -> str:
 
 
 def strongest(
-    weights: Tensor, tokens: Sequence[str], layers: Sequence[int], heads: Sequence[int]
+    weights: Tensor,
+    tokens: Sequence[str],
+    layers: Sequence[int],
+    heads: Sequence[int],
+    keys: Sequence[str] | None = None,
 ) -> list[list[str]]:
     """Layer, head, query, key and weight of the largest weights, the largest first."""
     part = weights[list(layers)][:, list(heads)]
     values, places = part.flatten().topk(min(STRONGEST, part.numel()))
     names = [f"{word} ({i})" for i, word in enumerate(words(tokens))]
+    key_names = names if keys is None else [f"{w} ({i})" for i, w in enumerate(words(keys))]
     rows = []
     for value, place in zip(values.tolist(), places, strict=True):
         i, j, query, key = (int(x) for x in torch.unravel_index(place, part.shape))
-        rows.append([str(layers[i]), str(heads[j]), names[query], names[key], f"{value:.3f}"])
+        rows.append([str(layers[i]), str(heads[j]), names[query], key_names[key], f"{value:.3f}"])
     return rows
 
 

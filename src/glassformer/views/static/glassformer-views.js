@@ -130,7 +130,7 @@ function parameters(kind, header, whole) {
   const names = kind === "neuron" ? ["all", "aa", "bb", "ab", "ba"] : ["0", "1", "2", "3", "4"];
   return {
     attention: filters(header, whole, names),
-    default_filter: names[0],
+    default_filter: header.filter ?? names[0],
     root_div_id: "view",
     layer: header.layer,
     head: header.head,
