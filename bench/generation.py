@@ -15,11 +15,11 @@ from collections.abc import Callable
 from statistics import median
 
 import torch
-from _turns import in_turn, keep, machine, ratio
 from torch import Tensor, nn
 from transformers import GPT2Config, GPT2LMHeadModel, MarianConfig, MarianMTModel
 from transformers.utils import logging
 
+from _turns import in_turn, keep, machine, ratio
 from glassformer import from_hf, generate
 
 GOAL = 1.2

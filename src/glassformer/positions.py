@@ -1,7 +1,5 @@
 """Positions: vectors that tell a model, which is blind to order, where a token stands."""
 
-from collections.abc import Callable
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn

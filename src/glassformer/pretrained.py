@@ -83,7 +83,7 @@ BERT = MappingProxyType(
         "encoder.layer.*.output.LayerNorm": "layers.*.feed_forward_norm",
     }
 )
-GPT2 = MappingProxyType(
+GPT2: Mapping[str, str | tuple[str, ...]] = MappingProxyType(
     {
         "wte": "embeddings.tokens",
         "wpe": "embeddings.positions.table",
