@@ -67,6 +67,7 @@ def generate(
     room = prompt.new_full((len(prompt), max_new_tokens), filler)
     sequences, length = torch.cat([prompt, room], dim=1), prompt.shape[1]
     _check_positions(config, length, max_new_tokens)
+    lay_out_for_few_rows(model)
     with torch.inference_mode():
         next_logits = NextLogits(model, input_ids, attention_mask, use_cache)
         if num_beams > 1:
@@ -83,6 +84,22 @@ def generate(
     return written.clone()  # what is made in inference mode could not be trained on
 
 
+def lay_out_for_few_rows(model: nn.Module) -> None:
+    """Store each weight of a linear map so that its longer axis is the one without gaps.
+
+    A step multiplies one token a row with every weight of the model, and lasts as long as it takes
+    to read them: in this order that is up to twice as fast. Names, shapes and values stay; what is
+    stored so already is left alone.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            outputs, inputs = module.weight.shape
+            turned = module.weight.data.mT if outputs > inputs else module.weight.data
+            if not turned.is_contiguous():
+                turned = turned.contiguous()
+                module.weight.data = turned.mT if outputs > inputs else turned
+
+
 class NextLogits:
     """The logits of the next token of growing sequences, from either kind of model.
 
@@ -96,7 +113,9 @@ class NextLogits:
         attention_mask: Tensor | None,
         use_cache: bool,
     ):
-        self.model, self.mask = model, attention_mask
+        # A mask that hides nothing would only cost time.
+        hides = attention_mask is not None and not attention_mask.all()
+        self.model, self.mask = model, attention_mask if hides else None
         self.memory: Tensor | None = None
         if isinstance(model, Transformer):
             self.memory = model.encode(input_ids, attention_mask)  # (batch, src_len, d_model)
