@@ -1,7 +1,5 @@
 """Scores and alignments against arithmetic by hand, and the real rows of a real model."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 from tokenizers import Tokenizer
@@ -65,7 +63,8 @@ def test_alignment_error_by_hand():
 def test_rows_are_those_that_predict_the_words():
     torch.manual_seed(0)
     model, (german, english) = build().eval(), tokenizers()
-    pair = SimpleNamespace(german="Die Frau lacht .", english="The woman laughs .")
+    nothing = frozenset()
+    pair = Pair("Die Frau lacht .", "The woman laughs .", nothing, nothing, nothing)
     weights = cross_attention(model, (german, english), pair)
     assert weights.shape == (2, 4, 4, 5)  # the last column is [END]
     # The row of "woman" is made of the tokens before it, and of no later ones.
