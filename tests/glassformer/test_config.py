@@ -2,7 +2,7 @@ import json
 from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
-from transformers import BertConfig, GPT2Config
+from transformers import BertConfig, T5Config
 
 from glassformer import default_checkpoint
 from glassformer.config import HF_FIELDS, TransformerConfig
@@ -100,8 +100,8 @@ def test_refuses_an_activation_that_it_does_not_know():
 
 
 def test_refuses_another_model_type():
-    with pytest.raises(ValueError, match=r"model_type \('gpt2'\) must be one of bert"):
-        TransformerConfig.from_hf(GPT2Config())
+    with pytest.raises(ValueError, match=r"model_type \('t5'\) must be one of bert"):
+        TransformerConfig.from_hf(T5Config())
     with pytest.raises(ValueError, match=r"model_type \(None\) must be one of bert"):
         TransformerConfig.from_hf({})
 

@@ -12,6 +12,8 @@ from transformers import (
     BertForSequenceClassification,
     GPT2Config,
     GPT2Model,
+    T5Config,
+    T5EncoderModel,
 )
 
 from glassformer import CheckpointError, TransformerEncoder, from_hf, load, record
@@ -237,12 +239,13 @@ def test_weights_of_another_architecture_are_refused(saved):
 
 
 def test_another_architecture_is_refused_by_name(tmp_path):
-    config = GPT2Config(vocab_size=101, n_positions=23, n_embd=21, n_layer=2, n_head=3)
-    model = GPT2Model(config)
-    with pytest.raises(ValueError, match=r"model \(GPT2Model\) must be one of BertModel"):
+    config = T5Config(vocab_size=101, d_model=21, d_kv=7, d_ff=13, num_layers=2, num_heads=3)
+    model = T5EncoderModel(config)
+    with pytest.raises(ValueError, match=r"model \(T5EncoderModel\) must be one of BertModel"):
         from_hf(model)
     model.save_pretrained(tmp_path)
-    with pytest.raises(CheckpointError, match=r"architectures in .*\(GPT2Model\) must be one of"):
+    match = r"architectures in .*\(T5EncoderModel\) must be one of"
+    with pytest.raises(CheckpointError, match=match):
         load(tmp_path)
 
 
