@@ -1,5 +1,6 @@
 """One start for every test, and the trained models that several of them read."""
 
+import contextlib
 import os
 
 import jaxtyping
@@ -7,8 +8,9 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
-from glassformer import load, tokenizer
+from glassformer import checkpoints, load, tokenizer
 from glassformer.checkpoints import DEFAULT_NAME, find_checkpoint
+from glassformer.corpus import make_corpus
 
 # One sentence pair, one single sentence, one word: three lengths, and both token types.
 FIRST = ["time flies like an arrow", "the cat sat down", "duck"]
@@ -28,12 +30,35 @@ def same_start(monkeypatch):
     torch.set_grad_enabled(True)
 
 
+@contextlib.contextmanager
+def without_hook():
+    """Nothing looks at the signatures."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    try:
+        yield
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", False)
+
+
 @pytest.fixture
 def unhooked():
     """Bad input meets our own checks, as it does where nothing looks at the signatures."""
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", False)
+    with without_hook():
+        yield
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    """The translator's corpus, written in seconds and not in the minute that checks would take."""
+    with without_hook():
+        return make_corpus()
+
+
+@pytest.fixture(scope="session")
+def translator():
+    """The trained translator, trained now where no kept one is found."""
+    with without_hook():
+        return checkpoints.trained("translator").model
 
 
 @pytest.fixture(scope="session")

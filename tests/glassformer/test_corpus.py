@@ -10,18 +10,12 @@ from glassformer.corpus import (
     SIZES,
     Writer,
     can_stand_in,
-    make_corpus,
     taken_by,
     withheld,
 )
 from glassformer.german import VERBS
 
 PARTS = ("train", "by_sentence", "by_structure")
-
-
-@pytest.fixture(scope="module")
-def corpus():
-    return make_corpus()
 
 
 def test_sizes(corpus):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from glassformer import Transformer, checkpoints, recipes, shift_targets, translation
+from glassformer import Transformer, recipes, shift_targets, translation
 from glassformer.corpus import Corpus, make_corpus
 from glassformer.evaluation import exact_match, translate
 from glassformer.translation import END, PAD, START, UNKNOWN, batches, build, encode, tokenizers
@@ -91,9 +91,9 @@ def test_the_key_hangs_on_grammar_and_model_and_not_on_pictures():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("part", "least"), [("by_sentence", 0.98), ("by_structure", 0.90)])
-def test_the_trained_translator_is_right(part, least):
-    model = checkpoints.trained("translator").model
-    assert isinstance(model, Transformer)
-    pairs = getattr(make_corpus(), part)
-    translated = translate(model, tokenizers(), [pair.german for pair in pairs])
+@pytest.mark.usefixtures("unhooked")
+def test_the_trained_translator_is_right(corpus, translator, part, least):
+    assert isinstance(translator, Transformer)
+    pairs = getattr(corpus, part)
+    translated = translate(translator, tokenizers(), [pair.german for pair in pairs])
     assert exact_match(translated, pairs) >= least
