@@ -4,7 +4,7 @@ A decoder alone (GPT-2's) and an encoder-decoder (Marian's), 6 layers, 384 wide,
 both take turns, and both must write the same tokens. At least 1.20 × is the goal: the median of
 the ratios of all turns, theirs over ours. No step can be faster than reading the weights that it
 multiplies once from memory; the last column says how near ours comes to that, at the rate at which
-this machine reads a large tensor.
+this machine reads a large tensor. A second table tells what a cache is worth at each length.
 
     python bench/generation.py [--turns 7] [--threads N] [--new 64 512] [--json]
 """
@@ -12,6 +12,7 @@ this machine reads a large tensor.
 import argparse
 import itertools
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 
 import torch
@@ -28,6 +29,7 @@ BATCHES = (1, 8)
 PROMPT = 16
 LAYERS, WIDTH, HEADS = 6, 384, 6
 READ_MIB = 512
+LENGTHS = (16, 32, 64, 128, 256, 512)
 
 
 def decoder_alone(vocab_size: int) -> nn.Module:
@@ -146,6 +148,23 @@ def measure(turns: int, lengths: list[int]) -> list[dict]:
     return rows
 
 
+def by_length(turns: int) -> list[dict]:
+    """Milliseconds a token of our decoder alone, with and without cache, for each length."""
+    torch.manual_seed(0)
+    model = from_hf(decoder_alone(VOCABULARIES[0]))
+    prompt = torch.randint(1, VOCABULARIES[0], (1, 1))
+    rows = []
+    for new in LENGTHS:
+        ways = {
+            name: partial(generate, model, prompt, max_new_tokens=new, use_cache=use_cache)
+            for name, use_cache in (("with_cache", True), ("without_cache", False))
+        }
+        seconds = in_turn(ways, turns)
+        rows.append({"new": new} | {name: median(seconds[name]) / new * 1e3 for name in ways})
+        print("{new:5}{with_cache:10.2f}{without_cache:10.2f} ms a token".format(**rows[-1]))
+    return rows
+
+
 def line(row: dict) -> str:
     """One row of the table."""
     verdict = "ok" if row["ratio"] >= GOAL and row["same_tokens"] else "NO"
@@ -169,8 +188,10 @@ def main() -> None:
     print(" ".join(f"{name} {value}" for name, value in machine().items()))
     print(f"{'kind':16}{'vocab':>6}{'batch':>6}{'new':>5}{'ours t/s':>10}{'theirs':>10}   ratio")
     rows = measure(options.turns, options.new)
+    lengths = by_length(min(options.turns, 5))
     if options.json:
         keep("generation", rows)
+        keep("generation_by_length", lengths)
     print(f"smallest ratio {min(row['ratio'] for row in rows):.2f}, goal {GOAL:.2f}")
 
 
