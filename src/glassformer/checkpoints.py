@@ -251,16 +251,19 @@ def _train(name: str, recipe: Recipe, device: torch.device, path: Path) -> Kept:
 
 @contextmanager
 def _progress(name: str) -> Iterator[Report]:
-    """One line that writes over itself, and is gone at the end."""
+    """One line that writes over itself and is gone at the end; a log does not get it."""
+    terminal = sys.stderr.isatty()
 
     def report(done: int, total: int, text: str) -> None:
         line = f"training {name}: {done}/{total} {text}"
-        print(f"\r{line:79.79}", end="", file=sys.stderr, flush=True)
+        if terminal:
+            print(f"\r{line:79.79}", end="", file=sys.stderr, flush=True)
 
     try:
         yield report
     finally:
-        print("\r" + " " * 79, end="\r", file=sys.stderr, flush=True)
+        if terminal:
+            print("\r" + " " * 79, end="\r", file=sys.stderr, flush=True)
 
 
 def _keep(path: Path, weights: Mapping[str, Tensor], history: Mapping[str, list[float]]) -> None:

@@ -317,13 +317,19 @@ def test_a_folder_that_cannot_be_made(monkeypatch, tmp_path):
         trained("line")
 
 
-def test_progress_is_one_line_that_is_gone_at_the_end(line, capsys):
+def test_progress_is_one_line_that_is_gone_at_the_end(line, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     trained("line")
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("\rtraining line: 1/2 half of it ")
     assert "\n" not in err
     assert err.endswith("\r" + " " * 79 + "\r")
+
+
+def test_progress_stays_out_of_a_log(line, capsys):
+    trained("line")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_another_process_waits_for_the_one_that_trains(tmp_path):
