@@ -1,4 +1,5 @@
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -116,13 +117,16 @@ def test_reordered_rows_go_on_as_those_they_came_from(decoder):
     torch.testing.assert_close(output, decoder(ids[rows])[:, -1:], **EXACT)
 
 
-def test_reordering_moves_the_memory_too(attention):
-    memory, rows, cache = hidden(MEMORY), torch.tensor([1, 2, 0]), KeysValues()
-    attention(hidden(1), memory, cache=cache)
+def test_reordering_moves_the_memory_too():
+    config = replace(CONFIG, cross_attention=True)
+    decoder = TransformerDecoder(config).double().eval().requires_grad_(False)
+    ids, memory = torch.randint(1, 29, (BATCH, SEQ)), hidden(MEMORY)
+    rows, cache = torch.tensor([1, 2, 0]), KVCache()
+    decoder(ids[:, :-1], memory=memory, cache=cache)
     cache.reorder(rows)
-    query = hidden(1)
-    output = attention(query, memory[rows], cache=cache)
-    torch.testing.assert_close(output, attention(query, memory[rows]), **EXACT)
+    output = decoder(ids[rows, -1:], memory=memory[rows], cache=cache)
+    expected = decoder(ids[rows], memory=memory[rows])[:, -1:]
+    torch.testing.assert_close(output, expected, **EXACT)
 
 
 @pytest.mark.usefixtures("unhooked")

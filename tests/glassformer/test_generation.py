@@ -168,8 +168,9 @@ def test_as_many_beams_as_there_are_beginnings_find_the_best_of_all(model):
     assert written[0, 1:].equal(pairs[worth.argmax()])
 
 
-def test_written_ids_can_be_trained_on(model, ids):
-    model.train()(generate(model, ids, max_new_tokens=2)).sum().backward()
+@pytest.mark.parametrize("way", [{}, {"num_beams": 2}])
+def test_written_ids_can_be_trained_on(model, ids, way):
+    model.train()(generate(model, ids, max_new_tokens=2, **way)).sum().backward()
     assert model.lm_head.weight.grad is not None
 
 
@@ -220,6 +221,8 @@ class TestSampling:
         assert half.tolist() == [1.0, 0.0, 0.0, 0.0]
         more = token_probabilities(logits, top_p=0.51)
         torch.testing.assert_close(more, torch.tensor([2 / 3, 0.0, 1 / 3, 0.0]))
+        # Two of four equal ones have exactly half, and that is enough.
+        assert (token_probabilities(torch.zeros(4), top_p=0.5) > 0).sum() == 2
         squared = token_probabilities(logits, temperature=0.5)  # p², made to sum to one
         torch.testing.assert_close(squared, torch.tensor([16.0, 1.0, 4.0, 1.0]) / 22)
 
