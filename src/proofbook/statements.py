@@ -16,6 +16,7 @@ MUTATORS = frozenset(
 
 # A step or a backward pass changes what its object was made from: parameters and their gradients.
 FAR_REACHING = frozenset({"backward", "step"})
+LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 HARMLESS = frozenset({"print", "display"})
 
 
@@ -77,6 +78,7 @@ class Reader:
     def __init__(self) -> None:
         self.callables: set[str] = set()
         self.impure: set[str] = set()
+        self.hollow: set[str] = set()
 
     def read(
         self, index: int, block: Block, draws: Sequence[tuple[int, str]]
@@ -102,6 +104,7 @@ class Reader:
         defines = isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         binds, reads = _names(tree)
         changes, far = self._changed(tree)
+        changes |= self._filled(tree)
         if isinstance(tree, ast.Expr) and not shown and isinstance(tree.value, ast.Call):
             changes |= self._changed_by_bare_call(tree.value, drew=bool(bare.draws))
         if defines:
@@ -110,6 +113,9 @@ class Reader:
                 self.impure |= binds
             changes, far = set(), set()
         assigns = isinstance(tree, ast.Assign | ast.AnnAssign)
+        self.hollow -= binds
+        if isinstance(tree, ast.Assign):
+            self.hollow |= _made_from_nothing(tree)
         return replace(
             bare,
             reads=frozenset(reads),
@@ -141,6 +147,12 @@ class Reader:
                 changes |= _roots_of_arguments(node)
         return changes - self.callables, far - self.callables
 
+    def _filled(self, tree: ast.stmt) -> set[str]:
+        """What was made from nothing is there to be filled by the calls of a loop that get it."""
+        loops = (node for node in ast.walk(tree) if isinstance(node, LOOPS))
+        calls = (node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
+        return self.hollow & set().union(*map(_roots_of_arguments, calls))
+
     def _changed_by_bare_call(self, call: ast.Call, *, drew: bool) -> set[str]:
         """A call whose value is not used is there for what it changes."""
         if isinstance(call.func, ast.Name):
@@ -158,6 +170,20 @@ def _names(tree: ast.stmt) -> tuple[set[str], set[str]]:
     binds = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
     reads = {s.get_name() for s in symbols if s.is_referenced()}
     return binds, reads | {name for inner in table.get_children() for name in _globals(inner)}
+
+
+def _made_from_nothing(tree: ast.Assign) -> set[str]:
+    """Names that get an empty container or an object made without arguments."""
+    found = set()
+    for target in tree.targets:
+        pairs = [(target, tree.value)]
+        if isinstance(target, ast.Tuple) and isinstance(tree.value, ast.Tuple):
+            pairs = list(zip(target.elts, tree.value.elts, strict=False))
+        for name, value in pairs:
+            made = isinstance(value, ast.Call) and not value.args and not value.keywords
+            if isinstance(name, ast.Name) and (made or ast.unparse(value) in ("[]", "{}")):
+                found.add(name.id)
+    return found
 
 
 def _roots_of_arguments(call: ast.Call) -> set[str]:

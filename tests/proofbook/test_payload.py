@@ -95,6 +95,17 @@ def test_takes_what_changes_an_object(change):
     assert last == f"a = [1]\n\n{change}\n\na\n"
 
 
+def test_takes_the_loop_that_fills_what_was_made_from_nothing():
+    loop = "with off():\n    for x in range(3):\n        y = model(x, cache=cache)"
+    *_, last = payloads("cache, n = Cache(), 0\nmodel = load()", loop, "cache.length")
+    assert last == f"cache, n = Cache(), 0\nmodel = load()\n\n{loop}\n\ncache.length\n"
+    listed = "ys = [model(x, cache) for x in range(3)]"
+    *_, last = payloads("cache = Cache()\nmodel = load()", listed, "cache.length")
+    assert last == f"cache = Cache()\nmodel = load()\n\n{listed}\n\ncache.length\n"
+    *_, last = payloads("cache = Cache(3)", "for x in range(3):\n    y = f(x, cache)", "cache")
+    assert last == "cache = Cache(3)\n\ncache\n"
+
+
 def test_a_class_is_not_changed_by_a_method_of_its_objects():
     *_, last = payloads("from ours.a import Layer\nlayer = Layer(3).eval()", "Layer")
     assert last == "from ours.a import Layer\n\nLayer\n"
