@@ -306,20 +306,7 @@ def _fill(
             "weights that were saved together:\n  " + "\n  ".join(sorted(problems))
         )
     model.load_state_dict(weights, assign=True)
-    _lay_out_by_columns(model)
     return model.eval()
-
-
-def _lay_out_by_columns(model: nn.Module) -> None:
-    """Turn the weights of linear maps in memory; their names, shapes and values stay.
-
-    A product with few rows, a short sentence or one new token, reads them in order then. A table
-    of embeddings is read by rows, and stays as it is where a map shares it.
-    """
-    tables = {id(m.weight) for m in model.modules() if isinstance(m, nn.Embedding)}
-    for module in model.modules():
-        if isinstance(module, nn.Linear) and id(module.weight) not in tables:
-            module.weight.data = module.weight.data.mT.contiguous().mT
 
 
 @dataclass(frozen=True)

@@ -144,14 +144,11 @@ def test_every_name_in_the_table_is_a_module_on_both_sides(small_bert, name, hea
         assert here.replace("*", "0") in ours
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_maps_lie_in_memory_by_columns_and_tables_by_rows(small_bert, tied):
-    ours = from_hf(small_bert(BertForMaskedLM, tie_word_embeddings=tied))
-    for name, module in ours.named_modules():
-        if isinstance(module, nn.Linear | nn.Embedding):
-            by_rows = isinstance(module, nn.Embedding) or (tied and name == "decoder")
-            assert module.weight.is_contiguous() == by_rows, name
-            assert module.weight.mT.is_contiguous() != by_rows, name
+def test_a_loaded_model_can_be_saved_as_it_is(small_bert, tmp_path):
+    ours = from_hf(small_bert(BertForMaskedLM, tie_word_embeddings=False))
+    save_file(ours.state_dict(), tmp_path / "ours.safetensors")
+    kept = load_file(tmp_path / "ours.safetensors")
+    assert all(torch.equal(kept[name], value) for name, value in ours.state_dict().items())
 
 
 @pytest.mark.parametrize("tied", [True, False])
