@@ -31,7 +31,7 @@ LOOKS = ("title", "hl_lines", "linenums")
 class PageFace:
     """What a page of a book shows at its fences, its claims and its ends."""
 
-    wants_strays = False
+    stray = None  # fences in comments and in indented code are SuperFences' affair
 
     def __init__(self, book: Book, path: str, about: Mapping[str, Any], asset_url: AssetUrl):
         self.book = book
@@ -121,10 +121,6 @@ class PageFace:
             url = address.format(path=name, first=shown.first, last=shown.last)
             where = f'<a href="{escape(url)}">{where}</a>'
         return f'<p class="proofbook-source">{where}</p>'
-
-    def stray(self, code: str) -> str:
-        """Fences in comments and in indented code are SuperFences' affair."""
-        raise NotImplementedError
 
     def claim(self, index: int) -> Marks | None:
         """A claim's sign, or what is wrong with it."""

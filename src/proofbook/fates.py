@@ -91,8 +91,6 @@ def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
 class _Collector:
     """Leaves a recognisable mark for each fence and claim."""
 
-    wants_strays = True
-
     def __init__(self) -> None:
         self.sheet = read("")
         self.strays: list[str] = []

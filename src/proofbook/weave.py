@@ -3,6 +3,7 @@
 What stands at the marks is decided by a `Face`: one collects what a page holds, another shows it.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 from xml.etree.ElementTree import Element
 
@@ -24,11 +25,12 @@ class Face(Protocol):
     """Decides what stands at each fence, each claim and the ends of a page.
 
     Attributes:
-        wants_strays: Whether to see the fences that the sheet does not know, too; SuperFences
-            shows them otherwise.
+        stray: Gives the HTML of a fence that the sheet does not know, from its code; SuperFences
+            shows such a fence where this is None.
     """
 
-    wants_strays: bool
+    @property
+    def stray(self) -> Callable[[str], str] | None: ...
 
     def open(self, text: str) -> Sheet:
         """Begin a page; gives its sheet."""
@@ -38,9 +40,6 @@ class Face(Protocol):
 
     def fence(self, index: int, md: Markdown) -> str:
         """The HTML of the n-th fence."""
-
-    def stray(self, code: str) -> str:
-        """The HTML of a fence that the sheet does not know, where `wants_strays`."""
 
     def claim(self, index: int) -> Marks | None:
         """What stands before, in place of, and after the n-th claim's target, as Markdown."""
@@ -121,7 +120,7 @@ class _Marker(Preprocessor):
         if face is None:
             return False
         options[TAG] = inputs.get(TAG)
-        return options[TAG] is not None or face.wants_strays
+        return options[TAG] is not None or face.stray is not None
 
     def _format(
         self, src: str, language: str, options: dict[str, Any], md: Markdown, **_: Any
@@ -129,7 +128,7 @@ class _Marker(Preprocessor):
         face = self.weaver.face
         assert face is not None
         try:
-            if options[TAG] is None:
+            if options[TAG] is None and face.stray is not None:
                 return face.stray(src)
             return face.fence(int(options[TAG]), md)
         except Exception as error:  # SuperFences would swallow it and print the fence as prose

@@ -13,7 +13,7 @@ from proofbook.weave import Weaver
 class Face:
     """Shows where it is asked."""
 
-    wants_strays = False
+    stray = None
 
     def __init__(self) -> None:
         self.opened: list[str] = []
@@ -30,9 +30,6 @@ class Face:
         if self.sheet.fences[index].code == "break":
             raise KeyError("no such thing")
         return f"<p>fence {index}</p>"
-
-    def stray(self, code: str) -> str:
-        raise NotImplementedError
 
     def claim(self, index: int) -> Marks | None:
         return None if index == 1 else ("<i>", f"*{index}*", "</i>")
