@@ -1,0 +1,66 @@
+"""How good an ordering is, and how sure one can be of it."""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float, Int, Num
+from torch import Tensor
+
+DRAWS = 1000
+
+
+def places(
+    scores: Float[Tensor, "rows columns"], right: Int[Tensor, " rows"]
+) -> Int[Tensor, " rows"]:
+    """At which place, from 1, the right column of each row stands, the best score first.
+
+    Columns with the same score stand before it: who cannot tell gets no benefit of the doubt.
+
+    Raises:
+        ValueError: a right column does not exist.
+    """
+    columns = scores.shape[1]
+    if ((right < 0) | (right >= columns)).any():
+        raise ValueError(f"right ({right.tolist()}) must name columns from 0 to {columns - 1}")
+    return (scores >= scores.gather(1, right[:, None])).sum(1)
+
+
+def ranks(values: Num[Tensor, " rows"]) -> Float[Tensor, " rows"]:
+    """1 for the smallest value; equal ones share the mean of their places."""
+    smaller = (values < values[:, None]).sum(1)
+    not_larger = (values <= values[:, None]).sum(1)
+    return (smaller + 1 + not_larger) / 2
+
+
+def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float:
+    """How much two orderings agree: 1 the same, −1 reversed, 0 unrelated.
+
+    Raises:
+        ValueError: one of them does not order anything, as all its values are equal.
+
+    Source: Spearman 1904; the correlation of the ranks.
+    """
+    for values in (first, second):
+        if (values == values[0]).all():
+            raise ValueError(f"{len(values)} values, all {values[0].item()}, order nothing")
+    return torch.corrcoef(torch.stack([ranks(first), ranks(second)]))[0, 1].item()
+
+
+def bootstrap(measure: Callable[..., float], *columns: Num[Tensor, " rows"]) -> tuple[float, float]:
+    """The interval, at 95 %, in which a measure lies when rows are drawn anew, with replacement.
+
+    The draws are the same each time, and leave the caller's random numbers alone.
+
+    Raises:
+        ValueError: the columns have no rows, or not the same number.
+
+    Source: Efron 1979; the percentile interval.
+    """
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) != 1 or lengths[0] == 0:
+        raise ValueError(f"columns of {lengths} rows must have the same number, and at least one")
+    generator = torch.Generator().manual_seed(0)
+    drawn = torch.randint(lengths[0], (DRAWS, lengths[0]), generator=generator)
+    found = torch.tensor([measure(*(column[rows] for column in columns)) for rows in drawn])
+    low, high = found.quantile(torch.tensor([0.025, 0.975])).tolist()
+    return low, high

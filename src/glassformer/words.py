@@ -1,0 +1,35 @@
+"""What counting words can do: the yardstick for all that claims to understand them."""
+
+from collections.abc import Sequence
+
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from glassformer.classification import count_tokens
+
+# How soon a repeated word stops counting, and how much a long text is held against it.
+SATURATION, LENGTH = 1.5, 0.75
+
+
+def word_vectors(texts: Sequence[str]) -> Float[Tensor, "texts vocab"]:
+    """How often each token stands in each text, one long: a product of two is their overlap."""
+    return normalize(count_tokens(texts))
+
+
+def bm25(queries: Sequence[str], texts: Sequence[str]) -> Float[Tensor, "queries texts"]:
+    """How well each text answers each query, by the words they share; the rarer, the better.
+
+    Raises:
+        ValueError: there is no query or no text.
+
+    Source: Robertson and Zaragoza 2009, section 3; rarity as in Lucene, where none is negative.
+    """
+    if not queries or not texts:
+        raise ValueError(f"queries ({len(queries)}) and texts ({len(texts)}) must be at least one")
+    asked, counts = count_tokens(queries), count_tokens(texts)  # (queries, vocab), (texts, vocab)
+    length = counts.sum(1, keepdim=True) / counts.sum(1).mean()
+    holding = (counts > 0).sum(0)  # in how many texts each token stands
+    rarity = (1 + (len(texts) - holding + 0.5) / (holding + 0.5)).log()
+    damped = counts * (SATURATION + 1) / (counts + SATURATION * (1 - LENGTH + LENGTH * length))
+    return asked @ (rarity * damped).mT
