@@ -1,4 +1,4 @@
-"""The command line: `python -m proofbook check [PATH…]` and `update [PATH…]`."""
+"""The command line: `python -m proofbook check [--coverage] [PATH…]` and `update [PATH…]`."""
 
 import argparse
 import sys
@@ -6,8 +6,10 @@ from pathlib import Path
 
 from proofbook.book import Book
 from proofbook.bookfile import load
+from proofbook.coverage import cover
 from proofbook.model import Chapter, Run
 from proofbook.problems import Problem
+from proofbook.report import is_whole, report
 from proofbook.update import updated
 
 
@@ -22,8 +24,12 @@ def main(arguments: list[str] | None = None) -> int:
     ):
         command = commands.add_parser(name, help=purpose, description=purpose)
         command.add_argument("paths", nargs="*", type=Path, help="files or folders; all if none")
+        if name == "check":
+            asked = "say too what in the prose could be a claim and is not"
+            command.add_argument("--coverage", action="store_true", help=asked)
     options = parser.parse_args(arguments)
-    with Book(load(options.config_file)) as book:
+    covers = options.command == "check" and options.coverage
+    with Book(load(options.config_file), covers) as book:
         files = _files(options.paths or [book.settings.docs])
         if options.command == "update":
             _update(book, files)
@@ -31,14 +37,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _check(book: Book, files: list[Path]) -> int:
-    """Run chapters and print every problem; 1 where there is one."""
+    """Run chapters and print every problem, and what is uncovered; 1 where there is anything."""
     texts, problems = _read(book, files)
-    for checked in book.check(texts, _progress):
-        problems += checked.problems
+    pages = book.check(texts, _progress)
+    problems += [problem for checked in pages for problem in checked.problems]
     for problem in problems:
         print(f"\n{problem}")
+    coverage = [cover(checked, book.settings) for checked in pages] if book.covers else []
+    if coverage:
+        print(f"\n{report(coverage)}")
     print(f"\n{_count(len(files), 'chapter')}, {_count(len(problems), 'problem')}")
-    return 1 if problems else 0
+    return 1 if problems or not is_whole(coverage) else 0
 
 
 def _update(book: Book, files: list[Path]) -> None:

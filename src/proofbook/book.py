@@ -38,11 +38,13 @@ class Book:
     """Checks chapters; keeps what it has parsed, and the runner, until closed.
 
     Attributes:
+        covers: Whether runs must know the names in the prose, which coverage asks for.
         highlighted: HTML of code, by language, text and looks, kept from one rebuild to the next.
     """
 
-    def __init__(self, settings: BookSettings) -> None:
+    def __init__(self, settings: BookSettings, covers: bool = False) -> None:
         self.settings = settings
+        self.covers = covers
         self.highlighted: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = {}
         self._runner = Runner(settings.running)
         self._pages: dict[str, tuple[str, Page]] = {}
@@ -79,7 +81,8 @@ class Book:
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
         """Parse, run and judge chapters, given as text by path."""
         pages = [self._page(path, text) for path, text in texts.items()]
-        running = [page.chapter for page in pages if page.chapter.blocks or page.chapter.claims]
+        chapters = [page.chapter for page in pages]
+        running = [c for c in chapters if c.blocks or c.claims or (self.covers and c.names)]
         runs = self.runs(running, progress)
         checked = [self._judged(page, runs.get(page.chapter.path, Run((), {}))) for page in pages]
         self._checked.update({one.page.chapter.path: one for one in checked})
@@ -87,7 +90,7 @@ class Book:
 
     def runs(self, chapters: Sequence[Chapter], progress: Progress | None = None) -> dict[str, Run]:
         """Run chapters, or look up what they gave; nothing is judged. By path."""
-        return self._runner.run(chapters, progress)
+        return self._runner.run(chapters, progress, self.covers)
 
     def of(self, path: str, text: str) -> Checked:
         """The result for a page whose text Markdown is now converting.

@@ -24,8 +24,8 @@ class BookSettings:
         docs: The folder of the chapters.
         extensions: Names of the Markdown extensions, proofbook's own apart.
         configs: Their options, by name.
-        sources: Folders of the modules that pages show and import.
         hashed: Label to file (`path` or `package:path`), each hashed in the ledger.
+        coverage_names: Names with a numeral in them, and other texts that claim nothing.
         source_url: Where `{path}`, lines `{first}` to `{last}`, can be read online; or "".
     """
 
@@ -33,14 +33,19 @@ class BookSettings:
     docs: Path
     extensions: tuple[str, ...] = BROUGHT
     configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    sources: tuple[Path, ...] = ()
     hashed: Mapping[str, str] = field(default_factory=dict)
+    coverage_names: tuple[str, ...] = ()
     source_url: str = ""
 
     @property
     def root(self) -> Path:
         """The folder from which files are named."""
         return self.running.root
+
+    @property
+    def sources(self) -> tuple[Path, ...]:
+        """Folders of the modules that pages show and import."""
+        return self.running.sources
 
 
 def load(config_file: Path, given: Mapping[str, Any] | None = None) -> BookSettings:
@@ -84,14 +89,15 @@ def make(
         jobs=options.get("jobs") or None,
         cache_dir=root / cache_dir if cache_dir else None,
         environment=tuple(options.get("environment") or ()),
+        sources=tuple(root / name for name in options.get("sources") or ["src"]),
     )
     return BookSettings(
         running=running,
         docs=root / docs_dir,
         extensions=tuple(extensions),
         configs={name: configs[name] for name in extensions if name in configs},
-        sources=tuple(root / name for name in options.get("sources") or ["src"]),
         hashed=dict(options.get("hashed") or {}),
+        coverage_names=tuple((options.get("coverage") or {}).get("names") or ()),
         source_url=options.get("source_url") or source_url(repo_url, edit_uri),
     )
 

@@ -35,17 +35,24 @@ class Cache:
         self._folder = folder
         self._world = world
 
-    def load(self, chapter: Chapter) -> Run | None:
-        """Return the chapter's result if one is stored and still true."""
+    def load(self, chapter: Chapter, names: bool = False) -> Run | None:
+        """Return the chapter's result if one is stored and still true.
+
+        Args:
+            chapter: The chapter.
+            names: Whether the result must know all names of the chapter's prose.
+        """
         for entry in _newest_first(self._home(chapter), f"{self._key(chapter)}-*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 checksum, _, body = entry.read_text(encoding="utf-8").partition("\n")
                 if checksum != fingerprint.digest(body.encode()):
                     continue
                 stored = json.loads(body)
-                if is_current(stored["seen"]):
+                run = load_run(stored["run"])
+                knows = not names or run.names.keys() >= {*chapter.names}
+                if knows and is_current(stored["seen"]):
                     os.utime(entry)
-                    return load_run(stored["run"])
+                    return run
         return None
 
     def store(self, chapter: Chapter, run: Run, seen: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, NoReturn
 from proofbook import imports
 from proofbook.capture import Capture
 from proofbook.model import Block
+from proofbook.names import existing
 from proofbook.session import Session
 from proofbook.watch import Watch
 from proofbook.wire import dump
@@ -92,6 +93,8 @@ def _run(request: dict[str, Any], capture: Capture, watch: Watch, replies: int) 
         if result.failure is not None:
             break
         evaluate(index + 1)
+    limit(request["timeout"], claim="the names in the prose")
+    tell(names=existing(request["names"], session.names, request["packages"]))
     faulthandler.cancel_dump_traceback_later()
     tell(done=watch.seen())
 

@@ -37,6 +37,7 @@ class ProofbookExtension(Weaver):
             "environment": [[], "Environment variables on which results depend"],
             "sources": [["src"], "Folders of the modules that pages show and import"],
             "hashed": [{}, "Label to file, each hashed in the ledger"],
+            "coverage": [{}, "names: texts that claim nothing, for `check --coverage`"],
             "source_url": ["", "Where {path}, lines {first} to {last}, can be read"],
         }
         self.alone = alone

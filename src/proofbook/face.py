@@ -123,13 +123,13 @@ class PageFace:
         return f'<p class="proofbook-source">{where}</p>'
 
     def claim(self, index: int) -> Marks | None:
-        """A claim's sign, or what is wrong with it."""
+        """A claim's sign, or what is wrong with it; the bare text of a literal."""
         page = self.known.page
         number = page.claims.get(index)
-        if number is None:
-            return None
         span = page.sheet.spans[index]
         target = page.sheet.text[slice(*span.inner)]
+        if number is None:
+            return ("", target, "") if index in page.literals else None
         problems = self._claim_problems(index)
         if problems or not self._has_values(number):
             notes = "".join(f" <strong>{escape(str(problem))}</strong>" for problem in problems)

@@ -22,7 +22,9 @@ PIECE = re.compile(
 )
 MARK = re.compile(r"⟦(fence|claim|stray) (\d+)⟧")
 REVERTED = re.compile(rf"{TAG}=(?:&quot;|\")(\d+)")
-LEFT_OVER = re.compile(r"\{:?\s*(?:(?:equals?|values?)\s*=|holds?(?=[\s=}]))[^}\n\0]*\}?")
+LEFT_OVER = re.compile(
+    r"\{:?\s*(?:\.literal\b|(?:equals?|values?|reason)\s*=|holds?(?=[\s=}]))[^}\n\0]*\}?"
+)
 
 Mark = tuple[str, int]
 

@@ -64,23 +64,40 @@ class Fence:
 
 
 @dataclass(frozen=True)
+class Foreign:
+    """A fence of another language, which nothing runs.
+
+    Attributes:
+        language: As it is written; "" where none is.
+        code: The lines between the fences.
+        line: Line of the text (from 1) of the opening fence.
+    """
+
+    language: str
+    code: str
+    line: int
+
+
+@dataclass(frozen=True)
 class Scan:
     """What a text is made of.
 
     Attributes:
         fences: The `python` and `pycon` fences, in reading order.
+        foreign: The other fences, in reading order.
         prose: Start and end, in the text, of each stretch of lines outside fences and comments.
         faults: Line (from 1) and message of each thing wrong with a fence.
     """
 
     fences: list[Fence]
+    foreign: list[Foreign]
     prose: list[tuple[int, int]]
     faults: list[tuple[int, str]]
 
 
 def scan(text: str) -> Scan:
     """Find the fences and the prose of a text, by the rules of SuperFences."""
-    found = Scan([], [], [])
+    found = Scan([], [], [], [])
     lines = text.split("\n")
     starts = [0]
     for line in lines:
@@ -102,7 +119,7 @@ def scan(text: str) -> Scan:
         if not (was_in_comment or in_comment):
             found.prose.append((starts[number], starts[number] + len(line)))
         number += 1
-    return Scan(found.fences, _joined(found.prose), found.faults)
+    return Scan(found.fences, found.foreign, _joined(found.prose), found.faults)
 
 
 def _joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -155,11 +172,12 @@ def _add(
         found.faults.append((line, f"a {name!r} fence would not be checked; write ```pycon"))
     elif name not in ("python", "pycon") and re.search(r"\bexec\s*=", opening["info"]):
         found.faults.append((line, f"exec= has no meaning on a {name!r} fence: nothing runs it"))
-    if name not in ("python", "pycon") or language is None:
-        return
-    options, faults = _options(opening["info"][language.end() :])
     width = len(opening["prefix"])
     code = "\n".join(_content(text, width) or "" for text in lines[number + 1 : end])
+    if name not in ("python", "pycon") or language is None:
+        found.foreign.append(Foreign(name, code, line))
+        return
+    options, faults = _options(opening["info"][language.end() :])
     kind = name if name == "pycon" else _kind(options)
     faults += list(_faults(kind, code, options))
     found.faults.extend((line, fault) for fault in faults)

@@ -55,11 +55,13 @@ class Chapter:
         path: The file, as the author would name it (relative to the project).
         blocks: The fences that run, in reading order.
         claims: The claims, in reading order.
+        names: What stands in the prose as a name of something in the code.
     """
 
     path: str
     blocks: tuple[Block, ...]
     claims: tuple[Claim, ...]
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,7 @@ class Run:
             (the failure names it) or before anything ran.
         device: The device that the page ran on, as the project names it (`cpu`).
         seconds: How long the run took; a cached run keeps the seconds of the run it stores.
+        names: For each name of the chapter, whether there is such a thing once all blocks have run.
         cached: True when nothing was executed for this result.
     """
 
@@ -168,4 +171,5 @@ class Run:
     failed_block: int | None = None
     device: str = "cpu"
     seconds: float = 0.0
+    names: dict[str, bool] = field(default_factory=dict)
     cached: bool = False

@@ -8,6 +8,7 @@ from typing import Any
 from markdown.extensions import Extension
 
 from proofbook.fates import Fates, follow
+from proofbook.inline import names
 from proofbook.model import Block, Chapter, Claim
 from proofbook.problems import Problem
 from proofbook.sheet import Sheet
@@ -26,6 +27,7 @@ class Page:
         offset: How many lines of the file come before the sheet's.
         blocks: For each fence of the sheet that runs, by index, which block of the chapter it is.
         claims: For each claim of the sheet that counts, by index, which claim of the chapter it is.
+        literals: Indexes of the literals of the sheet that count.
         shown: Indexes of the fences that the page shows as fences.
         problems: What is wrong with the page before anything runs.
     """
@@ -35,6 +37,7 @@ class Page:
     offset: int = 0
     blocks: Mapping[int, int] = field(default_factory=dict)
     claims: Mapping[int, int] = field(default_factory=dict)
+    literals: frozenset[int] = frozenset()
     shown: frozenset[int] = frozenset()
     problems: tuple[Problem, ...] = ()
 
@@ -55,15 +58,17 @@ def parse(
     sheet = fates.sheet
     shown = [index for index in range(len(sheet.fences)) if ("fence", index) in fates.seen]
     run = [index for index in shown if sheet.fences[index].runs]
-    claimed = [index for index in range(len(sheet.spans)) if ("claim", index) in fates.seen]
+    spans = [index for index in range(len(sheet.spans)) if ("claim", index) in fates.seen]
+    claimed = [index for index in spans if not sheet.spans[index].reason]
     blocks = tuple(_block(sheet, index, offset) for index in run)
     claims = tuple(_claim(sheet, index, offset, blocks) for index in claimed)
     return Page(
-        Chapter(path, blocks, claims),
+        Chapter(path, blocks, claims, names(sheet)),
         sheet,
         offset,
         {index: number for number, index in enumerate(run)},
         {index: number for number, index in enumerate(claimed)},
+        frozenset(spans) - frozenset(claimed),
         frozenset(shown),
         tuple(
             sorted(

@@ -41,6 +41,7 @@ class ProofbookConfig(Config):
     environment = options.ListOfItems(options.Type(str), default=[])
     sources = options.ListOfItems(options.Type(str), default=["src"])
     hashed = options.Type(dict, default={})
+    coverage = options.Type(dict, default={})
     source_url = options.Type(str, default="")
 
 

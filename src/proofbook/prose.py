@@ -1,23 +1,27 @@
-"""Find the claims in a chapter's prose: `TARGET{ equals="…" }` and its kin."""
+"""Find the claims in a chapter's prose: `TARGET{ equals="…" }` and its kin, and literals."""
 
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 CANDIDATE = re.compile(
-    r"(?<!\\)\{:?\s*(?:[.#][\w-]+\s+)*(?:(?:equals?|values?)\s*=|holds?(?=[\s=}]))"
+    r"(?<!\\)\{:?\s*(?:[.#][\w-]+\s+)*(?:(?:equals?|values?|reason)\s*=|holds?(?=[\s=}])"
+    r"|\.literal(?=[\s}]))"
 )
 WORD = re.compile(r"\s*([.#]?[A-Za-z][\w-]*)\s*(=)?\s*")
 STRING = re.compile(r"""(["'])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
 NEW_START = re.compile(r"\n(?=\s*\n|\s*(?:[|#>]|[-*+] |\d+\. |!!!|\?\?\?|===))")
 KINDS = ("equals", "holds", "value")
+LITERAL = (".literal", "reason")
+REASONS = ("definition", "example", "name", "quotation", "source")
+"""Why a number may stand without a claim; `docs/contributing.md` says what each means."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """A claim as it stands in the text.
+    """A claim, or a literal, as it stands in the text.
 
     Attributes:
         start: Where its target begins in the text.
@@ -26,6 +30,7 @@ class Span:
         line: Line of the text (from 1) on which it begins.
         text: What the reader sees, without markup.
         expressions: The expression for each of `equals`, `holds`, `value` that is given.
+        reason: For a literal, which has no expressions: why it is none of the claims.
     """
 
     start: int
@@ -34,6 +39,7 @@ class Span:
     line: int
     text: str
     expressions: dict[str, str]
+    reason: str = ""
 
 
 class UnreadableClaimError(Exception):
@@ -50,7 +56,7 @@ def find_claims(
     """
     spans: list[Span] = []
     faults: list[tuple[int, str, str]] = []
-    for start, end in _paragraphs(text, prose):
+    for start, end in paragraphs(text, prose):
         codes = [match.span() for match in CODE_SPAN.finditer(text, start, end)]
         after = start
         for candidate in CANDIDATE.finditer(text, start, end):
@@ -77,7 +83,7 @@ def _excerpt(text: str, brace: int) -> str:
     return text[start : brace + 50].split("\n")[0].strip()
 
 
-def _paragraphs(text: str, prose: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def paragraphs(text: str, prose: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Cut stretches where an inline code span cannot go on: blank lines, rows, list items."""
     for start, end in prose:
         for cut in NEW_START.finditer(text, start, end):
@@ -130,7 +136,7 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
     found: dict[str, str] = {}
     while word := WORD.match(text, at, end):
         name = word[1]
-        if name not in KINDS:
+        if name not in (*KINDS, *LITERAL):
             raise UnreadableClaimError(
                 f"{name!r} has no meaning beside a claim; known are {', '.join(KINDS)}"
             )
@@ -154,6 +160,8 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
 def _checked(span: Span, text: str) -> Span:
     """The same claim, complete, or the reason why it is none."""
     expressions = dict(span.expressions)
+    if expressions.keys() & {*LITERAL}:
+        return _literal(span)
     if "value" in expressions and not expressions.get("holds"):
         raise UnreadableClaimError(
             'value= is filled in at build and needs a holds="…" that bounds it'
@@ -168,8 +176,7 @@ def _checked(span: Span, text: str) -> Span:
         expressions["holds"] = span.text
     if not all(expressions.values()):
         raise UnreadableClaimError("equals= and value= need an expression in quotes")
-    if not span.text:
-        raise UnreadableClaimError("this claim has no text for the reader")
+    _needs_text(span)
     for expression in expressions.values():
         try:
             compile(expression, "<claim>", "eval")
@@ -178,6 +185,22 @@ def _checked(span: Span, text: str) -> Span:
                 f"cannot parse the expression {expression!r}: {error}"
             ) from None
     return Span(span.start, span.inner, span.end, span.line, span.text, expressions)
+
+
+def _literal(span: Span) -> Span:
+    """The same span as a literal, or the reason why it is none."""
+    if span.expressions.keys() != {*LITERAL}:
+        raise UnreadableClaimError('write { .literal reason="…" }, and nothing else beside it')
+    reason = span.expressions["reason"]
+    if reason not in REASONS:
+        raise UnreadableClaimError(f"unknown reason {reason!r}; known are {', '.join(REASONS)}")
+    _needs_text(span)
+    return replace(span, expressions={}, reason=reason)
+
+
+def _needs_text(span: Span) -> None:
+    if not span.text:
+        raise UnreadableClaimError("this claim has no text for the reader")
 
 
 def _visible(markup: str) -> str:

@@ -27,12 +27,14 @@ class Runner:
         self,
         chapters: Iterable[Chapter],
         progress: Callable[[Chapter, Run], None] | None = None,
+        names: bool = False,
     ) -> dict[str, Run]:
         """Run what is not cached and return each chapter's run by its path.
 
         Args:
             chapters: Parsed chapters; one without blocks and claims starts nothing.
             progress: Called with each chapter and its run as it becomes known, cached ones first.
+            names: Whether the runs must know all names of the chapters' prose.
         """
         environment = fingerprint.environment()
         if environment != self._environment:  # packages have changed under a preloaded process
@@ -50,9 +52,9 @@ class Runner:
         stale = []
         chapters = list(chapters)
         for chapter in chapters:
-            if not chapter.blocks and not chapter.claims:
+            if not (chapter.blocks or chapter.claims or (names and chapter.names)):
                 know(chapter, Run((), {}, device=self._settings.device))
-            elif (run := cache.load(chapter)) is not None:
+            elif (run := cache.load(chapter, names)) is not None:
                 know(chapter, run)
             else:
                 stale.append(chapter)

@@ -19,6 +19,7 @@ class Settings:
         cache_dir: Where results are kept; `None` is `.cache/proofbook` below the root.
         environment: Names of environment variables on which results depend; the one that ends
             in `DEVICE` names the device.
+        sources: Folders of the project's modules.
         spawn: Start an interpreter a page instead of forking one.
     """
 
@@ -28,6 +29,7 @@ class Settings:
     jobs: int | None = None
     cache_dir: Path | None = None
     environment: tuple[str, ...] = ()
+    sources: tuple[Path, ...] = ()
     spawn: bool = not sys.platform.startswith("linux")
 
     @property
@@ -45,6 +47,12 @@ class Settings:
         """The device on which pages compute, as the environment names it."""
         names = [name for name in self.environment if name.endswith("DEVICE")]
         return next((os.environ[name] for name in names if os.environ.get(name)), "cpu")
+
+    def packages(self) -> list[str]:
+        """The packages that a page may speak of without importing them: preloaded or its own."""
+        files = [path for folder in self.sources if folder.is_dir() for path in folder.iterdir()]
+        own = sorted(path.stem for path in files if not path.name.startswith(("_", ".")))
+        return list(dict.fromkeys([*(name.partition(".")[0] for name in self.preload), *own]))
 
     def watched_environment(self) -> Mapping[str, str | None]:
         """The variables on which results depend."""

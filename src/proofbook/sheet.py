@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from proofbook.fences import Fence, scan
+from proofbook.fences import Fence, Foreign, scan
 from proofbook.prose import Span, find_claims
 
 Marks = tuple[str, str, str]
@@ -16,14 +16,18 @@ class Sheet:
     Attributes:
         text: The text itself.
         fences: Its `python` and `pycon` fences, in reading order.
-        spans: Its claims, in reading order.
+        spans: Its claims and literals, in reading order.
         faults: Line of the text (from 1), message and excerpt of what cannot be read.
+        prose: Start and end of each stretch of lines outside fences and comments.
+        foreign: Its fences of other languages, in reading order.
     """
 
     text: str
     fences: list[Fence]
     spans: list[Span]
     faults: list[tuple[int, str, str]]
+    prose: list[tuple[int, int]]
+    foreign: list[Foreign]
 
     def marked(
         self,
@@ -55,7 +59,7 @@ def read(text: str) -> Sheet:
     spans, unreadable = find_claims(text, found.prose)
     lines = text.split("\n")
     faults = [(line, message, lines[line - 1].strip()) for line, message in found.faults]
-    return Sheet(text, found.fences, spans, sorted(faults + unreadable))
+    return Sheet(text, found.fences, spans, sorted(faults + unreadable), found.prose, found.foreign)
 
 
 def edited(text: str, edits: list[tuple[int, int, str]]) -> str:

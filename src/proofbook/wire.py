@@ -33,6 +33,7 @@ def dump_run(run: Run) -> dict[str, Any]:
         "values": [[*claim, dump(value)] for claim, value in run.values.items()],
         "device": run.device,
         "seconds": run.seconds,
+        "names": run.names,
     }
 
 
@@ -43,6 +44,7 @@ def load_run(data: Mapping[str, Any]) -> Run:
         values={(text, place): load_value(value) for text, place, value in data["values"]},
         device=data["device"],
         seconds=data["seconds"],
+        names=data["names"],
         cached=True,
     )
 

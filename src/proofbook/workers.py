@@ -86,6 +86,7 @@ class _Page:
 
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
+    names: dict[str, bool] = field(default_factory=dict)
     seen: dict[str, Any] | None = None
     block: int | None = None
     claim: str | None = None
@@ -111,6 +112,8 @@ class _Page:
                 self.blocks.append(load_block(result))
             case {"value": [text, place, value]}:
                 self.values[text, place] = load_value(value)
+            case {"names": names}:
+                self.names = names
             case {"done": seen}:
                 self.done, self.seen = True, seen
             case {"exit": exit_code}:
@@ -119,7 +122,7 @@ class _Page:
     def run(self, device: str, seconds: float) -> Run:
         blocks = tuple(self.blocks)
         if self.done:
-            return Run(blocks, self.values, device=device, seconds=seconds)
+            return Run(blocks, self.values, device=device, seconds=seconds, names=self.names)
         line, detail = death_trace(self.trace, self.block)
         failure = Failure(self._cause(), line, detail)
         return Run(blocks, self.values, failure, self.block, device, seconds)
@@ -167,5 +170,7 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
         "environment": settings.child_environment(),
         "blocks": [dump(block) for block in chapter.blocks],
         "claims": list(claims),
+        "names": list(chapter.names),
+        "packages": settings.packages(),
     }
     return json.dumps(request).encode() + b"\n"

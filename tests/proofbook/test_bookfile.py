@@ -9,6 +9,7 @@ site_name: x
 docs_dir: pages
 repo_url: https://github.com/someone/book
 edit_uri: edit/trunk/pages/
+names: &names {names: [A-1]}
 extra: !ENV [NOT_SET, fallback]
 markdown_extensions:
   - attr_list
@@ -20,7 +21,7 @@ markdown_extensions:
           format: !!python/name:pymdownx.superfences.fence_code_format
 plugins:
   - search
-  - proofbook: {preload: [torch], timeout: 5, sources: [lib], cache_dir: kept}
+  - proofbook: {preload: [torch], timeout: 5, sources: [lib], cache_dir: kept, coverage: *names}
 """
 
 
@@ -31,6 +32,7 @@ def test_a_book_is_what_its_file_says(tmp_path):
     assert (book.running.preload, book.running.timeout) == (("torch",), 5.0)
     assert (book.running.jobs, book.running.cache_dir) == (2, tmp_path / "kept")
     assert book.sources == (tmp_path / "lib",)
+    assert book.coverage_names == ("A-1",)
     assert book.configs["toc"] == {"permalink": True}
     (fence,) = book.configs["pymdownx.superfences"]["custom_fences"]
     assert fence["format"].__name__ == "fence_code_format"

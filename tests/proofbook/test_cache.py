@@ -51,6 +51,16 @@ def test_prose_lines_texts_and_time_limits_are_not_asked_for(cache):
     assert cache.load(Chapter(PAGE.path, blocks, claims)) is not None
 
 
+def test_names_of_the_prose_are_asked_for_where_they_are_needed(cache):
+    page = replace(PAGE, names=("x", "y.z"))
+    cache.store(page, replace(RUN, names={"x": True, "y.z": False}), NOTHING_READ)
+    assert cache.load(page, names=True).names == {"x": True, "y.z": False}
+    assert cache.load(PAGE, names=True) is not None
+    more = replace(PAGE, names=("x", "y.z", "z"))
+    assert cache.load(more) is not None
+    assert cache.load(more, names=True) is None
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -177,4 +187,4 @@ def test_entries_are_plain_json_without_lines_of_the_chapter(cache, tmp_path):
     [entry] = _entries(cache, tmp_path)
     stored = json.loads(entry.read_text().partition("\n")[2])
     assert set(stored) == {"seen", "run"}
-    assert set(stored["run"]) == {"blocks", "values", "device", "seconds"}
+    assert set(stored["run"]) == {"blocks", "values", "device", "seconds", "names"}

@@ -26,6 +26,8 @@ y = x / 0
 ```
 
 `y > 0`{ holds }
+
+He said "[2 of *7*]{ .literal reason="quotation" }".
 """
 ABOUT = {"versions": {}, "data": {}, "commit": ""}
 
@@ -52,6 +54,11 @@ def test_what_holds_keeps_its_sign_and_what_was_not_reached_has_none(shown):
     assert '<span class="proofbook-claim">two</span>' in shown
     assert '<span class="proofbook-failed"><code>y &gt; 0</code></span>' in shown
     assert shown.count("popovertarget") == shown.count("popover id") == 1
+
+
+def test_of_a_literal_its_text_alone_is_shown(shown):
+    assert 'He said "2 of <em>7</em>".' in shown
+    assert "quotation" not in shown
 
 
 def test_a_failing_page_has_no_ledger(shown):

@@ -105,6 +105,22 @@ x = 1
     assert page.chapter.claims[3].text == ""
 
 
+def test_a_literal_is_no_claim():
+    page = parse(
+        "p.md",
+        "[2]{ .literal reason='name' } [3]{ equals='x' }\n\n    *4*{ .literal reason='name' }",
+    )
+    assert page.problems == ()
+    assert [claim.equals for claim in page.chapter.claims] == ["x"]
+    assert (page.claims, page.literals) == ({1: 0}, {0})
+
+
+def test_the_names_of_a_page_are_those_in_its_code_outside_claims():
+    text = "`a.b()`, `c_d`, `a.b`, `x + y`, `.e`, `f(1)`, `g`{ equals='h' }, `i.json`, `j/k`"
+    text += "\n\n```text\n`l`\n```"
+    assert parse("p.md", text).chapter.names == (".e", "a.b", "c_d", "f")
+
+
 def test_footnotes_are_part_of_the_page():
     text = """\
 Text.[^1]
@@ -153,6 +169,9 @@ def test_a_timeout_is_the_block_s():
         ("&#123; equals='x' }", 1, "a claim's braces are left as text"),
         ("[a]: x.md '[b]{ equals=1 }'", 1, "needs an expression in quotes"),
         ("[a]: x.md\n    '[b]{ holds=\"x\" }'", 2, "does not reach the page"),
+        ("a\n\n![2]{ .literal reason='name' }", 3, "must directly follow"),
+        ('a\n\n![b [2]{ .literal reason="name" } c](d.png)', 3, "cannot stand in an attribute"),
+        ("&#123; .literal reason='name' }", 1, "braces are left as text"),
         ("a <!-- b\n\n```python\nx\n```\n", 3, "shown and not run"),
     ],
 )

@@ -55,13 +55,20 @@ def test_claims_have_lines_and_offsets():
     [
         "`[five]{ equals='x' }` in code",
         "``` `x`{ holds } ```",
-        "an attribute list: *x*{ .literal reason='quotation' }",
+        "an attribute list: *x*{ .lead title='quotation' }",
         "escaped \\{ holds }",
         "a set {holds, keeps}",
     ],
 )
 def test_what_is_no_claim(text):
     assert claims(text) == ([], [])
+
+
+@pytest.mark.parametrize("target", ["[2 of 7]", "*2 of 7*", "`2 of 7`"])
+def test_a_literal_has_its_text_and_its_reason(target):
+    (span,), faults = claims(f"He said {target}{{ .literal reason='quotation' }}.")
+    assert faults == []
+    assert (span.text, span.reason, span.expressions) == ("2 of 7", "quotation", {})
 
 
 def test_claims_do_not_nest():
@@ -93,6 +100,13 @@ def test_claims_do_not_nest():
         ("[five]{ value='x' holds }", "needs a holds"),
         ("[five]{ value='x' equals='y' holds='z' }", "exclude each other"),
         ("[]{ equals='x' }", "no text for the reader"),
+        ("five { .literal reason='name' }", "must directly follow"),
+        ("[five]{ .literal }", "and nothing else beside it"),
+        ("[five]{ reason='name' equals='x' }", "and nothing else beside it"),
+        ("[five]{ .literal reason='name' equals='x' }", "and nothing else beside it"),
+        ("[five]{ .literal reason= }", "needs an expression in quotes"),
+        ("[five]{ .literal reason='lazy' }", "unknown reason 'lazy'; known are definition, ex"),
+        ("[]{ .literal reason='name' }", "no text for the reader"),
     ],
 )
 def test_a_claim_that_cannot_be_read_is_a_fault(text, message):

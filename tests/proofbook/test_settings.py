@@ -35,3 +35,12 @@ def test_pages_hash_and_draw_the_same_everywhere(tmp_path, monkeypatch):
     assert environment["TQDM_DISABLE"] == "1"
     assert "PYTHONWARNINGS" not in environment
     assert environment["OTHER"] == "kept"
+
+
+def test_pages_may_speak_of_what_is_preloaded_and_of_the_project_s_own(tmp_path):
+    for name in ("model/__init__.py", "tools.py", "_private.py", ".hidden/x.py"):
+        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src" / name).touch()
+    sources = (tmp_path / "src", tmp_path / "none")
+    settings = Settings(tmp_path, preload=("json.decoder", "json"), sources=sources)
+    assert settings.packages() == ["json", "model", "tools"]

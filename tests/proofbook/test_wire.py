@@ -1,6 +1,7 @@
 """Results survive the way through JSON."""
 
 import json
+from dataclasses import replace
 
 from proofbook.model import BlockResult, Example, Failure, Output, Run, Value
 from proofbook.wire import dump, dump_run, load_block, load_run, load_value
@@ -21,6 +22,7 @@ def test_blocks_and_values_come_back_equal():
 
 
 def test_a_run_comes_back_as_a_cached_one():
-    run = Run((BLOCK,), {("x", 1): Value(3, 1)}, device="mps", seconds=2.5)
+    names = {"x": True, "y.z": False}
+    run = Run((BLOCK,), {("x", 1): Value(3, 1)}, device="mps", seconds=2.5, names=names)
     loaded = load_run(json.loads(json.dumps(dump_run(run))))
-    assert loaded == Run(run.blocks, run.values, device="mps", seconds=2.5, cached=True)
+    assert loaded == replace(run, cached=True)
