@@ -78,6 +78,7 @@ def copy_book(folder: Path) -> Path:
         "mkdocs.yml",
         "pyproject.toml",
         "constraints.txt",
+        "bench/results",
     ):
         source = ROOT / name
         if source.is_dir():
