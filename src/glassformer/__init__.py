@@ -14,7 +14,7 @@ from glassformer.config import TransformerConfig
 from glassformer.decoder import TransformerDecoder, TransformerDecoderLayer
 from glassformer.embeddings import Embeddings
 from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
-from glassformer.feed_forward import FeedForward
+from glassformer.feed_forward import FeedForward, GatedFeedForward
 from glassformer.generation import generate
 from glassformer.heads import (
     TransformerForCausalLM,
@@ -30,9 +30,11 @@ from glassformer.masks import (
     padding_mask,
 )
 from glassformer.multihead import AttentionHead, MultiHeadAttention
-from glassformer.positions import LearnedPositions
+from glassformer.norms import RMSNorm, layer_norm
+from glassformer.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from glassformer.pretrained import from_hf, load
 from glassformer.probe import Tape, record
+from glassformer.sentences import embed, mean_pool
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
 from glassformer.transformer import Transformer
 
@@ -41,9 +43,13 @@ __all__ = [
     "CheckpointError",
     "Embeddings",
     "FeedForward",
+    "GatedFeedForward",
     "KVCache",
     "LearnedPositions",
     "MultiHeadAttention",
+    "RMSNorm",
+    "RotaryPositions",
+    "SinusoidalPositions",
     "Tape",
     "Trained",
     "Transformer",
@@ -63,10 +69,13 @@ __all__ = [
     "combine_masks",
     "default_checkpoint",
     "default_device",
+    "embed",
     "from_hf",
     "generate",
     "ignore_mask",
+    "layer_norm",
     "load",
+    "mean_pool",
     "next_token_loss",
     "padding_mask",
     "record",

@@ -98,8 +98,8 @@ def scaled_dot_product_attention(
 
 def fused_attention(
     query: Float[Tensor, "*batch q_len head_dim"],
-    key: Float[Tensor, "*batch k_len head_dim"],
-    value: Float[Tensor, "*batch k_len value_dim"],
+    key: Float[Tensor, "*kv_batch k_len head_dim"],
+    value: Float[Tensor, "*kv_batch k_len value_dim"],
     attn_mask: Mask | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
@@ -109,17 +109,23 @@ def fused_attention(
     torch aligns its causal mask to the first key and takes no second mask beside it, so unless the
     lengths are equal and there is no other mask, the kernel gets the whole mask instead.
 
-    Shapes and errors: as `scaled_dot_product_attention`.
+    Shapes and errors: as `scaled_dot_product_attention`; but keys and values of (batch, kv_heads,
+    k_len, ...) may be fewer than the queries' heads, and each serves a group of them.
     """
     q_len, k_len = query.shape[-2], key.shape[-2]
-    if is_causal and attn_mask is None and q_len == k_len:
-        return F.scaled_dot_product_attention(
-            query, key, value, dropout_p=dropout_p, is_causal=True
-        )
-    mask = _whole_mask(query, key, attn_mask, is_causal)
+    whole = is_causal and attn_mask is None and q_len == k_len
+    mask = None if whole else _whole_mask(query, key, attn_mask, is_causal)
     if mask is not None and mask.is_floating_point():
         mask = additive_mask(mask, query.dtype)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout_p)
+    return F.scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        attn_mask=mask,
+        dropout_p=dropout_p,
+        is_causal=whole,
+        enable_gqa=_is_grouped(query, key),
+    )
 
 
 def _whole_mask(
@@ -133,10 +139,17 @@ def _whole_mask(
             f"key {tuple(key.shape)}"
         )
     if attn_mask is not None:
-        batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])
+        batch = query.shape[:-2]
+        if not _is_grouped(query, key):
+            batch = torch.broadcast_shapes(batch, key.shape[:-2])
         check_mask(attn_mask, (*batch, q_len, k_len))
         attn_mask = torch.atleast_2d(attn_mask)  # the fused kernel takes no less
     # A single query is the last position: no key lies in its future.
     is_causal = is_causal and q_len > 1
     causal = causal_mask(q_len, k_len, device=query.device) if is_causal else None
     return combine_masks(attn_mask, causal)
+
+
+def _is_grouped(query: Tensor, key: Tensor) -> bool:
+    """Whether heads of queries share heads of keys."""
+    return query.ndim == 4 and query.shape[1] != key.shape[1]

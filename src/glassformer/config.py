@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from glassformer.feed_forward import ACTIVATIONS
+from glassformer.norms import NORMS
 
-POSITIONS = ("learned", "sinusoidal", "sinusoidal_halves")
+POSITIONS = ("learned", "sinusoidal", "sinusoidal_halves", "rotary", "rotary_halves")
 
 
 @runtime_checkable
@@ -31,13 +32,18 @@ class TransformerConfig:
         num_layers: layers in the stack.
         d_ff: inner width of the feed-forward network.
         activation: a name in `feed_forward.ACTIVATIONS`.
-        norm_eps: what layer normalisation adds to the variance.
+        gated: whether the feed-forward network multiplies what is bent with what is not.
+        norm: "layer" (layer normalisation), or "rms" (by the root mean square).
+        norm_eps: what a norm adds to the variance, or to the mean square.
         norm_first: normalise before each sub-layer (pre-norm) instead of after it (post-norm).
         final_norm: normalise once more after the last layer; None is as `norm_first`, since
             nothing else normalises what a pre-norm stack puts out.
-        positions: "learned", "sinusoidal" (the paper's layout), or "sinusoidal_halves" (Marian's:
-            all sines, then all cosines).
-        max_positions: the longest sequence.
+        positions: "learned", "sinusoidal" (the paper's layout), "sinusoidal_halves" (Marian's:
+            all sines, then all cosines), "rotary" (the paper's pairs, neighbours), or
+            "rotary_halves" (the pairs of transformers' Llama).
+        max_positions: the longest sequence; without a table of positions, the longest that is
+            generated.
+        rope_theta: the base of the frequencies of rotary positions.
         scale_embeddings: whether a token's vector is multiplied by sqrt(d_model).
         embedding_norm: whether the sum of embeddings is normalised.
         num_token_types: segments that tokens may be marked as; 0 leaves the table out.
@@ -66,11 +72,14 @@ class TransformerConfig:
     num_layers: int = 12
     d_ff: int = 3072
     activation: str = "gelu"
+    gated: bool = False
+    norm: str = "layer"
     norm_eps: float = 1e-12
     norm_first: bool = False
     final_norm: bool | None = None
     positions: str = "learned"
     max_positions: int = 512
+    rope_theta: float = 10000.0
     scale_embeddings: bool = False
     embedding_norm: bool = True
     num_token_types: int = 2
@@ -100,13 +109,20 @@ class TransformerConfig:
             self._require(holds, name, "must be at least 0 and less than 1")
         for name in ("num_token_types", "initializer_range"):
             self._require(getattr(self, name) >= 0, name, "must not be negative")
-        self._require(self.norm_eps > 0, "norm_eps", "must be more than 0")
-        kinds = ", ".join(POSITIONS)
-        self._require(self.positions in POSITIONS, "positions", f"must be one of {kinds}")
-        known = ", ".join(ACTIVATIONS)
-        self._require(self.activation in ACTIVATIONS, "activation", f"must be one of {known}")
+        for name in ("norm_eps", "rope_theta"):
+            self._require(getattr(self, name) > 0, name, "must be more than 0")
+        kinds = {"positions": POSITIONS, "activation": ACTIVATIONS, "norm": NORMS}
+        for name, known in kinds.items():
+            holds = getattr(self, name) in known
+            self._require(holds, name, f"must be one of {', '.join(known)}")
         if self.head_dim is None and self.d_model % self.num_heads:
             raise ValueError(f"num_heads ({self.num_heads}) must divide d_model ({self.d_model})")
+        head_dim = self.head_dim or self.d_model // self.num_heads
+        if self.positions.startswith("rotary") and head_dim % 2:
+            raise ValueError(
+                f"head_dim ({head_dim}) must be even: positions ({self.positions!r}) turn its "
+                "numbers two by two"
+            )
         if self.num_kv_heads is not None and self.num_heads % self.num_kv_heads:
             raise ValueError(
                 f"num_kv_heads ({self.num_kv_heads}) must divide num_heads ({self.num_heads})"
@@ -155,15 +171,14 @@ class TransformerConfig:
         known = HF_FIELDS.get(str(model_type))
         if known is None:
             raise ValueError(f"model_type ({model_type!r}) must be one of {', '.join(HF_FIELDS)}")
-        for name, (other, times) in known.like.items():
-            if given.get(name) is None and other in given:
-                given[name] = times * given[other]
-        for name, value in given.items():
-            if name in known.refused_unless and value != known.refused_unless[name]:
+        given = _settled(known, given)
+        for name, only in known.refused_unless.items():
+            if name in given and given[name] != only:
                 raise ValueError(
-                    f"{name} ({value!r}) is not honoured for {model_type}: glassformer builds "
-                    f"{known.refused_unless[name]!r} only"
+                    f"{name} ({given[name]!r}) is not honoured for {model_type}: glassformer "
+                    f"builds {only!r} only"
                 )
+        for name, value in given.items():
             if name not in known:
                 raise ValueError(
                     f"{name} ({value!r}) is not a field of {model_type} that glassformer knows; "
@@ -187,6 +202,10 @@ class HFFields:
     base: Mapping[str, Any] = field(default_factory=dict)
     # Field there: another there, so many times, speaks for it where it is missing or None.
     like: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    nested: tuple[str, ...] = ()  # fields there that hold fields themselves, or None
+    # Field there that counts rows of which the first, up to pad_token_id, are no token's: its
+    # default.
+    past_padding: Mapping[str, int] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
         return name in self.honoured or name in self.refused_unless or name in self.harmless
@@ -238,10 +257,46 @@ GENERATION = (
     *("force_bos_token_to_be_generated", "num_return_sequences", "prefix"),
 )
 
+# As BERT's fields are called, and those of models built like it.
+BERT_FIELDS = {
+    "vocab_size": "vocab_size",
+    "hidden_size": "d_model",
+    "num_attention_heads": "num_heads",
+    "num_hidden_layers": "num_layers",
+    "intermediate_size": "d_ff",
+    "hidden_act": "activation",
+    "layer_norm_eps": "norm_eps",
+    "max_position_embeddings": "max_positions",
+    "type_vocab_size": "num_token_types",
+    "hidden_dropout_prob": "dropout",
+    "attention_probs_dropout_prob": "attn_dropout",
+    "classifier_dropout": "classifier_dropout",
+    "tie_word_embeddings": "tie_embeddings",
+    "id2label": "num_labels",
+    "num_labels": "num_labels",
+    "pad_token_id": "pad_token_id",
+    "initializer_range": "initializer_range",
+}
+
 # GPT-2's own defaults, and what is so in every GPT-2.
 GPT2 = {
     **{"vocab_size": 50257, "max_positions": 1024, "activation": "gelu_tanh", "norm_eps": 1e-5},
     **{"norm_first": True, "num_token_types": 0, "embedding_norm": False, "pad_token_id": None},
+}
+
+# DistilBERT's own defaults, and what is so in every DistilBERT.
+DISTILBERT = {"num_layers": 6, "num_token_types": 0}
+
+# RoBERTa's own defaults.
+ROBERTA = {"vocab_size": 50265, "pad_token_id": 1}
+
+# Llama's own defaults, and what is so in every Llama.
+LLAMA = {
+    **{"vocab_size": 32000, "d_model": 4096, "num_heads": 32, "num_layers": 32, "d_ff": 11008},
+    **{"activation": "silu", "gated": True, "norm": "rms", "norm_eps": 1e-6, "norm_first": True},
+    **{"positions": "rotary_halves", "max_positions": 2048, "num_token_types": 0, "bias": False},
+    **{"embedding_norm": False, "dropout": 0.0, "attn_dropout": 0.0, "tie_embeddings": False},
+    "pad_token_id": None,
 }
 
 # Marian's own defaults, for both of its stacks, and what is so in every Marian model.
@@ -259,25 +314,7 @@ MARIAN = {
 HF_FIELDS = MappingProxyType(
     {
         "bert": HFFields(
-            honoured={
-                "vocab_size": "vocab_size",
-                "hidden_size": "d_model",
-                "num_attention_heads": "num_heads",
-                "num_hidden_layers": "num_layers",
-                "intermediate_size": "d_ff",
-                "hidden_act": "activation",
-                "layer_norm_eps": "norm_eps",
-                "max_position_embeddings": "max_positions",
-                "type_vocab_size": "num_token_types",
-                "hidden_dropout_prob": "dropout",
-                "attention_probs_dropout_prob": "attn_dropout",
-                "classifier_dropout": "classifier_dropout",
-                "tie_word_embeddings": "tie_embeddings",
-                "id2label": "num_labels",
-                "num_labels": "num_labels",
-                "pad_token_id": "pad_token_id",
-                "initializer_range": "initializer_range",
-            },
+            honoured=BERT_FIELDS,
             refused_unless={
                 "add_cross_attention": False,
                 "embedding_size": None,
@@ -319,6 +356,79 @@ HF_FIELDS = MappingProxyType(
             ),
             base=GPT2,
             like={"n_inner": ("n_embd", 4)},
+        ),
+        "distilbert": HFFields(
+            honoured={
+                "vocab_size": "vocab_size",
+                "dim": "d_model",
+                "n_heads": "num_heads",
+                "n_layers": "num_layers",
+                "hidden_dim": "d_ff",
+                "activation": "activation",
+                "max_position_embeddings": "max_positions",
+                "dropout": "dropout",
+                "attention_dropout": "attn_dropout",
+                "tie_word_embeddings": "tie_embeddings",
+                "pad_token_id": "pad_token_id",
+                "initializer_range": "initializer_range",
+            },
+            refused_unless={"is_encoder_decoder": False},
+            harmless=frozenset(
+                {*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS}
+                | {"id2label", "num_labels", "qa_dropout", "seq_classif_dropout", "tie_weights_"}
+                # It fills a new table of positions; a saved one is as it is.
+                | {"sinusoidal_pos_embds"}
+            ),
+            base=DISTILBERT,
+        ),
+        "roberta": HFFields(
+            honoured={name: BERT_FIELDS[name] for name in BERT_FIELDS if name != "hidden_act"},
+            refused_unless={
+                "add_cross_attention": False,
+                "hidden_act": "gelu",  # that of the masked-language head, whatever is asked for
+                "is_decoder": False,
+                "is_encoder_decoder": False,
+                "position_embedding_type": "absolute",
+                "pruned_heads": {},
+            },
+            harmless=frozenset({*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS}),
+            base=ROBERTA,
+            past_padding={"max_position_embeddings": 512},
+        ),
+        "llama": HFFields(
+            honoured={
+                "vocab_size": "vocab_size",
+                "hidden_size": "d_model",
+                "num_attention_heads": "num_heads",
+                "num_key_value_heads": "num_kv_heads",
+                "head_dim": "head_dim",
+                "num_hidden_layers": "num_layers",
+                "intermediate_size": "d_ff",
+                "hidden_act": "activation",
+                "rms_norm_eps": "norm_eps",
+                "max_position_embeddings": "max_positions",
+                "rope_theta": "rope_theta",
+                "attention_dropout": "attn_dropout",
+                "attention_bias": "bias",
+                "mlp_bias": "bias",
+                "tie_word_embeddings": "tie_embeddings",
+                "pad_token_id": "pad_token_id",
+                "initializer_range": "initializer_range",
+            },
+            refused_unless={
+                "add_cross_attention": False,
+                "is_encoder_decoder": False,
+                "partial_rotary_factor": 1.0,
+                "rope_type": "default",
+                "sliding_window": None,
+                "type": "default",
+            },
+            harmless=frozenset(
+                {*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS, *GENERATION}
+                | {"id2label", "num_labels", "pretraining_tp"}
+            ),
+            base=LLAMA,
+            nested=("rope_parameters", "rope_scaling"),
         ),
         "marian": HFFields(
             honoured={
@@ -364,6 +474,26 @@ HF_FIELDS = MappingProxyType(
         ),
     }
 )
+
+
+def _settled(known: HFFields, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields, each speaking for itself: none in another, none left to another one."""
+    fields = {name: value for name, value in given.items() if name not in known.nested}
+    for holder in known.nested:
+        for name, value in (given.get(holder) or {}).items():
+            if fields.setdefault(name, value) != value:
+                raise ValueError(
+                    f"{name} ({fields[name]!r}) and that in {holder} ({value!r}) must be equal"
+                )
+    for name, (other, times) in known.like.items():
+        if fields.get(name) is None and other in fields:
+            fields[name] = times * fields[other]
+    for name, rows in known.past_padding.items():
+        padding = fields.get("pad_token_id", known.base["pad_token_id"])
+        if padding is None:
+            raise ValueError("pad_token_id (None) must be a token: positions count on from it")
+        fields[name] = fields.get(name, rows) - padding - 1
+    return fields
 
 
 def _stacks(known: HFFields, given: Mapping[str, Any]) -> dict[str, Any]:

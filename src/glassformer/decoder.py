@@ -8,9 +8,9 @@ from glassformer.cache import KVCache, LayerCache
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings, check_ids
 from glassformer.encoder import init_weights
-from glassformer.feed_forward import FeedForward
 from glassformer.masks import padding_mask
 from glassformer.multihead import MultiHeadAttention
+from glassformer.parts import build_attention, build_feed_forward, build_norm
 
 
 class TransformerDecoderLayer(nn.Module):
@@ -31,20 +31,14 @@ class TransformerDecoderLayer(nn.Module):
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.norm_first = config.norm_first
-        self.attention = _attention(config)
-        self.attention_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.attention = build_attention(config)
+        self.attention_norm = build_norm(config)
         self.cross_attention: MultiHeadAttention | None = None
         if config.cross_attention:
-            self.cross_attention = _attention(config)
-            self.cross_attention_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
-        self.feed_forward = FeedForward(
-            config.d_model,
-            config.d_ff,
-            activation=config.activation,
-            dropout=config.dropout,
-            bias=config.bias,
-        )
-        self.feed_forward_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+            self.cross_attention = build_attention(config, crosses=True)
+            self.cross_attention_norm = build_norm(config)
+        self.feed_forward = build_feed_forward(config)
+        self.feed_forward_norm = build_norm(config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -54,20 +48,22 @@ class TransformerDecoderLayer(nn.Module):
         attn_mask: Bool[Tensor, "#batch #heads #seq k_len"] | None = None,
         memory_mask: Bool[Tensor, "#batch #heads #seq memory_seq"] | None = None,
         cache: LayerCache | None = None,
+        position_ids: Int[Tensor, "#batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
         """Read the past, read the memory, and add what was found."""
         check_memory(memory, self.cross_attention is not None)
         own, across = (cache.attention, cache.cross_attention) if cache else (None, None)
+        back = {"attn_mask": attn_mask, "cache": own, "position_ids": position_ids}
         if self.norm_first:
             normed = self.attention_norm(hidden)
-            attended = self.attention(normed, attn_mask=attn_mask, is_causal=True, cache=own)
+            attended = self.attention(normed, is_causal=True, **back)
             hidden = hidden + self.dropout(attended)
             if self.cross_attention is not None:
                 normed = self.cross_attention_norm(hidden)
                 attended = self.cross_attention(normed, memory, attn_mask=memory_mask, cache=across)
                 hidden = hidden + self.dropout(attended)
             return hidden + self.feed_forward(self.feed_forward_norm(hidden))
-        attended = self.attention(hidden, attn_mask=attn_mask, is_causal=True, cache=own)
+        attended = self.attention(hidden, is_causal=True, **back)
         hidden = self.attention_norm(hidden + self.dropout(attended))
         if self.cross_attention is not None:
             attended = self.cross_attention(hidden, memory, attn_mask=memory_mask, cache=across)
@@ -100,7 +96,7 @@ class TransformerDecoder(nn.Module):
             TransformerDecoderLayer(config) for _ in range(config.num_layers)
         )
         final_norm = config.norm_first if config.final_norm is None else config.final_norm
-        self.final_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if final_norm else None
+        self.final_norm = build_norm(config) if final_norm else None
         init_weights(self, config.initializer_range)
 
     def forward(
@@ -129,7 +125,7 @@ class TransformerDecoder(nn.Module):
             memory_mask = padding_mask(memory_attention_mask)  # (batch, 1, 1, memory_seq)
         hidden = self.embeddings(input_ids, position_ids=position_ids)  # (batch, seq, d_model)
         for layer, layer_cache in zip(self.layers, caches, strict=True):
-            hidden = layer(hidden, memory, attn_mask, memory_mask, layer_cache)
+            hidden = layer(hidden, memory, attn_mask, memory_mask, layer_cache, position_ids)
         return hidden if self.final_norm is None else self.final_norm(hidden)
 
 
@@ -156,14 +152,3 @@ def _check_mask(name: str, mask: Tensor, shape: tuple[int, ...] | None) -> None:
         raise ValueError(f"{name} of shape {tuple(mask.shape)} was given, but no memory")
     if tuple(mask.shape) != shape:
         raise ValueError(f"{name} of shape {tuple(mask.shape)} must have shape {shape}")
-
-
-def _attention(config: TransformerConfig) -> MultiHeadAttention:
-    return MultiHeadAttention(
-        config.d_model,
-        config.num_heads,
-        num_kv_heads=config.num_kv_heads,
-        head_dim=config.head_dim,
-        bias=config.bias,
-        dropout=config.attn_dropout,
-    )

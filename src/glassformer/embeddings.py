@@ -5,6 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
+from glassformer.parts import build_norm
 from glassformer.positions import LearnedPositions, SinusoidalPositions
 
 
@@ -12,7 +13,7 @@ class Embeddings(nn.Module):
     """Token, position and token type: three vectors looked up, added, normalised.
 
     Where the configuration says so, a token's vector is first made sqrt(d_model) times as long,
-    positions are sines and cosines, and nothing is normalised.
+    positions are sines and cosines or, if rotary, left to attention, and nothing is normalised.
 
     Shapes: ids (batch, seq) to vectors (batch, seq, d_model).
 
@@ -34,9 +35,7 @@ class Embeddings(nn.Module):
         self.token_types = (
             nn.Embedding(config.num_token_types, config.d_model) if config.num_token_types else None
         )
-        self.norm = (
-            nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.embedding_norm else None
-        )
+        self.norm = build_norm(config) if config.embedding_norm else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -47,10 +46,11 @@ class Embeddings(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Look up and add; every token is of type 0, and positions count from 0, if not given."""
         check_ids(input_ids)
-        if position_ids is None:
-            position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
         vectors = _look_up(self.tokens, input_ids, "input_ids") * self.scale
-        vectors = vectors + self.positions(position_ids)  # (batch, seq, d_model)
+        if self.positions is not None:
+            if position_ids is None:
+                position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
+            vectors = vectors + self.positions(position_ids)  # (batch, seq, d_model)
         if self.token_types is not None:
             if token_type_ids is None:
                 token_type_ids = torch.zeros_like(input_ids)
@@ -93,7 +93,9 @@ def check_same_shape(name: str, given: Tensor, input_ids: Tensor) -> None:
         )
 
 
-def _positions(config: TransformerConfig) -> nn.Module:
+def _positions(config: TransformerConfig) -> nn.Module | None:
+    if config.positions.startswith("rotary"):
+        return None
     if config.positions == "learned":
         return LearnedPositions(config.max_positions, config.d_model)
     interleaved = config.positions == "sinusoidal"

@@ -5,9 +5,8 @@ from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings, check_ids, check_same_shape
-from glassformer.feed_forward import FeedForward
 from glassformer.masks import padding_mask
-from glassformer.multihead import MultiHeadAttention
+from glassformer.parts import build_attention, build_feed_forward, build_norm
 
 
 class TransformerEncoderLayer(nn.Module):
@@ -23,23 +22,10 @@ class TransformerEncoderLayer(nn.Module):
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.norm_first = config.norm_first
-        self.attention = MultiHeadAttention(
-            config.d_model,
-            config.num_heads,
-            num_kv_heads=config.num_kv_heads,
-            head_dim=config.head_dim,
-            bias=config.bias,
-            dropout=config.attn_dropout,
-        )
-        self.attention_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
-        self.feed_forward = FeedForward(
-            config.d_model,
-            config.d_ff,
-            activation=config.activation,
-            dropout=config.dropout,
-            bias=config.bias,
-        )
-        self.feed_forward_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.attention = build_attention(config)
+        self.attention_norm = build_norm(config)
+        self.feed_forward = build_feed_forward(config)
+        self.feed_forward_norm = build_norm(config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -77,7 +63,7 @@ class TransformerEncoder(nn.Module):
             TransformerEncoderLayer(config) for _ in range(config.num_layers)
         )
         final_norm = config.norm_first if config.final_norm is None else config.final_norm
-        self.final_norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if final_norm else None
+        self.final_norm = build_norm(config) if final_norm else None
         init_weights(self, config.initializer_range)
 
     def forward(

@@ -1,4 +1,4 @@
-"""The feed-forward network: two linear maps with a bend between, the same at every position."""
+"""Feed-forward networks: linear maps with a bend between, the same at every position."""
 
 from collections.abc import Callable
 
@@ -36,10 +36,7 @@ class FeedForward(nn.Module):
         bias: bool = True,
     ):
         super().__init__()
-        if d_model < 1 or d_ff < 1:
-            raise ValueError(f"d_model ({d_model}) and d_ff ({d_ff}) must be at least 1")
-        if activation not in ACTIVATIONS:
-            raise ValueError(f"activation ({activation!r}) must be one of {', '.join(ACTIVATIONS)}")
+        _check(d_model, d_ff, activation)
         self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
         self.activation = ACTIVATIONS[activation]()
         self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
@@ -60,3 +57,46 @@ class FeedForward(nn.Module):
         if reread or any(hooks) or type(bend) is not nn.GELU:
             return bend(inner)
         return torch.ops.aten.gelu_(inner, approximate=bend.approximate)
+
+
+class GatedFeedForward(nn.Module):
+    """Widen each vector twice: one copy, bent, says how much of the other one passes.
+
+    With SiLU for the bend it is known as SwiGLU.
+
+    Shapes: (..., d_model) to (..., d_model); no position sees another.
+
+    Raises:
+        ValueError: as `FeedForward`.
+
+    Source: Shazeer 2020, section 2, equation 6, with gate_proj = W, up_proj = V, down_proj = W_2.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        *,
+        activation: str = "silu",
+        dropout: float = 0.0,
+        bias: bool = False,
+    ):
+        super().__init__()
+        _check(d_model, d_ff, activation)
+        self.gate_proj = nn.Linear(d_model, d_ff, bias=bias)
+        self.activation = ACTIVATIONS[activation]()
+        self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
+        self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Transform each position by itself."""
+        gate = self.activation(self.gate_proj(hidden))  # (..., d_ff)
+        return self.dropout(self.down_proj(gate * self.up_proj(hidden)))  # (..., d_model)
+
+
+def _check(d_model: int, d_ff: int, activation: str) -> None:
+    if d_model < 1 or d_ff < 1:
+        raise ValueError(f"d_model ({d_model}) and d_ff ({d_ff}) must be at least 1")
+    if activation not in ACTIVATIONS:
+        raise ValueError(f"activation ({activation!r}) must be one of {', '.join(ACTIVATIONS)}")

@@ -9,6 +9,7 @@ from glassformer.config import TransformerConfig
 from glassformer.decoder import TransformerDecoder
 from glassformer.encoder import TransformerEncoder, init_weights
 from glassformer.feed_forward import ACTIVATIONS
+from glassformer.parts import build_norm
 
 
 class Pooler(nn.Module):
@@ -82,7 +83,7 @@ class TransformerForMaskedLM(nn.Module):
         self.encoder = TransformerEncoder(config)
         self.transform = nn.Linear(config.d_model, config.d_model, bias=config.bias)
         self.activation = ACTIVATIONS[config.activation]()
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.norm = build_norm(config)
         self.decoder = nn.Linear(config.d_model, config.vocab_size, bias=config.bias)
         for head in (self.transform, self.decoder):
             init_weights(head, config.initializer_range)

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 
+import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from glassformer.attention import (
@@ -14,6 +15,7 @@ from glassformer.attention import (
 )
 from glassformer.cache import KeysValues
 from glassformer.masks import Mask
+from glassformer.positions import RotaryPositions
 
 
 class AttentionHead(nn.Module):
@@ -61,13 +63,15 @@ class MultiHeadAttention(nn.Module):
 
     `head_dim` defaults to d_model / num_heads; where it is given, the projections are
     num_heads · head_dim wide, whatever d_model is. With fewer key-value heads than heads, each
-    serves num_heads / num_kv_heads queries' heads in a row.
+    serves num_heads / num_kv_heads queries' heads in a row. `rotary` turns queries and keys before
+    they meet; keys are cached turned.
 
     Shapes: query (batch, q_len, d_model), key and value (batch, k_len, d_model), output as query;
-    `attn_mask` broadcasts to (batch, heads, q_len, k_len).
+    `attn_mask` broadcasts to (batch, heads, q_len, k_len), position ids to (batch, q_len).
 
     Raises:
-        ValueError: sizes that do not divide, or inputs or a cache that do not fit together.
+        ValueError: sizes that do not divide, inputs or a cache that do not fit together, or a key
+            for a rotary attention, which knows no distance from one sequence to another.
 
     Source: Vaswani et al. 2017, section 3.2.2, with num_heads = h, out_proj = W^O;
     grouped keys and values: Ainslie et al. 2023, section 2.2.
@@ -85,6 +89,7 @@ class MultiHeadAttention(nn.Module):
         head_dim: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
+        rotary: RotaryPositions | None = None,
     ):
         super().__init__()
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
@@ -104,6 +109,7 @@ class MultiHeadAttention(nn.Module):
         self.k_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
         self.v_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
         self.out_proj = nn.Linear(num_heads * head_dim, d_model, bias=bias)
+        self.rotary = rotary
 
     def forward(
         self,
@@ -114,23 +120,38 @@ class MultiHeadAttention(nn.Module):
         attn_mask: Mask | None = None,
         is_causal: bool = False,
         cache: KeysValues | None = None,
+        position_ids: Int[Tensor, "#batch q_len"] | None = None,
     ) -> Float[Tensor, "batch q_len d_model"]:
         """Attend from `query` to `key`, which defaults to `query`: self-attention.
 
         With a cache, self-attention adds its keys and values to those of earlier calls, and looks
         at all of them; where a `key` is given, what the first call made of it is used again.
+        Positions, which only a rotary attention asks for, go on from the cache's length.
         """
         crosses = key is not None
+        if key is not None and self.rotary is not None:
+            raise ValueError(
+                f"a key of shape {tuple(key.shape)} was given to a rotary attention: queries and "
+                "keys are turned by their places in one sequence"
+            )
         key = query if key is None else key
         value = key if value is None else value
         _check_inputs(query, key, value, self.q_proj.in_features)
         query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, q_len, head_dim)
-        key, value = self._keys_values(key, value, cache, crosses)
+        if crosses and cache is not None and cache.length:
+            key, value = cache.recall(*key.shape[:2])
+        else:
+            key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, ...)
+            value = split_heads(self.v_proj(value), self.num_kv_heads)
+            if self.rotary is not None:
+                query, key = self._turn(query, key, cache, position_ids)
+            if cache is not None:
+                key, value = cache.append(key, value)
         attend = fused_attention if self.recorder is None else self._attend_on_record
         output = attend(
             query,
-            repeat_heads(key, self.num_heads),  # (batch, heads, k_len, head_dim)
-            repeat_heads(value, self.num_heads),
+            key,
+            value,
             attn_mask=attn_mask,
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=is_causal,
@@ -141,8 +162,10 @@ class MultiHeadAttention(nn.Module):
         """A copy of one head, to be looked at alone.
 
         Raises:
-            ValueError: there is no such head.
+            ValueError: there is no such head, or it is rotary, which a head alone is not.
         """
+        if self.rotary is not None:
+            raise ValueError(f"head {index} turns its queries and keys: {self.rotary}")
         if not 0 <= index < self.num_heads:
             raise ValueError(f"head {index} is not one of 0 to {self.num_heads - 1}")
         kv_index = index * self.num_kv_heads // self.num_heads
@@ -161,29 +184,30 @@ class MultiHeadAttention(nn.Module):
         kv_heads = f", num_kv_heads={self.num_kv_heads}" * (self.num_kv_heads < self.num_heads)
         return f"{heads}{kv_heads}, dropout={self.dropout}"
 
-    def _keys_values(
-        self, key: Tensor, value: Tensor, cache: KeysValues | None, crosses: bool
+    def _turn(
+        self, query: Tensor, key: Tensor, cache: KeysValues | None, position_ids: Tensor | None
     ) -> tuple[Tensor, ...]:
-        """Keys and values by heads, (batch, kv_heads, k_len, head_dim), with what the cache has."""
-        if cache is not None and crosses and cache.length:
-            return cache.recall(*key.shape[:2])
-        key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, new, head_dim)
-        value = split_heads(self.v_proj(value), self.num_kv_heads)
-        return (key, value) if cache is None else cache.append(key, value)
+        """Queries and keys, which stand at the same positions, turned at once."""
+        assert self.rotary is not None
+        if position_ids is None:
+            past = 0 if cache is None else cache.length
+            position_ids = torch.arange(past, past + query.shape[2], device=query.device)[None]
+        heads = torch.cat([query, key], dim=1)  # (batch, heads + kv_heads, q_len, head_dim)
+        turned = self.rotary(heads, position_ids[:, None])
+        return turned.split([self.num_heads, self.num_kv_heads], dim=1)
 
     def _attend_on_record(
         self, query, key, value, *, attn_mask, dropout_p, is_causal
     ) -> Float[Tensor, "batch heads q_len head_dim"]:
         """The explicit path, each step of it handed to the recorder."""
         assert self.recorder is not None
-        scores = attention_scores(query, key, attn_mask, is_causal)
+        scores = attention_scores(query, repeat_heads(key, self.num_heads), attn_mask, is_causal)
         weights = softmax_rows(scores)
-        output = F.dropout(weights, dropout_p) @ value
-        group = self.num_heads // self.num_kv_heads
+        output = F.dropout(weights, dropout_p) @ repeat_heads(value, self.num_heads)
         steps = {
             "query": query,
-            "key": key[:, ::group],
-            "value": value[:, ::group],
+            "key": key,
+            "value": value,
             "scores": scores,
             "weights": weights,
             "output": output,

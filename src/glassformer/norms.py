@@ -1,8 +1,10 @@
-"""Layer normalisation: each vector brought to mean 0 and variance 1, then scaled and shifted."""
+"""Norms: each vector brought to one size, with or without its mean taken away first."""
+
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def layer_norm(
@@ -36,3 +38,41 @@ def layer_norm(
     centred = x - x.mean(dim=-1, keepdim=True)
     variance = centred.square().mean(dim=-1, keepdim=True)  # (..., 1), divided by d_model
     return weight * centred * torch.rsqrt(variance + eps) + bias
+
+
+class RMSNorm(nn.Module):
+    r"""Divide each vector by its root mean square, then scale each of its numbers.
+
+    $y = \gamma x / \sqrt{\operatorname{mean}(x^2) + \epsilon}$, where the mean runs over d_model:
+    layer normalisation without the mean taken away, and without a shift. What is narrower than
+    float32 is normalised in float32.
+
+    Shapes: vectors (..., d_model) to the same; weight $\gamma$ (d_model).
+
+    Raises:
+        ValueError: d_model is less than one, or eps is not more than 0.
+
+    Source: Zhang and Sennrich 2019, section 4, equation 4; transformers 5.23, `LlamaRMSNorm`.
+    """
+
+    def __init__(self, d_model: int, eps: float):
+        super().__init__()
+        if d_model < 1:
+            raise ValueError(f"d_model ({d_model}) must be at least 1")
+        if eps <= 0:
+            raise ValueError(f"eps ({eps}) must be more than 0")
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.eps = eps
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Normalise each vector by its own size."""
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
+        return self.weight * (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype)
+
+    def extra_repr(self) -> str:
+        """The width, and what is added to the mean square."""
+        return f"{len(self.weight)}, eps={self.eps}"
+
+
+NORMS: dict[str, Callable[..., nn.Module]] = {"layer": nn.LayerNorm, "rms": RMSNorm}

@@ -1,4 +1,4 @@
-"""Positions: vectors that tell a model, which is blind to order, where a token stands."""
+"""Positions: how a model, which is blind to order, is told where a token stands."""
 
 import torch
 from jaxtyping import Float, Int
@@ -78,6 +78,83 @@ def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions
     pair = torch.arange(0, d_model, 2, dtype=torch.float64)  # 2i
     angle = position * 10000 ** (-pair / d_model)  # (max_positions, ceil(d_model / 2))
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :d_model]
+
+
+class RotaryPositions(nn.Module):
+    """Turn queries and keys by where they stand: their product then hangs on the distance alone.
+
+    The numbers of a head are points of a plane, two by two, and point i is turned about 0 by the
+    angle position · theta^(−2i / head_dim). The paper pairs neighbours, 2i with 2i + 1; the Llamas
+    of transformers pair the halves, i with i + head_dim / 2 (`interleaved=False`).
+
+    Shapes: (..., seq, head_dim) to the same; position ids broadcast to (..., seq).
+
+    Raises:
+        ValueError: head_dim is not even and at least 2, or theta is not more than 0.
+
+    Source: Su et al. 2021, section 3.4.2, equation 34; halves: transformers 5.23,
+    `apply_rotary_pos_emb`.
+    """
+
+    frequencies: Tensor
+
+    def __init__(self, head_dim: int, *, theta: float = 10000.0, interleaved: bool = True):
+        super().__init__()
+        if head_dim < 2 or head_dim % 2:
+            raise ValueError(f"head_dim ({head_dim}) must be even, and at least 2")
+        if theta <= 0:
+            raise ValueError(f"theta ({theta}) must be more than 0")
+        self.head_dim, self.theta, self.interleaved = head_dim, theta, interleaved
+        # Made again rather than saved: not part of the state dict.
+        self.register_buffer("frequencies", self._signed_frequencies(), persistent=False)
+
+    def forward(
+        self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
+    ) -> Float[Tensor, "*batch seq head_dim"]:
+        """Turn the point (a, b) to (a cos − b sin, b cos + a sin)."""
+        angle = position_ids[..., None] * self.frequencies  # (..., seq, head_dim)
+        cos, sin = angle.cos().to(heads.dtype), angle.sin().to(heads.dtype)
+        return heads * cos + self._partners(heads) * sin
+
+    def extra_repr(self) -> str:
+        """The width of a head, and how it is turned."""
+        return f"{self.head_dim}, theta={self.theta}, interleaved={self.interleaved}"
+
+    def _partners(self, heads: Tensor) -> Tensor:
+        """In the place of each number the other one of its pair."""
+        if self.interleaved:
+            return heads.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+        return heads.roll(self.head_dim // 2, dims=-1)
+
+    def _signed_frequencies(self) -> Float[Tensor, " head_dim"]:
+        """The angle from one position to the next, of a pair's first number with a minus.
+
+        A cosine does not see the sign, and the sine has the one that the formula asks for.
+        """
+        frequency = rotary_frequencies(self.head_dim, self.theta)
+        signed = torch.stack([-frequency, frequency], dim=-1 if self.interleaved else 0)
+        return signed.flatten()
+
+    def _apply(self, fn, recurse=True):
+        """Move, or change the type of, everything but the frequencies.
+
+        They stay in float32: as a bfloat16, an angle is soon wrong by more than a turn.
+        """
+        super()._apply(fn, recurse)
+        self.frequencies = self._signed_frequencies().to(self.frequencies.device)
+        return self
+
+
+def rotary_frequencies(head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
+    """How far each pair turns from one position to the next, from fast ones to slow ones.
+
+    In float32 and in the order of transformers: the last digit counts as often as there are
+    positions.
+
+    Shapes: (head_dim / 2).
+    """
+    pair = torch.arange(0, head_dim, 2, dtype=torch.float32)  # 2i
+    return 1.0 / theta ** (pair / head_dim)
 
 
 def _check_sizes(max_positions: int, d_model: int) -> None:

@@ -131,6 +131,13 @@ def test_given_width_of_heads_lifts_the_rule_of_division():
         ({"attn_dropout": -0.1}, r"attn_dropout \(-0.1\) must be at least 0"),
         ({"norm_eps": 0.0}, r"norm_eps \(0.0\) must be more than 0"),
         ({"initializer_range": -0.02}, r"initializer_range \(-0.02\) must not be negative"),
+        ({"norm": "batch"}, r"norm \('batch'\) must be one of layer, rms"),
+        ({"positions": "spiral"}, r"positions \('spiral'\) must be one of learned, sinusoidal"),
+        ({"rope_theta": 0.0}, r"rope_theta \(0.0\) must be more than 0"),
+        (
+            {"positions": "rotary", "d_model": 21, "num_heads": 3},
+            r"head_dim \(7\) must be even: positions \('rotary'\)",
+        ),
         ({"activation": "mish"}, r"activation \('mish'\) must be one of gelu, gelu_tanh, relu"),
         ({"pad_token_id": 30522}, r"pad_token_id \(30522\) .* vocab_size \(30522\)"),
     ],

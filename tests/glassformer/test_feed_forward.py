@@ -2,10 +2,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from transformers import LlamaConfig
 from transformers.activations import ACT2FN
+from transformers.models.llama.modeling_llama import LlamaMLP
 
 from glassformer.config import HF_ACTIVATIONS
-from glassformer.feed_forward import ACTIVATIONS, FeedForward
+from glassformer.feed_forward import ACTIVATIONS, FeedForward, GatedFeedForward
 
 D_MODEL, D_FF = 7, 29
 
@@ -122,3 +124,55 @@ def test_without_gradients_the_widest_tensor_is_there_once():
         with torch.set_grad_enabled(gradients):
             layer(hidden)
         assert (made[-1].data_ptr() == ups[-1].data_ptr()) == shared
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("there", ["silu", "gelu_new", "relu"])
+def test_gated_equals_a_llamas(there, bias):
+    config = LlamaConfig(
+        hidden_size=D_MODEL,
+        num_attention_heads=1,
+        intermediate_size=D_FF,
+        hidden_act=there,
+        mlp_bias=bias,
+        head_dim=2,
+    )
+    theirs = LlamaMLP(config).double()
+    ours = GatedFeedForward(D_MODEL, D_FF, activation=HF_ACTIVATIONS[there], bias=bias).double()
+    ours.load_state_dict(theirs.state_dict())
+    x = torch.randn(2, 5, D_MODEL, dtype=torch.float64)
+    torch.testing.assert_close(ours(x), theirs(x), rtol=0, atol=1e-13)
+
+
+def test_gated_by_hand():
+    layer = GatedFeedForward(2, 3, activation="relu")
+    with torch.no_grad():
+        layer.gate_proj.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]))
+        layer.up_proj.weight.copy_(torch.tensor([[2.0, 0.0], [5.0, 0.0], [7.0, 0.0]]))
+        layer.down_proj.weight.copy_(torch.tensor([[1.0, 1.0, 1.0], [0.0, 1.0, 0.0]]))
+    # Gates 2, 3 and 0 let 4, 10 and 14 pass: 8, 30 and 0.
+    assert layer(torch.tensor([[2.0, 3.0]])).tolist() == [[38.0, 30.0]]
+
+
+def test_gated_is_silu_without_biases_if_not_told_otherwise():
+    layer = GatedFeedForward(D_MODEL, D_FF)
+    assert isinstance(layer.activation, nn.SiLU)
+    names = [name for name, _ in layer.named_parameters()]
+    assert names == ["gate_proj.weight", "up_proj.weight", "down_proj.weight"]
+
+
+def test_gated_dropout_comes_last_and_in_training_only():
+    layer = GatedFeedForward(D_MODEL, D_FF, dropout=0.4)
+    x = torch.randn(3, 1009, D_MODEL)
+    whole = layer.eval()(x)
+    dropped = layer.train()(x)
+    kept = dropped != 0
+    assert kept.float().mean().item() == pytest.approx(0.6, abs=0.02)
+    torch.testing.assert_close(dropped[kept], whole[kept] / 0.6)
+
+
+def test_gated_refuses_what_it_cannot_build():
+    with pytest.raises(ValueError, match=r"d_model \(0\) and d_ff \(29\) must be at least 1"):
+        GatedFeedForward(0, 29)
+    with pytest.raises(ValueError, match=r"'mish'\) must be one of gelu, gelu_tanh, relu, silu"):
+        GatedFeedForward(7, 29, activation="mish")

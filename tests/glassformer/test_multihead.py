@@ -5,6 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from glassformer import RotaryPositions, record
+from glassformer.cache import KeysValues
 from glassformer.multihead import (
     AttentionHead,
     MultiHeadAttention,
@@ -146,6 +148,83 @@ def test_shared_keys_and_values_equal_a_layer_where_they_are_written_out():
     assert shared.k_proj.out_features == 2 * HEAD_DIM
 
 
+@pytest.mark.parametrize("kv_heads", [6, 2, 1])
+@pytest.mark.parametrize(("is_causal", "padded"), [(False, False), (False, True), (True, True)])
+def test_shared_heads_recorded_equal_those_of_the_kernel(real, kv_heads, is_causal, padded):
+    layer = MultiHeadAttention(13, 6, num_kv_heads=kv_heads, head_dim=HEAD_DIM).double()
+    mask = real[:, None, None, :] if padded else None
+    x = hidden(K_LEN, 13)
+    output = layer(x, attn_mask=mask, is_causal=is_causal)
+    with record(layer):
+        torch.testing.assert_close(layer(x, attn_mask=mask, is_causal=is_causal), output, **EXACT)
+
+
+def test_the_kernel_gets_shared_keys_once(monkeypatch):
+    given, kernel = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F,
+        "scaled_dot_product_attention",
+        lambda *args, **choices: given.append(args) or kernel(*args, **choices),
+    )
+    layer = MultiHeadAttention(13, 6, num_kv_heads=2, head_dim=HEAD_DIM)
+    layer(torch.randn(BATCH, Q_LEN, 13), is_causal=True)
+    assert [tensor.shape[1] for tensor in given[0]] == [6, 2, 2]
+
+
+@pytest.fixture
+def rotary_layer():
+    rotary = RotaryPositions(10, theta=500.0)
+    return MultiHeadAttention(13, 6, num_kv_heads=2, head_dim=10, rotary=rotary).double()
+
+
+def by_hand(layer, x, positions):
+    """Each head's queries and keys turned, one head at a time."""
+    heads = []
+    for index in range(6):
+        rows, shared = slice(10 * index, 10 * index + 10), slice(*((0, 10), (10, 20))[index // 3])
+        query = layer.q_proj(x)[..., rows]
+        key, value = (projection(x)[..., shared] for projection in (layer.k_proj, layer.v_proj))
+        query, key = (layer.rotary(tensor, positions) for tensor in (query, key))
+        heads.append(F.scaled_dot_product_attention(query, key, value, is_causal=True))
+    return layer.out_proj(torch.cat(heads, dim=-1))
+
+
+def test_rotary_attention_turns_queries_and_keys_and_not_values(rotary_layer):
+    x, positions = hidden(Q_LEN, 13), torch.tensor([[0, 1, 2, 3, 4], [7, 3, 31, 2, 11]])
+    output = rotary_layer(x, is_causal=True, position_ids=positions)
+    torch.testing.assert_close(output, by_hand(rotary_layer, x, positions), **EXACT)
+    output = rotary_layer(x, is_causal=True)
+    torch.testing.assert_close(output, by_hand(rotary_layer, x, torch.arange(Q_LEN)), **EXACT)
+
+
+def test_positions_go_on_from_the_length_of_the_cache(rotary_layer):
+    rotary_layer.requires_grad_(False)
+    x, cache = hidden(K_LEN, 13), KeysValues()
+    parts = [rotary_layer(part, is_causal=True, cache=cache) for part in x.split((5, 1, 5), dim=1)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), rotary_layer(x, is_causal=True), **EXACT)
+    assert cache.kept()[0].shape == (BATCH, 2, K_LEN, 10)
+
+
+def test_the_place_of_the_whole_sequence_changes_nothing(rotary_layer):
+    x, positions = hidden(Q_LEN, 13), torch.arange(Q_LEN)[None]
+    shifted = rotary_layer(x, position_ids=positions + 19)
+    torch.testing.assert_close(shifted, rotary_layer(x, position_ids=positions), rtol=0, atol=1e-5)
+    spread = rotary_layer(x, position_ids=positions * 19)
+    assert (spread - shifted).abs().max() > 1e-3
+
+
+def test_queries_and_keys_are_recorded_turned(rotary_layer):
+    x, positions = hidden(Q_LEN, 13), torch.tensor([[3, 1, 4, 15, 9]])
+    with record(rotary_layer) as tape:
+        output = rotary_layer(x, is_causal=True, position_ids=positions)
+    key = split_heads(rotary_layer.k_proj(x), 2)
+    assert torch.equal(tape["key"], rotary_layer.rotary(key, positions[:, None]))
+    assert torch.equal(tape["value"], split_heads(rotary_layer.v_proj(x), 2))
+    assert not torch.equal(tape["query"], split_heads(rotary_layer.q_proj(x), 6))
+    expected = rotary_layer(x, is_causal=True, position_ids=positions)
+    torch.testing.assert_close(output, expected, **EXACT)
+
+
 def test_parameters_are_four_projections():
     count = sum(p.numel() for p in MultiHeadAttention(768, 12).parameters())
     assert count == 4 * (768 * 768 + 768)
@@ -231,3 +310,12 @@ class TestBadInput:
     def test_mask_that_forgets_the_heads(self, ours, real):
         with pytest.raises(ValueError, match=r"attn_mask of shape \(2, 11\) .* padding_mask"):
             ours(hidden(K_LEN), attn_mask=real)
+
+    def test_another_sequence_for_a_rotary_attention(self, rotary_layer):
+        message = r"key of shape \(2, 11, 13\) was given to a rotary attention"
+        with pytest.raises(ValueError, match=message):
+            rotary_layer(hidden(Q_LEN, 13), hidden(K_LEN, 13))
+
+    def test_one_head_of_a_rotary_attention(self, rotary_layer):
+        with pytest.raises(ValueError, match=r"head 0 turns .*RotaryPositions\(10, theta=500.0"):
+            rotary_layer.head(0)

@@ -2,9 +2,17 @@ import math
 
 import pytest
 import torch
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
 from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
 
-from glassformer.positions import LearnedPositions, SinusoidalPositions, sinusoids
+from glassformer.positions import (
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    rotary_frequencies,
+    sinusoids,
+)
 
 
 def test_looks_up_a_row_of_its_table_for_each_position():
@@ -95,3 +103,124 @@ def test_refuses_sinusoids_past_the_last_position():
 def test_refuses_sinusoids_of_no_width():
     with pytest.raises(ValueError, match=r"max_positions \(11\) and d_model \(0\)"):
         SinusoidalPositions(11, 0)
+
+
+BATCH, HEADS, KV_HEADS, SEQ, HEAD_DIM = 2, 3, 5, 11, 14
+PAIRINGS = pytest.mark.parametrize("interleaved", [True, False], ids=["neighbours", "halves"])
+
+
+def heads(seq=SEQ, count=HEADS):
+    return torch.randn(BATCH, count, seq, HEAD_DIM, dtype=torch.float64)
+
+
+@PAIRINGS
+@pytest.mark.parametrize("theta", [10000.0, 500.0])
+def test_rotary_positions_turn_complex_numbers(interleaved, theta):
+    x, positions = heads(), torch.randint(31, (BATCH, 1, SEQ))
+    angle = positions[..., None] * theta ** (-torch.arange(0, HEAD_DIM, 2).double() / HEAD_DIM)
+    first, second = x.split(HEAD_DIM // 2, dim=-1)
+    if interleaved:
+        first, second = x[..., 0::2], x[..., 1::2]
+    turned = torch.complex(first, second) * torch.exp(1j * angle)
+    rotary = RotaryPositions(HEAD_DIM, theta=theta, interleaved=interleaved)
+    output = rotary(x, positions)
+    ours = output.unflatten(-1, (-1, 2) if interleaved else (2, -1))
+    ours = ours if interleaved else ours.mT
+    # An angle of up to 30 is in float32, where the next one is 2e-6 away.
+    torch.testing.assert_close(ours, torch.view_as_real(turned), rtol=0, atol=1e-5)
+
+
+def test_halves_equal_a_llamas_to_the_last_bit_however_far():
+    config = LlamaConfig(hidden_size=HEADS * HEAD_DIM, num_attention_heads=HEADS)
+    config.rope_parameters["rope_theta"] = 5e5
+    query, key = heads().float(), heads(count=KV_HEADS).float()
+    positions = torch.randint(100_000, (BATCH, SEQ))
+    cos, sin = LlamaRotaryEmbedding(config)(query, positions)
+    rotary = RotaryPositions(HEAD_DIM, theta=5e5, interleaved=False)
+    for ours, theirs in zip((query, key), apply_rotary_pos_emb(query, key, cos, sin), strict=True):
+        assert torch.equal(rotary(ours, positions[:, None]), theirs)
+
+
+def test_one_pairing_is_the_other_with_its_numbers_in_another_order():
+    x, positions = heads(), torch.arange(SEQ)
+    order = torch.arange(HEAD_DIM).view(2, -1).T.flatten()  # 0, 7, 1, 8, ...
+    halves = RotaryPositions(HEAD_DIM, interleaved=False)(x, positions)
+    neighbours = RotaryPositions(HEAD_DIM)(x[..., order], positions)
+    assert torch.equal(halves[..., order], neighbours)
+
+
+@PAIRINGS
+def test_a_product_depends_on_the_distance_alone(interleaved):
+    rotary, query, key = RotaryPositions(HEAD_DIM, interleaved=interleaved), heads(1), heads(1)
+
+    def product(query_at, key_at):
+        ours = [rotary(x, torch.tensor([at])) for x, at in ((query, query_at), (key, key_at))]
+        return (ours[0] * ours[1]).sum(-1)
+
+    for shift in (1, 5, 23):
+        torch.testing.assert_close(product(7 + shift, 3 + shift), product(7, 3), rtol=0, atol=2e-5)
+    assert (product(7, 3) - product(8, 3)).abs().max() > 0.1
+    assert (product(7, 3) - product(3, 7)).abs().max() > 0.1
+
+
+@PAIRINGS
+def test_turning_changes_no_length_and_at_position_zero_nothing(interleaved):
+    rotary, x = RotaryPositions(HEAD_DIM, interleaved=interleaved), heads()
+    turned = rotary(x, torch.arange(SEQ))
+    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1), rtol=1e-6, atol=0)
+    assert torch.equal(turned[:, :, 0], x[:, :, 0])
+    assert (turned - x)[:, :, 1:].abs().amax(-1).gt(1e-2).all()
+
+
+def test_rotary_positions_may_differ_from_row_to_row_and_be_in_any_order():
+    rotary, x = RotaryPositions(HEAD_DIM), heads()
+    positions = torch.stack([torch.randperm(SEQ), torch.arange(SEQ) + 100])
+    output = rotary(x, positions[:, None])
+    for row in range(BATCH):
+        for place in range(SEQ):
+            alone = rotary(x[row, :, place : place + 1], positions[row, place : place + 1])
+            assert torch.equal(output[row, :, place : place + 1], alone)
+
+
+def test_rotary_frequencies_by_hand():
+    frequencies = rotary_frequencies(6, 1000.0)
+    torch.testing.assert_close(frequencies, torch.tensor([1.0, 0.1, 0.01]), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_frequencies_keep_their_precision_in_a_model_of_another_type(dtype):
+    rotary = RotaryPositions(HEAD_DIM)
+    before, x = rotary.frequencies.clone(), heads().to(dtype)
+    positions = torch.arange(SEQ) + 5000
+    expected = rotary(x, positions)
+    rotary.to(dtype)
+    assert torch.equal(rotary.frequencies, before)
+    assert rotary(x, positions).dtype == dtype
+    assert torch.equal(rotary(x, positions), expected)
+
+
+def test_rotary_positions_are_made_again_and_not_saved():
+    with torch.device("meta"):
+        rotary = RotaryPositions(HEAD_DIM)
+    assert rotary.frequencies.device.type == "meta"
+    assert rotary(torch.zeros(SEQ, HEAD_DIM, device="meta"), torch.arange(SEQ, device="meta")).shape
+    assert not rotary.state_dict()
+    assert not list(rotary.parameters())
+    rotary.to_empty(device="cpu")
+    assert torch.equal(rotary.frequencies, RotaryPositions(HEAD_DIM).frequencies)
+
+
+def test_rotary_positions_say_what_they_are():
+    expected = "RotaryPositions(14, theta=500.0, interleaved=False)"
+    assert repr(RotaryPositions(HEAD_DIM, theta=500.0, interleaved=False)) == expected
+
+
+@pytest.mark.parametrize("head_dim", [7, 0])
+def test_rotary_positions_take_numbers_two_by_two(head_dim):
+    with pytest.raises(ValueError, match=rf"head_dim \({head_dim}\) must be even, and at least 2"):
+        RotaryPositions(head_dim)
+
+
+def test_rotary_positions_refuse_a_base_that_is_none():
+    with pytest.raises(ValueError, match=r"theta \(0.0\) must be more than 0"):
+        RotaryPositions(HEAD_DIM, theta=0.0)

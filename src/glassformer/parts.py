@@ -1,0 +1,47 @@
+"""The parts of a layer, each of the kind that the configuration chooses."""
+
+from torch import nn
+
+from glassformer.config import TransformerConfig
+from glassformer.feed_forward import FeedForward, GatedFeedForward
+from glassformer.multihead import MultiHeadAttention
+from glassformer.norms import NORMS
+from glassformer.positions import RotaryPositions
+
+
+def build_attention(config: TransformerConfig, *, crosses: bool = False) -> MultiHeadAttention:
+    """Attention to one's own sequence, or, where it `crosses`, to another one.
+
+    Only the first can be rotary: between two sequences there is no distance to speak of.
+    """
+    head_dim = config.head_dim or config.d_model // config.num_heads
+    rotary = None
+    if config.positions in ("rotary", "rotary_halves") and not crosses:
+        interleaved = config.positions == "rotary"
+        rotary = RotaryPositions(head_dim, theta=config.rope_theta, interleaved=interleaved)
+    return MultiHeadAttention(
+        config.d_model,
+        config.num_heads,
+        num_kv_heads=config.num_kv_heads,
+        head_dim=head_dim,
+        bias=config.bias,
+        dropout=config.attn_dropout,
+        rotary=rotary,
+    )
+
+
+def build_feed_forward(config: TransformerConfig) -> nn.Module:
+    """Two linear maps, or, gated, three."""
+    kind = GatedFeedForward if config.gated else FeedForward
+    return kind(
+        config.d_model,
+        config.d_ff,
+        activation=config.activation,
+        dropout=config.dropout,
+        bias=config.bias,
+    )
+
+
+def build_norm(config: TransformerConfig) -> nn.Module:
+    """Layer normalisation, or that by the root mean square."""
+    return NORMS[config.norm](config.d_model, eps=config.norm_eps)
