@@ -53,6 +53,8 @@ class Architecture:
     names: Names
     transposed: frozenset[str] = frozenset()  # modules there whose weight is (inputs, outputs)
     rows: Mapping[str, str] = field(default_factory=dict)  # weights (1, n) there: (n,) here
+    # Tables there whose rows up to the padding token's are not taken over.
+    past_padding: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their first names
     unused: frozenset[str] = frozenset()  # weights there that have no part in the output
 
@@ -125,6 +127,42 @@ MARIAN_CROSS_ATTENTION = MappingProxyType(
     }
 )
 BERT_UNDER_A_HEAD = MappingProxyType(nested("bert", "encoder", BERT))
+ROBERTA_UNDER_A_HEAD = MappingProxyType(nested("roberta", "encoder", BERT))
+# There the rows up to the padding token's are for padding, whose vector nobody reads. Positions are
+# equal where padding, if there is any, is on the right, as RoBERTa's tokenizer puts it.
+ROBERTA_PAST_PADDING = "embeddings.position_embeddings.weight"
+DISTILBERT = MappingProxyType(
+    {
+        "embeddings.word_embeddings": "embeddings.tokens",
+        "embeddings.position_embeddings": "embeddings.positions.table",
+        "embeddings.LayerNorm": "embeddings.norm",
+        "transformer.layer.*.attention.q_lin": "layers.*.attention.q_proj",
+        "transformer.layer.*.attention.k_lin": "layers.*.attention.k_proj",
+        "transformer.layer.*.attention.v_lin": "layers.*.attention.v_proj",
+        "transformer.layer.*.attention.out_lin": "layers.*.attention.out_proj",
+        "transformer.layer.*.sa_layer_norm": "layers.*.attention_norm",
+        "transformer.layer.*.ffn.lin1": "layers.*.feed_forward.up_proj",
+        "transformer.layer.*.ffn.lin2": "layers.*.feed_forward.down_proj",
+        "transformer.layer.*.output_layer_norm": "layers.*.feed_forward_norm",
+    }
+)
+LLAMA = MappingProxyType(
+    {
+        "embed_tokens": "embeddings.tokens",
+        "layers.*.input_layernorm": "layers.*.attention_norm",
+        "layers.*.self_attn.q_proj": "layers.*.attention.q_proj",
+        "layers.*.self_attn.k_proj": "layers.*.attention.k_proj",
+        "layers.*.self_attn.v_proj": "layers.*.attention.v_proj",
+        "layers.*.self_attn.o_proj": "layers.*.attention.out_proj",
+        "layers.*.post_attention_layernorm": "layers.*.feed_forward_norm",
+        "layers.*.mlp.gate_proj": "layers.*.feed_forward.gate_proj",
+        "layers.*.mlp.up_proj": "layers.*.feed_forward.up_proj",
+        "layers.*.mlp.down_proj": "layers.*.feed_forward.down_proj",
+        "norm": "final_norm",
+    }
+)
+# Frequencies that old checkpoints hold, computed here as they were there.
+LLAMA_UNUSED = "layers.*.self_attn.rotary_emb.inv_freq"
 
 ARCHITECTURES = MappingProxyType(
     {
@@ -172,6 +210,52 @@ ARCHITECTURES = MappingProxyType(
             },
             unused=frozenset({"bert.embeddings.position_ids"}),
         ),
+        "RobertaModel": Architecture(
+            build=TransformerEncoder,
+            names=BERT,
+            past_padding=frozenset({ROBERTA_PAST_PADDING}),
+            unused=frozenset(
+                {"pooler.dense.weight", "pooler.dense.bias", "embeddings.position_ids"}
+            ),
+        ),
+        "RobertaForSequenceClassification": Architecture(
+            build=TransformerForSequenceClassification,
+            names={
+                **ROBERTA_UNDER_A_HEAD,
+                "classifier.dense": "pooler.dense",
+                "classifier.out_proj": "classifier",
+            },
+            past_padding=frozenset({f"roberta.{ROBERTA_PAST_PADDING}"}),
+            unused=frozenset({"roberta.embeddings.position_ids"}),
+        ),
+        "RobertaForMaskedLM": Architecture(
+            build=TransformerForMaskedLM,
+            names={
+                **ROBERTA_UNDER_A_HEAD,
+                "lm_head.dense": "transform",
+                "lm_head.layer_norm": "norm",
+                "lm_head.decoder": "decoder",
+            },
+            aliases={"lm_head.bias": "lm_head.decoder.bias"},
+            past_padding=frozenset({f"roberta.{ROBERTA_PAST_PADDING}"}),
+            unused=frozenset(
+                {
+                    "roberta.embeddings.position_ids",
+                    "roberta.pooler.dense.weight",
+                    "roberta.pooler.dense.bias",
+                }
+            ),
+        ),
+        "DistilBertModel": Architecture(build=TransformerEncoder, names=DISTILBERT),
+        "DistilBertForMaskedLM": Architecture(
+            build=TransformerForMaskedLM,
+            names={
+                **nested("distilbert", "encoder", DISTILBERT),
+                "vocab_transform": "transform",
+                "vocab_layer_norm": "norm",
+                "vocab_projector": "decoder",
+            },
+        ),
         "GPT2Model": Architecture(
             build=TransformerDecoder,
             names=GPT2,
@@ -183,6 +267,14 @@ ARCHITECTURES = MappingProxyType(
             names={**nested("transformer", "decoder", GPT2), "lm_head": "lm_head"},
             transposed=frozenset(f"transformer.{name}" for name in GPT2_TRANSPOSED),
             unused=frozenset(f"transformer.{name}" for name in GPT2_UNUSED),
+        ),
+        "LlamaModel": Architecture(
+            build=TransformerDecoder, names=LLAMA, unused=frozenset({LLAMA_UNUSED})
+        ),
+        "LlamaForCausalLM": Architecture(
+            build=TransformerForCausalLM,
+            names={**nested("model", "decoder", LLAMA), "lm_head": "lm_head"},
+            unused=frozenset({f"model.{LLAMA_UNUSED}"}),
         ),
         "MarianMTModel": Architecture(
             build=Transformer,
@@ -271,7 +363,7 @@ def _fill(
     with _WithoutInitialisation():
         model = architecture.build(config)
     given = {_modern(name): weight for name, weight in hf_weights.items()}
-    places = _places(model, architecture)
+    places = _places(model, architecture, config.pad_token_id)
     known = {there for place in places.values() for there in place.names}
     unused = {_pattern(name)[0] for name in architecture.unused}
     problems = [
@@ -314,27 +406,30 @@ class _Place:
     """Where a weight of ours lies there: its names, and which part of what they name it is."""
 
     names: tuple[str, ...]
-    part: int
-    parts: int
-    transposed: bool
-    row: bool
+    part: int = 0
+    parts: int = 1
+    transposed: bool = False
+    row: bool = False
+    skipped: int = 0
 
     def cut(self, weight: Tensor) -> Tensor:
         """Our weight out of theirs."""
         if self.row:
             return weight.squeeze(0)
-        return (weight.t() if self.transposed else weight).tensor_split(self.parts)[self.part]
+        rows = (weight.t() if self.transposed else weight)[self.skipped :]
+        return rows.tensor_split(self.parts)[self.part]
 
 
-def _places(model: nn.Module, architecture: Architecture) -> dict[str, _Place]:
+def _places(
+    model: nn.Module, architecture: Architecture, pad_token_id: int | None
+) -> dict[str, _Place]:
     """The place of every weight of the model, by its name here."""
+    past_padding = 0 if pad_token_id is None else pad_token_id + 1
     rows: dict[str, tuple[str, int, int]] = {}
     for there, ours in architecture.names.items():
         cut = (ours,) if isinstance(ours, str) else ours
         rows |= {here: (there, number, len(cut)) for number, here in enumerate(cut)}
-    places = {
-        here: _Place((there,), 0, 1, False, True) for there, here in architecture.rows.items()
-    }
+    places = {here: _Place((there,), row=True) for there, here in architecture.rows.items()}
     for name in model.state_dict().keys() - places.keys():
         pattern, layer = _pattern(name)
         module, _, kind = pattern.rpartition(".")
@@ -342,7 +437,8 @@ def _places(model: nn.Module, architecture: Architecture) -> dict[str, _Place]:
         found = f"{there}.{kind}".replace("*", layer)
         others = (alias for alias, first in architecture.aliases.items() if first == found)
         turned = kind == "weight" and there in architecture.transposed
-        places[name] = _Place((found, *others), part, parts, turned, False)
+        skipped = past_padding if found in architecture.past_padding else 0
+        places[name] = _Place((found, *others), part, parts, turned, skipped=skipped)
     return places
 
 

@@ -1,0 +1,144 @@
+"""Our encoder as a RoBERTa: a BERT whose positions begin behind the padding token's."""
+
+import pytest
+import torch
+from transformers import (
+    RobertaConfig,
+    RobertaForMaskedLM,
+    RobertaForSequenceClassification,
+    RobertaModel,
+)
+
+from glassformer import (
+    TransformerConfig,
+    TransformerEncoder,
+    TransformerForMaskedLM,
+    TransformerForSequenceClassification,
+    from_hf,
+    load,
+    record,
+)
+from glassformer.config import HF_FIELDS
+from glassformer.pretrained import ARCHITECTURES
+
+BATCH, SEQ, VOCAB, PADDING = 5, 11, 101, 1
+MAKES = {
+    RobertaModel: TransformerEncoder,
+    RobertaForMaskedLM: TransformerForMaskedLM,
+    RobertaForSequenceClassification: TransformerForSequenceClassification,
+}
+EACH = pytest.mark.parametrize("make", MAKES)
+CLOSE = {"rtol": 0.0, "atol": 2e-5}
+
+
+def roberta(make, **changes):
+    sizes = {"vocab_size": VOCAB, "hidden_size": 21, "num_attention_heads": 3}
+    more = {"num_hidden_layers": 2, "intermediate_size": 37, "max_position_embeddings": 13}
+    theirs = make(RobertaConfig(**sizes | more | {"type_vocab_size": 1} | changes)).eval()
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter.normal_(0.0, 0.3)
+    return theirs
+
+
+def answer(theirs, ids, mask):
+    output = theirs(ids, attention_mask=mask)
+    return output["logits" if "logits" in output else "last_hidden_state"]
+
+
+def batch(padding=PADDING):
+    """Ids padded on the right, none of the others the padding token, and which are real."""
+    real = torch.arange(SEQ) < torch.tensor([[11], [7], [3], [2], [1]])
+    ids = torch.randint(10, VOCAB, (BATCH, SEQ))
+    return ids.masked_fill(~real, padding), real
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"pad_token_id": 0, "tie_word_embeddings": False},
+        {"pad_token_id": 4, "max_position_embeddings": 19, "type_vocab_size": 2},
+        {"num_labels": 7, "layer_norm_eps": 0.1},
+    ],
+    ids=str,
+)
+@EACH
+def test_equals_transformers_live_and_from_a_directory(make, changes, tmp_path):
+    theirs = roberta(make, **changes)
+    theirs.save_pretrained(tmp_path)
+    ours = from_hf(theirs)
+    assert type(ours) is MAKES[make]
+    ids, real = batch(theirs.config.pad_token_id)
+    with torch.no_grad():
+        output = ours(ids, real.long())
+        expected = answer(theirs, ids, real.long())
+        assert load(tmp_path)(ids, real.long()).equal(output)
+    if output.shape[:2] == real.shape:
+        output, expected = output[real], expected[real]
+    torch.testing.assert_close(output, expected, **CLOSE)
+
+
+def test_every_hidden_state_is_equal():
+    theirs = roberta(RobertaModel)
+    ours = from_hf(theirs)
+    ids, real = batch()
+    with torch.no_grad(), record(ours) as tape:
+        ours(ids, real)
+        expected = theirs(ids, attention_mask=real.long(), output_hidden_states=True)
+    for our, their in zip(tape.hidden_states, expected.hidden_states, strict=True):
+        torch.testing.assert_close(our[real], their[real], **CLOSE)
+
+
+def test_the_rows_up_to_the_padding_tokens_are_no_positions():
+    theirs = roberta(RobertaModel)
+    table = from_hf(theirs).embeddings.positions.table.weight
+    assert torch.equal(table, theirs.embeddings.position_embeddings.weight[PADDING + 1 :])
+
+
+def test_the_longest_input_is_as_long_as_theirs():
+    theirs = roberta(RobertaModel)
+    ours, ids = from_hf(theirs), torch.randint(10, VOCAB, (BATCH, 12))
+    with torch.no_grad():
+        expected = theirs(ids[:, :SEQ]).last_hidden_state
+        torch.testing.assert_close(ours(ids[:, :SEQ]), expected, **CLOSE)
+    with pytest.raises(ValueError, match=r"12 tokens is longer than max_positions \(11\)"):
+        ours(ids)
+    with pytest.raises((IndexError, RuntimeError), match="index"):
+        theirs(ids)
+
+
+@EACH
+def test_every_name_in_the_table_is_a_module_on_both_sides(make):
+    hf = roberta(make)
+    ours = {name for name, _ in from_hf(hf).named_modules()}
+    theirs = {name for name, _ in hf.named_modules()}
+    for there, here in ARCHITECTURES[make.__name__].names.items():
+        assert there.replace("*", "0") in theirs
+        assert here.replace("*", "0") in ours
+
+
+def test_defaults_are_those_of_transformers():
+    expected = TransformerConfig.from_hf({"model_type": "roberta"})
+    assert TransformerConfig.from_hf(RobertaConfig()) == expected
+    assert expected.max_positions == 510
+
+
+def test_every_field_is_accounted_for_once():
+    known = HF_FIELDS["roberta"]
+    lists = [set(known.honoured), set(known.refused_unless), set(known.harmless)]
+    assert set(RobertaConfig().to_dict()) <= set.union(*lists)
+    assert sum(map(len, lists)) == len(set.union(*lists))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("is_decoder", True, r"is_decoder \(True\) is not honoured for roberta"),
+        ("hidden_act", "relu", r"hidden_act \('relu'\) is not honoured .* builds 'gelu' only"),
+        ("pad_token_id", None, r"pad_token_id \(None\) must be a token"),
+    ],
+)
+def test_what_is_not_built_is_refused(field, value, message):
+    with pytest.raises(ValueError, match=message):
+        TransformerConfig.from_hf({"model_type": "roberta", field: value})
