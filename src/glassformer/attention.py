@@ -113,19 +113,33 @@ def fused_attention(
     k_len, ...) may be fewer than the queries' heads, and each serves a group of them.
     """
     q_len, k_len = query.shape[-2], key.shape[-2]
-    whole = is_causal and attn_mask is None and q_len == k_len
-    mask = None if whole else _whole_mask(query, key, attn_mask, is_causal)
+    lower_triangle = is_causal and attn_mask is None and q_len == k_len > 1
+    mask = None if lower_triangle else _whole_mask(query, key, attn_mask, is_causal)
     if mask is not None and mask.is_floating_point():
         mask = additive_mask(mask, query.dtype)
-    return F.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        attn_mask=mask,
-        dropout_p=dropout_p,
-        is_causal=whole,
-        enable_gqa=_is_grouped(query, key),
-    )
+    attend = _grouped_kernel if _is_grouped(query, key) else F.scaled_dot_product_attention
+    return attend(query, key, value, attn_mask=mask, dropout_p=dropout_p, is_causal=lower_triangle)
+
+
+def _grouped_kernel(
+    query: Tensor, key: Tensor, value: Tensor, *, attn_mask: Tensor | None, **choices
+) -> Tensor:
+    """torch's kernel, where several heads of queries share a head of keys and values.
+
+    The one query that each head has in generation is, for its keys, one of several: no key is read
+    twice. Where there are more queries, torch shares the keys, but as a rule not beside a mask.
+    """
+    (_, heads, q_len, _), kv_heads = query.shape, key.shape[1]
+    if q_len == 1:
+        query = query.unflatten(1, (kv_heads, -1)).squeeze(3)  # (batch, kv_heads, group, head_dim)
+        if attn_mask is not None and attn_mask.ndim > 2 and attn_mask.shape[-3] == heads:
+            attn_mask = attn_mask.unflatten(-3, (kv_heads, -1)).squeeze(-2)
+        output = F.scaled_dot_product_attention(query, key, value, attn_mask=attn_mask, **choices)
+        return output.flatten(1, 2)[:, :, None]  # (batch, heads, 1, value_dim)
+    if attn_mask is None:
+        return F.scaled_dot_product_attention(query, key, value, enable_gqa=True, **choices)
+    key, value = (kept.repeat_interleave(heads // kv_heads, dim=1) for kept in (key, value))
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=attn_mask, **choices)
 
 
 def _whole_mask(

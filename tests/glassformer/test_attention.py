@@ -29,7 +29,7 @@ def tensors(q_len=Q_LEN, k_len=K_LEN, dtype=DOUBLE):
     )
 
 
-def masks(q_len=Q_LEN, k_len=K_LEN):
+def masks(q_len=Q_LEN, k_len=K_LEN, heads=HEADS):
     """Bool and float masks of every shape that broadcasts; each row keeps its first key."""
 
     def allowed(*shape):
@@ -42,9 +42,9 @@ def masks(q_len=Q_LEN, k_len=K_LEN):
         "keys": allowed(k_len),
         "queries and keys": allowed(q_len, k_len),
         "padding": allowed(BATCH, 1, 1, k_len),
-        "heads": allowed(HEADS, 1, k_len),
-        "all axes": allowed(BATCH, HEADS, q_len, k_len),
-        "bias": torch.randn(HEADS, q_len, k_len, dtype=DOUBLE),
+        "heads": allowed(heads, 1, k_len),
+        "all axes": allowed(BATCH, heads, q_len, k_len),
+        "bias": torch.randn(heads, q_len, k_len, dtype=DOUBLE),
         "bias of each query": torch.randn(q_len, 1, dtype=DOUBLE),
         "additive": torch.zeros(BATCH, 1, q_len, k_len, dtype=DOUBLE).masked_fill(
             ~allowed(BATCH, 1, q_len, k_len), -math.inf
@@ -241,6 +241,45 @@ def test_softmax_of_rows_equals_torch_where_a_row_has_a_key():
     scores = torch.randn(BATCH, Q_LEN, K_LEN, dtype=DOUBLE)
     scores[0, 0, :-1] = -math.inf
     torch.testing.assert_close(softmax_rows(scores), scores.softmax(-1), **EXACT)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(("q_len", "k_len"), [(1, K_LEN), (1, 1), (Q_LEN, K_LEN), (Q_LEN, Q_LEN)])
+@pytest.mark.parametrize("kv_heads", [2, 1])
+@MASK_NAMES
+def test_shared_keys_equal_repeated_ones(name, kv_heads, q_len, k_len, is_causal):
+    query = torch.randn(BATCH, 6, q_len, HEAD_DIM, dtype=DOUBLE)
+    key = torch.randn(BATCH, kv_heads, k_len, HEAD_DIM, dtype=DOUBLE)
+    value = torch.randn(BATCH, kv_heads, k_len, VALUE_DIM, dtype=DOUBLE)
+    mask = masks(q_len, k_len, heads=6)[name]
+    output = fused_attention(query, key, value, mask, is_causal=is_causal)
+    repeated = [kept.repeat_interleave(6 // kv_heads, dim=1) for kept in (key, value)]
+    expected = scaled_dot_product_attention(query, *repeated, mask, is_causal=is_causal)
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("shape", [(4, 1, K_LEN), (BATCH, 2, 1, K_LEN), (BATCH, 6, 1, Q_LEN)])
+@pytest.mark.usefixtures("unhooked")
+def test_a_mask_for_shared_keys_has_the_queries_heads(shape):
+    query, key = torch.randn(BATCH, 6, 1, HEAD_DIM), torch.randn(BATCH, 2, K_LEN, HEAD_DIM)
+    with pytest.raises(ValueError, match=r"attn_mask of shape .*not broadcast.*2, 6, 1, 11"):
+        fused_attention(query, key, key, torch.ones(shape, dtype=torch.bool))
+
+
+@pytest.mark.parametrize(
+    ("q_len", "padded", "seen"), [(1, False, 2), (1, True, 2), (Q_LEN, False, 2), (Q_LEN, True, 6)]
+)
+def test_keys_are_repeated_only_for_many_queries_beside_a_mask(monkeypatch, q_len, padded, seen):
+    given, kernel = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F,
+        "scaled_dot_product_attention",
+        lambda *args, **choices: given.append(args) or kernel(*args, **choices),
+    )
+    query, key = torch.randn(BATCH, 6, q_len, HEAD_DIM), torch.randn(BATCH, 2, K_LEN, HEAD_DIM)
+    mask = torch.rand(BATCH, 1, 1, K_LEN) > 0.4 if padded else None
+    fused_attention(query, key, key, mask)
+    assert [kept.shape[1] for kept in given[0][1:]] == [seen, seen]
 
 
 def test_signatures_are_checked_under_test():

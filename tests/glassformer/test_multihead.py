@@ -159,18 +159,6 @@ def test_shared_heads_recorded_equal_those_of_the_kernel(real, kv_heads, is_caus
         torch.testing.assert_close(layer(x, attn_mask=mask, is_causal=is_causal), output, **EXACT)
 
 
-def test_the_kernel_gets_shared_keys_once(monkeypatch):
-    given, kernel = [], F.scaled_dot_product_attention
-    monkeypatch.setattr(
-        F,
-        "scaled_dot_product_attention",
-        lambda *args, **choices: given.append(args) or kernel(*args, **choices),
-    )
-    layer = MultiHeadAttention(13, 6, num_kv_heads=2, head_dim=HEAD_DIM)
-    layer(torch.randn(BATCH, Q_LEN, 13), is_causal=True)
-    assert [tensor.shape[1] for tensor in given[0]] == [6, 2, 2]
-
-
 @pytest.fixture
 def rotary_layer():
     rotary = RotaryPositions(10, theta=500.0)
