@@ -140,7 +140,6 @@ PLANNED = {
     "BERT, GPT and what each is trained for",
     "Applications",
     "Making it fast",
-    "What notebooks get wrong",
     "Notation and glossary",
     "A Korean edition",
 }

@@ -1,0 +1,156 @@
+"""The catalogue of mistakes is whole, and each entry that it leads to measures something."""
+
+import re
+from pathlib import Path
+
+import pytest
+from markdown.extensions.toc import slugify
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+CATALOGUE = DOCS / "practice/notebooks.md"
+PAGES = sorted((DOCS / "practice/notebooks").glob("*.md"))
+
+# What has been met and measured: numbers are names, the words begin the entry.
+ROWS = {
+    1: "Embeddings as query, key and value",
+    2: "“Identical words attract each other”",
+    3: "“Softmax makes the columns sum to one”",
+    4: "“The matrix is often symmetric”",
+    5: "Scores without the division",
+    6: "Scores divided by the width of the whole model",
+    7: "An assertion that values must be as wide",
+    8: "A loop over heads against one product",
+    9: "The number of heads passed as the width",
+    10: "Which number must divide which",
+    11: "The wrong one of two similar names",
+    12: "Attention as averaging",
+    13: "A new table taken for BERT's",
+    14: "An embedding as a one-to-one map",
+    15: "“Dense” as “without zeros”",
+    16: "Words counted where tokens are meant",
+    17: "Special tokens confused with padding",
+    18: "“Invariant” to order",
+    19: "Position ids on the CPU",
+    20: "Sinusoids: the formula right",
+    21: "One vector for both meanings of a word",
+    22: "An encoder that cannot tell the sentences",
+    23: "An additive mask given to code that hides zeros",
+    24: "Minus a billion for minus infinity",
+    25: "Minus infinity in a row that may see nothing",
+    26: "Padding without a mask",
+    27: "A heading “decoder” over layers",
+    28: "A padding mask that falls on the queries",
+    29: "One triangle, four conventions",
+    30: "Masks “for training”",
+    31: "The second addition of a layer forgotten",
+    32: "Training mode never left",
+    33: "Dropout at its default",
+    34: "A layer norm described as a batch norm",
+    35: "A pre-norm stack without its last norm",
+    36: "The feed-forward network as a convolution",
+    37: "Embeddings normalised twice",
+    38: "Post-norm needs a warm-up",
+    39: "No dropout on the paths of attention",
+    40: "A misspelt parameter",
+    41: "A random answer taken for a prediction",
+    42: "“This is BERT”, and it is not",
+    43: "Configuration fields that nobody reads",
+    44: "PyTorch's encoder with the batch as the sequence",
+    45: "PyTorch's encoder with its defaults",
+    46: "A head that reads a word where `[CLS]`",
+    47: "An encoder-decoder that is defined, and never built",
+    48: "“GPT is the decoder”",
+    49: "“Common words get less attention”",
+    50: "A cross-attention map drawn in transpose",
+    51: "A picture with special tokens above code without",
+    52: "A viewer's own model that finds no weights",
+    53: "Attentions asked for at the call",
+    54: "Exported notebooks without their pictures",
+    55: "Weights called scores",
+    56: "One head shown for the whole model",
+    57: "A picture's size",
+    58: "A comment with other numbers",
+    59: "A layer made from one size",
+    60: "A model loaded for a picture",
+    61: "A batch's transpose applied to a vector",
+    62: "Outputs that no single run has made",
+}
+
+LINK = re.compile(r"([A-Z][^:\[]*): \[((?:[^\[\]]|\[\w+\])+)\]\(([\w/.-]*)#([\w-]+)\)")
+
+
+def listed() -> dict[int, tuple[str, str]]:
+    """What is met, and where it is measured, by the number of its row."""
+    row = re.compile(r"^\| (\d+) \| (.+?) \| (.+?) \|$", flags=re.MULTILINE)
+    found = row.findall(CATALOGUE.read_text(encoding="utf-8"))
+    assert len({number for number, _, _ in found}) == len(found)
+    return {int(number): (met, where) for number, met, where in found}
+
+
+def prose(path: Path) -> str:
+    """A page without its code: a comment in it is no heading."""
+    fence = r"^([ \t]*)(`{3,})[^\n]*\n.*?^\1\2[ \t]*$"
+    return re.sub(fence, "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+def headings(path: Path) -> dict[str, str]:
+    """The headings of a page below its title, by their anchors."""
+    texts = re.findall(r"^#{2,3} (.+)$", prose(path), flags=re.MULTILINE)
+    return {slugify(text.replace("`", ""), "-"): text for text in texts}
+
+
+def entries(path: Path) -> dict[str, str]:
+    """The entries of a page, each with its text, up to where the page says what is checked."""
+    text = path.read_text(encoding="utf-8").split("\n## What is checked\n")[0]
+    parts = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
+    bodies = [re.split(r"^## ", body, flags=re.MULTILINE)[0] for body in parts[2::2]]
+    return dict(zip(parts[1::2], bodies, strict=True))
+
+
+def targets(number: int) -> list[tuple[Path, str, str, str]]:
+    """File, anchor, words and page's name of each link of a row."""
+    links = [LINK.fullmatch(link) for link in listed()[number][1].split("<br>")]
+    assert links
+    assert all(links), f"row {number}: each place is written 'Chapter: [Heading](file.md#heading)'"
+    return [
+        (
+            (CATALOGUE.parent / link[3]).resolve() if link[3] else CATALOGUE,
+            link[4],
+            link[2],
+            link[1],
+        )
+        for link in links
+        if link
+    ]
+
+
+def test_each_mistake_stands_once_under_its_number():
+    rows = listed()
+    assert list(rows) == list(ROWS)
+    for number, (met, _) in rows.items():
+        assert met.startswith(ROWS[number]), number
+
+
+@pytest.mark.parametrize("number", ROWS)
+def test_a_row_leads_to_headings_of_that_name(number: int):
+    for path, anchor, words, page in targets(number):
+        assert headings(path).get(anchor) == words, (path.name, anchor)
+        title = re.search(r"^# (.+)$", prose(path), flags=re.MULTILINE)
+        assert title
+        # The pages of this part are named by the first words of their titles.
+        assert title[1] == page or (path in PAGES and title[1].startswith(page)), title[1]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_each_entry_is_in_the_catalogue(path: Path):
+    linked = {words for number in ROWS for there, _, words, _ in targets(number) if there == path}
+    assert set(entries(path)) == linked
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_each_entry_runs_measures_and_leads_on(path: Path):
+    for name, body in entries(path).items():
+        assert re.search(r"^```(python|pycon)$", body, flags=re.MULTILINE), name
+        assert re.search(r"\{ (equals|holds)[ =]", body) or "```pycon" in body, name
+        assert re.search(r"\]\(\.\./\.\./\w+/[\w-]+\.md#[\w-]+\)", body), name
