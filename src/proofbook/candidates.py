@@ -45,7 +45,7 @@ def candidates(
     alternative = alternative_texts(text)
     claims = [index for index in counted if not sheet.spans[index].reason]
     for index in counted:
-        text = _without(text, sheet.spans[index])
+        text = _without(text, sheet.spans[index], names)
     for code in inline_code(sheet, claims):
         text = blank(text, code.start, code.end, OTHER)
     text = words_alone(text, maths)
@@ -67,10 +67,11 @@ def _prose(sheet: Sheet) -> str:
     return text
 
 
-def _without(text: str, span: Span) -> str:
+def _without(text: str, span: Span, names: re.Pattern[str]) -> str:
     """A claim is a sign in the text; of a literal the target stays."""
     if not span.reason:
-        numeric = NUMERAL.search(span.text) or NUMBER_WORD.search(span.text)
+        said = names.sub("", span.text)
+        numeric = NUMERAL.search(said) or NUMBER_WORD.search(said)
         number = numeric or "value" in span.expressions or span.text.lower() == "one"
         return blank(text, span.start, span.end, VALUE if number else OTHER)
     first, last = span.inner

@@ -10,7 +10,7 @@ NUMERAL = re.compile(rf"[\w.,:%‰°′″×·+−–-]*{DIGIT}[\w.,:%‰°′�
 _NUMBERS = "|".join([*UNITS[2:], *TENS, "zero", "hundreds?", "dozens?"])
 _SCALES = "|".join(f"{scale}s?" for scale in SCALES)
 _PARTS = r"hal(?:f|ves)|quarters?|(?<=\ba )(?:third|tenth)|(?:third|fifth|eighth|tenth)s"
-_TIMES = rf"twice|thrice|doubled?|tripled?|(?:{_NUMBERS})[ -]?fold"
+_TIMES = rf"twice|thrice|doubled?|tripled|(?:{_NUMBERS})[ -]?fold"
 NUMBER_WORD = re.compile(
     rf"\b(?:{_PARTS}|{_TIMES}"
     rf"|(?:{_NUMBERS}|{_SCALES})(?:[ -](?:and )?(?:{_NUMBERS}|one|{_SCALES}))*)\b",

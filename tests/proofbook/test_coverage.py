@@ -132,7 +132,10 @@ def test_a_value_that_is_filled_in_is_one(book):
 
 
 def test_a_claim_about_a_word_names_no_value(book):
-    assert left(book, "It is [not sorted]{ holds='x == sorted(x)' } in two senses, or more.") == []
+    for text in ("sorted", "within float32's rounding", "in triples"):
+        assert (
+            left(book, f"It is [{text}]{{ holds='x == sorted(x)' }} in two senses, or more.") == []
+        )
 
 
 def test_an_abbreviation_or_a_cell_ends_no_sentence_too_late(book):
