@@ -66,7 +66,7 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Normalise each vector by its own size."""
-        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        wide = x.float() if x.element_size() < 4 else x
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
         return self.weight * (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype)
 

@@ -22,7 +22,10 @@ CONFIG = TransformerConfig(
 ALONE = replace(CONFIG, cross_attention=False)
 NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 ACTIVATIONS = pytest.mark.parametrize("activation", ["relu", "gelu"])
-STACKS = pytest.mark.parametrize("config", [CONFIG, ALONE], ids=["crossing", "alone"])
+MODERN = replace(CONFIG, num_kv_heads=1, head_dim=10, positions="rotary", norm="rms", gated=True)
+STACKS = pytest.mark.parametrize(
+    "config", [CONFIG, ALONE, MODERN], ids=["crossing", "alone", "modern"]
+)
 
 REAL = torch.arange(SEQ) < torch.tensor([11, 7, 3, 2, 1])[:, None]
 THERE = torch.arange(SRC) < torch.tensor([2, 13, 1, 5, 7])[:, None]
@@ -169,7 +172,8 @@ def test_what_is_read_is_added_to_and_never_replaced(config, norm_first):
     memory = torch.randn(BATCH, SRC, config.d_model) if config.cross_attention else None
     output = layer(hidden, memory)
     if not norm_first:
-        hidden = nn.functional.layer_norm(hidden, [config.d_model], eps=config.norm_eps)
+        kernels = {"layer": nn.functional.layer_norm, "rms": nn.functional.rms_norm}
+        hidden = kernels[config.norm](hidden, [config.d_model], eps=config.norm_eps)
     torch.testing.assert_close(output, hidden, rtol=0, atol=1e-5)
 
 

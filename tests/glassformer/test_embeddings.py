@@ -2,7 +2,9 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
+from glassformer import RMSNorm
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings
 
@@ -137,6 +139,21 @@ def test_scales_tokens_and_not_positions_and_leaves_out_the_norm():
     expected = embeddings.tokens.weight[ids] * 6**0.5 + embeddings.positions.table[:5]
     torch.testing.assert_close(embeddings(ids), expected, rtol=0, atol=1e-6)
     assert embeddings.norm is None
+
+
+def test_rotary_positions_are_left_to_attention(ids):
+    config = replace(CONFIG, positions="rotary", head_dim=10)
+    embeddings = Embeddings(config).eval()
+    assert "positions.table.weight" not in embeddings.state_dict()
+    vectors = embeddings.tokens(ids) + embeddings.token_types.weight[0]
+    expected = nn.functional.layer_norm(vectors, (config.d_model,), eps=config.norm_eps)
+    torch.testing.assert_close(embeddings(ids), expected, rtol=0, atol=1e-6)
+    assert embeddings(ids, position_ids=torch.tensor([[7] * ids.shape[1]])).equal(embeddings(ids))
+
+
+def test_the_sum_is_normalised_as_the_config_says():
+    embeddings = Embeddings(replace(CONFIG, norm="rms"))
+    assert isinstance(embeddings.norm, RMSNorm)
 
 
 def test_positions_may_be_given():

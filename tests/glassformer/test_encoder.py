@@ -144,6 +144,18 @@ def test_with_positions_order_matters(trained, words):
         assert (trained(ids[:, order]) - trained(ids)[:, order]).abs().max() > 0.1
 
 
+def test_with_rotary_positions_order_matters_and_the_place_of_the_whole_does_not():
+    config = replace(CONFIG, positions="rotary_halves", head_dim=10, norm="rms", gated=True)
+    encoder = TransformerEncoder(config).double().eval()
+    assert "embeddings.positions.table.weight" not in encoder.state_dict()
+    ids = torch.randperm(101)[:SEQ][None]
+    order = torch.randperm(SEQ)
+    assert (encoder(ids[:, order]) - encoder(ids)[:, order]).abs().max() > 0.1
+    padded, real = nn.functional.pad(ids, (5, 0)), torch.ones(1, 5 + SEQ, dtype=torch.long)
+    real[:, :5] = 0
+    torch.testing.assert_close(encoder(padded, real)[:, 5:], encoder(ids), rtol=0, atol=1e-5)
+
+
 def test_dropout_runs_in_training_mode_alone():
     encoder = TransformerEncoder(replace(CONFIG, dropout=0.3, attn_dropout=0.3))
     ids = torch.randint(101, (BATCH, SEQ))

@@ -2,21 +2,29 @@ import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Model
 
-from glassformer import TransformerConfig, TransformerForCausalLM, from_hf, load
+from glassformer import TransformerConfig, TransformerForCausalLM, from_hf, generate, load
+from glassformer.config import HF_FIELDS
 from glassformer.decoder import TransformerDecoder
+from glassformer.pretrained import ARCHITECTURES
 
-BATCH, SEQ, VOCAB = 3, 11, 101
+BATCH, SEQ, VOCAB, POSITIONS, D_MODEL, LAYERS, HEADS, NEW = 3, 11, 101, 43, 35, 2, 5, 17
 CLOSE = {"rtol": 0.0, "atol": 2e-5}
 
 
 def config(**changes):
-    sizes = {"vocab_size": VOCAB, "n_positions": 23, "n_embd": 35, "n_layer": 2, "n_head": 5}
-    return GPT2Config(**sizes, bos_token_id=1, eos_token_id=2, **changes)
+    sizes = {"vocab_size": VOCAB, "n_positions": POSITIONS, "n_embd": D_MODEL}
+    depth = {"n_layer": LAYERS, "n_head": HEADS}
+    return GPT2Config(**sizes, **depth, bos_token_id=1, **{"eos_token_id": 2, **changes})
 
 
 @pytest.fixture
 def ids():
     return torch.randint(VOCAB, (BATCH, SEQ))
+
+
+def test_sizes_differ():
+    sizes = [BATCH, SEQ, VOCAB, POSITIONS, D_MODEL, LAYERS, HEADS, D_MODEL // HEADS, NEW]
+    assert len({*sizes, 4 * D_MODEL}) == len(sizes) + 1
 
 
 @pytest.mark.parametrize(
@@ -54,11 +62,51 @@ def test_left_padding_equals_transformers_with_positions_that_skip_it(ids):
     torch.testing.assert_close(logits[mask], expected[mask], **CLOSE)
 
 
-def test_load_equals_from_hf(ids, tmp_path):
-    theirs = GPT2LMHeadModel(config()).eval()
-    theirs.save_pretrained(tmp_path)
+@pytest.mark.parametrize("use_cache", [True, False], ids=["cache", "no cache"])
+@pytest.mark.parametrize("changes", [{}, {"tie_word_embeddings": False}], ids=["tied", "untied"])
+def test_writes_token_for_token_as_transformers(ids, changes, use_cache):
+    theirs = GPT2LMHeadModel(config(**changes, eos_token_id=None, initializer_range=0.3)).eval()
+    mask = (torch.arange(SEQ) >= torch.tensor([[0], [4], [1]])).long()
+    given = {"attention_mask": mask, "max_new_tokens": NEW, "pad_token_id": 7}
+    expected = theirs.generate(ids, **given, use_cache=use_cache, do_sample=False)
+    written = generate(from_hf(theirs), ids, **given, use_cache=use_cache)
+    assert written.tolist() == expected.tolist()
+    assert expected[:, SEQ:].unique().numel() > 5
+
+
+@pytest.mark.parametrize("size", ["5GB", "20KB"], ids=["one file", "several"])
+@pytest.mark.parametrize("make", [GPT2Model, GPT2LMHeadModel])
+def test_load_equals_from_hf(ids, tmp_path, make, size):
+    theirs = make(config()).eval()
+    theirs.save_pretrained(tmp_path, max_shard_size=size)
+    assert (len(list(tmp_path.glob("*.safetensors"))) > 2) is (size == "20KB")
     with torch.no_grad():
         assert load(tmp_path)(ids).equal(from_hf(theirs)(ids))
+
+
+@pytest.mark.parametrize("make", [GPT2Model, GPT2LMHeadModel])
+def test_every_name_in_the_table_is_a_module_on_both_sides(make):
+    hf = make(config())
+    ours = {name for name, _ in from_hf(hf).named_modules()}
+    theirs = {name for name, _ in hf.named_modules()}
+    for there, here in ARCHITECTURES[make.__name__].names.items():
+        assert there.replace("*", "0") in theirs
+        for part in (here,) if isinstance(here, str) else here:
+            assert part.replace("*", "0") in ours
+
+
+def test_every_field_is_accounted_for_once():
+    known = HF_FIELDS["gpt2"]
+    lists = [set(known.honoured), set(known.refused_unless), set(known.harmless)]
+    assert set(GPT2Config().to_dict()) <= set.union(*lists)
+    assert sum(map(len, lists)) == len(set.union(*lists))
+
+
+def test_defaults_are_those_of_transformers():
+    expected = TransformerConfig.from_hf({"model_type": "gpt2"})
+    live = TransformerConfig.from_hf(GPT2Config())
+    assert live.d_ff == 4 * live.d_model
+    assert live == expected
 
 
 def test_the_last_map_is_the_table_of_tokens_where_it_is_tied():

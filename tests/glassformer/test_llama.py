@@ -1,6 +1,8 @@
 """Our decoder as a Llama: rotary positions, shared key-value heads, RMS norms, a gate."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -155,6 +157,46 @@ def test_writes_token_for_token_as_transformers(kind, end, use_cache, ids, real)
     given |= {"eos_token_id": end, "use_cache": use_cache}
     expected = theirs.generate(ids, **given, do_sample=False)
     assert generate(from_hf(theirs), ids, **given).tolist() == expected.tolist()
+
+
+COMPILE = """
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+from glassformer import from_hf
+
+torch.manual_seed(0)
+config = LlamaConfig(vocab_size=101, hidden_size=84, num_attention_heads=6, num_key_value_heads=2,
+                     num_hidden_layers=3, intermediate_size=37, max_position_embeddings=61)
+ids = torch.randint(101, (5, 11))
+mask = (torch.arange(11) >= torch.tensor([[0], [4], [1], [10], [0]])).long()
+hf = LlamaForCausalLM(config).eval()
+compiled = torch.compile(from_hf(hf), fullgraph=True, backend="aot_eager")
+with torch.no_grad():
+    torch.testing.assert_close(compiled(ids), hf(ids).logits, rtol=0, atol=2e-5)
+    torch.testing.assert_close(compiled(ids, mask), from_hf(hf)(ids, mask), rtol=0, atol=2e-5)
+print("equal")
+"""
+
+
+def test_compiles_as_one_graph():
+    """In a process of its own: checked signatures cannot be compiled."""
+    run = subprocess.run(
+        [sys.executable, "-c", COMPILE], capture_output=True, text=True, timeout=600
+    )
+    assert run.stdout == "equal\n", run.stderr
+
+
+def test_in_bfloat16_it_is_as_close_to_the_exact_model_as_theirs(ids):
+    theirs = llama()
+    with torch.no_grad():
+        exact = from_hf(theirs)(ids)
+        half = theirs.bfloat16()
+        errors = [
+            (model(ids) - exact).square().mean().sqrt()
+            for model in (from_hf(half), lambda given: half(given).logits)
+        ]
+    assert from_hf(half)(ids).dtype == torch.bfloat16
+    assert 0 < errors[0] < 1.2 * errors[1]
 
 
 @pytest.mark.parametrize("kv_heads", [6, 3, 2, 1])
