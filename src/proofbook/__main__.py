@@ -43,7 +43,8 @@ def _check(book: Book, files: list[Path]) -> int:
     problems += [problem for checked in pages for problem in checked.problems]
     for problem in problems:
         print(f"\n{problem}")
-    coverage = [cover(checked, book.settings) for checked in pages] if book.covers else []
+    whole = [checked for checked in pages if book.covers and not checked.problems]
+    coverage = [cover(checked, book.settings) for checked in whole]
     if coverage:
         print(f"\n{report(coverage)}")
     print(f"\n{_count(len(files), 'chapter')}, {_count(len(problems), 'problem')}")

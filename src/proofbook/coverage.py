@@ -14,9 +14,9 @@ from proofbook.prose import Span
 
 FORMULAS = {"proofbook.maths", "pymdownx.arithmatex"}
 ESCAPING = {
-    *("", "console", "doctest", "ipython", "ipython3", "output", "plain", "py", "py3", "pycon3"),
-    *("pyconsole", "pytb", "python", "python-console", "python-repl", "python2", "python3"),
-    *("shell-session", "text", "txt"),
+    *("", "console", "doctest", "ipython", "ipython3", "log", "none", "output", "plain"),
+    *("plaintext", "py", "py3", "pycon3", "pyconsole", "pytb", "python", "python-console"),
+    *("python-repl", "python2", "python3", "shell-session", "terminal", "text", "txt"),
 }
 """Languages of fences that look like code that runs, or like what it gave."""
 LIKE_CODE = re.compile(

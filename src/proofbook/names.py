@@ -6,6 +6,7 @@ import inspect
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from importlib.util import find_spec
 
 from proofbook.expressions import word
 from proofbook.imports import is_own
@@ -97,10 +98,20 @@ def _parameters(holder: object) -> set[str]:
 
 
 def _is_module_or_member(first: str, rest: list[str]) -> bool:
+    if not rest:
+        return _is_module(first)
     module, parts = _module(first), rest
     while module is not None and parts and _member(module, parts[0]) is None:
         module, parts = _module(f"{module.__name__}.{parts[0]}"), parts[1:]
     return module is not None and _leads(module, parts)
+
+
+def _is_module(name: str) -> bool:
+    """Whether a module could be imported; for a bare word of the prose none is run."""
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def _module(name: str) -> types.ModuleType | None:

@@ -31,6 +31,12 @@ STATIC = Path(__file__).parent / "static"
 log = logging.getLogger("mkdocs.plugins.proofbook")
 
 
+class CoverageConfig(Config):
+    """What coverage leaves out wherever it stands."""
+
+    names = options.ListOfItems(options.Type(str), default=[])
+
+
 class ProofbookConfig(Config):
     """The options of the plugin in `mkdocs.yml`; `proofbook.bookfile` says what they mean."""
 
@@ -41,7 +47,7 @@ class ProofbookConfig(Config):
     environment = options.ListOfItems(options.Type(str), default=[])
     sources = options.ListOfItems(options.Type(str), default=["src"])
     hashed = options.Type(dict, default={})
-    coverage = options.Type(dict, default={})
+    coverage = options.SubConfig(CoverageConfig)
     source_url = options.Type(str, default="")
 
 

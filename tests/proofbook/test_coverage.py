@@ -211,7 +211,7 @@ def test_a_page_without_blocks_may_name_the_book_s_own(book):
     assert cover(checked, book.settings).uncovered == ((1, "name", "lib.No"),)
 
 
-@pytest.mark.parametrize("language", ["", "text", "console", "output", "Text"])
+@pytest.mark.parametrize("language", ["", "text", "console", "plaintext", "Text"])
 @pytest.mark.parametrize("code", ["3.14", "y = x", ">>> y", "import y", "print(y)"])
 def test_a_fence_that_escapes_running_is_found(book, language, code):
     assert left(book, f"```{language}\n{code}\n```") == [
@@ -280,6 +280,14 @@ def test_the_command_lists_counts_and_fails(small, capsys):
 def test_the_command_passes_what_is_whole(small, capsys):
     assert main(["check", "--coverage", "docs/whole.md"]) == 0
     assert "more than" not in capsys.readouterr().out
+
+
+def test_a_page_that_does_not_pass_is_not_judged(small, capsys):
+    (small / "docs" / "part.md").write_text("It is 3.\n\n```python\n1 / 0\n```\n")
+    assert main(["check", "--coverage"]) == 1
+    told = capsys.readouterr().out
+    assert "docs/part.md:4: ZeroDivisionError" in told
+    assert "numeral" not in told
 
 
 def test_too_many_exemptions_fail(small, capsys):

@@ -73,6 +73,15 @@ def test_packages_of_the_book_need_no_import(page):
     assert list(existing(asked, page, packages).values()) == [True, True, True, False]
 
 
+def test_a_bare_word_runs_no_module(page, tmp_path):
+    (tmp_path / "names_loud.py").write_text("raise SystemExit('run')\n")
+    assert existing(["names_loud", "names_loud.x"], page, []) == {
+        "names_loud": True,
+        "names_loud.x": False,
+    }
+    assert "names_loud" not in sys.modules
+
+
 def test_a_member_that_raises_leads_nowhere(page):
     class Lazy:
         def __getattr__(self, name):
