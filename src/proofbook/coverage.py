@@ -8,7 +8,7 @@ from proofbook.book import Checked
 from proofbook.bookfile import BookSettings
 from proofbook.candidates import Candidate, candidates
 from proofbook.inline import FILE, Inline, inline_code
-from proofbook.lexicon import DIGIT, named
+from proofbook.lexicon import DIGIT, NUMBER, named
 from proofbook.links import broken_links
 from proofbook.prose import Span
 
@@ -89,7 +89,8 @@ def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
 def _kind(code: Inline, checked: Checked, settings: BookSettings) -> str:
     """`covered`, or what inline code could claim; "" where it claims nothing."""
     is_shape = SHAPE.fullmatch(code.code)
-    if re.search(r"[^\W\d_]", code.code) and not is_shape and _is_quoted(code.code, checked):
+    states_all = is_shape or NUMBER.fullmatch(code.code)
+    if not states_all and _is_quoted(code.code, checked):
         return COVERED
     if code.name in settings.running.environment or checked.run.names.get(code.name):
         return COVERED

@@ -5,6 +5,8 @@ import re
 from proofbook.compare import SCALES, TENS, UNITS
 
 DIGIT = r"[\d²³¹⁰-₉¼-¾⅐-ↈ①-⓿]"
+NUMBER = re.compile(r"[-+−]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?[%×]?")
+"""A number and nothing else, as code has it."""
 NUMERAL = re.compile(rf"[\w.,:%‰°′″×·+−–-]*{DIGIT}[\w.,:%‰°′″×·+−–-]*")
 
 _NUMBERS = "|".join([*UNITS[2:], *TENS, "zero", "hundreds?", "dozens?"])
@@ -32,13 +34,13 @@ IDIOMS = re.compile(
     re.IGNORECASE,
 )
 
-_YEAR = r"(?:19\d\d|20[0-3]\d)[a-z]?"
+_YEAR = r"(?:19\d\d|20(?:0[1-9]|[1-3]\d))[a-z]?"  # 2000 is a round number
 _PLACES = (
     "sections?|sec\\.|equations?|eqs?\\.|tables?|figures?|figs?\\.|appendix|appendices|pages?|pp?\\."
     "|volumes?|vol\\.|footnotes?|theorems?|algorithms?"
 )
 YEARS = re.compile(
-    rf"\((?:[^\d()]*\b{_YEAR}(?=[,;)]))+\)"
+    rf"\((?:(?:[A-Z][^\d();]*)?\b{_YEAR}[,;]?\s*)+\)"
     rf"|(?:\bet al\.|\b[A-Z][\w’'-]+),? {_YEAR}(?=[,;:.)])"
     rf"|\b(?:[Ii]n|[Ss]ince|[Uu]ntil|[Bb]efore|[Aa]fter|by|of|from) {_YEAR}"
     r"\b(?![.,]?\d|[- ]+[a-z×])"

@@ -25,7 +25,7 @@ import math
 
 from lib import Layer
 
-x = [2, 3, 5]
+x, tiny = [2, 3, 5], 1e-6
 share = x[0] / sum(x)
 sorted(x, key=lambda one: -one)
 ```
@@ -89,8 +89,9 @@ def test_a_bare_numeral_is_found_whatever_its_script(book, numeral):
         ("`[2, 3]`", "`[2, 3]`{ equals='x[:2]' }", "shape"),
         ("`(batch, seq)`", "batch by seq", "shape"),
         ("`f(7)`", "`len(x) < 7`{ holds }", "name"),
-        ("`x[7:]`", "`x = [2, 3, 5]`", "code"),
+        ("`x[7:]`", "`tiny = [2, 3, 5], 1e-6`", "code"),
         ("`7`", "`7`{ equals='x[0] + x[2]' }", "code"),
+        ("`1e-6`", "`1e-6`{ equals='tiny' }", "code"),
         ("`2`", "`2`{ equals='x[0]' }", "code"),
         ("`data/run-8.json`", "`data/run-7.json`", "code"),
     ],
@@ -173,7 +174,17 @@ def test_what_states_no_value(book, text):
 
 @pytest.mark.parametrize(
     "text",
-    ["(2017 tokens)", "of 2000 queries", "in 2017 steps", "(12)", "table", "2048", "GPT-21", "3.5"],
+    [
+        "(2017 tokens)",
+        "of 2000",
+        "(we drew 2000)",
+        "in 2017 steps",
+        "(12)",
+        "table",
+        "2048",
+        "GPT-21",
+        "3.5",
+    ],
 )
 def test_what_only_looks_exempt(book, text):
     assert len(left(book, f"We see {text} of [it](there.md).")) == len(re.findall(r"\d+", text)[:1])
