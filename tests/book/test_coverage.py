@@ -1,4 +1,4 @@
-"""What could be a claim is one, on every page that is finished."""
+"""What could be a claim is one, on every page."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -13,8 +13,6 @@ from proofbook.report import has_too_many_exempt, report
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
-# Pages in the making. One that is whole must leave the list, and none may join it again.
-WAITING: set[str] = set()
 
 pytestmark = pytest.mark.xdist_group("site")  # one worker, which has run the chapters already
 
@@ -34,10 +32,7 @@ def coverage() -> Iterator[Callable[[str], Coverage]]:
 @pytest.mark.parametrize("path", CHAPTERS)
 def test_a_page_leaves_nothing_unclaimed(coverage, path):
     page = coverage(path)
-    if path in WAITING:
-        assert page.uncovered, f"{path} is whole: take it off the list"
-    else:
-        assert page.uncovered == (), report([page])
+    assert page.uncovered == (), report([page])
 
 
 def test_at_most_a_tenth_is_exempt(coverage):
@@ -45,6 +40,5 @@ def test_at_most_a_tenth_is_exempt(coverage):
     assert not has_too_many_exempt(pages), report(pages)
 
 
-def test_pages_that_wait_are_there():
-    assert set(CHAPTERS) >= WAITING
-    assert "docs/encoder/attention.md" in CHAPTERS
+def test_pages_with_many_claims_were_found(coverage):
+    assert coverage("docs/encoder/attention.md").covered > 30
