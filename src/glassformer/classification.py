@@ -20,8 +20,8 @@ from glassformer.recipes import Report
 
 LABELS = ("person", "animal", "thing")
 
-EPOCHS, BATCH = 10, 16
-RATE, HEAD_RATE = 1e-4, 3e-4
+EPOCHS, BATCH = 8, 16
+RATE, HEAD_RATE = 1.3e-4, 3e-4
 WARM_UP = 0.1  # of the steps
 FROZEN = 2  # layers, from below, that stay as they were trained before
 

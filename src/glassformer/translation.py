@@ -26,8 +26,8 @@ END = 2
 UNKNOWN = 3
 
 D_MODEL = 128
-EPOCHS, BATCH = 3, 64
-WARMUP, SCALE = 300, 0.75
+EPOCHS, BATCH = 2, 48
+WARMUP, SCALE = 200, 0.75
 SMOOTHING = 0.1
 
 
@@ -72,6 +72,7 @@ def build() -> Transformer:
         d_ff=2 * D_MODEL,
         activation="relu",
         norm_eps=1e-5,
+        norm_first=True,  # it learns in fewer steps than post-norm
         positions="sinusoidal",
         max_positions=64,
         num_token_types=0,
