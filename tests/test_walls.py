@@ -83,7 +83,9 @@ def public_names(module):
             names.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+            found = (part for target in targets for part in ast.walk(target))
+            stored = (part for part in found if isinstance(getattr(part, "ctx", None), ast.Store))
+            names |= {part.id for part in stored if isinstance(part, ast.Name)}
         elif is_package and isinstance(node, ast.ImportFrom):
             names |= {alias.asname or alias.name for alias in node.names}
     submodules = {p.stem for p in path.iterdir() if p.suffix == ".py"} if is_package else set()
