@@ -21,6 +21,9 @@ SEED = 0
 RECIPES: Mapping[str, str] = MappingProxyType(
     {
         "classifier": "glassformer.classification",
+        "gpt": "glassformer.gpt",
+        "masked_lm": "glassformer.masked_lm",
+        "next_sentence": "glassformer.next_sentence",
         "translator": "glassformer.translation",
         "warmup": "glassformer.warmup",
     }

@@ -1,0 +1,67 @@
+"""What counting words alone can do: the baselines of the language models."""
+
+from collections import Counter, defaultdict
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+def unigram(
+    ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
+) -> Float[Tensor, " vocab"]:
+    """How often each token stands in the text, one more than counted, as probabilities.
+
+    Source: Laplace's rule of succession.
+    """
+    counts = torch.bincount(ids[ids != pad_token_id], minlength=vocab_size) + 1.0
+    return counts / counts.sum()
+
+
+def bigram(
+    ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
+) -> Float[Tensor, "vocab vocab"]:
+    """How often each token, a column, follows each other one, a row, as probabilities.
+
+    One more step than was counted is shared out as `unigram` says.
+    """
+    before, after = ids[:, :-1].flatten(), ids[:, 1:].flatten()
+    real = (before != pad_token_id) & (after != pad_token_id)
+    steps = before[real] * vocab_size + after[real]
+    counts = torch.bincount(steps, minlength=vocab_size**2).view(vocab_size, vocab_size)
+    shared = counts + unigram(ids, vocab_size, pad_token_id)
+    return shared / shared.sum(1, keepdim=True)
+
+
+def between(ids: Int[Tensor, "batch seq"]) -> dict[tuple[int, int], int]:
+    """The token seen most often between each two neighbours."""
+    seen: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
+    for row in ids.tolist():
+        for left, middle, right in zip(row, row[1:], row[2:], strict=False):
+            seen[left, right][middle] += 1
+    return {neighbours: middles.most_common(1)[0][0] for neighbours, middles in seen.items()}
+
+
+def shared_surprise(
+    input_ids: Int[Tensor, "batch seq"],
+    token_type_ids: Int[Tensor, "batch seq"],
+    shares: Float[Tensor, " vocab"],
+) -> Float[Tensor, " batch"]:
+    """How surprising the tokens are that both texts of a pair have, each counted once.
+
+    A token is the more surprising the smaller its share of all text is.
+    """
+    first, second = (
+        torch.zeros(len(input_ids), len(shares))
+        .scatter_add_(1, input_ids, (token_type_ids == kind).float())
+        .bool()
+        for kind in (0, 1)
+    )  # (batch, vocab) each
+    return (first & second).float() @ -shares.log()
+
+
+def best_threshold(scores: Float[Tensor, " pairs"], wanted: Bool[Tensor, " pairs"]) -> float:
+    """The score from which on it is best to say yes."""
+    candidates = scores.unique()
+    right = ((scores >= candidates[:, None]) == wanted).float().mean(1)
+    return candidates[right.argmax()].item()

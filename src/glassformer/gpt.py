@@ -1,0 +1,71 @@
+"""GPT in small: a decoder that learns to tell the stories, a word at a time."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from glassformer.config import TransformerConfig
+from glassformer.fitting import fit
+from glassformer.heads import TransformerForCausalLM
+from glassformer.recipes import Report
+from glassformer.stories import PAD, make_stories, plots_file, tokenizer
+from glassformer.training import next_token_loss, shift_targets
+
+D_MODEL = 64
+STEPS, BATCH = 800, 16
+RATE = 0.006
+
+
+def build() -> TransformerForCausalLM:
+    """The untrained model: GPT-2 with two layers of four heads, and sines for positions.
+
+    Positions that had to be learned first would cost a good part of so short a training.
+    """
+    return TransformerForCausalLM(
+        TransformerConfig(
+            vocab_size=tokenizer().get_vocab_size(),
+            d_model=D_MODEL,
+            num_heads=4,
+            num_layers=2,
+            d_ff=4 * D_MODEL,
+            activation="gelu_tanh",
+            norm_eps=1e-5,
+            norm_first=True,
+            positions="sinusoidal",
+            max_positions=64,
+            scale_embeddings=True,
+            embedding_norm=False,
+            num_token_types=0,
+            dropout=0.0,
+            attn_dropout=0.0,
+            initializer_range=D_MODEL**-0.5,  # scaled, a vector is about as long as a position's
+        )
+    )
+
+
+def encode(texts: Sequence[str]) -> Int[Tensor, "batch seq"]:
+    """Ids of whole stories, [END] before and behind, padded on the right."""
+    framed = [f"[END] {text} [END]" for text in texts]
+    encodings = tokenizer().encode_batch(framed, add_special_tokens=False)
+    return torch.tensor([encoding.ids for encoding in encodings])
+
+
+def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train on whole stories, the next word asked for at each place; the loss of each step."""
+    stories = encode([story.text for story in make_stories()["train"]])
+    device = next(model.parameters()).device
+
+    def ask() -> Tensor:
+        rows = torch.randint(len(stories), (BATCH,))
+        given, wanted = shift_targets(stories[rows].to(device))
+        return next_token_loss(model(given), wanted, pad_token_id=PAD)
+
+    return {"loss": fit(model, ask, steps=STEPS, rate=RATE, report=report)}
+
+
+def files() -> Iterable[Path]:
+    """The plots of the stories."""
+    return [plots_file()]

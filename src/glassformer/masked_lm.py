@@ -1,0 +1,92 @@
+"""BERT's first task in small: an encoder that learns to guess hidden words of the stories."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from glassformer.config import TransformerConfig
+from glassformer.fitting import fit
+from glassformer.heads import TransformerForMaskedLM
+from glassformer.masking import IGNORED, mask_tokens
+from glassformer.recipes import Report
+from glassformer.stories import MASK, SPECIAL, encode, make_stories, plots_file, tokenizer
+
+D_MODEL = 64
+STEPS, BATCH = 1000, 16
+RATE = 0.005
+SHARE = 0.3  # of the words are asked for: twice as many as BERT is, for twice as much to learn from
+
+
+def build() -> TransformerForMaskedLM:
+    """The untrained model: BERT with two layers of four heads."""
+    return TransformerForMaskedLM(
+        TransformerConfig(
+            vocab_size=tokenizer().get_vocab_size(),
+            d_model=D_MODEL,
+            num_heads=4,
+            num_layers=2,
+            d_ff=4 * D_MODEL,
+            max_positions=64,
+            dropout=0.0,
+            attn_dropout=0.0,
+            initializer_range=0.07,  # at this width what 0.02 is at BERT's: 0.02 * sqrt(768 / 64)
+        )
+    )
+
+
+def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train on the halves of stories, and on single sentences as often; the loss of each step."""
+    stories = make_stories()["train"]
+    halves = encode([story.halves for story in stories])
+    single = encode([sentence for story in stories for sentence in story.sentences])
+    size, device = tokenizer().get_vocab_size(), next(model.parameters()).device
+
+    def ask() -> Tensor:
+        texts = halves if torch.rand(()) < 0.5 else single
+        rows = torch.randint(len(texts["input_ids"]), (BATCH,))
+        batch = {name: part[rows] for name, part in texts.items()}
+        batch["input_ids"], labels = mask_tokens(
+            batch["input_ids"],
+            mask_token_id=MASK,
+            special_ids=SPECIAL,
+            vocab_size=size,
+            share=SHARE,
+        )
+        logits = model(**{name: part.to(device) for name, part in batch.items()})
+        return cross_entropy(
+            logits.flatten(0, 1),  # (batch · seq, vocab)
+            labels.flatten().to(device),
+            ignore_index=IGNORED,
+        )
+
+    return {"loss": fit(model, ask, steps=STEPS, rate=RATE, report=report)}
+
+
+@torch.no_grad()
+def guesses(
+    model: TransformerForMaskedLM, text: str | tuple[str, str], count: int = 3
+) -> list[tuple[str, float]]:
+    """The likeliest words for the [MASK] in a text or a pair, with probabilities, the best first.
+
+    Raises:
+        ValueError: there is not one [MASK] in the text.
+    """
+    batch = encode([text])
+    hidden = batch["input_ids"][0] == MASK
+    if hidden.sum() != 1:
+        raise ValueError(f"text ({text!r}) must have one [MASK], got {int(hidden.sum())}")
+    device = next(model.parameters()).device
+    logits = model(**{name: part.to(device) for name, part in batch.items()})[0, hidden][0].cpu()
+    best = logits.softmax(-1).topk(count)
+    words = (
+        tokenizer().decode([token], skip_special_tokens=False) for token in best.indices.tolist()
+    )
+    return list(zip(words, best.values.tolist(), strict=True))
+
+
+def files() -> Iterable[Path]:
+    """The plots of the stories."""
+    return [plots_file()]

@@ -1,0 +1,69 @@
+"""Hiding words: what a masked language model is asked, and what it is not."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+IGNORED = -100  # a label that no loss counts: torch's `ignore_index`
+
+
+def mask_tokens(
+    input_ids: Int[Tensor, "batch seq"],
+    *,
+    mask_token_id: int,
+    special_ids: tuple[int, ...],
+    vocab_size: int,
+    share: float = 0.15,
+    generator: torch.Generator | None = None,
+) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
+    """Choose tokens to ask for, and hide most of them.
+
+    Of the chosen, eight in ten become the mask token, one in ten becomes any token of the
+    vocabulary, and one in ten stays. Special tokens are never chosen.
+
+    Shapes: ids (batch, seq) to ids and labels (batch, seq). A label is the true token where one
+    was chosen, and `IGNORED` elsewhere.
+
+    Raises:
+        ValueError: share is not more than 0 and at most 1.
+
+    Source: Devlin et al. 2019, section 3.1, task 1, and appendix A.1.
+    """
+    if not 0.0 < share <= 1.0:
+        raise ValueError(f"share ({share}) must be more than 0 and at most 1")
+    special = torch.isin(input_ids, torch.tensor(special_ids, device=input_ids.device))
+    chosen = (_draw(input_ids, generator) < share) & ~special
+    labels = input_ids.masked_fill(~chosen, IGNORED)
+    fate = _draw(input_ids, generator)
+    hidden = input_ids.masked_fill(chosen & (fate < 0.8), mask_token_id)
+    swapped = chosen & (fate >= 0.8) & (fate < 0.9)
+    others = torch.randint_like(input_ids, vocab_size, generator=generator)
+    return others.where(swapped, hidden), labels
+
+
+def hide_one(
+    input_ids: Int[Tensor, "batch seq"],
+    *,
+    mask_token_id: int,
+    special_ids: tuple[int, ...],
+    generator: torch.Generator | None = None,
+) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
+    """Hide one token of each row, to see whether it is found.
+
+    Shapes: as `mask_tokens`, with one label a row that is not `IGNORED`.
+
+    Raises:
+        ValueError: a row has nothing but special tokens.
+    """
+    special = torch.isin(input_ids, torch.tensor(special_ids, device=input_ids.device))
+    if special.all(dim=1).any():
+        rows = special.all(dim=1).nonzero().flatten().tolist()
+        raise ValueError(f"rows {rows} of input_ids have special tokens only: nothing to hide")
+    places = _draw(input_ids, generator).masked_fill(special, -1.0).argmax(dim=1, keepdim=True)
+    labels = torch.full_like(input_ids, IGNORED).scatter(1, places, input_ids.gather(1, places))
+    return input_ids.scatter(1, places, mask_token_id), labels
+
+
+def _draw(like: Tensor, generator: torch.Generator | None) -> Tensor:
+    """As many numbers, even between 0 and 1."""
+    return torch.rand(like.shape, device=like.device, generator=generator)

@@ -1,0 +1,65 @@
+"""BERT's second task in small: does the second half of a story follow the first?"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from glassformer.checkpoints import trained
+from glassformer.fitting import fit
+from glassformer.heads import TransformerForMaskedLM, TransformerForNextSentencePrediction
+from glassformer.recipes import RECIPES, Report, sources
+from glassformer.stories import Story, encode, make_stories, plots_file
+
+STEPS, BATCH = 250, 16
+RATE = 0.002
+
+FOLLOWS, STRANGE = 0, 1  # the labels
+
+
+def build() -> TransformerForNextSentencePrediction:
+    """The body that learned to guess hidden words, with a new pooler and a new head."""
+    body = trained("masked_lm").model
+    assert isinstance(body, TransformerForMaskedLM)
+    model = TransformerForNextSentencePrediction(body.config)
+    model.encoder.load_state_dict(body.encoder.state_dict())
+    return model
+
+
+def pair_up(
+    stories: Sequence[Story], generator: torch.Generator | None = None
+) -> tuple[list[tuple[str, str]], Int[Tensor, " pairs"]]:
+    """A pair for each story, and its label: its own two halves, or as often another's second half.
+
+    Source: Devlin et al. 2019, section 3.1, task 2.
+    """
+    labels = torch.randint(2, (len(stories),), generator=generator)
+    steps = torch.randint(1, len(stories), (len(stories),), generator=generator)
+    others = (torch.arange(len(stories)) + steps) % len(stories)  # never a story itself
+    pairs = []
+    for story, other, label in zip(stories, others.tolist(), labels.tolist(), strict=True):
+        second = (stories[other] if label == STRANGE else story).halves[1]
+        pairs.append((story.halves[0], second))
+    return pairs, labels
+
+
+def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train on pairs, drawn anew at each step; the loss of each step."""
+    stories = make_stories()["train"]
+    device = next(model.parameters()).device
+
+    def ask() -> Tensor:
+        rows = torch.randperm(len(stories))[:BATCH].tolist()
+        pairs, labels = pair_up([stories[row] for row in rows])
+        batch = {name: part.to(device) for name, part in encode(pairs).items()}
+        return cross_entropy(model(**batch), labels.to(device))
+
+    return {"loss": fit(model, ask, steps=STEPS, rate=RATE, report=report)}
+
+
+def files() -> Iterable[Path]:
+    """The plots of the stories, and all the code that the body hangs on."""
+    return [plots_file(), *sources(RECIPES["masked_lm"])]

@@ -1,0 +1,79 @@
+import pytest
+import torch
+
+from glassformer import TransformerForMaskedLM, masked_lm, recipes
+from glassformer.masked_lm import build, guesses, train
+from glassformer.masking import IGNORED
+from glassformer.stories import MASK, SPECIAL, encode, make_stories, plots_file, tokenizer
+
+
+def test_special_tokens_are_never_asked_for():
+    batch = encode([story.halves for story in make_stories()["test"][:7]])
+    special = set(map(tokenizer().id_to_token, SPECIAL))
+    assert {"[PAD]", "[CLS]", "[SEP]", "[MASK]"} <= special
+    words = ~torch.isin(batch["input_ids"], torch.tensor(SPECIAL))
+    assert (words.sum(1) + 3 == batch["attention_mask"].sum(1)).all()
+
+
+def test_is_a_small_bert():
+    model = build()
+    assert isinstance(model, TransformerForMaskedLM)
+    assert not model.config.norm_first
+    assert model.decoder.weight is model.encoder.embeddings.tokens.weight
+    assert model.config.vocab_size == tokenizer().get_vocab_size()
+
+
+def test_training_asks_for_hidden_words_and_learns(monkeypatch):
+    """Two stories, nearly by heart."""
+    torch.manual_seed(0)
+    asked, few = [], {"train": make_stories()["train"][:2]}
+    monkeypatch.setattr(masked_lm, "make_stories", lambda: few)
+    for name, value in {"STEPS": 120, "BATCH": 17}.items():
+        monkeypatch.setattr(masked_lm, name, value)
+
+    def spy(*args, **kwargs):
+        asked.append(hide(*args, **kwargs))
+        return asked[-1]
+
+    hide = masked_lm.mask_tokens
+    monkeypatch.setattr(masked_lm, "mask_tokens", spy)
+    model, reports = build().train(), []
+    history = train(model, lambda *progress: reports.append(progress[:2]))
+    assert reports == [(step, 120) for step in range(1, 121)]
+    assert len(history["loss"]) == 120
+    assert sum(history["loss"][-5:]) < 0.5 * sum(history["loss"][:5])
+    assert len(asked) == 120
+    assert not asked[0][1].equal(asked[1][1])
+    assert all(((labels != IGNORED).any() and (ids == MASK).any()) for ids, labels in asked)
+
+
+def test_guesses_are_the_softmax_at_the_mask():
+    model = build().eval()
+    found = guesses(model, "time [MASK] like an arrow.", count=5)
+    ids = torch.tensor(
+        [[2, *map(tokenizer().token_to_id, ["time", "[MASK]", "like", "an", "arrow", "."]), 3]]
+    )
+    powers = model(ids)[0, 2].exp()
+    chances = (powers / powers.sum()).sort(descending=True)
+    assert [tokenizer().token_to_id(word) for word, _ in found] == chances.indices[:5].tolist()
+    assert [p for _, p in found] == pytest.approx(chances.values[:5].tolist(), abs=1e-6)
+
+
+@pytest.mark.parametrize(("text", "count"), [("time flies", 0), ("[MASK] flies [MASK]", 2)])
+def test_one_word_is_asked_for(text, count):
+    with pytest.raises(ValueError, match=rf"must have one \[MASK\], got {count}"):
+        guesses(build(), text)
+
+
+def test_the_first_loss_is_that_of_a_guess_among_all_words(monkeypatch):
+    monkeypatch.setattr(masked_lm, "STEPS", 2)
+    history = train(build().train(), lambda *_: None)
+    size = torch.tensor(float(tokenizer().get_vocab_size()))
+    assert history["loss"][0] == pytest.approx(size.log().item(), abs=0.5)
+
+
+def test_the_key_hangs_on_the_stories_and_not_on_what_only_judges():
+    names = {path.stem for path in recipes.sources("glassformer.masked_lm")}
+    assert {"stories", "masking", "heads", "encoder"} <= names
+    assert not names & {"counting", "gpt", "generation", "german", "viewers"}
+    assert list(masked_lm.files()) == [plots_file()]
