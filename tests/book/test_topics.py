@@ -137,7 +137,6 @@ ROWS = {
 }
 # Chapters to come. Once one is in the navigation, nothing may be left as planned for it.
 PLANNED = {
-    "BERT, GPT and what each is trained for",
     "Making it fast",
     "Notation and glossary",
     "A Korean edition",
