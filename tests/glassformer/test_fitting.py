@@ -51,3 +51,19 @@ def test_a_step_uses_the_gradient_of_its_own_question_and_no_more_than_its_lengt
     assert [norm.item() for norm in norms] == [0.25] * 3
     fit(model, lambda: 50 * model.weight.sum(), steps=1, rate=0.1, report=quiet)
     assert model.weight.grad.norm().item() == pytest.approx(1, abs=1e-4)
+
+
+def test_one_thread_is_enough_and_the_others_are_given_back():
+    model, seen = nn.Linear(1, 1), []
+    torch.set_num_threads(2)
+
+    def ask():
+        seen.append(torch.get_num_threads())
+        if len(seen) == 3:
+            raise ValueError("three is enough")
+        return model.weight.sum()
+
+    with pytest.raises(ValueError, match="three is enough"):
+        fit(model, ask, steps=5, rate=0.1, report=quiet)
+    assert seen == [1, 1, 1]
+    assert torch.get_num_threads() == 2
