@@ -12,6 +12,7 @@ from glassformer.cache import KVCache
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import check_ids, check_same_shape
 from glassformer.heads import TransformerForCausalLM
+from glassformer.packing import packed
 from glassformer.transformer import Transformer
 
 NO_TOKEN = -1  # equal to no token's id
@@ -67,8 +68,8 @@ def generate(
     room = prompt.new_full((len(prompt), max_new_tokens), filler)
     sequences, length = torch.cat([prompt, room], dim=1), prompt.shape[1]
     _check_positions(config, length, max_new_tokens)
-    lay_out_for_few_rows(model)
-    with torch.inference_mode():
+    rows = len(prompt) * num_beams
+    with torch.inference_mode(), packed(model.decoder, rows), packed(model.lm_head, rows):
         next_logits = NextLogits(model, input_ids, attention_mask, use_cache)
         if num_beams > 1:
             written = beam_search(next_logits, sequences, length, num_beams, length_penalty, end)
@@ -82,22 +83,6 @@ def generate(
 
             written = write(next_logits, sequences, length, choose, end)
     return written.clone()  # what is made in inference mode could not be trained on
-
-
-def lay_out_for_few_rows(model: nn.Module) -> None:
-    """Store each weight of a linear map so that its longer axis is the one without gaps.
-
-    A step multiplies one token a row with every weight of the model, and lasts as long as it takes
-    to read them: in this order that is up to twice as fast. Names, shapes and values stay; what is
-    stored so already is left alone.
-    """
-    for module in model.modules():
-        if isinstance(module, nn.Linear):
-            outputs, inputs = module.weight.shape
-            turned = module.weight.data.mT if outputs > inputs else module.weight.data
-            if not turned.is_contiguous():
-                turned = turned.contiguous()
-                module.weight.data = turned.mT if outputs > inputs else turned
 
 
 class NextLogits:
