@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 
@@ -35,13 +34,7 @@ def _can_be_packed(weight: Tensor) -> bool:
 
 
 def _packed_forward(linear: nn.Linear, rows: int) -> Callable[[Tensor], Tensor]:
-    weight, bias = linear.weight.detach(), linear.bias
-    outputs, inputs = weight.shape
-    if rows == 1:
-        if outputs > inputs:  # the longer axis becomes the one without gaps
-            weight = weight.mT.contiguous().mT
-        return lambda hidden: F.linear(hidden, weight, bias)
     # oneDNN's blocks, which torch.compile uses too: with 8 rows about twice as fast as F.linear.
-    blocks = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), rows)
-    multiply = torch.ops.mkldnn._linear_pointwise
+    blocks = torch.ops.mkldnn._reorder_linear_weight(linear.weight.detach().contiguous(), rows)
+    multiply, bias = torch.ops.mkldnn._linear_pointwise, linear.bias
     return lambda hidden: multiply(hidden, blocks, bias, "none", [], "")
