@@ -2,7 +2,7 @@
 # `make` alone lists the commands.
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test build check bench clean
+.PHONY: help serve test build check check-versions bench clean
 .DELETE_ON_ERROR:
 
 # The first interpreter that is new enough; `make PYTHON=/path/to/python serve` names another.
@@ -14,7 +14,7 @@ READY := .venv/.ready
 export NO_MKDOCS_2_WARNING := 1
 
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r a b; do printf '%-14s %s\n' "$$a" "$$b"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r a b; do printf '%-21s %s\n' "$$a" "$$b"; done
 
 # Made again when the metadata or a pinned version changes; otherwise a look at two dates.
 $(READY): pyproject.toml constraints.txt
@@ -41,6 +41,9 @@ check: $(READY) ## formatting, lint, types and the walls between the packages
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_walls.py
+
+check-versions: $(READY) ## check with the oldest and the newest transformers (needs a network)
+	$(BIN)/python bench/_versions.py $(ARGS)
 
 bench: $(READY) ## measure; each script prints its table
 	@set -e; for script in bench/[a-z]*.py; do echo "== $$script"; $(BIN)/python "$$script"; done

@@ -1,6 +1,7 @@
-"""The command line: `python -m proofbook check [--coverage] [PATH…]` and `update [PATH…]`."""
+"""The command line: `python -m proofbook check [OPTION…] [PATH…]` and `update [PATH…]`."""
 
 import argparse
+import io
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from proofbook.coverage import cover
 from proofbook.model import Chapter, Run
 from proofbook.problems import Problem
 from proofbook.report import is_whole, report
+from proofbook.twice import again
 from proofbook.update import updated
 
 
@@ -27,20 +29,27 @@ def main(arguments: list[str] | None = None) -> int:
         if name == "check":
             asked = "say too what in the prose could be a claim and is not"
             command.add_argument("--coverage", action="store_true", help=asked)
+            asked = "run all a second time, and say what comes out otherwise"
+            command.add_argument("--twice", action="store_true", help=asked)
     options = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
+        sys.stdout.reconfigure(errors="backslashreplace")
     covers = options.command == "check" and options.coverage
     with Book(load(options.config_file), covers) as book:
         files = _files(options.paths or [book.settings.docs])
         if options.command == "update":
             _update(book, files)
-        return _check(book, files)
+            return _check(book, files)
+        return _check(book, files, options.twice)
 
 
-def _check(book: Book, files: list[Path]) -> int:
+def _check(book: Book, files: list[Path], twice: bool = False) -> int:
     """Run chapters and print every problem, and what is uncovered; 1 where there is anything."""
     texts, problems = _read(book, files)
     pages = book.check(texts, _progress)
     problems += [problem for checked in pages for problem in checked.problems]
+    if twice:
+        problems += again(pages, book.settings.running, _progress)
     for problem in problems:
         print(f"\n{problem}")
     whole = [checked for checked in pages if book.covers and not checked.problems]

@@ -11,6 +11,11 @@ import sys
 import tempfile
 import warnings
 
+from proofbook.readable import clipped, readable
+
+LARGEST_READ = 16_000_000
+"""Bytes of what one block wrote that are read at all."""
+
 
 class Capture:
     """Sends descriptors 1 and 2, and Python's streams, to one file; `take` gives what is new."""
@@ -28,10 +33,18 @@ class Capture:
         warnings.formatwarning = _format_warning
 
     def take(self) -> str:
-        """Return the text written since the last call, as a terminal would have left it."""
-        text = self._new.read().decode("utf-8", "backslashreplace").replace("\r\n", "\n")
+        """Return the text written since the last call, as a terminal would have left it.
+
+        Of a long text the beginning is returned, with a note.
+        """
+        start = self._new.tell()
+        written = self._new.read(LARGEST_READ)
+        whole = len(written) < LARGEST_READ
+        size = None if whole else self._new.seek(0, os.SEEK_END) - start
+        text = written.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
         # A progress bar writes over itself: of each line, what follows the last return is left.
-        return "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
+        text = "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
+        return clipped(readable(text), size)
 
 
 def _writer(descriptor: int) -> io.TextIOWrapper:

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from proofbook.model import Output
+from proofbook.readable import clipped, encodable, readable
 
 
 def show(value: Any, prefix: str) -> list[Output]:
@@ -31,13 +32,15 @@ def _show_value(value: Any, prefix: str) -> Output:
     if hasattr(kind, "_repr_page_"):
         # Before `_repr_html_`: a page can share an asset between many views, a notebook cannot.
         html, assets = value._repr_page_()
-        return Output("html", html, {name: os.path.abspath(path) for name, path in assets.items()})
+        return Output(
+            "html", encodable(html), {name: os.path.abspath(path) for name, path in assets.items()}
+        )
     if hasattr(kind, "_repr_html_") and (html := value._repr_html_()) is not None:
-        return Output("html", html)
+        return Output("html", encodable(html))
     figure = sys.modules.get("matplotlib.figure")
     if figure is not None and isinstance(value, figure.Figure):
         return Output("svg", _svg(value, prefix))
-    return Output("text", repr(value).encode("utf-8", "backslashreplace").decode())
+    return Output("text", clipped(readable(repr(value))))
 
 
 def _open_figures() -> list[Any]:

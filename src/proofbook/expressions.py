@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+from proofbook.readable import encodable
+
 LARGEST_LIST = 10_000
 """Elements up to which a value is kept element by element; a larger one is kept as its repr."""
 
@@ -107,7 +109,7 @@ def as_data(value: object) -> Any:
     try:
         return _as_data(value)
     except (_NotDataError, RecursionError):
-        return repr(value)
+        return encodable(repr(value))
 
 
 class _NotDataError(Exception):
@@ -117,7 +119,9 @@ class _NotDataError(Exception):
 def _as_data(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
-    for plain in (int, float, str):
+    if isinstance(value, str):
+        return encodable(str(value))
+    for plain in (int, float):
         if isinstance(value, plain):
             return plain(value)
     if isinstance(value, list | tuple):

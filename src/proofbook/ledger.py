@@ -2,9 +2,13 @@
 
 import hashlib
 import json
+import os
 import platform
 import subprocess
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +18,9 @@ from typing import Any
 
 from proofbook.book import Checked
 from proofbook.bookfile import BookSettings
+
+KINDS = ("blocks", "doctests", "claims")
+NOT_RUN = "not run"
 
 
 def counts(checked: Checked) -> dict[str, int]:
@@ -25,12 +32,26 @@ def counts(checked: Checked) -> dict[str, int]:
     }
 
 
+def exemptions(checked: Checked) -> dict[str, int]:
+    """Why things on a page stand there unverified, and how many for each reason."""
+    sheet = checked.page.sheet
+    reasons = Counter(sheet.spans[index].reason for index in checked.page.literals)
+    reasons[NOT_RUN] = sum(sheet.fences[index].kind == "off" for index in checked.page.shown)
+    return {reason: number for reason, number in sorted(reasons.items()) if number}
+
+
 def circumstances(settings: BookSettings) -> dict[str, Any]:
-    """Under what a book was verified: versions, data and commit."""
+    """Under what a book was verified: versions, data, commit, time, and which variables were set.
+
+    The values of variables stay out of it, since they may be paths of this machine.
+    """
+    watched = settings.running.watched_environment()
     return {
         "versions": {"python": platform.python_version(), **_versions(settings.running.preload)},
         "data": {label: _digest(settings.root, file) for label, file in settings.hashed.items()},
+        "variables": sorted(name for name, value in watched.items() if value),
         "commit": _commit(settings.root),
+        "built": _now(),
     }
 
 
@@ -40,12 +61,11 @@ def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
     if not any(found.values()):
         return ""
     what = ", ".join(f"{n} {name if n != 1 else name[:-1]}" for name, n in found.items() if n)
-    rows = {"device": checked.run.device, **about["versions"], **about["data"]}
-    if about["commit"]:
-        rows["commit"] = about["commit"]
+    rows = {"exempt": listed(exemptions(checked)), **rows_of(about, [checked.run.device])}
     details = "".join(
         f"<div><dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd></div>"
         for name, value in rows.items()
+        if value
     )
     return (
         '<details class="proofbook-ledger">'
@@ -53,13 +73,53 @@ def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
     )
 
 
+def rows_of(about: Mapping[str, Any], devices: Sequence[str]) -> dict[str, str]:
+    """The circumstances as names and texts; a text is empty where there is nothing to say."""
+    return {
+        "device": ", ".join(devices),
+        **about["versions"],
+        **about["data"],
+        "variables set": ", ".join(about["variables"]),
+        "commit": about["commit"],
+        "built": about["built"],
+    }
+
+
+def listed(exempt: Mapping[str, int]) -> str:
+    """Reasons with their numbers, in one line."""
+    return ", ".join(f"{number} {reason}" for reason, number in exempt.items())
+
+
+def account(pages: Sequence[Checked], about: Mapping[str, Any]) -> dict[str, Any]:
+    """The ledger of a whole book: what `verified.json` holds and the book's own page shows."""
+    exempt = [exemptions(one) for one in pages]
+    totals = {name: sum(counts(one)[name] for one in pages) for name in KINDS}
+    per_page = {
+        one.page.chapter.path: {
+            **counts(one),
+            "exempt": sum(reasons.values()),
+            "device": one.run.device if _ran(one) else None,
+            "kept": one.run.cached,
+        }
+        for one, reasons in zip(pages, exempt, strict=True)
+    }
+    return {
+        **about,
+        "totals": {**totals, "exempt": sum(sum(reasons.values()) for reasons in exempt)},
+        "exemptions": dict(sorted(sum(map(Counter, exempt), Counter()).items())),
+        "devices": sorted({one.run.device for one in pages if _ran(one)}),
+        "problems": sum(len(one.problems) for one in pages),
+        "pages": per_page,
+    }
+
+
 def verified_json(pages: Sequence[Checked], about: Mapping[str, Any]) -> str:
     """The ledger of a whole site."""
-    per_page = {one.page.chapter.path: {**counts(one), "device": one.run.device} for one in pages}
-    totals = {
-        name: sum(counts(one)[name] for one in pages) for name in ("blocks", "doctests", "claims")
-    }
-    return json.dumps({"totals": totals, **about, "pages": per_page}, indent=2, sort_keys=True)
+    return json.dumps(account(pages, about), indent=2, sort_keys=True)
+
+
+def _ran(checked: Checked) -> bool:
+    return bool(checked.run.blocks or checked.run.values)
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str]:
@@ -93,10 +153,23 @@ def _hashed(path: Path, size: int, mtime_ns: int) -> str:
 
 
 def _commit(root: Path) -> str:
-    """The commit that is checked out, where there is one."""
-    command = ["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"]
+    """The commit that is checked out, where there is one, and whether the tree differs from it."""
+    head = _git(root, "rev-parse", "--short=12", "HEAD")
+    dirty = "-dirty" if head and _git(root, "status", "--porcelain") else ""
+    return f"{head}{dirty}"
+
+
+def _git(root: Path, *words: str) -> str:
+    # Without optional locks, a build beside somebody's commit does not stand in its way.
+    command = ["git", "--no-optional-locks", "-C", str(root), *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError:
         return ""
     return done.stdout.strip()
+
+
+def _now() -> str:
+    """The time in UTC; `SOURCE_DATE_EPOCH` sets it where a build is to be repeated exactly."""
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from markdown.extensions import Extension
+from markdown.util import ETX, STX
 
 from proofbook.fates import Fates, follow
 from proofbook.inline import names
@@ -80,8 +81,9 @@ def parse(
 
 
 def normal(text: str) -> str:
-    """A text as Python-Markdown normalises it: line ends, tabs, lines of blanks."""
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
+    """A text as Python-Markdown normalises it: its own two signs, line ends, tabs, blank lines."""
+    text = text.removeprefix("\ufeff").replace(STX, "").replace(ETX, "")
+    text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     return re.sub(r"(?<=\n) +\n", "\n", text)
 
 

@@ -14,6 +14,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url, is_markdown_file
 
@@ -21,10 +22,11 @@ from proofbook.book import Book
 from proofbook.bookfile import BookSettings, make, with_brought
 from proofbook.extension import ProofbookExtension
 from proofbook.face import PageFace
-from proofbook.ledger import circumstances, verified_json
+from proofbook.ledger import account, circumstances, verified_json
 from proofbook.model import Chapter, Run
 from proofbook.notebooks import refuse_unproved_notebooks
 from proofbook.problems import Problem
+from proofbook.summary import filled
 
 ASSETS = "assets/proofbook"
 STATIC = Path(__file__).parent / "static"
@@ -61,6 +63,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         self.unreadable: list[Problem] = []
         self.about: dict[str, Any] = {}
         self.assets: dict[str, Path] = {}
+        self.reading_order: list[Page] = []
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether to show failures or to fail; keeps the plugin over rebuilds."""
@@ -113,6 +116,10 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
             files.append(File.generated(config, f"{ASSETS}/{asset.name}", abs_src_path=str(asset)))
         return files
 
+    def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
+        """Remember in which order pages are read."""
+        self.reading_order = nav.pages
+
     @event_priority(-100)
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
@@ -135,6 +142,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
             raise PluginError(f"{_count(len(problems), 'problem')} in the book\n\n{listing}")
         for problem in problems:
             log.error("%s", problem)
+        self._summarise(files)
         return env
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
@@ -150,6 +158,20 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
             if folder.is_dir():
                 server.watch(str(folder))
         return server
+
+    def _summarise(self, files: Files) -> None:
+        """Fill in what a page says about the whole book, now that all pages have run."""
+        book = self._book
+        ledger = account(book.results, self.about)
+        for page in [file.page for file in files.documentation_pages() if file.page]:
+            links = {
+                _name(one.file, book): (str(one.title), one.file.url_relative_to(page.file))
+                for one in self.reading_order
+            }
+            try:
+                page.content = page.content and filled(page.content, ledger, links)
+            except ValueError as error:
+                raise PluginError(f"{_name(page.file, book)}: {error}") from error
 
     @property
     def _book(self) -> Book:
@@ -179,7 +201,8 @@ def _settings(config: MkDocsConfig, names: list[str], own: ProofbookConfig) -> B
 
 
 def _name(file: File, book: Book) -> str:
-    return book.name(Path(file.abs_src_path)) if file.abs_src_path else file.src_uri
+    path = book.name(Path(file.abs_src_path)) if file.abs_src_path else file.src_uri
+    return file.src_uri if Path(path).is_absolute() else path  # no path of this machine
 
 
 def _progress(chapter: Chapter, run: Run) -> None:

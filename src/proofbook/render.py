@@ -8,6 +8,7 @@ from html import escape
 from proofbook.model import BlockResult, Claim, Output, Run
 from proofbook.payload import program
 from proofbook.problems import Problem
+from proofbook.readable import readable
 from proofbook.verdict import shown
 
 LONG = 30
@@ -60,8 +61,8 @@ def problems_html(problems: list[Problem]) -> str:
 def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, str, str]:
     """What stands before, in place of, and after the target of a claim that holds."""
     if claim.value is not None:
-        value = run.values[claim.value, claim.place].data
-        inner = f"{_opened(target)}{escape(str(value))}{_closed(target)}"
+        value = readable(str(run.values[claim.value, claim.place].data))
+        inner = f"{_opened(target)}{escape(value)}{_closed(target)}"
         return f'<span class="proofbook-claim">{inner}', "", _sign(number)
     return '<span class="proofbook-claim">', target, _sign(number)
 

@@ -26,9 +26,6 @@ from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.payload import Slicer
 from proofbook.tracebacks import failure_of, last_line
 
-LARGEST_TEXT = 1_000_000
-"""Characters that one block may print."""
-
 
 class Session:
     """A fresh `__main__`, the blocks that run in it, and the claims that wait for their names."""
@@ -67,11 +64,6 @@ class Session:
         except BaseException as error:
             failure = failure_of(error, filename)
         text = self._capture.take()
-        if len(text) > LARGEST_TEXT:
-            failure = Failure(
-                f"printed {len(text):,} characters; at most {LARGEST_TEXT:,} are shown"
-            )
-            text = text[:LARGEST_TEXT]
         printed = [Output("stdout", text)] if text else []
         seconds = time.perf_counter() - started
         payload = ("", "") if failure else self._slicer.add(block, self._draws)
@@ -147,7 +139,7 @@ class Session:
         examples = doctest.DocTestParser().get_examples(code, filename)
         lines = [""] * (code.count("\n") + 1)
         for example in examples:
-            source = example.source.splitlines()
+            source = example.source.rstrip("\n").split("\n")
             lines[example.lineno : example.lineno + len(source)] = source
         _remember(filename, "\n".join(lines))
         sys.displayhook = sys.__displayhook__

@@ -35,7 +35,7 @@ def show(target: str, folders: Sequence[Path]) -> Shown:
     """
     module, _, name = target.partition(":")
     path = _module_file(module, folders)
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8-sig")
     if not name:
         return Shown(path, 1, text.count("\n"), text.rstrip("\n"))
     node: ast.AST = ast.parse(text)

@@ -5,6 +5,10 @@ import re
 import traceback
 
 from proofbook.model import Failure
+from proofbook.readable import clipped, readable
+
+LONGEST_REASON = 500
+"""Characters of an error's message that are told as the reason."""
 
 _OURS = ('  File "<block', '  File "<claim')
 _ENGINES = f'  File "{os.path.join(os.path.dirname(__file__), "")}'
@@ -24,13 +28,13 @@ def failure_of(error: BaseException, filename: str) -> Failure:
     return Failure(
         reason=_reason(error),
         line=lines[-1] - 1 if lines else None,
-        detail="".join(report.format()).rstrip("\n"),
+        detail=clipped(readable("".join(report.format()).rstrip("\n"))),
     )
 
 
 def last_line(error: BaseException) -> str:
     """Return the last line of the traceback, which is all that a doctest compares."""
-    return traceback.format_exception_only(error)[-1]
+    return readable(traceback.format_exception_only(error)[-1])
 
 
 def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:
@@ -65,11 +69,13 @@ def _reason(error: BaseException) -> str:
         name = f"{kind.__module__}.{name}"
     message = error.msg if isinstance(error, SyntaxError) else _text(error)
     first, *_ = message.strip().splitlines() or [""]
+    if len(first) > LONGEST_REASON:
+        first = f"{first[: LONGEST_REASON - 1]}…"
     return f"{name}: {first}" if first else name
 
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)
+        return readable(str(error))
     except Exception:
         return "(its message cannot be shown)"

@@ -32,7 +32,9 @@ def updated(text: str, checked: Checked) -> str:
     body, _ = split_front_matter(text)
     sheet, page = read(body), checked.page
     if (len(sheet.fences), len(sheet.spans)) != (len(page.sheet.fences), len(page.sheet.spans)):
-        raise ValueError("the page holds fences or claims that its file does not")
+        raise ValueError(
+            "the page holds fences or claims that its file does not, or they stand behind tabs"
+        )
     edits: list[tuple[int, int, str]] = []
     for index, number in page.blocks.items():
         if number < len(checked.run.blocks):
@@ -61,7 +63,7 @@ def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool
         first = example.offset + 1
         while lines[first : first + 1] and lines[first][len(prefix) :].lstrip().startswith("..."):
             first += 1
-        last = first + len(example.want.splitlines())
+        last = first + example.want.count("\n")
         output = reprinted(example.want, example.got).rstrip("\n")
         indent = re.match(r"\s*", lines[example.offset][len(prefix) :])
         margin = prefix + (indent[0] if indent else "")

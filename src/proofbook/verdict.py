@@ -1,12 +1,17 @@
 """Judge a run: what of a chapter did not come out as it says."""
 
+from collections.abc import Sequence
 from difflib import ndiff
+from itertools import takewhile
 from typing import Any
 
 from proofbook.compare import prints, says
 from proofbook.model import Block, BlockResult, Claim, Failure, Run, Value
 from proofbook.page import Page
 from proofbook.problems import Problem
+
+MOST_LINES = 100
+"""Lines of two texts that are compared one by one."""
 
 
 def judge(page: Page, run: Run) -> list[Problem]:
@@ -39,24 +44,39 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
     problems = []
     for example in result.examples:
         if not prints(example.want, example.got):
-            difference = "\n".join(
-                line.rstrip() for line in ndiff(example.want.splitlines(), example.got.splitlines())
-            )
-            problems.append(
-                Problem(
-                    path,
-                    block.line + example.offset,
-                    "the output differs from the page (- the page, + this run)",
-                    example.source,
-                    difference,
-                )
-            )
+            line = block.line + example.offset
+            message = "the output differs from the page (- the page, + this run)"
+            shows = difference(example.want, example.got)
+            problems.append(Problem(path, line, message, example.source, shows))
     failure = result.failure
     if failure:
         line = block.line + (failure.line or 0)
         code = _line_of(block, failure.line)
         problems.append(Problem(path, line, failure.reason, code, failure.detail))
     return problems
+
+
+def difference(one: str, other: str) -> str:
+    """How two texts differ, line by line; of long ones, what comes where they begin to differ."""
+    lines, others = one.splitlines(), other.splitlines()
+    longest = max(len(lines), len(others))
+    head = []
+    if longest > MOST_LINES:
+        first = max(_alike(lines, others) - 2, 0)
+        lines, others = lines[first : first + MOST_LINES], others[first : first + MOST_LINES]
+        head = [f"(from line {first + 1} of {longest} on)"]
+    cut, cut_other = ([shortened(line) for line in some] for some in (lines, others))
+    if cut == cut_other:  # they differ far behind, within a long line
+        first = max(_alike(one, other) - 50, 0)
+        cut, cut_other = ([repr(text[first : first + 150])] for text in (one, other))
+        head = [f"(from character {first + 1} on)"]
+    return "\n".join([*head, *(line.rstrip() for line in ndiff(cut, cut_other))])
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """In how many items two sequences agree before they differ."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def claim_problems(path: str, claim: Claim, run: Run) -> list[Problem]:
@@ -83,7 +103,11 @@ def _claim_fault(claim: Claim, expression: str, value: Value) -> str | None:
 
 def shown(data: Any, limit: int = 200) -> str:
     """A value as a reader should see it, cut where it is long."""
-    text = repr(data)
+    return shortened(repr(data), limit)
+
+
+def shortened(text: str, limit: int = 200) -> str:
+    """A text, cut where it is long."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

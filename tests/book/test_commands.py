@@ -14,7 +14,7 @@ TEXTS = [
     ".ci/run",
     *(str(p.relative_to(ROOT)) for p in (ROOT / ".github").rglob("*.yml")),
 ]
-TARGETS = {"serve", "test", "build", "check", "bench", "clean"}
+TARGETS = {"serve", "test", "build", "check", "check-versions", "bench", "clean"}
 
 
 def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -29,13 +29,15 @@ def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
 
 
 def test_make_alone_lists_the_commands():
-    listed = set(re.findall(r"^  make (\w+)", make().stdout, flags=re.MULTILINE))
+    listed = set(re.findall(r"^  make ([\w-]+)", make().stdout, flags=re.MULTILINE))
     assert listed == TARGETS | {"help"}
 
 
 @pytest.mark.parametrize("path", TEXTS)
 def test_each_make_command_in_a_text_is_a_target(path):
-    named = re.findall(r"(?:^|`|run: )make ([a-z]+)", (ROOT / path).read_text(), flags=re.MULTILINE)
+    named = re.findall(
+        r"(?:^|`|run: )make ([a-z-]+)", (ROOT / path).read_text(), flags=re.MULTILINE
+    )
     assert set(named) <= TARGETS
 
 

@@ -33,3 +33,17 @@ def test_text_that_is_not_unicode_is_escaped(project):
 
 def test_each_block_has_its_own_text(project):
     assert project.shown("print(1)", "x = 0", "print(2)") == ["1\n", "2\n"]
+
+
+def test_of_a_flood_only_the_beginning_is_read_and_nothing_of_the_next_block_is_lost(project):
+    flood = (
+        "import sys\nline = 'a' * 999 + '\\n'\nfor _ in range(20_000):\n    sys.stdout.write(line)"
+    )
+    first, second = project.shown(flood + ";", "print('next')")
+    assert first == ("a" * 999 + "\n") * 100 + "\n[… cut here: 20.0 MB in all]\n"
+    assert second == "next\n"
+
+
+def test_a_terminal_s_commands_are_left_out_and_other_control_characters_escaped(project):
+    code = r"print('\x1b[1;31mred\x1b[0m \x1b]0;title\x07plain\ttab \x00\x02\x0c\x85')"
+    assert project.shown(code) == ["red plain\ttab \\x00\\x02\\x0c\\x85\n"]

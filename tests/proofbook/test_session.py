@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from proofbook.readable import LARGEST_TEXT
+
 
 def test_blocks_share_one_namespace_whose_name_is_main(project):
     assert project.shown("x = 3", "def f():\n    return x + 4", "f(), __name__") == [
@@ -88,9 +90,10 @@ def test_nobody_answers_input(project):
     assert failure.reason == "EOFError: EOF when reading a line"
 
 
-def test_too_much_text_is_a_failure(project):
-    failure = project.run("print('x' * 1_000_000)").blocks[0].failure
-    assert failure.reason == "printed 1,000,001 characters; at most 1,000,000 are shown"
+def test_too_much_text_is_cut_and_says_so(project):
+    printed, value = project.shown("print('x' * 3_000_000)\n'y' * 2_000_000")
+    assert printed == "x" * LARGEST_TEXT + "\n[… cut here: 3.0 MB in all]\n"
+    assert value == "'" + "y" * (LARGEST_TEXT - 1) + "\n[… cut here: 2.0 MB in all]\n"
 
 
 def test_warnings_are_shown_without_paths_and_in_every_block(project):

@@ -4,7 +4,7 @@ import pytest
 
 from proofbook.model import BlockResult, Example, Failure, Run, Value
 from proofbook.page import parse
-from proofbook.verdict import judge, shown
+from proofbook.verdict import difference, judge, shown
 
 TEXT = """\
 # Page
@@ -107,3 +107,24 @@ def test_claims_that_a_failing_page_never_reached_are_not_reported():
 def test_long_values_are_cut():
     assert shown("x" * 300).endswith("x…")
     assert len(shown("x" * 300)) == 200
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "told"),
+    [
+        ("a\nb\n", "a\nc\n", "  a\n- b\n+ c"),
+        (
+            "\n".join(map(str, range(500))),
+            "\n".join(map(str, [*range(300), "x"])),
+            "(from line 299 of 500 on)\n  298\n  299\n+ x\n- 300\n",
+        ),
+        (
+            "a" * 7_000 + "b",
+            "a" * 7_000 + "c",
+            f"(from character 6951 on)\n- '{'a' * 50}b'\n",
+        ),
+    ],
+)
+def test_a_difference_is_told_where_it_begins(one, other, told):
+    assert difference(one, other).startswith(told)
+    assert len(difference(one, other)) < 2_000

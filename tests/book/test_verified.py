@@ -1,0 +1,143 @@
+"""The page that says what was verified agrees with `verified.json` and with the chapters' text."""
+
+import json
+import re
+import socket
+import sys
+from collections import Counter
+from html import unescape
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.checkpoints import DEFAULT_SHA256
+
+ROOT = Path(__file__).parents[2]
+KINDS = ("blocks", "doctests", "claims", "exempt")
+
+pytestmark = pytest.mark.xdist_group("site")
+
+
+@pytest.fixture(scope="module")
+def ledger(site: Path) -> dict[str, Any]:
+    return json.loads((site / "verified.json").read_text(encoding="utf-8"))
+
+
+def table(site: Path, name: str) -> list[list[str]]:
+    """The rows of a table of the page, its head left out."""
+    html = (site / "reference/verified/index.html").read_text(encoding="utf-8")
+    [_, after] = html.split(f'<div data-verified="{name}">')
+    body = after.partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = [re.findall("<td>(.*?)</td>", row) for row in re.findall("<tr>(.*?)</tr>", body)]
+    return [[unescape(re.sub("<[^>]+>", "", cell)) for cell in row] for row in rows]
+
+
+def numbers(rows: list[list[str]]) -> dict[str, int]:
+    return {name: int(number.replace(",", "")) for name, number in rows}
+
+
+def counted(text: str) -> dict[str, Any]:
+    """A chapter's fences and claims, counted line by line, and the reasons of what is exempt."""
+    prose, fences, ticks = [], [], ""
+    for line in text.split("\n"):
+        mark = re.match(r"[> ]*(`{3,}|~{3,})(.*)", line)
+        if not ticks and mark:
+            ticks = mark[1]
+            fences.append((mark[2].strip(), []))
+        elif ticks and line.strip("> ") == ticks:
+            ticks = ""
+        elif ticks:
+            fences[-1][1].append(line)
+        else:
+            prose.append(line)
+    said = re.sub("<!--.*?-->", "", "\n".join(prose), flags=re.DOTALL)
+    python = [head for head, _ in fences if re.match(r"python\b", head)]
+    prompts = [line for head, lines in fences if re.match(r"pycon\b", head) for line in lines]
+    reasons = Counter(re.findall(r'\{ \.literal reason="(\w+)" \}', said))
+    reasons["not run"] = sum("exec=" in head for head in python)
+    return {
+        "blocks": sum("show=" not in head and "exec=" not in head for head in python),
+        "doctests": sum(bool(re.match(r"[> ]*>>> ", line)) for line in prompts),
+        "claims": len(re.findall(r"[\]`*_]\{ (?:equals|holds|value)\b", said)),
+        "exempt": reasons.total(),
+        "reasons": reasons,
+    }
+
+
+def test_every_number_is_what_a_count_of_the_chapters_gives(ledger):
+    files = sorted((ROOT / "docs").rglob("*.md"))
+    chapters = {str(file.relative_to(ROOT)): counted(file.read_text()) for file in files}
+    assert ledger["pages"].keys() == chapters.keys()
+    for path, chapter in chapters.items():
+        page = ledger["pages"][path]
+        assert {name: page[name] for name in KINDS} == {name: chapter[name] for name in KINDS}, path
+    totals = {name: sum(chapter[name] for chapter in chapters.values()) for name in KINDS}
+    assert ledger["totals"] == totals
+    reasons = sum((chapter["reasons"] for chapter in chapters.values()), Counter())
+    assert ledger["exemptions"] == dict(reasons)
+    assert totals["blocks"] > 300
+    assert totals["claims"] > 800
+
+
+def test_the_page_says_what_the_file_says(site, ledger):
+    totals = {"pages": len(ledger["pages"]), **ledger["totals"]}
+    assert numbers(table(site, "totals")) == totals
+    assert numbers(table(site, "exemptions")) == ledger["exemptions"]
+    rows = [tuple(map(int, row[1:])) for row in table(site, "pages")]
+    in_file = [tuple(page[name] for name in KINDS) for page in ledger["pages"].values()]
+    assert sorted(rows) == sorted(in_file)
+    kept = sum(page["kept"] for page in ledger["pages"].values())
+    said = dict(table(site, "circumstances"))
+    assert said == {
+        "device": ", ".join(ledger["devices"]),
+        **ledger["versions"],
+        **ledger["data"],
+        **({"variables set": ", ".join(ledger["variables"])} if ledger["variables"] else {}),
+        **({"commit": ledger["commit"]} if ledger["commit"] else {}),
+        "built": ledger["built"],
+        "pages kept from an earlier run": f"{kept} of {len(ledger['pages'])}",
+    }
+
+
+def test_pages_stand_in_reading_order_under_their_titles(site):
+    titles = [row[0] for row in table(site, "pages")]
+    assert titles[:3] == ["Home", "Tokens and embeddings", "Attention"]
+    assert titles.index("Masks") < titles.index("Topics") < titles.index("Contributing")
+
+
+def test_it_names_the_versions_that_are_installed_and_the_weights_that_were_published(ledger):
+    packages = ("torch", "transformers", "safetensors")
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert ledger["versions"] == {"python": python, **{name: version(name) for name in packages}}
+    assert ledger["data"] == {"checkpoint": DEFAULT_SHA256[:16]}
+    assert ledger["problems"] == 0
+
+
+def test_nothing_tells_of_the_machine_that_built_it(site, ledger):
+    html = (site / "reference/verified/index.html").read_text(encoding="utf-8")
+    told = html.partition("<article")[2].partition("</article>")[0]
+    told += (site / "verified.json").read_text(encoding="utf-8")
+    for place in (ROOT, Path.home(), Path(sys.prefix), site):
+        assert len(place.parts) == 1 or str(place) not in told
+    host = re.escape(socket.gethostname())
+    assert not re.search(rf"(?<![\w/-]){host}(?![\w/-])", told)
+    assert ledger.keys() == {
+        *("built", "commit", "data", "devices", "exemptions", "pages", "problems"),
+        *("totals", "variables", "versions"),
+    }
+    assert re.fullmatch(r"([0-9a-f]{12}(-dirty)?)?", ledger["commit"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", ledger["built"])
+    assert all(re.fullmatch(r"(cpu|cuda|mps)(:\d+)?", device) for device in ledger["devices"])
+    assert all(re.fullmatch(r"[A-Z_]+", name) for name in ledger["variables"])
+
+
+def test_the_foot_of_a_chapter_is_one_folded_line_with_its_own_numbers(site, ledger):
+    html = (site / "encoder/many-heads/index.html").read_text(encoding="utf-8")
+    [foot] = re.findall(r'<details class="proofbook-ledger">(.*?)</details>', html, re.DOTALL)
+    page = ledger["pages"]["docs/encoder/many-heads.md"]
+    summary = re.search("<summary>(.*?)</summary>", foot)[1]
+    said = re.findall(r"(\d+) (block|doctest|claim)", summary)
+    assert [int(number) for number, _ in said] == [page[name] for name in KINDS[:3]]
+    assert f"<dd><code>{ledger['built']}</code></dd>" in foot
