@@ -11,7 +11,7 @@ from browser import launched, served, visit
 ROOT = Path(__file__).parents[2]
 PAGES = [
     "" if path.stem == "index" else f"{path.relative_to(ROOT / 'docs').with_suffix('')}/"
-    for path in sorted((ROOT / "docs").rglob("*.md"))
+    for path in sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/labs").glob("*.py")])
 ]
 WIDTHS = [360, 1280]
 

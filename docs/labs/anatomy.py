@@ -1,0 +1,447 @@
+# %% [markdown]
+# # Transformer anatomy in one notebook
+#
+# *You will know:* how a sentence becomes an answer, with every step between done by hand once.
+# *You need:* Python and a little PyTorch; each step names the chapter that explains it.
+#
+# Here is the whole line in one go: tokens, embeddings, attention, heads, feed-forward, norms,
+# layers, positions, classifier, masks. The weights are those of a trained BERT. Each step is
+# computed twice, by a few lines that stand here and by the model, and an `assert` holds the two
+# together. If one of them failed, this page would not have been built.
+#
+# Two things come first, because so many notebooks leave them out. `load` returns the model in
+# evaluation mode, so that no dropout changes its answers. And as nothing is trained here, torch
+# need not remember how each number came about.
+
+# %%
+import math
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from transformers import AutoModel
+
+from glassformer import (
+    TransformerEncoderLayer,
+    TransformerForSequenceClassification,
+    causal_mask,
+    default_checkpoint,
+    layer_norm,
+    load,
+    padding_mask,
+    record,
+    scaled_dot_product_attention,
+    tokenizer,
+    trained,
+)
+from glassformer.classification import LABELS, classify, corpus
+from glassformer.views import heatmap, neuron_view
+
+torch.set_grad_enabled(False)
+encoder, tokenize = load(default_checkpoint()), tokenizer()
+config = encoder.config
+assert not encoder.training
+
+
+def same(ours, theirs):
+    """Whether two tensors are equal, but for what float32 rounds off."""
+    return ours.shape == theirs.shape and torch.allclose(ours, theirs, atol=1e-5)
+
+
+# %% [markdown]
+# ## Text to tokens
+#
+# The tokenizer cuts the text into tokens and gives each its number. It puts `[CLS]` in front and
+# `[SEP]` at the end; the model was trained with both, so they stay.
+# Chapter: [Tokens and embeddings](../encoder/tokens.md#text-to-tokens-tokens-to-ids).
+
+# %%
+text = "time flies like an arrow"
+inputs = tokenize(text, return_tensors="pt")
+ids = inputs["input_ids"]  # (1, seq)
+tokens = tokenize.convert_ids_to_tokens(ids[0])
+print(*tokens)
+for name, row in inputs.items():
+    print(f"{name:15}", row.tolist())
+
+assert tokens[0] == "[CLS]"
+assert tokens[-1] == "[SEP]"
+assert tokenize.decode(ids[0], skip_special_tokens=True) == text
+
+# %% [markdown]
+# ## The whole way, recorded
+#
+# One call leads from ids to vectors. `record` keeps every tensor on the way under the path of the
+# module that made it. This tape is what our own lines will be compared with.
+# Chapter: [Seeing attention](../encoder/seeing-attention.md#how-to-record-any-tensor).
+
+# %%
+with record(encoder) as tape:
+    output = encoder(**inputs)  # (1, seq, d_model)
+
+print(config.num_layers, "layers of", config.num_heads, "heads")
+print("from", list(ids.shape), "to", list(output.shape))
+print(len(tape), "tensors recorded")
+assert output.shape == (*ids.shape, config.d_model)
+assert not output.requires_grad
+
+# %% [markdown]
+# ## Tokens to vectors
+#
+# Three tables: one row for the token, one for its place, one for the sentence of a pair that it
+# belongs to. The rows are added, and the sum is normalised. The last table is often forgotten,
+# since with a single sentence all tokens are of type zero; but the row of type zero is not zero.
+# Chapter: [Tokens and embeddings](../encoder/tokens.md#the-source).
+
+# %%
+tables = encoder.embeddings
+word = tables.tokens.weight[ids]  # (1, seq, d_model)
+place = tables.positions.table.weight[: len(tokens)]  # (seq, d_model)
+kind = tables.token_types.weight[inputs["token_type_ids"]]
+
+
+def normalise(vectors, norm):
+    """The layer norm by hand, with the weights of a module."""
+    return layer_norm(vectors, norm.weight, norm.bias, norm.eps)
+
+
+embedded = normalise(word + place + kind, tables.norm)
+
+assert same(embedded, tape["embeddings.output"])
+assert not same(normalise(word + place, tables.norm), embedded)
+
+# %% [markdown]
+# A lookup is a product with vectors that are one at a single place. And it knows nothing of the
+# sentence: "flies" is one row, be it what time does or an insect with a taste for fruit.
+
+# %%
+one_hot = F.one_hot(ids, config.vocab_size).float()  # (1, seq, vocab)
+assert same(one_hot @ tables.tokens.weight, word)
+
+sentences = ["time flies like an arrow", "fruit flies like a banana"]
+both = tokenize(sentences, return_tensors="pt")
+verb, insects = tables.tokens(both["input_ids"])[:, 2]
+assert verb.equal(insects)
+
+# %% [markdown]
+# ## Attention by hand
+#
+# Each vector is projected three times: to a query, a key and a value. A score is the product of a
+# query and a key, divided by the square root of their width. Softmax turns each row of scores into
+# weights, and a word's new vector is the average of all values by these weights. Here is one head
+# of the first layer; it owns one slice of each projection. As a formula:
+# $\operatorname{softmax}(Q K^\top / \sqrt{d}) \, V$.
+# Chapter: [Attention](../encoder/attention.md#weights-from-dot-products).
+
+# %%
+attention = encoder.layers[0].attention
+queries = attention.q_proj(embedded)  # (1, seq, d_model)
+keys = attention.k_proj(embedded)
+values = attention.v_proj(embedded)
+
+head, width = 8, attention.head_dim
+own = slice(head * width, (head + 1) * width)
+query = queries[0, :, own]  # (seq, head_dim)
+key, value = keys[0, :, own], values[0, :, own]
+
+scores = query @ key.T / math.sqrt(width)  # (seq, seq)
+weights = scores.softmax(dim=-1)
+mixed = weights @ value  # (seq, head_dim)
+
+assert same(weights.sum(dim=-1), torch.ones(len(tokens)))  # of rows, not columns
+assert not torch.allclose(weights, weights.T, atol=0.1)
+assert same(weights, tape["layers.0.attention.weights"][0, head])
+assert same(mixed, tape["layers.0.attention.output"][0, head])
+assert same(mixed, F.scaled_dot_product_attention(query, key, value))
+heatmap(weights, tokens, tokens)
+
+# %% [markdown]
+# The same head in the neuron view: open a word with its +, and the product of query and key is
+# shown number by number.
+
+# %%
+neuron_view(tape, tokens, layer=0, head=head)
+
+# %% [markdown]
+# Why three projections? Take the vectors of a new embedding table for all three, as is often shown
+# first. Each is far more similar to itself than to any other, so each word looks at itself alone,
+# and what comes out is what went in.
+# Chapter: [Attention](../encoder/attention.md#using-the-embeddings-as-query-key-and-value-at-once).
+
+# %%
+torch.manual_seed(0)
+new_table = torch.nn.Embedding(config.vocab_size, 768)
+vectors = new_table(ids)  # (1, seq, 768)
+unmixed = scaled_dot_product_attention(vectors, vectors, vectors)
+print(f"largest change: {(unmixed - vectors).abs().max().item():.0e}")
+assert same(unmixed, vectors)
+
+# %% [markdown]
+# ## All heads
+#
+# The heads work side by side, each on a slice of its own. Their results are put next to each other
+# again, and one more projection mixes them.
+# Chapter: [Many heads](../encoder/many-heads.md#several-small-heads-side-by-side).
+
+
+# %%
+def split(vectors):
+    """(batch, seq, d_model) to (batch, heads, seq, head_dim)."""
+    batch, seq, _ = vectors.shape
+    return vectors.view(batch, seq, config.num_heads, -1).transpose(1, 2)
+
+
+def merge(heads):
+    """(batch, heads, seq, head_dim) to (batch, seq, d_model)."""
+    return heads.transpose(1, 2).flatten(start_dim=2)
+
+
+heads = scaled_dot_product_attention(split(queries), split(keys), split(values))
+attended = attention.out_proj(merge(heads))  # (1, seq, d_model)
+print("split: ", list(queries.shape), "to", list(heads.shape))
+print("merged:", list(heads.shape), "to", list(attended.shape))
+
+alone = [attention.head(number)(embedded) for number in range(config.num_heads)]
+assert same(heads[0, head], mixed)
+assert same(merge(heads), torch.cat(alone, dim=-1))  # as a loop over single heads
+assert same(attended, attention(embedded))
+
+# %% [markdown]
+# ## Add, then normalise
+#
+# What attention found is added to what was there: that is a residual connection. Then each vector
+# is normalised over its own numbers, so that it has a mean of zero and a variance of one, before
+# the trained weight and bias of the norm move it.
+# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#layer-normalisation).
+
+# %%
+layer = encoder.layers[0]
+read = normalise(embedded + attended, layer.attention_norm)  # (1, seq, d_model)
+assert same(read, layer.attention_norm(embedded + attended))
+
+one, zero = torch.ones(config.d_model), torch.zeros(config.d_model)
+plain = layer_norm(embedded + attended, one, zero, config.norm_eps)
+assert same(plain.mean(dim=-1), torch.zeros(ids.shape))
+assert same(plain.var(dim=-1, unbiased=False), torch.ones(ids.shape))
+
+# %% [markdown]
+# ## Feed-forward
+#
+# Now each word goes on by itself: widened, bent by a GELU, and brought back.
+# Chapter: [Feed-forward](../encoder/feed-forward.md#each-word-by-itself).
+
+# %%
+network = layer.feed_forward
+inner = F.gelu(network.up_proj(read))  # (1, seq, d_ff)
+thought = network.down_proj(inner)  # (1, seq, d_model)
+print(list(read.shape), "to", list(inner.shape), "to", list(thought.shape))
+
+assert same(thought, network(read))
+assert same(network(read[:, 2:3]), thought[:, 2:3])  # a word alone gives the same
+assert config.d_ff == 4 * config.d_model
+
+# %% [markdown]
+# The result is added too, and normalised: the second residual of the layer. Forget it, as happens,
+# and nothing complains; the shape is right, and the vectors are others.
+# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#a-residual-that-is-missing).
+
+# %%
+after = normalise(read + thought, layer.feed_forward_norm)
+assert same(after, tape["layers.0.output"])
+
+forgotten = normalise(thought, layer.feed_forward_norm)
+cosine = torch.cosine_similarity(forgotten, after, dim=-1).mean().item()
+print(f"mean cosine with the right vectors: {cosine:.2f}")
+assert forgotten.shape == after.shape
+assert cosine < 0.9
+
+# %% [markdown]
+# ## The encoder
+#
+# That was a layer. Written as a function and repeated, it is the encoder.
+# Chapter: [The whole encoder](../encoder/whole-encoder.md#embed-then-repeat).
+
+
+# %%
+def self_attention(attention, hidden, mask=None):
+    """All heads of one attention, (batch, seq, d_model) to the same."""
+    projections = attention.q_proj, attention.k_proj, attention.v_proj
+    query, key, value = (split(project(hidden)) for project in projections)
+    heads = scaled_dot_product_attention(query, key, value, mask)
+    return attention.out_proj(merge(heads))
+
+
+def through(layer, hidden, mask=None):
+    """One layer: attend, add, normalise; think, add, normalise."""
+    attended = self_attention(layer.attention, hidden, mask)
+    hidden = normalise(hidden + attended, layer.attention_norm)
+    return normalise(hidden + layer.feed_forward(hidden), layer.feed_forward_norm)
+
+
+hidden = embedded
+for number, layer in enumerate(encoder.layers):
+    hidden = through(layer, hidden)
+    assert same(hidden, tape[f"layers.{number}.output"])
+assert same(hidden, output)
+
+# %% [markdown]
+# Is it BERT? `transformers` reads the same file of weights. We compare every number.
+# Chapter: [The whole encoder](../encoder/whole-encoder.md#the-same-numbers-layer-by-layer).
+
+# %%
+reference = AutoModel.from_pretrained(default_checkpoint()).eval()
+difference = (reference(**inputs).last_hidden_state - hidden).abs().max().item()
+print(f"largest difference: {difference:.0e}")
+assert difference < 2e-5
+
+# %% [markdown]
+# And "flies" is no longer one vector for both sentences: what surrounds it has come in.
+
+# %%
+verb, insects = encoder(**both)[:, 2]
+cosine = torch.cosine_similarity(verb, insects, dim=0).item()
+print(f"cosine of the two after the last layer: {cosine:.2f}")
+assert cosine < 0.9
+
+# %% [markdown]
+# ## Positions
+#
+# Put the words in reverse order. A layer gives each of them the vector that it gave before: it does
+# not know where they stand. The encoder does, because the table of positions has told it.
+# Chapter: [Positions](../encoder/positions.md#what-does-attention-know-about-word-order).
+
+# %%
+order = [0, *range(len(tokens) - 2, 0, -1), len(tokens) - 1]
+print(*(tokens[place] for place in order))
+first = encoder.layers[0]
+step = through(first, embedded)
+assert same(through(first, embedded[:, order]), step[:, order])
+
+turned, straight = encoder(ids[:, order]), output[:, order]
+assert not same(turned, straight)
+cosines = torch.cosine_similarity(turned, straight, dim=-1)  # (1, seq)
+heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("cosine", "word"))
+
+# %% [markdown]
+# ## The norm in front
+#
+# Newer models normalise what each half of a layer reads, not what it leaves. There are two
+# additions all the same. It is another design, and with BERT's weights it is not BERT.
+# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#before-or-after).
+
+# %%
+torch.manual_seed(0)
+pre_norm = TransformerEncoderLayer(replace(config, norm_first=True)).eval()
+found = self_attention(pre_norm.attention, pre_norm.attention_norm(embedded))
+step = embedded + found
+step = step + pre_norm.feed_forward(pre_norm.feed_forward_norm(step))
+assert same(step, pre_norm(embedded))
+
+# %% [markdown]
+# ## An answer
+#
+# A head for classification reads one vector, that of `[CLS]`, and gives a number for each label.
+# A new head is random. Its probabilities sum to one like any others, and mean nothing yet.
+# Chapter: [Classification](../encoder/classification.md#a-head-that-knows-nothing-yet).
+
+# %%
+torch.manual_seed(0)
+three_labels = replace(config, num_labels=len(LABELS))
+model = TransformerForSequenceClassification(three_labels).eval()
+model.encoder.load_state_dict(encoder.state_dict())
+logits = model(**inputs)  # (1, num_labels)
+print("logits       ", logits)
+print("probabilities", logits.softmax(dim=-1))
+
+pooled = torch.tanh(model.pooler.dense(output[:, 0]))  # (1, d_model)
+assert same(logits, model.classifier(pooled))
+assert same(logits.softmax(dim=-1).sum(dim=-1), torch.ones(1))
+
+# %% [markdown]
+# The book trains one on a question that only word order can answer: who does it, a person, an
+# animal or a thing? These are sentences that it has not seen in training.
+# Chapter: [Classification](../encoder/classification.md#on-sentences-it-has-not-seen).
+
+# %%
+judge, test = trained("classifier").model, corpus("test")
+chances = classify(judge, [example.text for example in test])
+guesses = [LABELS[number] for number in chances.argmax(dim=-1)]
+for guess, example in zip(guesses[:6], test, strict=False):
+    print(f"{guess:6} (right: {example.label:6}) {example.text}")
+
+right = sum(guess == example.label for guess, example in zip(guesses, test, strict=True))
+print(f"{right} of {len(test)} right; by chance {len(test) // len(LABELS)}")
+assert right > len(test) / 2
+
+# %% [markdown]
+# ## Two masks
+#
+# Sentences of unequal length make a batch when the shorter ones are filled up. The padding mask
+# says what is filling. With it, a sentence gets the vectors that it gets alone; without it, the
+# filling is read as if it were text.
+# Chapter: [Masks](../decoder/masks.md#two-sentences-no-padding).
+
+# %%
+texts = [text, f"{text} and another one"]
+batch = tokenize(texts, padding=True, return_tensors="pt")
+print(batch["attention_mask"])
+mask = padding_mask(batch["attention_mask"])  # (batch, 1, 1, seq)
+
+hidden = encoder.embeddings(batch["input_ids"], batch["token_type_ids"])
+for layer in encoder.layers:
+    hidden = through(layer, hidden, mask)
+assert same(hidden, encoder(**batch))
+assert same(hidden[:1, : len(tokens)], output)
+
+without = encoder(batch["input_ids"])
+assert not same(without[:1, : len(tokens)], output)
+
+# %% [markdown]
+# The causal mask takes the future away: whoever writes word by word cannot look at what is not
+# there yet. Its scores become minus infinity, so that softmax gives them nothing at all.
+# Chapter: [Masks](../decoder/masks.md#on-our-sentence-no-future).
+
+# %%
+may_see = causal_mask(len(tokens))  # (seq, seq)
+masked = scores.masked_fill(~may_see, -math.inf)
+causal = masked.softmax(dim=-1)
+
+assert may_see.equal(torch.ones(len(tokens), len(tokens)).tril().bool())
+assert causal.triu(diagonal=1).eq(0).all()
+assert causal[0, 0] == 1  # the first word has only itself
+by_function = scaled_dot_product_attention(query, key, value, is_causal=True)
+assert same(causal @ value, by_function)
+heatmap(causal, tokens, tokens)
+
+# %% [markdown]
+# A mask is easy to get wrong, and the shapes do not tell. What tells is to change the future and
+# see whether the past moves.
+# Chapter: [Masks](../decoder/masks.md#change-the-future-the-past-must-not-move).
+
+# %%
+changed = embedded.clone()
+changed[:, -1] = torch.randn(config.d_model)
+
+
+def past_moved(mask):
+    """Whether any word but the last has another vector, now that the last has changed."""
+    before, after = (self_attention(attention, x, mask) for x in (embedded, changed))
+    assert not same(before[:, -1], after[:, -1])
+    return not same(before[:, :-1], after[:, :-1])
+
+
+assert not past_moved(may_see)
+assert past_moved(None)
+
+# %% [markdown]
+# ## Where to go from here
+#
+# - Change `text` or `head`, and run it all again. Which assertions are about your sentence, and
+#   which would hold for any?
+# - Take one step out of `through` (an addition, a norm, the division by the root in
+#   `scaled_dot_product_attention`) and see which assertion notices first.
+# - A decoder has the causal mask in every layer, and a second attention to another sentence:
+#   [The decoder layer](../decoder/decoder-layer.md).
+# - How this goes wrong elsewhere, each mistake measured:
+#   [What notebooks get wrong](../practice/notebooks.md).
+# - What single heads do with a sentence of your own: [the other lab](heads.py).
