@@ -92,9 +92,10 @@ def _kind(code: Inline, checked: Checked, settings: BookSettings) -> str:
     states_all = is_shape or NUMBER.fullmatch(code.code)
     if not states_all and _is_quoted(code.code, checked):
         return COVERED
-    if code.name in settings.running.environment or checked.run.names.get(code.name):
-        return COVERED
-    if code.looks_like_a_name:
+    exists = code.name in settings.running.environment or checked.run.names.get(code.name)
+    if exists and not re.search(DIGIT, code.code.removeprefix(code.name)):
+        return COVERED  # what it is called with is nothing that a name could vouch for
+    if code.looks_like_a_name and not exists:
         return "name"
     if is_shape:
         return "shape"

@@ -89,6 +89,7 @@ def test_a_bare_numeral_is_found_whatever_its_script(book, numeral):
         ("`[2, 3]`", "`[2, 3]`{ equals='x[:2]' }", "shape"),
         ("`(batch, seq)`", "batch by seq", "shape"),
         ("`f(7)`", "`len(x) < 7`{ holds }", "name"),
+        ("`Layer(7)`", "`Layer(d_inner)`", "code"),
         ("`x[7:]`", "`tiny = [2, 3, 5], 1e-6`", "code"),
         ("`7`", "`7`{ equals='x[0] + x[2]' }", "code"),
         ("`1e-6`", "`1e-6`{ equals='tiny' }", "code"),
