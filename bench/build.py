@@ -108,16 +108,20 @@ def stock(folder: Path) -> Path:
     book = copy_book(folder)
     configure(book, lambda config: drop_proofbook(config, "markdown-exec"))
     for path, text in chapters(book):
-
-        def mark(match: re.Match, session: str = path.stem) -> str:
-            indent, language, options, code = match.groups()
-            if "show=" in options:
-                return ""
-            head = f'{indent}```{language} exec="on" source="above" session="{session}"'
-            return f"{head}\n{code}{indent}```"
-
-        path.write_text(FENCE.sub(mark, CLAIM.sub("", text)))
+        path.write_text(stock_page(text, f'exec="on" source="above" session="{path.stem}"'))
     return book
+
+
+def stock_page(text: str, options: str) -> str:
+    """A page as markdown-exec reads it: without claims and shown sources, its fences marked."""
+
+    def mark(match: re.Match) -> str:
+        indent, language, given, code = match.groups()
+        if "show=" in given:
+            return ""
+        return f"{indent}```{language} {options}\n{code}{indent}```"
+
+    return FENCE.sub(mark, CLAIM.sub("", text))
 
 
 def jupyter_book(folder: Path) -> Path:

@@ -1,0 +1,251 @@
+"""Who may notice that a book has drifted: the engine, stock markdown-exec, doctest, the tests.
+
+Each runs in a process forked from this one, which has imported what they need and computed nothing.
+"""
+
+import logging
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from build import configure, drop_proofbook, stock_page
+from proofbook.book import Book
+from proofbook.coverage import cover
+from proofbook.page import split_front_matter
+from proofbook.sheet import read
+
+LIMIT = 1800.0
+"""Seconds after which a run counts as having failed; it may have to train every model anew."""
+TEST_LIMIT = 300
+"""Seconds after which a test does; it may have to train one."""
+FAILED = sys.maxsize
+"""What a run that died or did not end counts as having found."""
+FAILED_EXAMPLE = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)\b", re.MULTILINE)
+START = ">>> import contextlib, io, random, torch\n>>> random.seed(0); _ = torch.manual_seed(0)"
+QUIET = "contextlib.redirect_stdout(io.StringIO())"
+FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", re.MULTILINE)
+
+
+def forked(task: Callable[[], int], folder: Path, limit: float = LIMIT) -> tuple[int, str]:
+    """What a task gives in a process of its own, which works in a folder; and what it printed."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as given:
+        process = os.fork()
+        if process == 0:
+            _work(task, folder, out.fileno(), given.fileno())
+        _wait(process, limit)
+        out.seek(0)
+        given.seek(0)
+        return int(given.read() or FAILED), out.read().decode(errors="replace")
+
+
+def _work(task: Callable[[], int], folder: Path, out: int, given: int) -> NoReturn:
+    """The child's part: whatever happens, it ends here."""
+    try:
+        os.setsid()
+        for stream in (1, 2):
+            os.dup2(out, stream)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.chdir(folder)
+        sys.path.insert(0, str(folder / "src"))
+        os.write(given, str(int(task())).encode())
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _wait(process: int, limit: float) -> None:
+    """Wait for a process, and end all that it started when its time is over."""
+    end = time.monotonic() + limit
+    while os.waitpid(process, os.WNOHANG) == (0, 0):
+        if time.monotonic() > end:
+            os.killpg(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+            return
+        time.sleep(0.02)
+
+
+class Engine:
+    """`proofbook check --coverage`, with one book for all that it is asked."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+
+    def finds(self, path: str, text: str) -> str:
+        """The first thing wrong with a page; "" where nothing is."""
+        [checked] = self._book.check({path: text})
+        for problem in checked.problems:
+            return f"line {problem.line}: {problem.message}"
+        for line, kind, found in cover(checked, self._book.settings).uncovered:
+            return f"line {line}: {kind} without a claim: {found}"
+        return ""
+
+
+class Stock:
+    """`mkdocs build --strict` of a book that has the one page, with stock markdown-exec.
+
+    The other pages are left out, and links to them are not looked at. A page whose blocks are as
+    they were is built without running them, since they would do what they did. A block that fails
+    on purpose warns on the page as it stands, so what counts is whether there are more warnings.
+    """
+
+    def __init__(self, tree: Path, folder: Path, pages: Mapping[str, str]) -> None:
+        self._tree, self._folder, self._pages = tree, folder, pages
+        self._known: dict[tuple[str, bool], int] = {}
+        shutil.copy(tree / "mkdocs.yml", folder)
+        configure(folder, self._configure)
+
+    def catches(self, path: str, text: str) -> bool:
+        """Whether the build warns of more than it does of the page as it stands."""
+        runs = _code(text) != _code(self._pages[path])
+        return self._warnings(path, text, runs) > self._warnings(path, self._pages[path], runs)
+
+    def _configure(self, config: dict) -> None:
+        drop_proofbook(config, "markdown-exec")
+        del config["nav"], config["hooks"]
+        config["validation"] = dict.fromkeys(config["validation"], "ignore")
+        config["theme"]["custom_dir"] = str(self._tree / "overrides")
+
+    def _warnings(self, path: str, text: str, runs: bool) -> int:
+        options = f'exec="on" source="above" session="{Path(path).stem}"' if runs else ""
+        page = stock_page(text, options)
+        if (page, runs) not in self._known:
+            shutil.rmtree(self._folder / "docs", ignore_errors=True)
+            file = self._folder / path
+            file.parent.mkdir(parents=True)
+            file.write_text(page)
+            self._known[page, runs], _ = forked(self._build, self._tree)
+        return self._known[page, runs]
+
+    def _build(self) -> int:
+        from mkdocs.commands.build import build
+        from mkdocs.config import load_config
+        from mkdocs.utils import CountHandler
+
+        counter = CountHandler()
+        counter.setLevel(logging.WARNING)
+        logging.getLogger("mkdocs").addHandler(counter)
+        build(load_config(str(self._folder / "mkdocs.yml"), strict=False))
+        return sum(count for _, count in counter.get_counts())
+
+
+class Doctest:
+    """pytest's doctest of a page's examples, with its other blocks run silently between them.
+
+    Outputs are compared as pytest can: white space and written precision do not count. Examples
+    that fail as the page stands do so here too, so what counts is whether there are more.
+    """
+
+    def __init__(self, tree: Path, folder: Path, pages: Mapping[str, str]) -> None:
+        self._tree, self._folder, self._pages = tree, folder, pages
+        self._known: dict[str, int] = {}
+
+    def catches(self, path: str, text: str) -> bool:
+        """Whether more examples fail than do on the page as it stands."""
+        return self._failures(text) > self._failures(self._pages[path])
+
+    def _failures(self, text: str) -> int:
+        document = _examples(text)
+        if document not in self._known:
+            file = self._folder / "page.txt"
+            file.write_text(document)
+            status, printed = forked(lambda: self._test(file), self._tree)
+            ended = status in (0, 1, 5)  # passed, failed, nothing to test
+            self._known[document] = len(FAILED_EXAMPLE.findall(printed)) if ended else FAILED
+        return self._known[document]
+
+    def _test(self, file: Path) -> int:
+        import pytest
+
+        return pytest.main(
+            [
+                *("-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(file.parent)),
+                *("--doctest-glob=*.txt", "--doctest-continue-on-failure"),
+                *("-o", "doctest_optionflags=NUMBER NORMALIZE_WHITESPACE", str(file)),
+            ]
+        )
+
+
+def _code(text: str) -> list[tuple[str, str]]:
+    fences = read(split_front_matter(text)[0]).fences
+    return [(fence.kind, fence.code) for fence in fences if fence.runs]
+
+
+def _examples(text: str) -> str:
+    """The page's doctests; each other block is an example that shows nothing."""
+    parts = [
+        START,
+        *(
+            code if kind == "pycon" else f">>> with {QUIET}: exec({code!r})"
+            for kind, code in _code(text)
+        ),
+    ]
+    return "\n\n".join(parts)
+
+
+class Tests:
+    """The tests of a module and those that import it, up to the first failure."""
+
+    def __init__(self, tree: Path) -> None:
+        self._tree = tree
+        self._folder = tree / "tests" / "glassformer"
+
+    def stages(self, module: Path) -> list[list[str]]:
+        """The files of the module's own tests, and those of the tests that import it."""
+        own = {self._folder / f"test_{module.stem}.py"}
+        if module.parent.name == "views":
+            own = {self._folder / "test_views.py"}
+        files = sorted(self._folder.glob("test_*.py"))
+        others = [file for file in files if file not in own and self._imports(file, module)]
+        return [[str(f) for f in stage if f.exists()] for stage in (sorted(own), others)]
+
+    def fails(self, tests: list[str]) -> str:
+        """The first of some tests that fails; "" where none does."""
+        status, printed = forked(lambda: self._test(tests), self._tree)
+        if status in (0, 5):
+            return ""
+        failed = FAILED_TEST.search(printed)
+        return (
+            failed[1] if failed else f"{Path(tests[0]).name}: no end within {LIMIT:.0f} s, or died"
+        )
+
+    def _imports(self, file: Path, module: Path) -> bool:
+        """Whether a test imports a module, or takes one of its names from the package."""
+        text = file.read_text()
+        package = (self._tree / "src" / "glassformer" / "__init__.py").read_text()
+        dotted = ".".join(module.with_suffix("").parts[1:])
+        if re.search(rf"\b{re.escape(dotted)}\b", text):
+            return True
+        given = re.search(rf"from {re.escape(dotted)} import (\([^)]*\)|[^\n]*)", package)
+        names = re.findall(r"\w+", given[1]) if given else []
+        taken = re.findall(r"^from glassformer import (\([^)]*\)|[^\n]*)", text, re.MULTILINE)
+        return any(re.search(rf"\b{name}\b", some) for name in names for some in taken)
+
+    def _test(self, tests: list[str]) -> int:
+        import pytest
+
+        root = ["--rootdir", str(self._tree), "-c", str(self._tree / "pyproject.toml")]
+        return pytest.main(
+            [
+                "-x",
+                "-q",
+                "-rfE",
+                "--tb=no",
+                "-p",
+                "no:cacheprovider",
+                "-o",
+                f"timeout={TEST_LIMIT}",
+                *root,
+                *tests,
+            ]
+        )
