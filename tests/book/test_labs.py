@@ -228,3 +228,15 @@ def test_a_lab_runs_again_when_a_module_has_changed_and_else_not(tmp_path):
     page = (tmp_path / "site/labs/lab/index.html").read_text()
     assert "not &lt;b&gt;44&lt;/b&gt;" in page
     assert 'href="../.."' in page or 'href="../../"' in page
+
+
+def test_a_cell_that_hangs_and_output_that_is_late_are_errors(monkeypatch):
+    from mkdocs_jupyter.nbconvert2 import get_nbconvert_app
+    from nbconvert.preprocessors import ExecutePreprocessor
+
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(ROOT / "hooks/labs"))  # as the hook sets it
+    config = get_nbconvert_app(execute=True, allow_errors=False).config
+    runner = ExecutePreprocessor(config=config)
+    assert runner.timeout == 600
+    assert runner.raise_on_iopub_timeout
+    assert not runner.allow_errors
