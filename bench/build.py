@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 JUPYTER_BOOK = ROOT / ".cache" / "bench" / "jupyter-book"
 FENCE = re.compile(r"^( *)```(python|pycon)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 CLAIM = re.compile(r"\{ (?:equals|holds|value)\b[^\n]*?\}(?=[\s.,:;!?|*)]|$)", re.MULTILINE)
+LAB_LINK = re.compile(r"\[([^\]]*)\]\((?:\.\./)*labs/[^)]*\)")
 SIGN = "\n\n<!-- edited -->"
 
 
@@ -67,8 +68,22 @@ def drop_proofbook(config: dict, *instead: str) -> None:
     config["plugins"] = [*kept, *instead]
 
 
+def drop_labs(book: Path) -> None:
+    """Takes out the labs, which every builder but (c) would run in the same way."""
+    shutil.rmtree(book / "docs" / "labs")
+
+    def change(config: dict) -> None:
+        config["nav"] = [part for part in config["nav"] if "Labs" not in part]
+        config["plugins"] = [p for p in config["plugins"] if "mkdocs-jupyter" not in p]
+        config["hooks"] = [hook for hook in config["hooks"] if "labs" not in hook]
+
+    configure(book, change)
+    for page in (book / "docs").rglob("*.md"):
+        page.write_text(LAB_LINK.sub(r"\1", page.read_text()))
+
+
 def copy_book(folder: Path) -> Path:
-    """Copies what a build reads, without caches."""
+    """Copies what a build of the chapters reads, without caches."""
     folder.mkdir(parents=True)
     for name in (
         "docs",
@@ -85,6 +100,7 @@ def copy_book(folder: Path) -> Path:
             shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         elif source.exists():
             shutil.copy(source, folder / name)
+    drop_labs(folder)
     return folder
 
 
