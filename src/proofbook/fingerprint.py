@@ -19,6 +19,7 @@ LARGE_FILE = 4_000_000
 """Bytes from which a file whose inode, size and times are the recorded ones is not read again."""
 
 _SUFFIXES = tuple(importlib.machinery.all_suffixes())
+_PACKAGES = ("site-packages", "dist-packages")
 _ENGINE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -37,6 +38,8 @@ def _installed_folders() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {*site.getsitepackages(), site.getusersitepackages(), _ENGINE}
+    # An environment may stand before another, whose folder a .pth file has added.
+    folders |= {path for path in sys.path if os.path.basename(path) in _PACKAGES}
     return tuple(sorted(os.path.join(folder, "") for folder in folders))
 
 

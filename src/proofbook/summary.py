@@ -50,10 +50,10 @@ def _exemptions(ledger: Account, links: Links) -> str:
 
 
 def _circumstances(ledger: Account, links: Links) -> str:
-    kept = sum(page["kept"] for page in ledger["pages"].values())
+    kept = [page["kept"] for page in ledger["pages"].values() if page["device"]]
     rows = {
         **rows_of(ledger, ledger["devices"]),
-        "pages kept from an earlier run": f"{kept} of {len(ledger['pages'])}",
+        "pages kept from an earlier run": f"{sum(kept)} of {len(kept)}",
     }
     given = ((escape(name), f"<code>{escape(text)}</code>") for name, text in rows.items() if text)
     return _table(("what", "which"), given)

@@ -98,3 +98,16 @@ def test_importable_files_and_packages_are_found_by_name(tmp_path, suffix):
     names = ["a", "b", "c", "d", "e"]
     assert fingerprint.importable(str(tmp_path), names) == [f"a{suffix}", "c"]
     assert fingerprint.importable(str(tmp_path / "none"), names) == []
+
+
+def test_packages_of_an_environment_behind_this_one_are_installed_too(tmp_path, monkeypatch):
+    behind = tmp_path / "behind" / "lib" / "site-packages"
+    module = str(behind / "package" / "module.py")
+    assert not fingerprint.is_installed(module)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(behind)])
+    fingerprint._installed_folders.cache_clear()
+    try:
+        assert fingerprint.is_installed(module)
+        assert not fingerprint.is_installed(str(behind.parent / "module.py"))
+    finally:
+        fingerprint._installed_folders.cache_clear()

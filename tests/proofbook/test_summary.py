@@ -19,8 +19,22 @@ LEDGER = {
     "devices": ["cpu", "cuda"],
     "problems": 0,
     "pages": {
-        "docs/b.md": {"blocks": 0, "doctests": 0, "claims": 0, "exempt": 0, "kept": False},
-        "docs/a.md": {"blocks": 2, "doctests": 0, "claims": 1234, "exempt": 3, "kept": True},
+        "docs/b.md": {
+            "blocks": 0,
+            "doctests": 0,
+            "claims": 0,
+            "exempt": 0,
+            "kept": False,
+            "device": None,
+        },
+        "docs/a.md": {
+            "blocks": 2,
+            "doctests": 0,
+            "claims": 1234,
+            "exempt": 3,
+            "kept": True,
+            "device": "cpu",
+        },
     },
 }
 
@@ -61,7 +75,7 @@ def test_circumstances_that_are_not_known_are_left_out():
         ["weights", "abcdef"],
         ["variables set", "BOOK_DEVICE"],
         ["built", "2017-07-14 02:40 UTC"],
-        ["pages kept from an earlier run", "1 of 2"],
+        ["pages kept from an earlier run", "1 of 1"],
     ]
 
 
