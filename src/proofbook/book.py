@@ -122,9 +122,7 @@ class Book:
 
     def name(self, file: Path) -> str:
         """A file as the author would name it."""
-        file = file.resolve()
-        root = self.settings.root
-        return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+        return self.settings.name(file)
 
     def _page(self, path: str, text: str) -> Page:
         known = self._pages.get(path)

@@ -27,6 +27,9 @@ class BookSettings:
         hashed: Label to file (`path` or `package:path`), each hashed in the ledger.
         coverage_names: Names with a numeral in them, and other texts that claim nothing.
         source_url: Where `{path}`, lines `{first}` to `{last}`, can be read online; or "".
+        site_name: What the book is called; or "".
+        site_url: Where it is published; or "".
+        directory_urls: Whether a page is served as a folder, under a name without an ending.
     """
 
     running: Settings
@@ -36,6 +39,9 @@ class BookSettings:
     hashed: Mapping[str, str] = field(default_factory=dict)
     coverage_names: tuple[str, ...] = ()
     source_url: str = ""
+    site_name: str = ""
+    site_url: str = ""
+    directory_urls: bool = True
 
     @property
     def root(self) -> Path:
@@ -46,6 +52,11 @@ class BookSettings:
     def sources(self) -> tuple[Path, ...]:
         """Folders of the modules that pages show and import."""
         return self.running.sources
+
+    def name(self, file: Path) -> str:
+        """A file as the author would name it."""
+        file, root = file.resolve(), self.root
+        return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
 
 def load(config_file: Path, given: Mapping[str, Any] | None = None) -> BookSettings:
@@ -68,6 +79,9 @@ def load(config_file: Path, given: Mapping[str, Any] | None = None) -> BookSetti
         options={**options, **(given or {})},
         repo_url=config.get("repo_url") or "",
         edit_uri=config.get("edit_uri") or "",
+        site_name=config.get("site_name") or "",
+        site_url=config.get("site_url") or "",
+        directory_urls=config.get("use_directory_urls", True),
     )
 
 
@@ -79,6 +93,9 @@ def make(
     options: Mapping[str, Any],
     repo_url: str,
     edit_uri: str,
+    site_name: str = "",
+    site_url: str = "",
+    directory_urls: bool = True,
 ) -> BookSettings:
     """Settings from the options of the plugin (or of the extension) and the site's own."""
     cache_dir = options.get("cache_dir")
@@ -99,6 +116,9 @@ def make(
         hashed=dict(options.get("hashed") or {}),
         coverage_names=tuple((options.get("coverage") or {}).get("names") or ()),
         source_url=options.get("source_url") or source_url(repo_url, edit_uri),
+        site_name=site_name,
+        site_url=site_url,
+        directory_urls=directory_urls,
     )
 
 

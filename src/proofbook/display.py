@@ -32,15 +32,22 @@ def _show_value(value: Any, prefix: str) -> Output:
     if hasattr(kind, "_repr_page_"):
         # Before `_repr_html_`: a page can share an asset between many views, a notebook cannot.
         html, assets = value._repr_page_()
-        return Output(
-            "html", encodable(html), {name: os.path.abspath(path) for name, path in assets.items()}
-        )
+        files = {name: os.path.abspath(path) for name, path in assets.items()}
+        return Output("html", encodable(html), files, _plain(value))
     if hasattr(kind, "_repr_html_") and (html := value._repr_html_()) is not None:
-        return Output("html", encodable(html))
+        return Output("html", encodable(html), plain=_plain(value))
     figure = sys.modules.get("matplotlib.figure")
     if figure is not None and isinstance(value, figure.Figure):
         return Output("svg", _svg(value, prefix))
     return Output("text", clipped(readable(repr(value))))
+
+
+def _plain(value: Any) -> str:
+    """The repr of what is shown as markup; one that would be an address in memory is a name."""
+    kind = type(value)
+    if kind.__repr__ is object.__repr__:
+        return f"<{kind.__name__}>"
+    return clipped(readable(repr(value)))
 
 
 def _open_figures() -> list[Any]:

@@ -12,6 +12,7 @@ from markdown import Markdown
 
 from proofbook.book import Book
 from proofbook.bookfile import load
+from proofbook.downloads import data_url
 from proofbook.face import PageFace
 from proofbook.ledger import circumstances
 from proofbook.problems import ChapterError
@@ -55,7 +56,7 @@ class _LoneFace(PageFace):
     """Runs a page that nobody has run before, and stops at its problems."""
 
     def __init__(self, book: Book) -> None:
-        super().__init__(book, "", circumstances(book.settings), _data_url)
+        super().__init__(book, "", circumstances(book.settings), _data_url, data_url)
 
     def open(self, text: str) -> Sheet:
         self.path, whole = self.book.find(text)

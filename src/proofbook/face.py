@@ -1,4 +1,4 @@
-"""Show a checked page: its outputs, the signs of its claims, its ledger, its problems in place."""
+"""Show a checked page: its outputs, the signs of its claims, its foot, its problems in place."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -9,9 +9,11 @@ from markdown import Markdown
 from markdown_exec import base_format, markdown_config
 
 from proofbook.book import Book, Checked
+from proofbook.downloads import Offer, link_html, notebook_name
 from proofbook.fences import Fence
 from proofbook.ledger import foot_html
 from proofbook.model import BlockResult
+from proofbook.notebook import notebook
 from proofbook.problems import Problem
 from proofbook.render import (
     AssetUrl,
@@ -33,11 +35,19 @@ class PageFace:
 
     stray = None  # fences in comments and in indented code are SuperFences' affair
 
-    def __init__(self, book: Book, path: str, about: Mapping[str, Any], asset_url: AssetUrl):
+    def __init__(
+        self,
+        book: Book,
+        path: str,
+        about: Mapping[str, Any],
+        asset_url: AssetUrl,
+        offer: Offer,
+    ) -> None:
         self.book = book
         self.path = path
         self.about = about
         self.asset_url = asset_url
+        self.offer = offer
         self.checked: Checked | None = None
 
     def open(self, text: str) -> Sheet:
@@ -150,15 +160,23 @@ class PageFace:
         return all((one, claim.place) in self.known.run.values for one in claim.expressions)
 
     def ends(self) -> tuple[str, str]:
-        """All problems at the beginning; at the end what the signs open, and the ledger."""
+        """All problems at the beginning; at the end what the signs open, ledger and notebook."""
         page, run = self.known.page, self.known.run
         proofs = "".join(
             proof_html(page.chapter.claims[number], number, run)
             for index, number in page.claims.items()
             if self._has_values(number) and not self._claim_problems(index)
         )
-        ledger = "" if self.known.problems else foot_html(self.known, self.about)
-        return problems_html(self.known.problems), proofs + ledger
+        foot = "" if self.known.problems else foot_html(self.known, self.about) + self._download()
+        return problems_html(self.known.problems), proofs + foot
+
+    def _download(self) -> str:
+        """The link to the page's notebook; nothing for a page that runs nothing."""
+        if not self.known.page.chapter.blocks:
+            return ""
+        name = notebook_name(self.path)
+        text = notebook(self.known, self.book.settings, self.about)
+        return link_html(name, self.offer(name, text))
 
 
 def _reason(reason: str | None) -> str:

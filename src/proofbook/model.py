@@ -73,11 +73,13 @@ class Output:
             (repr of the last expression), `html`, `svg`.
         data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
         assets: File name to absolute path, for each asset the markup mentions.
+        plain: For `html`, what stands for it where no markup can be shown.
     """
 
     kind: Literal["stdout", "text", "html", "svg"]
     data: str
     assets: dict[str, str] = field(default_factory=dict)
+    plain: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import hashlib
 import logging
 from collections.abc import Callable
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from mkdocs.config import config_options as options
@@ -63,6 +63,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         self.unreadable: list[Problem] = []
         self.about: dict[str, Any] = {}
         self.assets: dict[str, Path] = {}
+        self.offered: dict[str, str] = {}
         self.reading_order: list[Page] = []
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
@@ -97,6 +98,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         except FileNotFoundError as error:
             raise PluginError(f"hashed: {error}") from error
         self.assets = {}
+        self.offered = {}
         self.unreadable = []
         texts: dict[str, str] = {}
         for file in files.documentation_pages():
@@ -127,12 +129,15 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         """Tell the extension which page comes next."""
         book = self._book
         path = _name(page.file, book)
-        self.extension.turn(PageFace(book, path, self.about, self._asset_url(page.url)))
+        face = PageFace(book, path, self.about, self._asset_url(page.url), self._offer(page))
+        self.extension.turn(face)
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
-        """Hand over the assets that pages mention; fail where a chapter does not pass."""
+        """Hand over what pages mention and offer; fail where a chapter does not pass."""
         for target, path in self.assets.items():
             files.append(File.generated(config, target, abs_src_path=str(path)))
+        for target, text in self.offered.items():
+            files.append(File.generated(config, target, content=text))
         problems = [
             *self.unreadable,
             *(one for each in self._book.results for one in each.problems),
@@ -187,6 +192,16 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
 
         return url
 
+    def _offer(self, page: Page) -> Callable[[str, str], str]:
+        """Puts files beside a page."""
+
+        def url(name: str, text: str) -> str:
+            target = (PurePosixPath(page.file.dest_uri).parent / name).as_posix()
+            self.offered[target] = text
+            return get_relative_url(target, page.url)
+
+        return url
+
 
 def _settings(config: MkDocsConfig, names: list[str], own: ProofbookConfig) -> BookSettings:
     return make(
@@ -197,6 +212,9 @@ def _settings(config: MkDocsConfig, names: list[str], own: ProofbookConfig) -> B
         options=dict(own),
         repo_url=config.repo_url or "",
         edit_uri=config.edit_uri or "",
+        site_name=config.site_name,
+        site_url=config.site_url or "",
+        directory_urls=config.use_directory_urls,
     )
 
 

@@ -29,7 +29,7 @@ y = x / 0
 
 He said "[2 of *7*]{ .literal reason="quotation" }".
 """
-ABOUT = {"versions": {}, "data": {}, "commit": ""}
+ABOUT = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
 
 
 @pytest.fixture
@@ -37,7 +37,9 @@ def shown(tmp_path):
     make_book(tmp_path, {}, {"src/lib.py": "def f():\n    return 1\n"})
     with Book(load(tmp_path / "mkdocs.yml")) as book:
         weaver = Weaver()
-        weaver.turn(PageFace(book, "docs/p.md", ABOUT, lambda name, path: name))
+        weaver.turn(
+            PageFace(book, "docs/p.md", ABOUT, lambda name, path: name, lambda name, text: name)
+        )
         yield Markdown(extensions=[weaver]).convert(PAGE)
 
 
@@ -79,7 +81,9 @@ def test_colours_are_kept_unless_lines_have_ids(tmp_path, options, kept):
         weaver = Weaver()
         configs = {"pymdownx.highlight": options}
         md = Markdown(extensions=["pymdownx.highlight", weaver], extension_configs=configs)
-        weaver.turn(PageFace(book, "docs/p.md", ABOUT, lambda name, path: name))
+        weaver.turn(
+            PageFace(book, "docs/p.md", ABOUT, lambda name, path: name, lambda name, text: name)
+        )
         html = md.convert(TWICE)
         assert len(book.highlighted) == kept
     assert html.count('<span class="n">x</span>') == 2

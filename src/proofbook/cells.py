@@ -1,0 +1,99 @@
+"""The cells of a notebook (nbformat 4.5): prose, code, and what code showed."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from textwrap import indent
+from typing import Any
+
+from proofbook.model import BlockResult, Example, Output
+
+LARGEST_HTML = 20_000
+"""Characters up to which a view's markup is kept; of a larger one, its text."""
+
+Cell = dict[str, Any]
+
+
+def markdown(name: str, text: str) -> Cell:
+    """A cell of prose."""
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": _lines(text)}
+
+
+def code(name: str, source: str, outputs: Sequence[Cell] = (), tags: Sequence[str] = ()) -> Cell:
+    """A cell of code."""
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name,
+        "metadata": {"tags": list(tags)} if tags else {},
+        "outputs": list(outputs),
+        "source": _lines(source),
+    }
+
+
+def python_cell(name: str, source: str, result: BlockResult) -> Cell:
+    """The cell of a `python` block."""
+    return code(name, source, [_output(output) for output in result.outputs])
+
+
+def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
+    """The cells of a `pycon` block: one for each output, with the statements that lead to it."""
+    sources: list[str] = []
+    number = 0
+    for example in result.examples:
+        expected = example.want.startswith("Traceback (most recent call last)")
+        source = example.source.rstrip("\n")
+        sources.append(_caught(source) if expected else source)
+        if not example.got and example is not result.examples[-1]:
+            continue
+        number += 1
+        outputs = [_example_output(example, expected)] if example.got else []
+        yield code(f"{name}-{number}", "\n".join(sources), outputs)
+        sources = []
+
+
+def _caught(source: str) -> str:
+    """A statement that is there to fail: its error is printed, and the notebook runs on."""
+    return (
+        f"try:\n{indent(source, '    ')}\n"
+        'except Exception as error:\n    print(f"{type(error).__name__}: {error}")'
+    )
+
+
+def _example_output(example: Example, failed: bool) -> Cell:
+    if failed:
+        return _stream(re.sub(r"^(?:\w+\.)+(?=\w+:)", "", example.got))
+    last = ast.parse(example.source).body[-1]
+    if isinstance(last, ast.Expr) and not _is_print(last.value):
+        return _result({"text/plain": _lines(example.got.rstrip("\n"))})
+    return _stream(example.got)
+
+
+def _is_print(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Call) and ast.unparse(tree.func) == "print"
+
+
+def _output(output: Output) -> Cell:
+    if output.kind == "stdout":
+        return _stream(output.data)
+    if output.kind == "svg":
+        data = {"image/svg+xml": _lines(output.data), "text/plain": ["<Figure>"]}
+        return {"data": data, "metadata": {}, "output_type": "display_data"}
+    if output.kind == "text":
+        return _result({"text/plain": _lines(output.data)})
+    data = {"text/plain": _lines(output.plain)}
+    if not output.assets and len(output.data) <= LARGEST_HTML:
+        data["text/html"] = _lines(output.data)
+    return _result(data)
+
+
+def _stream(text: str) -> Cell:
+    return {"name": "stdout", "output_type": "stream", "text": _lines(text)}
+
+
+def _result(data: dict[str, list[str]]) -> Cell:
+    return {"data": data, "execution_count": None, "metadata": {}, "output_type": "execute_result"}
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)

@@ -1,0 +1,92 @@
+"""Every chapter's notebook runs from top to bottom, and shows and asserts what its page does."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from jupyter_client.kernelspec import KernelSpecManager
+from kernels import kernels, manager
+from nbclient import NotebookClient
+
+from proofbook.book import Book
+from proofbook.bookfile import load
+from proofbook.compare import prints
+from proofbook.fences import scan
+from proofbook.ledger import circumstances
+from proofbook.notebook import notebook
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = [
+    path.relative_to(ROOT).as_posix()
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+    if any(fence.runs for fence in scan(path.read_text(encoding="utf-8")).fences)
+]
+LARGEST = 1_000_000
+THERE = {"metadata": {"path": str(ROOT)}}
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelSpecManager]:
+    preload = load(ROOT / "mkdocs.yml").running.preload
+    with kernels(tmp_path_factory.mktemp("kernels"), ROOT, preload) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _as_a_page_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path))
+
+
+def notebook_of(path: str) -> tuple[str, nbformat.NotebookNode]:
+    """The notebook of a chapter, as a text and read."""
+    with Book(load(ROOT / "mkdocs.yml")) as book:
+        [checked] = book.check({path: (ROOT / path).read_text(encoding="utf-8")})
+        assert not checked.problems
+        text = notebook(checked, book.settings, circumstances(book.settings))
+    return text, nbformat.reads(text, as_version=4)
+
+
+def shown(cell: nbformat.NotebookNode) -> str:
+    """What a cell printed and gave, as text; for a figure, that there is one.
+
+    Here stderr is apart, and with it the warnings of transformers, which a page shows.
+    """
+    texts = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            texts += [output.text] if output.name == "stdout" else []
+        elif any(kind.startswith("image/") for kind in output.data):
+            texts.append("a figure")
+        else:
+            texts.append(output.data["text/plain"])
+    return re.sub(r"^\[transformers\] .*\n*", "", "\n".join(texts), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_it_runs_and_shows_what_its_page_shows(path: str, forked: KernelSpecManager) -> None:
+    text, book = notebook_of(path)
+    nbformat.validate(book)
+    assert len(text.encode()) < LARGEST
+    expected = [shown(cell) for cell in book.cells if cell.cell_type == "code"]
+    NotebookClient(book, km=manager(forked), timeout=600, resources=THERE).execute()
+    cells = [cell for cell in book.cells if cell.cell_type == "code"]
+    differing = [
+        f"{cell.id}:\n{cell.source}\n-- the page\n{want}\n-- the notebook\n{shown(cell)}"
+        for cell, want in zip(cells, expected, strict=True)
+        if not prints(want, shown(cell))
+    ]
+    assert not differing, "\n\n".join(differing)
+
+
+@pytest.mark.slow
+def test_one_runs_in_a_kernel_that_jupyter_starts() -> None:
+    _, book = notebook_of("docs/encoder/attention.md")
+    NotebookClient(book, timeout=600, kernel_name="python3", resources=THERE).execute()
+
+
+def test_chapters_were_found() -> None:
+    assert "docs/encoder/attention.md" in CHAPTERS
+    assert "docs/contributing.md" not in CHAPTERS
