@@ -21,6 +21,11 @@ def test_versions_stand_in_their_order_and_each_passed_its_tests():
     assert all(one["tests"] > 0 for one in RESULTS["passed"])
 
 
+def test_with_the_oldest_and_the_newest_every_chapter_was_checked():
+    assert RESULTS["passed"][0]["chapters"] is not None
+    assert RESULTS["passed"][-1]["chapters"] is not None
+
+
 def test_the_readme_names_the_oldest_and_the_newest_that_passed():
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     [(first, last)] = re.findall(r"`transformers` ([\d.]+\d) to ([\d.]+\d)", readme)
