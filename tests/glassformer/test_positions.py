@@ -51,7 +51,11 @@ def test_refuses_an_empty_table():
         LearnedPositions(0, 7)
 
 
-@pytest.mark.parametrize("d_model", [6, 7])
+def test_the_smallest_table_is_not_empty():
+    assert LearnedPositions(1, 1)(torch.zeros(3, 1).long()).shape == (3, 1, 1)
+
+
+@pytest.mark.parametrize("d_model", [1, 6, 7])
 def test_sines_and_cosines_by_hand(d_model):
     table = SinusoidalPositions(11, d_model).table
     for position in range(11):
