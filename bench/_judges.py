@@ -29,8 +29,10 @@ TEST_LIMIT = 300
 FAILED = sys.maxsize
 """What a run that died or did not end counts as having found."""
 FAILED_EXAMPLE = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)\b", re.MULTILINE)
-START = ">>> import contextlib, io, random, torch\n>>> random.seed(0); _ = torch.manual_seed(0)"
-QUIET = "contextlib.redirect_stdout(io.StringIO())"
+START = """\
+>>> import contextlib as _contextlib, io as _io, random as _random, torch as _torch
+>>> _random.seed(0); _seeded = _torch.manual_seed(0)"""
+QUIET = "_contextlib.redirect_stdout(_io.StringIO())"
 FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", re.MULTILINE)
 
 
