@@ -3,6 +3,7 @@
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import urljoin
 
@@ -104,6 +105,7 @@ def title_of(file: Path) -> str:
     return next((part for part in named.groups() if part), "") if named else ""
 
 
+@lru_cache(maxsize=1024)  # every link to a page asks for its title
 def _seen(text: str) -> str:
     """A text without its fences, and of its claims what stands there to be read."""
     sheet = read(text)
