@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from proofbook.fences import Fence, Foreign, scan
 from proofbook.prose import Span, find_claims
@@ -54,7 +53,6 @@ class Sheet:
         return edited(self.text, edits)
 
 
-@lru_cache(maxsize=256)  # the same text is asked for when it is checked, woven and linked to
 def read(text: str) -> Sheet:
     """Find the fences and claims of a text."""
     found = scan(text)
