@@ -20,7 +20,7 @@ from pygments.lexers import PythonLexer
 
 PACKAGE = "src/glassformer"
 NAMED = re.compile(
-    r'<p class="proofbook-source">(?P<path>[\w/.]+\.py), lines (?P<first>\d+) to (?P<last>\d+)</p>'
+    r'<p class="proofbook-source">(?P<path>[\w/.]+\.py), lines? (?P<first>\d+)(?: to \d+)?</p>'
 )
 
 

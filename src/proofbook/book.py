@@ -140,7 +140,8 @@ class Book:
             if fence.kind != "show":
                 continue
             try:
-                sources[index] = show(fence.options["show"], self.settings.sources)
+                only = fence.options.get("only", "")
+                sources[index] = show(fence.options["show"], self.settings.sources, only)
             except (LookupError, SyntaxError, UnicodeDecodeError) as error:
                 line = page.offset + fence.line
                 message = f"show= finds nothing: {error}"

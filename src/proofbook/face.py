@@ -126,7 +126,7 @@ class PageFace:
     def _link(self, shown: Shown) -> str:
         address = self.book.settings.source_url
         name = self.book.name(shown.path)
-        where = f"{escape(name)}, lines {shown.first} to {shown.last}"
+        where = f"{escape(name)}, {shown.place}"
         if address and shown.path.is_relative_to(self.book.settings.root):
             url = address.format(path=name, first=shown.first, last=shown.last)
             where = f'<a href="{escape(url)}">{where}</a>'

@@ -19,7 +19,7 @@ PLACES = {"source": r"above|below|tabbed-left|tabbed-right"}
 OPTIONS = {
     "python": {**LOOKS, **RUNS, **PLACES},
     "pycon": {**LOOKS, **RUNS},
-    "show": {**LOOKS, "show": r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?"},
+    "show": {**LOOKS, "show": r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?", "only": r".*\S.*"},
     "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
 }
 

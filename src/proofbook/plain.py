@@ -162,7 +162,7 @@ def _as_shown(fence: Fence, shown: Shown | None, links: Links) -> str:
     if shown is None:
         return f"{_fenced(fence.code, 'python')}\n\n*Not run: {fence.options['reason']}*"
     name = links.settings.name(shown.path)
-    where = f"*`{name}`, lines {shown.first} to {shown.last}*"
+    where = f"*`{name}`, {shown.place}*"
     return f"{_fenced(shown.code, 'python')}\n\n{where}"
 
 

@@ -68,3 +68,12 @@ def test_show_that_names_nothing_is_a_problem(book, target, message):
     (problem,) = checked.problems
     assert (problem.line, problem.code) == (3, target)
     assert message in problem.message
+
+
+def test_show_of_one_statement_shows_that_or_is_a_problem(book):
+    fence = '```python show="this" only="{}"\n```\n'
+    (checked,) = book.check({"a.md": fence.format("d = {") + "\n" + fence.format("no such")})
+    (problem,) = checked.problems
+    assert (problem.line, problem.code) == (4, "this")
+    assert "'no such' stands in this nowhere" in problem.message
+    assert [shown.code for shown in checked.sources.values()] == ["d = {}"]
