@@ -3,6 +3,7 @@
 Each runs in a process forked from this one, which has imported what they need and computed nothing.
 """
 
+import json
 import logging
 import os
 import re
@@ -12,9 +13,11 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import NoReturn
+
+import pytest
 
 from build import configure, drop_proofbook, stock_page
 from proofbook.book import Book
@@ -22,10 +25,10 @@ from proofbook.coverage import cover
 from proofbook.page import split_front_matter
 from proofbook.sheet import read
 
-LIMIT = 1800.0
-"""Seconds after which a run counts as having failed; it may have to train every model anew."""
-TEST_LIMIT = 300
-"""Seconds after which a test does; it may have to train one."""
+LIMIT = 7200.0
+"""Seconds after which a run counts as having failed, on a machine that may be busy."""
+TEST_LIMIT = 400.0
+"""Seconds of the processor's time after which a test does; it may have to train a model."""
 FAILED = sys.maxsize
 """What a run that died or did not end counts as having found."""
 FAILED_EXAMPLE = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)\b", re.MULTILINE)
@@ -167,8 +170,6 @@ class Doctest:
         return self._known[document]
 
     def _test(self, file: Path) -> int:
-        import pytest
-
         return pytest.main(
             [
                 *("-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", str(file.parent)),
@@ -195,12 +196,57 @@ def _examples(text: str) -> str:
     return "\n\n".join(parts)
 
 
-class Tests:
-    """The tests of a module and those that import it, up to the first failure."""
+class Quickest:
+    """A plugin of pytest: what is done quickly goes first, and what does not end is ended.
 
-    def __init__(self, tree: Path) -> None:
+    Attributes:
+        seconds: How long each test took, by its name; added to by tests that end.
+    """
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=lambda item: (_trains(item), self.seconds.get(item.nodeid, 0.0)))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        signal.signal(signal.SIGPROF, _too_long)
+        signal.setitimer(signal.ITIMER_PROF, TEST_LIMIT)
+        start = time.process_time()
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0.0)
+            self.seconds[item.nodeid] = round(time.process_time() - start, 3)
+
+
+def _trains(item: pytest.Item) -> bool:
+    """Whether a test may train a model anew where a module has changed."""
+    slow = item.get_closest_marker("slow") is not None
+    return slow or "translator" in getattr(item, "fixturenames", ())
+
+
+def _too_long(number: int, frame: object) -> NoReturn:
+    pytest.fail(f"no end within {TEST_LIMIT:.0f} s of the processor's time")
+
+
+class Tests:
+    """The tests of a module and those that import it, up to the first failure.
+
+    Attributes:
+        seconds: How long each test takes.
+    """
+
+    def __init__(self, tree: Path, seconds: dict[str, float]) -> None:
         self._tree = tree
         self._folder = tree / "tests" / "glassformer"
+        self.seconds = seconds
+
+    @property
+    def files(self) -> list[str]:
+        """All there are."""
+        return [str(file) for file in sorted(self._folder.glob("test_*.py"))]
 
     def stages(self, module: Path) -> list[list[str]]:
         """The files of the module's own tests, and those of the tests that import it."""
@@ -213,7 +259,9 @@ class Tests:
 
     def fails(self, tests: list[str]) -> str:
         """The first of some tests that fails; "" where none does."""
-        status, printed = forked(lambda: self._test(tests), self._tree)
+        with tempfile.NamedTemporaryFile() as kept:
+            status, printed = forked(lambda: self._test(tests, Path(kept.name)), self._tree)
+            self.seconds = json.loads(kept.read() or "{}") | self.seconds
         if status in (0, 5):
             return ""
         failed = FAILED_TEST.search(printed)
@@ -233,21 +281,10 @@ class Tests:
         taken = re.findall(r"^from glassformer import (\([^)]*\)|[^\n]*)", text, re.MULTILINE)
         return any(re.search(rf"\b{name}\b", some) for name in names for some in taken)
 
-    def _test(self, tests: list[str]) -> int:
-        import pytest
-
+    def _test(self, tests: list[str], kept: Path) -> int:
         root = ["--rootdir", str(self._tree), "-c", str(self._tree / "pyproject.toml")]
-        return pytest.main(
-            [
-                "-x",
-                "-q",
-                "-rfE",
-                "--tb=no",
-                "-p",
-                "no:cacheprovider",
-                "-o",
-                f"timeout={TEST_LIMIT}",
-                *root,
-                *tests,
-            ]
-        )
+        how = ["-x", "-q", "-rfE", "--tb=no", "-p", "no:cacheprovider", "-o", "timeout=0"]
+        quickest = Quickest(dict(self.seconds))
+        status = pytest.main([*how, *root, *tests], plugins=[quickest])
+        kept.write_text(json.dumps(quickest.seconds))
+        return status

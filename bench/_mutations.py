@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from doctest import DocTestParser
 from random import Random
+from typing import Any
 
 from proofbook.blanks import blank, blank_all, words_alone
 from proofbook.compare import number_from_words, words_from_number
@@ -84,17 +85,27 @@ class Mutant:
         path: The file.
         kind: What sort of thing is changed.
         line: Where the change begins.
-        original: The lines that change, in one.
-        mutated: The same after the change.
+        before: The lines that change.
+        after: The same after the change.
         text: The whole file after the change.
     """
 
     path: str
     kind: str
     line: int
-    original: str
-    mutated: str
+    before: str
+    after: str
     text: str
+
+    @property
+    def original(self) -> str:
+        """The lines that change, in one."""
+        return " ".join(self.before.split())
+
+    @property
+    def mutated(self) -> str:
+        """The same after the change."""
+        return " ".join(self.after.split())
 
 
 def draw(
@@ -141,11 +152,25 @@ def _mutant(path: str, text: str, changed: str, edit: Edit) -> Mutant:
     after = len(changed) if last < 0 else last + len(changed) - len(text)
     original, mutated = text[first : last if last >= 0 else None], changed[first:after]
     line = text.count("\n", 0, edit.start) + 1
-    return Mutant(path, edit.kind, line, _in_one(original), _in_one(mutated), changed)
+    return Mutant(path, edit.kind, line, original, mutated, changed)
 
 
-def _in_one(lines: str) -> str:
-    return " ".join(lines.split())
+def redrawn(row: Mapping[str, Any], text: str) -> Mutant | None:
+    """A mutant of an earlier text in this one, at the nearest place; none where its lines are gone.
+
+    Args:
+        row: Its path, kind, line, before and after.
+        text: The file as it now stands.
+    """
+    before, after = row["before"], row["after"]
+    whole = f"\n{text}\n"
+    places = [m.start() for m in re.finditer(rf"(?<=\n){re.escape(before)}(?=\n)", whole)]
+    lines = {whole.count("\n", 0, at): at - 1 for at in places}
+    if not lines:
+        return None
+    line = min(lines, key=lambda one: abs(one - row["line"]))
+    changed = text[: lines[line]] + after + text[lines[line] + len(before) :]
+    return Mutant(row["path"], row["kind"], line, before, after, changed)
 
 
 # Pages

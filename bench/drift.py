@@ -7,15 +7,22 @@ shows it. All happens in a copy of the tree. Mistakes that change nothing which 
 could notice are argued one by one in `drift_equivalent.toml`, and counted apart.
 
     python bench/drift.py [--prose 300] [--source 200] [--seed 0] [--only TEXT] [--json]
+    python bench/drift.py --again [--json]
+
+What was judged is kept, so a run that was cut off goes on, and where the same command runs several
+times at once, they share the work. With `--again`, those that survived the run whose results are
+kept are judged once more, by the tree as it now stands.
 """
 
 import argparse
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,8 +32,9 @@ os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}  # read
 os.environ |= {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from _judges import Doctest, Engine, Stock, Tests
-from _mutations import Mutant, draw, page_edits, page_parses, parses, source_edits
+from _journal import Journal, digest, key_of
+from _judges import LIMIT, Doctest, Engine, Stock, Tests
+from _mutations import Mutant, draw, page_edits, page_parses, parses, redrawn, source_edits
 from build import ROOT, copy_book
 from proofbook.book import Book
 from proofbook.bookfile import load
@@ -49,12 +57,14 @@ class Outcome:
         mutant: What was changed.
         ours: The judges that should notice.
         caught: By the name of each judge, what it said; judges that said nothing are left out.
+        seconds: How long each took.
         reason: Why nobody could notice, where that is argued.
     """
 
     mutant: Mutant
     ours: Sequence[str]
     caught: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
     reason: str = ""
 
     @property
@@ -62,32 +72,80 @@ class Outcome:
         """Whether those let it pass that should have noticed."""
         return self.caught.keys().isdisjoint(self.ours)
 
-
-class Clock:
-    """Says how far things are, on stderr, and adds up how long each judge took."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def judging(self, judge: str) -> Iterator[None]:
-        """Count the time within as this judge's."""
+    def ask(self, judge: str, find: Callable[[], str]) -> bool:
+        """Whether a judge notices; what it says is noted, and how long it took."""
         start = time.perf_counter()
-        yield
-        self.seconds[judge] = self.seconds.get(judge, 0.0) + time.perf_counter() - start
+        if wrong := find():
+            self.caught[judge] = wrong
+        self.seconds[judge] = round(time.perf_counter() - start, 1)
+        return bool(wrong)
 
-    def tell(self, number: int, of: int, one: Outcome) -> None:
-        """One line for a mutant that all have judged."""
-        mutant, found = one.mutant, "; ".join(f"{j}: {w}" for j, w in one.caught.items())
-        place = f"{mutant.path}:{mutant.line}"
-        line = f"{number}/{of} {place} {mutant.kind}: {found or 'survived'}"
-        print(line[:200], file=sys.stderr, flush=True)
+    def tell(self) -> None:
+        """Say on stderr what was found."""
+        found = "; ".join(f"{judge}: {wrong}" for judge, wrong in self.caught.items())
+        place = f"{self.mutant.path}:{self.mutant.line} {self.mutant.kind}"
+        line = f"{place}: {found or 'survived'}".replace("\n", " ")
+        print(f"{line[:180]} {self.seconds}", file=sys.stderr, flush=True)
 
 
-def copy_tree() -> Path:
+@dataclass(frozen=True)
+class Bench:
+    """A copy of the tree to work in, and what is known of it.
+
+    Attributes:
+        folder: Where this process may write.
+        tree: The copy.
+        pages: Its pages, by path.
+        engine: The engine, with this copy as its book.
+        journal: What was judged.
+        digest: A name for the content of the tree.
+    """
+
+    folder: Path
+    tree: Path
+    pages: dict[str, str]
+    engine: Engine
+    journal: Journal
+    digest: str
+
+    @property
+    def models(self) -> Path:
+        """Where the models are that were trained, and those that mutants train."""
+        return self.folder / "models"
+
+    def demand_that_holds(self, path: str) -> None:
+        """Stop where a page is wrong as it stands: then what is found there says nothing."""
+        if wrong := self.engine.finds(path, self.pages[path]):
+            raise SystemExit(f"{path} does not hold as it stands: {wrong}")
+
+    def judged(
+        self, mutants: Sequence[Mutant], ours: Sequence[str], ask: Callable[[Outcome], None]
+    ) -> list[Outcome]:
+        """The outcome of each mutant; what nobody has judged yet, or is judging now, is asked."""
+        for wait in (False, True):
+            for path in sorted({mutant.path for mutant in mutants}):
+                with self.journal.alone(path, wait) as mine:
+                    for mutant in mutants if mine else ():
+                        if mutant.path == path and self.known(mutant) is None:
+                            one = Outcome(mutant, ours)
+                            ask(one)
+                            self.journal.add(self.key(mutant), [one.caught, one.seconds])
+                            one.tell()
+        return [Outcome(mutant, ours, *self.known(mutant) or ()) for mutant in mutants]
+
+    def known(self, mutant: Mutant) -> list[dict] | None:
+        """What was found of a mutant."""
+        return self.journal.get(self.key(mutant))
+
+    def key(self, mutant: Mutant) -> str:
+        """Where the journal has a mutant."""
+        return key_of(self.digest, mutant.path, mutant.text)
+
+
+def copy_tree(folder: Path) -> Path:
     """A copy of the tree at a place that stays, so that results of unchanged pages stay known."""
-    tree, fresh = HOME / "tree", HOME / "fresh"
-    tree.mkdir(parents=True, exist_ok=True)
+    tree, fresh = folder / "tree", folder / "fresh"
+    tree.mkdir(exist_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
     copy_book(fresh)
     shutil.copytree(ROOT / "tests", fresh / "tests", ignore=shutil.ignore_patterns("__pycache__"))
@@ -99,22 +157,21 @@ def copy_tree() -> Path:
     return tree
 
 
-def keep_models_apart() -> Callable[[], None]:
-    """Give the copy the models that are trained already; returns what forgets those of mutants."""
+def keep_models_apart(folder: Path) -> None:
+    """Give the copy the models that are trained already, in a folder of its own."""
     kept = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
-    folder = HOME / "models"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for model in kept.glob("*.safetensors"):
         (folder / model.name).symlink_to(model)
     os.environ["GLASSFORMER_CACHE"] = str(folder)
 
-    def forget() -> None:
-        for file in folder.iterdir():
-            if not file.is_symlink():
-                file.unlink()
 
-    return forget
+def forget_models(folder: Path) -> None:
+    """Take away what mutants have trained."""
+    for file in folder.iterdir():
+        if not file.is_symlink():
+            file.unlink()
 
 
 def preload() -> None:
@@ -139,70 +196,62 @@ def chosen(found: dict[str, str], only: str) -> dict[str, str]:
     return {path: text for path, text in found.items() if only in path}
 
 
-def demand_that_all_hold(engine: Engine, pages: dict[str, str], needed: set[str]) -> None:
-    """Stop where a page is wrong as it stands: then what is found there says nothing."""
-    for path in sorted(needed):
-        print(f"{path} as it stands", file=sys.stderr, flush=True)
-        if wrong := engine.finds(path, pages[path]):
-            raise SystemExit(f"{path} does not hold as it stands: {wrong}")
-
-
-def judge_pages(
-    mutants: Sequence[Mutant], pages: dict[str, str], engine: Engine, tree: Path, clock: Clock
-) -> list[Outcome]:
+def judge_pages(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
     """Each mutant of a page before the engine, stock markdown-exec and doctest."""
-    folders = [HOME / "stock", HOME / "doctest"]
+    folders = [bench.folder / "stock", bench.folder / "doctest"]
     for folder in folders:
         folder.mkdir(exist_ok=True)
-    stock, doctest = Stock(tree, folders[0], pages), Doctest(tree, folders[1], pages)
-    outcomes = []
-    for mutant in mutants:
-        one = Outcome(mutant, PAGE_JUDGES[:1])
-        with clock.judging("book"):
-            if wrong := engine.finds(mutant.path, mutant.text):
-                one.caught["book"] = wrong
-        for name, judge in (("stock", stock), ("doctest", doctest)):
-            with clock.judging(name):
-                if judge.catches(mutant.path, mutant.text):
-                    one.caught[name] = "noticed"
-        outcomes.append(one)
-        clock.tell(len(outcomes), len(mutants), one)
-    return outcomes
+    stock = Stock(bench.tree, folders[0], bench.pages)
+    doctest = Doctest(bench.tree, folders[1], bench.pages)
+
+    def ask(one: Outcome) -> None:
+        path, text = one.mutant.path, one.mutant.text
+        bench.demand_that_holds(path)
+        one.ask("book", lambda: bench.engine.finds(path, text))
+        one.ask("stock", lambda: "noticed" if stock.catches(path, text) else "")
+        one.ask("doctest", lambda: "noticed" if doctest.catches(path, text) else "")
+
+    return bench.judged(mutants, PAGE_JUDGES[:1], ask)
 
 
-def judge_modules(
-    mutants: Sequence[Mutant], pages: dict[str, str], engine: Engine, tree: Path, clock: Clock
-) -> list[Outcome]:
+def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
     """Each mutant of a module before its tests, and before its chapters if they do not notice."""
-    forget, tests = keep_models_apart(), Tests(tree)
-    sound: set[str] = set()
-    outcomes = []
-    for mutant in mutants:
-        one = Outcome(mutant, MODULE_JUDGES)
-        with changed(tree / mutant.path, mutant.text):
-            for judge, find in stages(Path(mutant.path), pages, engine, tests):
-                with clock.judging(judge):
-                    if wrong := find():
-                        one.caught[judge] = wrong
-                        break
-        forget()
-        demand_that_passes(tests, sound, one)
-        outcomes.append(one)
-        clock.tell(len(outcomes), len(mutants), one)
-    return outcomes
+    if all(bench.known(mutant) for mutant in mutants):
+        return bench.judged(mutants, MODULE_JUDGES, lambda one: None)
+    tests = Tests(bench.tree, seconds_of_tests(bench))
+
+    def ask(one: Outcome) -> None:
+        module = Path(one.mutant.path)
+        with changed(bench.tree / module, one.mutant.text):
+            any(one.ask(judge, find) for judge, find in stages(module, bench, tests))
+        forget_models(bench.models)
+        if "chapters" in one.caught:
+            for path in chapters_of(module, bench.pages):
+                bench.demand_that_holds(path)
+
+    return bench.judged(mutants, MODULE_JUDGES, ask)
 
 
-def stages(
-    module: Path, pages: dict[str, str], engine: Engine, tests: Tests
-) -> list[tuple[str, Callable[[], str]]]:
+def seconds_of_tests(bench: Bench) -> dict[str, float]:
+    """How long each test takes as the tree stands; stop where one fails."""
+    key = key_of(bench.digest, "tests")
+    with bench.journal.alone(key, wait=True):
+        if bench.journal.get(key) is None:
+            tests = Tests(bench.tree, {})
+            if failed := tests.fails(tests.files):
+                raise SystemExit(f"{failed} fails as the tree stands")
+            bench.journal.add(key, tests.seconds)
+    return bench.journal.get(key) or {}
+
+
+def stages(module: Path, bench: Bench, tests: Tests) -> Iterator[tuple[str, Callable[[], str]]]:
     """Who looks at a module, in order: each says what is wrong, or nothing."""
     own, others = tests.stages(module)
-    shown = chapters_of(module, pages)
-    return [
-        ("own test", lambda: tests.fails(own) if own else ""),
-        ("other tests", lambda: tests.fails(others) if others else ""),
-        ("chapters", lambda: next(filter(None, (engine.finds(p, pages[p]) for p in shown)), "")),
-    ]
+    shown = chapters_of(module, bench.pages)
+    found = (bench.engine.finds(path, bench.pages[path]) for path in shown)
+    yield "own test", lambda: tests.fails(own) if own else ""
+    yield "other tests", lambda: tests.fails(others) if others else ""
+    yield "chapters", lambda: next(filter(None, found), "")
 
 
 def chapters_of(module: Path, pages: dict[str, str]) -> list[str]:
@@ -212,16 +261,6 @@ def chapters_of(module: Path, pages: dict[str, str]) -> list[str]:
         if found := [path for path, text in pages.items() if sign in text]:
             return found
     return []
-
-
-def demand_that_passes(tests: Tests, sound: set[str], one: Outcome) -> None:
-    """Stop where a test that has failed fails without the mutant too."""
-    for judge in ("own test", "other tests"):
-        failed = one.caught.get(judge, "")
-        if "::" in failed and failed not in sound:
-            if tests.fails([failed]):
-                raise SystemExit(f"{failed} fails as the tree stands")
-            sound.add(failed)
 
 
 @contextmanager
@@ -271,7 +310,7 @@ def print_table(title: str, rows: list[dict], columns: Sequence[str]) -> None:
 
 def survivors(outcomes: Iterable[Outcome]) -> list[dict]:
     """What nobody noticed who should have."""
-    named = ("path", "line", "kind", "original", "mutated")
+    named = ("path", "line", "kind", "before", "after")
     left = [one.mutant for one in outcomes if one.passed and not one.reason]
     rows = [{name: getattr(mutant, name) for name in named} for mutant in left]
     return sorted(rows, key=lambda row: (row["path"], row["line"]))
@@ -281,7 +320,7 @@ def print_survivors(rows: list[dict]) -> None:
     """File and line of each, with what stood there and what came in its place."""
     print(f"\n{len(rows)} survived")
     for row in rows:
-        before, after = around(row["original"], row["mutated"])
+        before, after = around(*(" ".join(row[name].split()) for name in ("before", "after")))
         print(f"{row['path']}:{row['line']}: {row['kind']}: {before} → {after}")
 
 
@@ -306,30 +345,58 @@ def main() -> None:
     parser.add_argument("--source", type=int, default=200, help="mutants of modules")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a text in the paths of the files to change")
+    parser.add_argument("--again", action="store_true", help="judge those that survived once more")
     parser.add_argument("--json", action="store_true", help=f"write {RESULT.name}")
     options = parser.parse_args()
-    tree, clock = copy_tree(), Clock()
+    journal = Journal(HOME)
+    folder = journal.place()
+    tree = copy_tree(folder)
+    keep_models_apart(folder / "models")
     os.environ["PYTHONPATH"] = str(tree / "src")
     preload()
     pages, modules = texts(tree, "docs/**/*.md"), texts(tree, "src/glassformer/**/*.py")
-    own_pages, own_modules = (chosen(files, options.only) for files in (pages, modules))
-    of_pages = draw(own_pages, page_edits, page_parses, options.prose, options.seed)
-    of_modules = draw(own_modules, source_edits, parses, options.source, options.seed)
-    shown = [page for mutant in of_modules for page in chapters_of(Path(mutant.path), pages)]
-    with Book(load(tree / "mkdocs.yml"), covers=True) as book:
-        engine = Engine(book)
-        demand_that_all_hold(engine, pages, {*shown, *(mutant.path for mutant in of_pages)})
-        on_pages = judge_pages(of_pages, pages, engine, tree, clock)
-        on_modules = judge_modules(of_modules, pages, engine, tree, clock)
-    report(on_pages, on_modules, clock, options)
+    with Book(load(tree / "mkdocs.yml", {"timeout": LIMIT}), covers=True) as book:
+        content = digest(tree, without={RESULT.relative_to(ROOT).as_posix()})
+        bench = Bench(folder, tree, pages, Engine(book), journal, content)
+        if options.again:
+            ask_again(bench, pages | modules, options)
+        else:
+            ask_all(bench, pages, modules, options)
 
 
-def report(
-    on_pages: list[Outcome], on_modules: list[Outcome], clock: Clock, options: argparse.Namespace
+def ask_all(
+    bench: Bench, pages: dict[str, str], modules: dict[str, str], options: argparse.Namespace
 ) -> None:
+    """Draw mutants, judge them, and report."""
+    pages, modules = (chosen(files, options.only) for files in (pages, modules))
+    of_pages = draw(pages, page_edits, page_parses, options.prose, options.seed)
+    of_modules = draw(modules, source_edits, parses, options.source, options.seed)
+    report(judge_pages(of_pages, bench), judge_modules(of_modules, bench), options)
+
+
+def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) -> None:
+    """Judge the survivors of the run whose results are kept, where their lines still stand."""
+    result = json.loads(RESULT.read_text())
+    for name, judge in (("pages", judge_pages), ("modules", judge_modules)):
+        before = result[name]["survivors"]
+        mutants = [one for row in before if (one := redrawn(row, files.get(row["path"], "")))]
+        outcomes = judge(mutants, bench)
+        argue(outcomes)
+        left = survivors(outcomes)
+        print_survivors(left)
+        noticed = sum(not one.passed for one in outcomes)
+        result[name]["again"] = {"asked": len(mutants), "noticed": noticed, "survivors": left}
+    if options.json:
+        write(result)
+
+
+def report(on_pages: list[Outcome], on_modules: list[Outcome], options: argparse.Namespace) -> None:
     """Print the tables and the survivors, and keep them where that is asked for."""
-    seconds = {judge: round(seconds) for judge, seconds in clock.seconds.items()}
-    result: dict = {"seed": options.seed, "seconds": seconds}
+    seconds: Counter[str] = Counter()
+    for one in on_pages + on_modules:
+        seconds.update(one.seconds)
+    result: dict = {"seed": options.seed}
+    result["seconds"] = {judge: round(some) for judge, some in seconds.items()}
     for name, outcomes, judges, columns in (
         ("pages", on_pages, PAGE_JUDGES, PAGE_JUDGES),
         ("modules", on_modules, MODULE_JUDGES, (*MODULE_JUDGES, "caught")),
@@ -339,11 +406,20 @@ def report(
         print_table(name, rows, columns)
         print_survivors(left)
         result[name] = {"rows": rows, "survivors": left}
-    print(f"\nseconds: {seconds}")
+    print(f"\nseconds: {result['seconds']}")
     if options.json:
-        from _turns import machine
+        write(result)
 
-        RESULT.write_text(json.dumps({"machine": machine(), **result}, indent=1) + "\n")
+
+def write(result: dict) -> None:
+    """Keep the results, with the machine and the commit that they hang on."""
+    from _turns import machine
+
+    commit = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    on = machine() | {
+        "commit": subprocess.run(commit, capture_output=True, text=True).stdout.strip()
+    }
+    RESULT.write_text(json.dumps({"machine": on, **result}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,18 @@
-"""The mistakes that the drift bench makes: small, of each kind, and the same for the same seed."""
+"""The mistakes that the drift bench makes, small, of each kind, the same for the same seed; and
+its journal, from which a run goes on."""
 
 import ast
+import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
-from _mutations import Mutant, draw, page_edits, page_parses, parses, source_edits
+from _journal import Journal, digest
+from _mutations import Mutant, draw, page_edits, page_parses, parses, redrawn, source_edits
 
 PAGE = """\
 ---
@@ -160,3 +164,64 @@ def test_mutants_come_from_every_file():
         for path in texts
         for kind in ("code", "digit", "import", "output", "shape", "word")
     )
+
+
+@pytest.mark.parametrize(("mutants", "text"), [(of_page, PAGE), (of_module, MODULE)])
+def test_a_mutant_is_found_again_in_a_text_that_has_grown(mutants, text):
+    for one in mutants():
+        row = {name: asdict(one)[name] for name in ("path", "kind", "line", "before", "after")}
+        assert redrawn(row, text) == one
+        again = redrawn(row, f"\n# More\n{text}\n{one.before}\n")
+        assert again.text == f"\n# More\n{one.text}\n{one.before}\n"
+        assert again.line == one.line + 2
+        assert redrawn(row, text.replace(one.before, "")) is None
+
+
+def test_a_journal_is_read_by_the_next_run_and_by_one_beside_it(tmp_path):
+    one, beside = Journal(tmp_path), Journal(tmp_path)
+    one.add("a", [{"book": "line 7"}, {}])
+    assert beside.get("a") == [{"book": "line 7"}, {}]
+    one.add("b", 2)
+    assert [beside.get(key) for key in "abc"] == [[{"book": "line 7"}, {}], 2, None]
+    with (tmp_path / "judged.jsonl").open("a") as cut_off:
+        cut_off.write('{"c": 3')
+    after = Journal(tmp_path)
+    after.add("d", 4)
+    assert [after.get(key) for key in "bcd"] == [2, None, 4]
+
+
+IN_ANOTHER = """
+import sys
+from pathlib import Path
+from _journal import Journal
+journal = Journal(Path(sys.argv[1]))
+with journal.alone("x", wait=False) as x, journal.alone("y", wait=False) as y:
+    print(x, y, journal.place().name)
+"""
+
+
+def test_what_one_process_works_on_no_other_does(tmp_path):
+    journal = Journal(tmp_path)
+
+    def another() -> str:
+        command = [sys.executable, "-c", IN_ANOTHER, str(tmp_path)]
+        bench = Path(__file__).parents[2] / "bench"
+        return subprocess.run(command, capture_output=True, text=True, cwd=bench).stdout.strip()
+
+    with journal.alone("x", wait=True) as mine:
+        assert mine
+        assert another() == "False True 0"
+    assert journal.place().name == "0"
+    assert another() == "True True 1"
+
+
+def test_a_digest_names_what_a_tree_holds(tmp_path):
+    names = ("a.md", "b/c.py", ".cache/d", "result.json")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("7")
+    before = digest(tmp_path, without={"result.json"})
+    for name in names:
+        (tmp_path / name).write_text("8")
+        assert (digest(tmp_path, without={"result.json"}) != before) == (name in names[:2])
+        (tmp_path / name).write_text("7")
