@@ -99,21 +99,23 @@ class Engine:
 class Stock:
     """`mkdocs build --strict` of a book that has the one page, with stock markdown-exec.
 
-    The other pages are left out, and links to them are not looked at. A page whose blocks are as
-    they were is built without running them, since they would do what they did. A block that fails
-    on purpose warns on the page as it stands, so what counts is whether there are more warnings.
+    The other pages are left out, and links to them are not looked at, so that only blocks can
+    warn: a page whose blocks are as they were is not built again. A block that fails on purpose
+    warns on the page as it stands, so what counts is whether there are more warnings.
     """
 
     def __init__(self, tree: Path, folder: Path, pages: Mapping[str, str]) -> None:
         self._tree, self._folder, self._pages = tree, folder, pages
-        self._known: dict[tuple[str, bool], int] = {}
+        self._known: dict[str, int] = {}
         shutil.copy(tree / "mkdocs.yml", folder)
         configure(folder, self._configure)
 
     def catches(self, path: str, text: str) -> bool:
         """Whether the build warns of more than it does of the page as it stands."""
-        runs = _code(text) != _code(self._pages[path])
-        return self._warnings(path, text, runs) > self._warnings(path, self._pages[path], runs)
+        sound = self._pages[path]
+        return _code(text) != _code(sound) and self._warnings(path, text) > self._warnings(
+            path, sound
+        )
 
     def _configure(self, config: dict) -> None:
         drop_proofbook(config, "markdown-exec")
@@ -121,16 +123,15 @@ class Stock:
         config["validation"] = dict.fromkeys(config["validation"], "ignore")
         config["theme"]["custom_dir"] = str(self._tree / "overrides")
 
-    def _warnings(self, path: str, text: str, runs: bool) -> int:
-        options = f'exec="on" source="above" session="{Path(path).stem}"' if runs else ""
-        page = stock_page(text, options)
-        if (page, runs) not in self._known:
+    def _warnings(self, path: str, text: str) -> int:
+        page = stock_page(text, f'exec="on" source="above" session="{Path(path).stem}"')
+        if page not in self._known:
             shutil.rmtree(self._folder / "docs", ignore_errors=True)
             file = self._folder / path
             file.parent.mkdir(parents=True)
             file.write_text(page)
-            self._known[page, runs], _ = forked(self._build, self._tree)
-        return self._known[page, runs]
+            self._known[page], _ = forked(self._build, self._tree)
+        return self._known[page]
 
     def _build(self) -> int:
         from mkdocs.commands.build import build
