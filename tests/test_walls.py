@@ -118,9 +118,16 @@ def test_glassformer_loads_little_more_than_torch():
     assert extra <= {"glassformer", "jaxtyping", "wadler_lindig"}
 
 
-def test_views_load_no_notebook_and_no_plotting_library():
-    loaded = loaded_by("import glassformer.views")
+@pytest.mark.parametrize("package", ["views", "exercises"])
+def test_a_package_loads_no_notebook_and_no_plotting_library(package):
+    loaded = loaded_by(f"import glassformer.{package}")
     assert not {"transformers", "bertviz", "IPython", "matplotlib"} & loaded
+
+
+@pytest.mark.parametrize("stem", MODULES)
+def test_no_module_hangs_on_the_exercises(stem):
+    """They ask about the modules, and a recipe that hung on them would train anew with each."""
+    assert "glassformer.exercises" not in (SRC / "glassformer" / f"{stem}.py").read_text()
 
 
 def test_a_loaded_encoder_has_no_module_of_transformers_inside():

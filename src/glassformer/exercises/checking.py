@@ -1,0 +1,142 @@
+"""The frame of every exercise: an answer is tried on examples, and a wrong one is told why."""
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.exercises.comparing import difference, shown
+from glassformer.exercises.verdict import Verdict
+
+Example = tuple[str, tuple[Any, ...]]
+
+
+class Draw:
+    """Random tensors, the same at every check, whatever was drawn elsewhere."""
+
+    def __init__(self) -> None:
+        self.generator = torch.Generator("cpu").manual_seed(0)
+
+    def __call__(self, *shape: int) -> Tensor:
+        """Numbers of a normal distribution, in float64."""
+        return torch.randn(shape, generator=self.generator, dtype=torch.float64)
+
+    def ids(self, vocab_size: int, *shape: int) -> Tensor:
+        """Whole numbers from 0 on, all below `vocab_size`."""
+        return torch.randint(vocab_size, shape, generator=self.generator)
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A checker: called with a function, it says whether that is right, or what is wrong with it.
+
+    Attributes:
+        asks: What the function shall give.
+        chapter: The page that poses the exercise, below `docs`.
+        reference: A right answer.
+        examples: Makes what an answer is tried on: a name, and the arguments.
+        mistakes: Wrong answers that are often given, each under what is to be said of it.
+    """
+
+    asks: str
+    chapter: str
+    reference: Callable[..., Any]
+    examples: Callable[[Draw], Iterable[Example]]
+    mistakes: Mapping[str, Callable[..., Any]]
+
+    def __call__(self, answer: Callable[..., Any]) -> Verdict:
+        """Try the answer on every example, and stop at the first that it gets wrong."""
+        if not callable(answer):
+            return Verdict(
+                False,
+                f"Not yet. This is {shown(answer)}; the function itself is to be checked.",
+                ("Hand it over by its name, without calling it.",),
+            )
+        with _same_start():
+            examples = list(self.examples(Draw()))
+            for name, given in examples:
+                outcome = self._outcome(answer, given)
+                if isinstance(outcome, Verdict):
+                    return outcome
+                if told := difference(outcome, self._outcome(self.reference, given)):
+                    return self._not_yet(answer, examples, told, self._call(name, given))
+        names = ", ".join(name for name, _ in examples)
+        return Verdict(True, f"Right. It gives {self.asks}.", (f"Checked with {names}.",))
+
+    def _outcome(self, answer: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+        """What an answer gives, or a verdict where it gives nothing that could be compared."""
+        handed = copied(given)
+        try:
+            outcome = answer(*handed)
+        except NotImplementedError:
+            outcome = None
+        except Exception as error:
+            says = f"Not yet. Your function stops with {type(error).__name__}: {error}"
+            return Verdict(False, says, (*_line_of(error), self._call("", given)))
+        if outcome is None or outcome is ...:
+            says = f"Nothing to check yet. The function gives back nothing; wanted: {self.asks}."
+            return Verdict(False, says)
+        for name, before, after in zip(self._names(), given, handed, strict=False):
+            if difference(after, before) if isinstance(before, Tensor) else False:
+                says = f"Not yet. Your function changes its argument {name}, which is the caller's."
+                return Verdict(False, says, ("Make a new tensor, or work on a clone().",))
+        return outcome
+
+    def _not_yet(
+        self, answer: Callable[..., Any], examples: list[Example], told: str, call: str
+    ) -> Verdict:
+        """What to say of a wrong answer: the mistake, if it is a known one, and what was seen."""
+        outcomes = [self._outcome(answer, given) for _, given in examples]
+        for says, mistake in self.mistakes.items():
+            mistaken = [self._outcome(mistake, given) for _, given in examples]
+            if all(map(_alike, outcomes, mistaken)):
+                return Verdict(False, f"Not yet. {says}", (f"{call}: {told}.",))
+        return Verdict(False, f"Not yet. {told[0].upper()}{told[1:]}.", (call,))
+
+    def _call(self, name: str, given: tuple[Any, ...]) -> str:
+        """An example in words, with the shapes of its arguments."""
+        parts = [
+            f"{argument} {tuple(value.shape) if isinstance(value, Tensor) else shown(value)}"
+            for argument, value in zip(self._names(), given, strict=False)
+            if not callable(value)
+        ]
+        return f"{name}: {', '.join(parts)}" if name else f"It was given {', '.join(parts)}"
+
+    def _names(self) -> list[str]:
+        return list(inspect.signature(self.reference).parameters)
+
+
+def copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments once more, so that an answer cannot change those of the next."""
+    return tuple(value.clone() if isinstance(value, Tensor) else value for value in given)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two outcomes are the same, or both none at all."""
+    if isinstance(one, Verdict) or isinstance(other, Verdict):
+        return isinstance(one, Verdict) and isinstance(other, Verdict)
+    return difference(one, other) is None
+
+
+def _line_of(error: Exception) -> Iterator[str]:
+    """The line of the answer in which it stopped, if it can be read."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__)[1:] if frame.line]
+    if frames:
+        yield f"In the line: {frames[0].line}"
+
+
+@contextmanager
+def _same_start() -> Iterator[None]:
+    """What an answer makes itself is in float64 and on the processor, as what it is given is."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.device("cpu"):
+            yield
+    finally:
+        torch.set_default_dtype(before)

@@ -1,0 +1,78 @@
+"""How an answer is held against the right one, and what to say of the difference."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+# Wide enough for an answer that computes a step in float32, far narrower than any mistake.
+RELATIVE, ABSOLUTE = 1e-5, 1e-6
+
+
+def difference(given: Any, wanted: Any) -> str | None:
+    """What is wrong with an answer, in words; None where nothing is."""
+    if isinstance(wanted, list | tuple):
+        return _of_sequences(given, wanted)
+    if isinstance(wanted, Tensor):
+        return _of_tensors(given, wanted)
+    if isinstance(given, Tensor) and given.numel() == 1:
+        given = given.item()
+    if isinstance(wanted, bool) != isinstance(given, bool) or not isinstance(given, int | float):
+        return f"your answer is {shown(given)}, and {shown(wanted)} is right"
+    if math.isclose(given, wanted, rel_tol=RELATIVE, abs_tol=ABSOLUTE):
+        return None
+    return f"your answer is {shown(given)}, and {shown(wanted)} is right"
+
+
+def shown(value: Any) -> str:
+    """A value in a few words: of a tensor the shape, of a float four digits."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if value is None or isinstance(value, bool | int | str):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}"
+
+
+def _of_sequences(given: Any, wanted: list | tuple) -> str | None:
+    if not isinstance(given, list | tuple):
+        return f"your answer is {shown(given)}, and {len(wanted)} results are wanted"
+    if len(given) != len(wanted):
+        return f"your answer has {len(given)} results, and {len(wanted)} are wanted"
+    for number, (mine, right) in enumerate(zip(given, wanted, strict=True), start=1):
+        if told := difference(mine, right):
+            return f"of your {len(wanted)} results, number {number}: {told}"
+    return None
+
+
+def _of_tensors(given: Any, wanted: Tensor) -> str | None:
+    if not isinstance(given, Tensor):
+        return f"your answer is {shown(given)}, and a tensor of {tuple(wanted.shape)} is wanted"
+    if given.shape != wanted.shape:
+        return f"your answer has shape {tuple(given.shape)}, and {tuple(wanted.shape)} is right"
+    if _kind(given) != _kind(wanted):
+        return f"your answer is of {given.dtype}, and {_kind(wanted)} is wanted"
+    mine, right = given.detach().double().cpu(), wanted.detach().double().cpu()
+    wrong = ~torch.isclose(mine, right, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+    if not wrong.any():
+        return None
+    place = wrong.nonzero()[0].tolist()
+    at = f"at {place} " if place else ""
+    found, expected = (_number(x[tuple(place)].item(), wanted.dtype) for x in (mine, right))
+    return f"{at}your answer has {found}, and {expected} is right"
+
+
+def _number(value: float, dtype: torch.dtype) -> str:
+    if dtype == torch.bool:
+        return str(bool(value))
+    return f"{value:.4g}" if dtype.is_floating_point else str(int(value))
+
+
+def _kind(tensor: Tensor) -> str:
+    if tensor.dtype == torch.bool:
+        return "bool"
+    return "a float type" if tensor.is_floating_point() else "an integer type"

@@ -1,0 +1,94 @@
+"""Exercises of the chapter on many heads."""
+
+import torch
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+
+CHAPTER = "encoder/many-heads.md"
+
+
+def _hidden(draw: Draw):
+    yield "two heads", (draw(1, 3, 10), 2)
+    yield "a batch of three sentences", (draw(3, 7, 55), 5)
+
+
+def _split(hidden, num_heads):
+    return torch.stack(hidden.chunk(num_heads, dim=-1), dim=1)
+
+
+check_split_heads = Exercise(
+    asks="one piece of each vector for each head, as (batch, heads, seq, head_dim)",
+    chapter=CHAPTER,
+    reference=_split,
+    examples=_hidden,
+    mistakes={
+        "The shape is right, but a view straight to it cuts across the words. First view as "
+        "(batch, seq, heads, head_dim), then swap the middle axes.": (
+            lambda x, n: x.reshape(x.shape[0], n, x.shape[1], -1)
+        ),
+        "The heads stand behind the words; swap axes 1 and 2.": (
+            lambda x, n: x.unflatten(-1, (n, -1))
+        ),
+        "Each head takes numbers from all over the vector; it should take neighbours.": (
+            lambda x, n: x.unflatten(-1, (-1, n)).permute(0, 3, 1, 2)
+        ),
+        "The last two axes are swapped: each head should have one row for each word.": (
+            lambda x, n: _split(x, n).mT
+        ),
+        "Every head gets the whole vector, and each should get a piece.": (
+            lambda x, n: x[:, None].expand(-1, n, -1, -1)
+        ),
+    },
+)
+
+
+def _projections(draw: Draw):
+    for name, heads, *shape in (("two heads", 2, 1, 3, 10), ("a batch", 3, 2, 5, 21)):
+        width = shape[-1]
+        weights = (draw(width, width) / width**0.5 for _ in range(4))
+        yield name, (draw(*shape), *weights, heads)
+
+
+def _multi_head(hidden, w_q, w_k, w_v, w_o, num_heads, scale=None, merge=None):
+    """All heads, with a scale and a way to merge them that can be had wrong."""
+    query, key, value = (_split(F.linear(hidden, w), num_heads) for w in (w_q, w_k, w_v))
+    output = F.scaled_dot_product_attention(query, key, value, scale=scale)
+    merged = torch.cat(output.unbind(1), dim=-1) if merge is None else merge(output)
+    return F.linear(merged, w_o)
+
+
+check_multi_head = Exercise(
+    asks="the output of all heads, merged and projected",
+    chapter=CHAPTER,
+    reference=_multi_head,
+    examples=_projections,
+    mistakes={
+        "The scores are divided by √d_model; each head is only head_dim wide.": (
+            lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=x.shape[-1] ** -0.5)
+        ),
+        "The scores are not divided by √head_dim.": (
+            lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=1.0)
+        ),
+        "The last projection, w_o, is missing.": (
+            lambda x, q, k, v, o, n: _multi_head(x, q, k, v, torch.eye(x.shape[-1]), n)
+        ),
+        "The heads are merged without swapping the axes back, which mixes up the words.": (
+            lambda x, q, k, v, o, n: _multi_head(
+                x, q, k, v, o, n, merge=lambda heads: heads.reshape(x.shape)
+            )
+        ),
+        "This is one head of the whole width; split the projections into num_heads first.": (
+            lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, 1)
+        ),
+        "The weights are those of nn.Linear, which multiplies by their transpose: x @ w.mT.": (
+            lambda x, q, k, v, o, n: _multi_head(x, q.mT, k.mT, v.mT, o.mT, n)
+        ),
+        "Queries and keys have exchanged their projections.": (
+            lambda x, q, k, v, o, n: _multi_head(x, k, q, v, o, n)
+        ),
+        "The values are not projected by w_v.": (
+            lambda x, q, k, v, o, n: _multi_head(x, q, k, torch.eye(x.shape[-1]), o, n)
+        ),
+    },
+)

@@ -1,0 +1,42 @@
+"""What a checker has to say: right, not yet, or nothing to check."""
+
+from dataclasses import dataclass
+from html import escape
+
+STYLE = (
+    ".glassformer-verdict{margin:1em 0;padding:.1em 0 .1em 1em;border-left:.25em solid #c2571a;"
+    "font-size:.94em;line-height:1.5;overflow-wrap:anywhere}"
+    ".glassformer-verdict.right{border-color:#2f7d4f}"
+    ".glassformer-verdict p{margin:.35em 0;max-width:none}"
+    ".glassformer-verdict p+p{font-size:.92em;opacity:.85}"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Verdict:
+    """A sentence for the reader, and what stands behind it; true where the answer is right.
+
+    Attributes:
+        right: Whether every check holds.
+        says: A word or two and a full stop, then the sentence.
+        because: What was checked, or seen, a line each.
+    """
+
+    right: bool
+    says: str
+    because: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __str__(self) -> str:
+        return "\n".join([self.says, *(f"  {line}" for line in self.because)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        word, dot, rest = self.says.partition(". ")
+        lines = [f"<strong>{escape(word + dot)}</strong>{escape(rest)}", *map(escape, self.because)]
+        body = "".join(f"<p>{line}</p>" for line in lines)
+        kind = "glassformer-verdict right" if self.right else "glassformer-verdict"
+        return f'<div class="{kind}" data-search-exclude><style>{STYLE}</style>{body}</div>'
