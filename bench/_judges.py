@@ -113,9 +113,9 @@ class Stock:
     def catches(self, path: str, text: str) -> bool:
         """Whether the build warns of more than it does of the page as it stands."""
         sound = self._pages[path]
-        return _code(text) != _code(sound) and self._warnings(path, text) > self._warnings(
-            path, sound
-        )
+        if _code(text) == _code(sound):
+            return False
+        return self._warnings(path, text) > self._warnings(path, sound)
 
     def _configure(self, config: dict) -> None:
         drop_proofbook(config, "markdown-exec")
@@ -158,10 +158,10 @@ class Doctest:
 
     def catches(self, path: str, text: str) -> bool:
         """Whether more examples fail than do on the page as it stands."""
-        return self._failures(text) > self._failures(self._pages[path])
+        document, sound = _examples(text), _examples(self._pages[path])
+        return document != sound and self._failures(document) > self._failures(sound)
 
-    def _failures(self, text: str) -> int:
-        document = _examples(text)
+    def _failures(self, document: str) -> int:
         if document not in self._known:
             file = self._folder / "page.txt"
             file.write_text(document)
