@@ -80,8 +80,10 @@ def as_notebook(script: str) -> str:
 def render(page: Page, run: Callable[..., None], config: MkDocsConfig, files: Files) -> None:
     """Convert the text around the cells, then put the cells into it."""
     cells = executed(page, run, config, files)
+    found = counted(cells)
+    config.plugins["proofbook"].labs[f"docs/{page.file.src_uri}"] = found
     url = partial(asset_url, page, config)
-    blocks = {"<!--about-->": about(page, cells)}
+    blocks = {"<!--about-->": about(page, found)}
     parts = []
     for number, cell in enumerate(cells):
         if cell["cell_type"] == "markdown":
@@ -160,15 +162,20 @@ def complaint(page: Page, message: str) -> str:
     return f"docs/{page.file.src_uri}{line}: a cell of this lab fails\n\n{plain}"
 
 
-def about(page: Page, cells: list[Cell]) -> str:
-    """The line below the title: what was run and asserted, and where the files are."""
+def counted(cells: list[Cell]) -> dict[str, int]:
+    """How many cells have run, and how many assertions they hold; each of them was true."""
     codes = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     nodes = [node for code in codes for node in ast.walk(ast.parse(code))]
-    checks = sum(isinstance(node, ast.Assert) for node in nodes)
+    return {"cells": len(codes), "assertions": sum(isinstance(n, ast.Assert) for n in nodes)}
+
+
+def about(page: Page, found: dict[str, int]) -> str:
+    """The line below the title: what was run and asserted, and where the files are."""
     name = PurePosixPath(page.file.src_uri)
     return (
-        f'<p class="lab-about">Run when this page was built: {len(codes)} cells, {checks} '
-        f'assertions. Take it along as a <a href="../{name.stem}.ipynb" download>notebook</a> or '
+        f'<p class="lab-about">Run when this page was built: {found["cells"]} cells, '
+        f"{found['assertions']} assertions. Take it along as a "
+        f'<a href="../{name.stem}.ipynb" download>notebook</a> or '
         f'a <a href="{name.name}" download>script</a>.</p>'
     )
 

@@ -22,6 +22,9 @@ from proofbook.bookfile import BookSettings
 KINDS = ("blocks", "doctests", "claims")
 NOT_RUN = "not run"
 
+Labs = Mapping[str, Mapping[str, int]]
+"""By path, what was counted in each page that something else than this engine ran."""
+
 
 def counts(checked: Checked) -> dict[str, int]:
     """How many blocks, doctest examples and claims of a page were verified."""
@@ -90,10 +93,11 @@ def listed(exempt: Mapping[str, int]) -> str:
     return ", ".join(f"{number} {reason}" for reason, number in exempt.items())
 
 
-def account(pages: Sequence[Checked], about: Mapping[str, Any]) -> dict[str, Any]:
+def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> dict[str, Any]:
     """The ledger of a whole book: what `verified.json` holds and the book's own page shows."""
     exempt = [exemptions(one) for one in pages]
     totals = {name: sum(counts(one)[name] for one in pages) for name in KINDS}
+    programs = [len(one.page.chapter.blocks) for one in pages]  # one behind each copy button
     per_page = {
         one.page.chapter.path: {
             **counts(one),
@@ -105,17 +109,23 @@ def account(pages: Sequence[Checked], about: Mapping[str, Any]) -> dict[str, Any
     }
     return {
         **about,
-        "totals": {**totals, "exempt": sum(sum(reasons.values()) for reasons in exempt)},
+        "totals": {
+            **totals,
+            "exempt": sum(sum(reasons.values()) for reasons in exempt),
+            "programs": sum(programs),
+            "notebooks": sum(number > 0 for number in programs),
+        },
         "exemptions": dict(sorted(sum(map(Counter, exempt), Counter()).items())),
         "devices": sorted({one.run.device for one in pages if _ran(one)}),
         "problems": sum(len(one.problems) for one in pages),
         "pages": per_page,
+        "labs": {path: dict(found) for path, found in labs.items()},
     }
 
 
-def verified_json(pages: Sequence[Checked], about: Mapping[str, Any]) -> str:
+def verified_json(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> str:
     """The ledger of a whole site."""
-    return json.dumps(account(pages, about), indent=2, sort_keys=True)
+    return json.dumps(account(pages, about, labs), indent=2, sort_keys=True)
 
 
 def _ran(checked: Checked) -> bool:

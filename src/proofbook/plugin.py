@@ -62,6 +62,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         self.extension = ProofbookExtension(alone=False)
         self.unreadable: list[Problem] = []
         self.about: dict[str, Any] = {}
+        self.labs: dict[str, dict[str, int]] = {}  # told by who runs them
         self.assets: dict[str, Path] = {}
         self.offered: dict[str, str] = {}
         self.reading_order: list[Page] = []
@@ -152,7 +153,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Write the ledger of the site."""
-        ledger = verified_json(self._book.results, self.about)
+        ledger = verified_json(self._book.results, self.about, self.labs)
         (Path(config.site_dir) / "verified.json").write_text(ledger, encoding="utf-8")
 
     def on_serve(
@@ -167,7 +168,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
     def _summarise(self, files: Files) -> None:
         """Fill in what a page says about the whole book, now that all pages have run."""
         book = self._book
-        ledger = account(book.results, self.about)
+        ledger = account(book.results, self.about, self.labs)
         for page in [file.page for file in files.documentation_pages() if file.page]:
             links = {
                 _name(one.file, book): (str(one.title), one.file.url_relative_to(page.file))

@@ -69,11 +69,22 @@ def _pages(ledger: Account, links: Links) -> str:
     return _table(("page", *KINDS, "exempt"), rows)
 
 
+def _labs(ledger: Account, links: Links) -> str:
+    labs = ledger["labs"]
+    kinds = sorted({kind for found in labs.values() for kind in found})
+    rows = (
+        (_link(path, links), *(_number(found.get(kind, 0)) for kind in kinds))
+        for path, found in labs.items()
+    )
+    return _table(("page", *kinds), rows)
+
+
 PARTS: dict[str, Callable[[Account, Links], str]] = {
     "totals": _totals,
     "exemptions": _exemptions,
     "circumstances": _circumstances,
     "pages": _pages,
+    "labs": _labs,
 }
 
 

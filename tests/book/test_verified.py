@@ -10,7 +10,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import jupytext
 import pytest
+import test_notebooks
+import test_payloads
 
 from glassformer.checkpoints import DEFAULT_SHA256
 
@@ -63,6 +66,7 @@ def counted(text: str) -> dict[str, Any]:
         "claims": len(re.findall(r"[\]`*_]\{ (?:equals|holds|value)\b", said)),
         "exempt": reasons.total(),
         "reasons": reasons,
+        "pycon": sum(bool(re.match(r"pycon\b", head)) for head, _ in fences),
     }
 
 
@@ -74,11 +78,26 @@ def test_every_number_is_what_a_count_of_the_chapters_gives(ledger):
         page = ledger["pages"][path]
         assert {name: page[name] for name in KINDS} == {name: chapter[name] for name in KINDS}, path
     totals = {name: sum(chapter[name] for chapter in chapters.values()) for name in KINDS}
-    assert ledger["totals"] == totals
+    programs = [chapter["blocks"] + chapter["pycon"] for chapter in chapters.values()]
+    run_by_tests = {"programs": sum(programs), "notebooks": len(test_notebooks.CHAPTERS)}
+    assert ledger["totals"] == totals | run_by_tests
+    assert list(chapters) == test_payloads.CHAPTERS  # each with all of its programs
     reasons = sum((chapter["reasons"] for chapter in chapters.values()), Counter())
     assert ledger["exemptions"] == dict(reasons)
     assert totals["blocks"] > 300
     assert totals["claims"] > 800
+
+
+def test_labs_stand_with_the_cells_that_ran_and_the_assertions_that_held(site, ledger):
+    found = {}
+    for lab in sorted((ROOT / "docs/labs").glob("*.py")):
+        codes = [cell.source for cell in jupytext.read(lab).cells if cell.cell_type == "code"]
+        asserted = sum(len(re.findall(r"^\s*assert\b", code, re.MULTILINE)) for code in codes)
+        found[f"docs/labs/{lab.name}"] = {"cells": len(codes), "assertions": asserted}
+    assert ledger["labs"] == found
+    assert all(lab["assertions"] > 3 for lab in found.values())
+    in_file = [[str(lab["assertions"]), str(lab["cells"])] for lab in found.values()]
+    assert sorted(row[1:] for row in table(site, "labs")) == sorted(in_file)
 
 
 def test_the_page_says_what_the_file_says(site, ledger):
@@ -124,7 +143,7 @@ def test_nothing_tells_of_the_machine_that_built_it(site, ledger):
     host = re.escape(socket.gethostname())
     assert not re.search(rf"(?<![\w/-]){host}(?![\w/-])", told)
     assert ledger.keys() == {
-        *("built", "commit", "data", "devices", "exemptions", "pages", "problems"),
+        *("built", "commit", "data", "devices", "exemptions", "labs", "pages", "problems"),
         *("totals", "variables", "versions"),
     }
     assert re.fullmatch(r"([0-9a-f]{12}(-dirty)?)?", ledger["commit"])

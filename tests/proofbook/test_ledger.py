@@ -86,7 +86,7 @@ def test_a_variable_is_named_where_it_is_set_and_its_value_kept_back(tmp_path, m
     running = Settings(tmp_path, environment=("BOOK_CHECKPOINT", "BOOK_EMPTY", "BOOK_UNSET"))
     about = circumstances(BookSettings(running, tmp_path))
     assert about["variables"] == ["BOOK_CHECKPOINT"]
-    assert "secret" not in verified_json([checked("a.md")], about) + foot_html(
+    assert "secret" not in verified_json([checked("a.md")], about, {}) + foot_html(
         checked("a.md"), about
     )
 
@@ -111,8 +111,11 @@ def test_the_foot_is_one_folded_line(tmp_path):
 
 def test_the_site_s_ledger_adds_up(tmp_path):
     pages = [checked("a.md"), checked("b.md", EXEMPT), checked("c.md", "")]
-    ledger = json.loads(verified_json(pages, circumstances(settings(tmp_path))))
-    assert ledger["totals"] == {"blocks": 2, "doctests": 4, "claims": 2, "exempt": 4}
+    labs = {"lab.py": {"cells": 7, "assertions": 5}}
+    ledger = json.loads(verified_json(pages, circumstances(settings(tmp_path)), labs))
+    totals = {"blocks": 2, "doctests": 4, "claims": 2, "exempt": 4}
+    assert ledger["totals"] == totals | {"programs": 4, "notebooks": 2}
+    assert ledger["labs"] == labs
     assert ledger["exemptions"] == {"name": 2, "not run": 1, "source": 1}
     assert ledger["pages"]["c.md"]["blocks"] == 0
     assert ledger["pages"]["b.md"]["exempt"] == 4

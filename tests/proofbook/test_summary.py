@@ -18,6 +18,7 @@ LEDGER = {
     "built": "2017-07-14 02:40 UTC",
     "devices": ["cpu", "cuda"],
     "problems": 0,
+    "labs": {"docs/lab.py": {"cells": 7, "assertions": 1235}},
     "pages": {
         "docs/b.md": {
             "blocks": 0,
@@ -62,6 +63,12 @@ def test_each_place_has_its_table_and_all_else_stays():
 def test_a_text_that_stood_in_a_place_is_replaced():
     html = filled('<div data-verified="totals">\n<p>Later.</p>\n</div>', LEDGER, {})
     assert "Later" not in html
+
+
+def test_labs_stand_with_what_was_counted_in_them():
+    html = filled(place("labs"), LEDGER, {"docs/lab.py": ("L", "../lab/")})
+    assert "<th>assertions</th><th>cells</th>" in html
+    assert rows(html) == [["L", "1,235", "7"]]
 
 
 def test_reasons_are_counted():
@@ -117,6 +124,7 @@ def test_a_page_that_comes_first_knows_those_that_come_after_it(tmp_path):
     tables = [rows(part) for part in html.split('<div data-verified="')[1:]]
     assert tables[0] == [
         ["pages", "3"], ["blocks", "2"], ["doctests", "0"], ["claims", "2"], ["exempt", "2"],
+        ["programs", "2"], ["notebooks", "2"],
     ]  # fmt: skip
     assert tables[1] == [["example", "2"]]
     zeros = ["0", "0", "0", "0"]
