@@ -1,0 +1,139 @@
+"""`signatures`: what functions and modules take and give, in axis words, and in a call's sizes."""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from functools import partial
+from html import escape
+from typing import Any, get_args
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.views.view import View, aligned
+
+STYLE = """
+.glassformer-signatures{overflow-x:auto;margin:1em 0}
+.glassformer-signatures table{border-collapse:collapse;width:100%;font-size:.86em;
+font-variant-numeric:tabular-nums}
+.glassformer-signatures th,.glassformer-signatures td{padding:.3em .6em;text-align:left;
+vertical-align:baseline;border-bottom:1px solid rgba(128,128,128,.25)}
+.glassformer-signatures tbody th{font-weight:inherit}
+.glassformer-signatures .size{white-space:nowrap}
+@media print{.glassformer-signatures{overflow:visible}
+.glassformer-signatures tr{break-inside:avoid}}
+""".replace("\n", "")
+HEADER = ("name", "tensor", "shape", "here")
+
+Row = tuple[str, str, str]
+
+
+def signatures(*calls: "partial[Any]") -> View:
+    """Makes each call and tabulates its tensors: the shape of its signature beside its sizes.
+
+    An axis word must mean one size within a call.
+
+    Args:
+        calls: Functions and modules with what they are called with, `partial(f, x, mask=m)`.
+
+    Raises:
+        ValueError: A tensor has not the shape that the signature says.
+    """
+    tables = {f"{number} {name_of(call.func)}": rows_of(call) for number, call in enumerate(calls)}
+    lines = [list(HEADER)]
+    for name, rows in tables.items():
+        names = [name.partition(" ")[2], *[""] * len(rows)]
+        lines += [[first, *row] for first, row in zip(names, rows, strict=False)]
+    return View(draw(tables), aligned(lines))
+
+
+def name_of(function: Any) -> str:
+    """What a function, a module's class or a method is called, as one imports it."""
+    if isinstance(function, nn.Module):
+        return type(function).__name__
+    owner = getattr(function, "__self__", None)
+    name: str = function.__name__
+    return name if owner is None else f"{type(owner).__name__}.{name}"
+
+
+def rows_of(call: "partial[Any]") -> list[Row]:
+    """Name, axis words and shape of each tensor that a call takes and gives."""
+    function = call.func.forward if isinstance(call.func, nn.Module) else call.func
+    signature = inspect.signature(function)
+    with torch.no_grad():
+        output = call()
+    sizes: dict[str, int] = {}
+    rows = []
+    for name, value, annotation in values(signature, call, output):
+        if isinstance(value, Tensor) and (axes := axes_of(annotation)) is not None:
+            bind(axes, tuple(value.shape), sizes, f"{name_of(call.func)}: {name}")
+            rows.append((name, spoken(axes), str(list(value.shape))))
+    return rows
+
+
+def values(
+    signature: inspect.Signature, call: "partial[Any]", output: Any
+) -> Iterator[tuple[str, Any, Any]]:
+    """Name, value and annotation of what a call takes and gives; of several at once, each."""
+    given = signature.bind(*call.args, **call.keywords).arguments
+    for name, value in given.items():
+        annotation = signature.parameters[name].annotation
+        for one in value if isinstance(value, tuple) else (value,):
+            yield name, one, annotation
+    if isinstance(output, tuple):
+        annotations = get_args(signature.return_annotation)
+        yield from (("→", *pair) for pair in zip(output, annotations, strict=True))
+    else:
+        yield "→", output, signature.return_annotation
+
+
+def axes_of(annotation: Any) -> str | None:
+    """The axis words of an annotation; of a mask's, the first that it may have."""
+    for one in (annotation, *get_args(annotation)):
+        if (axes := getattr(one, "dim_str", None)) is not None:
+            return str(axes).strip()
+    return None
+
+
+def bind(axes: str, shape: tuple[int, ...], sizes: dict[str, int], where: str) -> None:
+    """Give each axis word its size.
+
+    Raises:
+        ValueError: There are more or fewer axes, or a word has another size already.
+    """
+    words = axes.split()
+    stars = [at for at, word in enumerate(words) if word.startswith("*") or word == "..."]
+    if stars:
+        rest = len(shape) - len(words) + 1
+        words[stars[0] : stars[0] + 1] = ["_"] * max(rest, 0)
+    if len(words) != len(shape):
+        raise ValueError(f"{where} has the shape {list(shape)}; its signature says ({axes})")
+    for word, size in zip(words, shape, strict=True):
+        name = word.strip("#{}")
+        known = int(name) if name.isdigit() else sizes.get(name, size)
+        if name != "_" and size != known and not (word.startswith("#") and size == 1):
+            raise ValueError(f"{where} has the shape {list(shape)}: {name} is {known} and {size}")
+        if name != "_" and not word.startswith("#"):
+            sizes[name] = size
+
+
+def spoken(axes: str) -> str:
+    """Axis words as one reads them: `*batch` is any number of axes."""
+    words = ["…" if word[0] in "*." else word.strip("#{}") for word in axes.split()]
+    return f"({', '.join(words)})"
+
+
+def draw(tables: Mapping[str, list[Row]]) -> str:
+    """The table as HTML; a name stands beside all of its tensors."""
+    lines = []
+    for name, rows in tables.items():
+        first = f'<th scope="rowgroup" rowspan="{len(rows)}">{escape(name.partition(" ")[2])}</th>'
+        for number, (tensor, axes, size) in enumerate(rows):
+            lines.append(
+                f"<tr>{'' if number else first}<td><code>{escape(tensor)}</code></td>"
+                f'<td>{escape(axes)}</td><td class="size">{escape(size)}</td></tr>'
+            )
+    head = "".join(f'<th scope="col">{name}</th>' for name in HEADER)
+    return (
+        f'<div class="glassformer-signatures" tabindex="0"><style>{STYLE}</style>'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
