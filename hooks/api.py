@@ -1,0 +1,185 @@
+"""The API reference, made from the source; mentions of a symbol lead there, and back from there.
+
+A MkDocs hook. A page whose front matter names modules (`api: [glassformer.masks]`) gets an entry
+for each of their public names below what its author wrote.
+"""
+
+import re
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+from entries import Entry, contents, headings
+from markdown import Markdown
+from mentions import Mentions, SymbolLinks, mentions
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+from mkdocs.structure.toc import AnchorLink
+from mkdocs.utils import get_relative_url
+from symbols import Package, Symbol, read, walk
+
+FRONT = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
+CONTENTS = "<div data-api></div>"
+
+
+class Reference:
+    """What one build knows of the package, and of the pages that speak of it."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self.places: dict[str, File] = {}
+        self.modules: list[Symbol] = []
+        self.shown: dict[str, list[tuple[str, File]]] = {}
+        self.used: dict[str, list[tuple[str, File]]] = {}
+
+    def describe(self, file: File, names: list[str]) -> None:
+        """A page that describes these modules.
+
+        Raises:
+            PluginError: there is no such module, or another page describes it.
+        """
+        for name in names:
+            module = self.package.modules.get(name)
+            if module is None or name in self.places:
+                fault = "there is no such module" if module is None else "it is described twice"
+                raise PluginError(f"docs/{file.src_uri}: api: {name}: {fault}")
+            self.places |= {one.name: file for one in walk(module)}
+
+    def read(self, title: str, file: File, said: Mentions) -> None:
+        """A page that may show and use symbols."""
+        shown = [found for name in said.shown if (found := self.package.find(name))]
+        for one in dict.fromkeys(shown):
+            self.shown.setdefault(one.name, []).append((title, file))
+        for one in said.used(self.package):
+            owner = one.name.rpartition(".")[0] if one.kind == "method" else one.name
+            users = self.used.setdefault(owner, [])
+            if one not in shown and (title, file) not in users:
+                users.append((title, file))
+
+    def address(self, symbol: Symbol | None, page: Page) -> str | None:
+        """Where a symbol is described, seen from a page."""
+        if symbol is None or symbol.name not in self.places:
+            return None
+        return f"{self.places[symbol.name].url_relative_to(page.file)}#{symbol.name}"
+
+
+links = SymbolLinks()
+built: dict[str, Reference] = {}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Have inline code in sentences linked."""
+    config.markdown_extensions = [*config.markdown_extensions, links]
+    return config
+
+
+@event_priority(-100)  # after the notebooks have been found
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Read the package, and which page describes what of it."""
+    built["now"] = reference = Reference(read(Path(config.config_file_path).parent))
+    for file in files.documentation_pages():
+        if file.src_uri.endswith(".md"):
+            reference.describe(file, _front(file).get("api") or [])
+    return files
+
+
+def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation:
+    """Read in reading order who speaks of what."""
+    reference = built["now"]
+    for page in nav.pages:
+        front = _front(page.file)
+        if "api" in front:
+            reference.modules += [reference.package.modules[name] for name in front["api"]]
+        else:
+            title = front.get("title") or _first_heading(page.file)
+            said = mentions(page.file.content_string, not page.file.src_uri.endswith(".md"))
+            reference.read(title, page.file, said)
+    return nav
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> None:
+    """Link what the page's sentences name."""
+    said = mentions(page.file.content_string, not page.file.src_uri.endswith(".md"))
+    links.address = partial(_address, said, page)
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Add the entries to a page that describes modules, and to its table of contents."""
+    reference = built["now"]
+    if CONTENTS in html:
+        find = reference.package.symbols.get
+        rows = contents(reference.modules, lambda name: reference.address(find(name), page))
+        return html.replace(CONTENTS, rows)
+    parts = [html]
+    for name in page.meta.get("api") or []:
+        module = reference.package.modules[name]
+        parts += [_entry(one, page, reference) for one in walk(module)]
+        _extend_toc(page, module)
+    return "\n".join(parts)
+
+
+def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:
+    said = _in_module(symbol, reference.package)
+
+    def address(code: str) -> str | None:
+        found = said.find(code, reference.package)
+        return reference.address(found, page) if found is not symbol else None
+
+    def pages(known: dict[str, list[tuple[str, File]]]) -> list[tuple[str, str]]:
+        return [
+            (title, file.url_relative_to(page.file)) for title, file in known.get(symbol.name, ())
+        ]
+
+    def convert(text: str) -> str:
+        links.address = address
+        return _markdown().reset().convert(text)
+
+    source = f"source/{symbol.path.removeprefix('src/').removesuffix('.py')}/"
+    place = f"{get_relative_url(source, page.url)}#L{symbol.first}"
+    return Entry(
+        symbol, convert, address, place, (pages(reference.shown), pages(reference.used))
+    ).html()
+
+
+def _in_module(symbol: Symbol, package: Package) -> Mentions:
+    """What names mean in the module that a symbol is from."""
+    name = symbol.name
+    while name not in package.sources:
+        name = name.rpartition(".")[0]
+    own = {one.short: one.name for one in package.symbols.values() if one.path == symbol.path}
+    return Mentions({**package.sources[name].imported, **own}, frozenset(), (), ())
+
+
+def _address(said: Mentions, page: Page, code: str) -> str | None:
+    reference = built["now"]
+    return reference.address(said.find(code, reference.package), page)
+
+
+def _extend_toc(page: Page, module: Symbol) -> None:
+    """List a module's functions and classes under it, below the page's own headings."""
+    item = AnchorLink(module.name.removeprefix("glassformer."), module.name, 2)
+    item.children = [AnchorLink(one.short, one.name, 3) for one in headings(module)]
+    top = page.toc.items
+    (top[0].children if top else top).append(item)
+
+
+@cache
+def _markdown() -> Markdown:
+    """What docstrings are converted with."""
+    return Markdown(extensions=["proofbook.maths", links])
+
+
+def _front(file: File) -> dict[str, Any]:
+    """The front matter of a page."""
+    found = FRONT.match(file.content_string) if file.src_uri.endswith(".md") else None
+    return (yaml.safe_load(found[1]) or {}) if found else {}
+
+
+def _first_heading(file: File) -> str:
+    found = re.search(r"^(?:# )+(.*)$", file.content_string, re.MULTILINE)
+    return found[1] if found else file.name

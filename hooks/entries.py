@@ -1,0 +1,176 @@
+"""The entry of a symbol in the API reference: how it is called, what it does, where it is used."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from html import escape
+from textwrap import dedent
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import PythonConsoleLexer, PythonLexer
+from symbols import Symbol, walk
+
+SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Yields):\n(.*)", re.DOTALL)
+FACT = re.compile(r"(Shapes|Shapes and errors|Source): (.*)", re.DOTALL)
+ITEM = re.compile(r"^(\w[\w., ]*?): (.*?)(?=^\w|\Z)", re.DOTALL | re.MULTILINE)
+NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>')
+TITLES = {"Args": "Arguments"}
+LONG = 12  # lines of a value that are shown
+
+Convert = Callable[[str], str]
+
+
+class Entry:
+    """One symbol.
+
+    Args:
+        symbol: what is described.
+        convert: turns Markdown into HTML.
+        address: where another symbol, named within the same module, is described.
+        source: where the symbol's own lines are.
+        pages: title and address of the pages that show it, and of those that use it.
+    """
+
+    def __init__(
+        self,
+        symbol: Symbol,
+        convert: Convert,
+        address: Callable[[str], str | None],
+        source: str,
+        pages: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]],
+    ) -> None:
+        self.symbol = symbol
+        self.convert = convert
+        self.address = address
+        self.source = source
+        self.shown, self.used = pages
+
+    def html(self) -> str:
+        """Heading, signature, text, facts, and where it is."""
+        symbol = self.symbol
+        level = {"module": 2, "method": 4}.get(symbol.kind, 3)
+        title = symbol.name if symbol.kind == "module" else ".".join(_within(symbol))
+        text, facts = self._parts()
+        return (
+            f'<h{level} id="{symbol.name}"><code>{title}</code><a class="headerlink" '
+            f'href="#{symbol.name}" title="Link to this entry">#</a></h{level}>\n'
+            f"{self._signature()}{text}{_list([*facts, *self._places()])}\n"
+        )
+
+    def _signature(self) -> str:
+        lines = self.symbol.signature.split("\n")
+        if self.symbol.kind == "value" and len(lines) > LONG:
+            lines = [*lines[: LONG - 1], "    …"]
+        if lines == [""]:
+            return ""
+        code = _coloured("\n".join(lines), PythonLexer)
+
+        def link(name: re.Match[str]) -> str:
+            to = self.address(name[1]) if name[1] != self.symbol.short else None
+            return f'<a class="symbol" href="{to}">{name[0]}</a>' if to else name[0]
+
+        return (
+            '<div class="highlight api-signature"><pre tabindex="0">'
+            f"<code>{NAME.sub(link, code)}</code></pre></div>\n"
+        )
+
+    def _parts(self) -> tuple[str, list[tuple[str, str]]]:
+        """The text of the docstring, and what stands in it under a title."""
+        text: list[str] = []
+        facts: dict[str, str] = {}
+        for part in re.split(r"\n{2,}(?! )", self.symbol.doc.strip()):
+            section, fact = SECTION.fullmatch(part), FACT.fullmatch(part)
+            if part.startswith(">>> "):
+                facts["Example"] = facts.get("Example", "") + self._example(part)
+            elif section:
+                facts[section[1]] = self._items(dedent(section[2]), section[1])
+            elif fact:
+                facts[fact[1]] = self.convert(fact[2])
+            elif part:
+                text.append(part)
+        if self.symbol.messages:
+            said = "".join(f"<li><samp>{escape(one)}</samp></li>" for one in self.symbol.messages)
+            facts["Raises"] = facts.get("Raises", "") + f'<ul class="api-messages">{said}</ul>'
+        example = {"Example": facts.pop("Example")} if "Example" in facts else {}
+        return self.convert("\n\n".join(text)), list({**facts, **example}.items())
+
+    def _items(self, text: str, title: str) -> str:
+        """Names, each with what it means; a result has none."""
+        items = ITEM.findall(text)
+        if title in ("Returns", "Yields") or not items:
+            return self.convert(text)
+        rows = [(f"<code>{name}</code>", self.convert(" ".join(t.split()))) for name, t in items]
+        return _list(rows, "api-items")
+
+    def _example(self, text: str) -> str:
+        """A doctest, with the program that its copy button gives."""
+        code = _coloured(text, PythonConsoleLexer)
+        payload = json.dumps(program(self.symbol, text)).replace("<", "\\u003c")
+        return (
+            f'<div class="proofbook-block"><div class="highlight"><pre tabindex="0"><code>{code}'
+            '</code></pre></div><script type="application/json" class="proofbook-payload">'
+            f"{payload}</script></div>"
+        )
+
+    def _places(self) -> Iterator[tuple[str, str]]:
+        if self.symbol.kind not in ("method", "value"):
+            for title, pages in (("Shown in", self.shown), ("Used in", self.used)):
+                if pages:
+                    links = ", ".join(f'<a href="{to}">{escape(name)}</a>' for name, to in pages)
+                    yield title, f"<p data-search-exclude>{links}</p>"
+        if self.symbol.kind != "method":
+            lines = f"lines {self.symbol.first} to {self.symbol.last}"
+            where = self.symbol.path if self.symbol.kind == "module" else lines
+            yield "Code", f'<p data-search-exclude><a href="{self.source}">{where}</a></p>'
+
+
+def program(symbol: Symbol, doctest: str) -> str:
+    """A doctest's statements under the imports that it needs."""
+    lines = [line[4:] for line in doctest.split("\n") if line[:3] in (">>>", "...")]
+    module, names = symbol.name.rpartition(".")[0], _within(symbol)
+    if len(names) == 2:
+        module = module.rpartition(".")[0]
+    head = ["import torch"] if any("torch." in line for line in lines) else []
+    if not any(line.startswith("from ") and names[0] in line for line in lines):
+        head.append(f"from {module} import {names[0]}")
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def contents(modules: Sequence[Symbol], address: Callable[[str], str | None]) -> str:
+    """Each module with its first sentence and the names in it."""
+    rows = []
+    for module in modules:
+        about = module.doc.split("\n\n")[0].replace("\n", " ")
+        names = ", ".join(
+            f'<a class="symbol" href="{address(one.name)}"><code>{one.short}</code></a>'
+            for one in module.members
+            if one.kind != "value"
+        )
+        link = f'<a class="symbol" href="{address(module.name)}"><code>{module.name}</code></a>'
+        rows.append((link, f"<p>{escape(about)}</p>" + (f"<p>{names}</p>" if names else "")))
+    return _list(rows, "api-contents")
+
+
+def headings(module: Symbol) -> list[Symbol]:
+    """What of a module stands in the page's table of contents."""
+    return [one for one in walk(module) if one.kind in ("class", "function")]
+
+
+@cache  # under `mkdocs serve`, most of it is what it was
+def _coloured(code: str, lexer: type[Lexer]) -> str:
+    return highlight(code, lexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
+
+
+def _within(symbol: Symbol) -> list[str]:
+    """A name without its module."""
+    return symbol.name.split(".")[-2 if symbol.kind == "method" else -1 :]
+
+
+def _list(rows: Sequence[tuple[str, str]], kind: str = "api-facts") -> str:
+    if not rows:
+        return ""
+    inner = "".join(f"<dt>{TITLES.get(name, name)}</dt><dd>{text}</dd>" for name, text in rows)
+    return f'<dl class="{kind}">{inner}</dl>'
