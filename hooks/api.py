@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from entries import Entry, contents, headings
+from entries import NAME, Entry, contents, headings
 from markdown import Markdown
 from mentions import Mentions, SymbolLinks, mentions
 from mkdocs.config.defaults import MkDocsConfig
@@ -25,6 +25,12 @@ from symbols import Package, Symbol, read, walk
 
 FRONT = re.compile(r"---\n(.*?\n)---\n", re.DOTALL)
 CONTENTS = "<div data-api></div>"
+IMPORT = re.compile(
+    r'(<span class="nn">(glassformer[\w.]*)</span><span class="w"> </span>'
+    r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
+    re.DOTALL,
+)
+SOURCE = re.compile(r'<p class="proofbook-source">((?:<a[^>]*>)?([\w/.]+), lines (\d+))')
 
 
 class Reference:
@@ -32,6 +38,7 @@ class Reference:
 
     def __init__(self, package: Package) -> None:
         self.package = package
+        self.lines = {(one.path, one.first): one for one in package.symbols.values()}
         self.places: dict[str, File] = {}
         self.modules: list[Symbol] = []
         self.shown: dict[str, list[tuple[str, File]]] = {}
@@ -111,16 +118,37 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Add the entries to a page that describes modules, and to its table of contents."""
     reference = built["now"]
+    find = reference.package.symbols.get
     if CONTENTS in html:
-        find = reference.package.symbols.get
         rows = contents(reference.modules, lambda name: reference.address(find(name), page))
         return html.replace(CONTENTS, rows)
-    parts = [html]
+    parts = [_linked_code(html, page, reference)]
     for name in page.meta.get("api") or []:
         module = reference.package.modules[name]
         parts += [_entry(one, page, reference) for one in walk(module)]
         _extend_toc(page, module)
     return "\n".join(parts)
+
+
+def _linked_code(html: str, page: Page, reference: Reference) -> str:
+    """Link what a page's blocks import, and name what they show above its place."""
+
+    def named(module: str, name: re.Match[str]) -> str:
+        address = reference.address(reference.package.find(f"{module}.{name[1]}"), page)
+        return f'<a class="symbol" href="{address}">{name[0]}</a>' if address else name[0]
+
+    def imported(line: re.Match[str]) -> str:
+        return line[1] + NAME.sub(partial(named, line[2]), line[3])
+
+    def shown(place: re.Match[str]) -> str:
+        symbol = reference.lines.get((place[2], int(place[3])))
+        address = reference.address(symbol, page)
+        if symbol is None or address is None:
+            return place[0]
+        link = f'<a class="symbol" href="{address}"><code>{symbol.short}</code></a>'
+        return f'<p class="proofbook-source">{link} in {place[1]}'
+
+    return SOURCE.sub(shown, IMPORT.sub(imported, html))
 
 
 def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:

@@ -115,8 +115,8 @@ class SymbolLinks(Extension):
         super().__init__()
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Come after inline code and attribute lists, before the table of contents."""
-        md.treeprocessors.register(_Linker(md, self), "symbols", 7)
+        """Come after MkDocs, which would take the addresses for paths of files."""
+        md.treeprocessors.register(_Linker(md, self), "symbols", -5)
 
 
 class _Linker(Treeprocessor):
