@@ -43,6 +43,8 @@ class TransformerConfig:
             "rotary_halves" (the pairs of transformers' Llama).
         max_positions: the longest sequence; without a table of positions, the longest that is
             generated.
+        skip_padding: whether an encoder's positions count only what is not `pad_token_id`, as
+            RoBERTa's do; BERT's count all.
         rope_theta: the base of the frequencies of rotary positions.
         scale_embeddings: whether a token's vector is multiplied by sqrt(d_model).
         embedding_norm: whether the sum of embeddings is normalised.
@@ -79,6 +81,7 @@ class TransformerConfig:
     final_norm: bool | None = None
     positions: str = "learned"
     max_positions: int = 512
+    skip_padding: bool = False
     rope_theta: float = 10000.0
     scale_embeddings: bool = False
     embedding_norm: bool = True
@@ -132,6 +135,8 @@ class TransformerConfig:
                 f"pad_token_id ({self.pad_token_id}) must be one of the vocab_size "
                 f"({self.vocab_size}) tokens"
             )
+        if self.skip_padding and self.pad_token_id is None:
+            raise ValueError("skip_padding (True) needs a pad_token_id, which is None")
         if self.decoder is not None:
             self._check_decoder(self.decoder)
 
@@ -287,8 +292,8 @@ GPT2 = {
 # DistilBERT's own defaults, and what is so in every DistilBERT.
 DISTILBERT = {"num_layers": 6, "num_token_types": 0}
 
-# RoBERTa's own defaults.
-ROBERTA = {"vocab_size": 50265, "pad_token_id": 1}
+# RoBERTa's own defaults, and what is so in every RoBERTa.
+ROBERTA = {"vocab_size": 50265, "pad_token_id": 1, "skip_padding": True}
 
 # Llama's own defaults, and what is so in every Llama.
 LLAMA = {

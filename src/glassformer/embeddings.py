@@ -32,6 +32,7 @@ class Embeddings(nn.Module):
             config.vocab_size, config.d_model, padding_idx=config.pad_token_id
         )
         self.positions = _positions(config)
+        self.skipped = config.pad_token_id if config.skip_padding else None
         self.token_types = (
             nn.Embedding(config.num_token_types, config.d_model) if config.num_token_types else None
         )
@@ -49,7 +50,7 @@ class Embeddings(nn.Module):
         vectors = _look_up(self.tokens, input_ids, "input_ids") * self.scale
         if self.positions is not None:
             if position_ids is None:
-                position_ids = torch.arange(input_ids.shape[1], device=input_ids.device)[None]
+                position_ids = self._count(input_ids)
             vectors = vectors + self.positions(position_ids)  # (batch, seq, d_model)
         if self.token_types is not None:
             if token_type_ids is None:
@@ -63,6 +64,12 @@ class Embeddings(nn.Module):
         if self.norm is not None:
             vectors = self.norm(vectors)
         return self.dropout(vectors)
+
+    def _count(self, input_ids: Tensor) -> Tensor:
+        """Positions from 0 on; padding takes none where it is to be skipped."""
+        if self.skipped is None:
+            return torch.arange(input_ids.shape[1], device=input_ids.device)[None]
+        return ((input_ids != self.skipped).cumsum(1) - 1).clamp(min=0)
 
 
 def check_ids(input_ids: Tensor) -> None:

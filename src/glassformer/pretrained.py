@@ -128,8 +128,8 @@ MARIAN_CROSS_ATTENTION = MappingProxyType(
 )
 BERT_UNDER_A_HEAD = MappingProxyType(nested("bert", "encoder", BERT))
 ROBERTA_UNDER_A_HEAD = MappingProxyType(nested("roberta", "encoder", BERT))
-# There the rows up to the padding token's are for padding, whose vector nobody reads. Positions are
-# equal where padding, if there is any, is on the right, as RoBERTa's tokenizer puts it.
+# There the rows up to the padding token's are for padding, whose vector nobody reads; see
+# `skip_padding` in the config.
 ROBERTA_PAST_PADDING = "embeddings.position_embeddings.weight"
 DISTILBERT = MappingProxyType(
     {

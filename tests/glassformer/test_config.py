@@ -139,6 +139,10 @@ def test_given_width_of_heads_lifts_the_rule_of_division():
             r"head_dim \(7\) must be even: positions \('rotary'\)",
         ),
         ({"activation": "mish"}, r"activation \('mish'\) must be one of gelu, gelu_tanh, relu"),
+        (
+            {"skip_padding": True, "pad_token_id": None},
+            r"skip_padding \(True\) needs a pad_token_id",
+        ),
         ({"pad_token_id": 30522}, r"pad_token_id \(30522\) .* vocab_size \(30522\)"),
     ],
 )

@@ -79,6 +79,19 @@ def test_equals_transformers_live_and_from_a_directory(make, changes, tmp_path):
     torch.testing.assert_close(output, expected, **CLOSE)
 
 
+@pytest.mark.parametrize("where", ["left", "both sides", "between"])
+def test_padding_takes_no_position_wherever_it_stands(where):
+    theirs = roberta(RobertaModel)
+    ids, real = batch()
+    order = {"left": range(SEQ - 1, -1, -1), "both sides": [9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10]}
+    order |= {"between": [0, 9, 1, 8, 2, 7, 3, 6, 4, 5, 10]}
+    ids, real = ids[:, list(order[where])], real[:, list(order[where])]
+    with torch.no_grad():
+        output = from_hf(theirs)(ids, real)[real]
+        expected = theirs(ids, attention_mask=real.long()).last_hidden_state[real]
+    torch.testing.assert_close(output, expected, **CLOSE)
+
+
 def test_every_hidden_state_is_equal():
     theirs = roberta(RobertaModel)
     ours = from_hf(theirs)
