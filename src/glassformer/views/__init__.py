@@ -2,6 +2,7 @@
 
 from glassformer.views.grid import heatmap
 from glassformer.views.path import shapes
+from glassformer.views.strips import strips
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 
-__all__ = ["cross_view", "head_view", "heatmap", "model_view", "neuron_view", "shapes"]
+__all__ = ["cross_view", "head_view", "heatmap", "model_view", "neuron_view", "shapes", "strips"]

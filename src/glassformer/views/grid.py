@@ -8,7 +8,17 @@ from html import escape
 from jaxtyping import Shaped
 from torch import Tensor
 
-from glassformer.views.view import SHADOWS, THEME, UNSEEN, View, columns_of, number, table, words
+from glassformer.views.view import (
+    SHADOWS,
+    THEME,
+    UNSEEN,
+    View,
+    aligned,
+    columns_of,
+    number,
+    table,
+    words,
+)
 
 SMALLEST = 12.0  # a cell without its number
 WIDEST = 660.0  # what a page's column holds
@@ -310,11 +320,5 @@ def write(
         body += [
             [r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)
         ]
-    widths = [max(columns_of(line[k]) for line in body) for k in range(len(body[0]))]
-    lines = [
-        "  ".join(
-            " " * (w - columns_of(entry)) + entry for entry, w in zip(line, widths, strict=True)
-        )
-        for line in body
-    ]
-    return "\n".join([caption, *lines] if caption else lines)
+    text = aligned(body)
+    return f"{caption}\n{text}" if caption else text

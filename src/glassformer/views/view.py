@@ -103,3 +103,15 @@ def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -
         f'<table class="{css}"><caption>{escape(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
     )
+
+
+def aligned(rows: list[list[str]]) -> str:
+    """Rows as text, each column as wide as its widest entry."""
+    widths = [max(columns_of(row[k]) for row in rows) for k in range(len(rows[0]))]
+    return "\n".join(
+        "  ".join(
+            " " * (wide - columns_of(entry)) + entry
+            for entry, wide in zip(row, widths, strict=True)
+        )
+        for row in rows
+    )
