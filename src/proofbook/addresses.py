@@ -2,17 +2,19 @@
 
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from urllib.parse import urljoin
 
 from proofbook.bookfile import BookSettings
+from proofbook.fingerprint import signature
 from proofbook.page import normal, split_front_matter
 from proofbook.sheet import edited, read
 
 TITLE = re.compile(r"^title:\s*(?:\"(.*)\"|'(.*)'|(.*?))\s*$", re.MULTILINE)
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+FENCE = re.compile(r"^[ >]*(?:`{3}|~{3})", re.MULTILINE)
 HEADING = re.compile(r"^# +(.+?)(?: +#+)?\s*$", re.MULTILINE)
 
 
@@ -23,10 +25,12 @@ class Links:
     Attributes:
         settings: The book.
         path: The page's file, as the author would name it.
+        titles: The titles of other pages that were asked for, by file.
     """
 
     settings: BookSettings
     path: str
+    titles: dict[Path, str] = field(default_factory=dict)
 
     @property
     def page(self) -> str:
@@ -55,8 +59,16 @@ class Links:
             return f"{mark}[{text}]({address}{title})"
         if is_image:
             return f"*{text}*"
-        name = "" if target.startswith(("#", "/")) else title_of(self._file(target))
+        name = "" if target.startswith(("#", "/")) else self._title(target)
         return text if not name or name.casefold() in text.casefold() else f"{text} (“{name}”)"
+
+    def still_hold(self) -> bool:
+        """Whether the titles that were asked for are what they were."""
+        return all(title_of(file) == title for file, title in self.titles.items())
+
+    def _title(self, target: str) -> str:
+        file = self._file(target)
+        return self.titles.setdefault(file, title_of(file))
 
     def _address(self, target: str) -> str:
         if not self.settings.site_url:
@@ -94,18 +106,23 @@ def served(name: str, directory_urls: bool) -> str:
 
 def title_of(file: Path) -> str:
     """The title of a page: its first heading, else what its front matter says, else ""."""
-    if file.suffix != ".md" or not file.is_file():
-        return ""
+    state = signature(str(file)) if file.suffix == ".md" else None
+    return _title(file, *state) if state else ""
+
+
+@lru_cache(maxsize=1024)  # every link to a page asks for its title
+def _title(file: Path, *state: int) -> str:
+    """The title of a page whose file is in this state."""
     text = normal(file.read_text(encoding="utf-8", errors="replace"))
     body, _ = split_front_matter(text)
-    heading = HEADING.search(_seen(body))
+    before_fences = FENCE.split(body, maxsplit=1)[0]
+    heading = HEADING.search(_seen(before_fences)) or HEADING.search(_seen(body))
     if heading:
         return heading[1].strip("`*_ ")
     named = TITLE.search(text[: len(text) - len(body)])
     return next((part for part in named.groups() if part), "") if named else ""
 
 
-@lru_cache(maxsize=1024)  # every link to a page asks for its title
 def _seen(text: str) -> str:
     """A text without its fences, and of its claims what stands there to be read."""
     sheet = read(text)

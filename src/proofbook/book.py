@@ -48,6 +48,7 @@ class Book:
         self.highlighted: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = {}
         self._runner = Runner(settings.running)
         self._pages: dict[str, tuple[str, Page]] = {}
+        self._bares: dict[str, Page] = {}
         self._checked: dict[str, Checked] = {}
 
     def __enter__(self) -> "Book":
@@ -101,11 +102,20 @@ class Book:
         known = self._checked.get(path)
         if known and known.page.sheet.text == text:
             return known
-        sheet = read(text)
-        if not (known or sheet.fences or sheet.spans or sheet.faults):
-            return Checked(Page(Chapter(path, (), ()), sheet), Run((), {}), [], {})
+        if not known and (bare := self._bare(path, text)):
+            return Checked(bare, Run((), {}), [], {})
         (known,) = self.check({path: text})
         return known
+
+    def _bare(self, path: str, text: str) -> Page | None:
+        """A page in which there is nothing to check; None where there is something."""
+        bare = self._bares.get(path)
+        if bare is None or bare.sheet.text != text:
+            sheet = read(text)
+            if sheet.fences or sheet.spans or sheet.faults:
+                return None
+            bare = self._bares[path] = Page(Chapter(path, (), ()), sheet)
+        return bare
 
     @property
     def results(self) -> list[Checked]:

@@ -15,6 +15,7 @@ from proofbook.bookfile import load
 from proofbook.downloads import data_url
 from proofbook.face import PageFace
 from proofbook.ledger import circumstances
+from proofbook.notebook import Notebooks
 from proofbook.problems import ChapterError
 from proofbook.sheet import Sheet
 from proofbook.weave import Weaver
@@ -56,7 +57,7 @@ class _LoneFace(PageFace):
     """Runs a page that nobody has run before, and stops at its problems."""
 
     def __init__(self, book: Book) -> None:
-        super().__init__(book, "", circumstances(book.settings), _data_url, data_url)
+        super().__init__(book, "", circumstances(book.settings), _data_url, data_url, Notebooks())
 
     def open(self, text: str) -> Sheet:
         self.path, whole = self.book.find(text)

@@ -13,7 +13,7 @@ from proofbook.downloads import Offer, link_html, notebook_name
 from proofbook.fences import Fence
 from proofbook.ledger import foot_html
 from proofbook.model import BlockResult
-from proofbook.notebook import notebook
+from proofbook.notebook import Notebooks
 from proofbook.problems import Problem
 from proofbook.render import (
     AssetUrl,
@@ -42,12 +42,14 @@ class PageFace:
         about: Mapping[str, Any],
         asset_url: AssetUrl,
         offer: Offer,
+        notebooks: Notebooks,
     ) -> None:
         self.book = book
         self.path = path
         self.about = about
         self.asset_url = asset_url
         self.offer = offer
+        self.notebooks = notebooks
         self.checked: Checked | None = None
 
     def open(self, text: str) -> Sheet:
@@ -175,7 +177,7 @@ class PageFace:
         if not self.known.page.chapter.blocks:
             return ""
         name = notebook_name(self.path)
-        text = notebook(self.known, self.book.settings, self.about)
+        text = self.notebooks.of(self.known, self.book.settings, self.about)
         return link_html(name, self.offer(name, text))
 
 

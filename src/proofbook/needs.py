@@ -6,7 +6,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from doctest import DocTestParser
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, version
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,20 @@ def _imports(chapter: Chapter) -> Iterator[str]:
         codes = [block.code]
         if block.kind == "pycon":
             codes = [example.source for example in DocTestParser().get_examples(block.code)]
-        for node in (node for code in codes for node in ast.walk(ast.parse(code))):
-            if isinstance(node, ast.Import):
-                yield from (alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                yield node.module.partition(".")[0]
+        for code in codes:
+            if "import" in code:
+                yield from _imported(code)
+
+
+@lru_cache(maxsize=1024)  # a book that is served asks again after each edit
+def _imported(code: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found += [alias.name.partition(".")[0] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.append(node.module.partition(".")[0])
+    return found
 
 
 def _is_own(package: str, settings: BookSettings) -> bool:

@@ -32,7 +32,29 @@ def notebook(checked: Checked, settings: BookSettings, about: Mapping[str, Any])
         settings: The book.
         about: Under what it was verified, as the ledger has it.
     """
-    links = Links(settings, checked.page.chapter.path)
+    return _text(checked, settings, about, Links(settings, checked.page.chapter.path))
+
+
+class Notebooks:
+    """The notebooks of a book, each made anew only when something that it is made of is new."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[tuple[Any, ...], Links, str]] = {}
+
+    def of(self, checked: Checked, settings: BookSettings, about: Mapping[str, Any]) -> str:
+        """The notebook of a page that passed; see `notebook`."""
+        path = checked.page.chapter.path
+        needed = requirements(checked.page.chapter, settings)
+        things = checked.page, checked.run, checked.sources, settings, about["versions"], needed
+        known, links, text = self._made.get(path, (None, None, ""))
+        if known != things or links is None or not links.still_hold():
+            links = Links(settings, path)
+            text = _text(checked, settings, about, links)
+            self._made[path] = things, links, text
+        return text
+
+
+def _text(checked: Checked, settings: BookSettings, about: Mapping[str, Any], links: Links) -> str:
     maths = not FORMULAS.isdisjoint(settings.extensions)
     body = list(_body(checked, links, maths))
     made = [*_head(checked, links, about), *_installing(checked, settings), *_start(checked), *body]

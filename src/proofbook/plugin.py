@@ -24,9 +24,10 @@ from proofbook.extension import ProofbookExtension
 from proofbook.face import PageFace
 from proofbook.ledger import account, circumstances, verified_json
 from proofbook.model import Chapter, Run
+from proofbook.notebook import Notebooks
 from proofbook.notebooks import refuse_unproved_notebooks
 from proofbook.problems import Problem
-from proofbook.summary import filled
+from proofbook.summary import filled, has_places
 
 ASSETS = "assets/proofbook"
 STATIC = Path(__file__).parent / "static"
@@ -65,6 +66,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         self.labs: dict[str, dict[str, int]] = {}  # told by who runs them
         self.assets: dict[str, Path] = {}
         self.offered: dict[str, str] = {}
+        self.notebooks = Notebooks()
         self.reading_order: list[Page] = []
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
@@ -130,8 +132,8 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         """Tell the extension which page comes next."""
         book = self._book
         path = _name(page.file, book)
-        face = PageFace(book, path, self.about, self._asset_url(page.url), self._offer(page))
-        self.extension.turn(face)
+        urls = self._asset_url(page.url), self._offer(page)
+        self.extension.turn(PageFace(book, path, self.about, *urls, self.notebooks))
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
         """Hand over what pages mention and offer; fail where a chapter does not pass."""
@@ -168,14 +170,16 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
     def _summarise(self, files: Files) -> None:
         """Fill in what a page says about the whole book, now that all pages have run."""
         book = self._book
-        ledger = account(book.results, self.about, self.labs)
-        for page in [file.page for file in files.documentation_pages() if file.page]:
+        asking = [file.page for file in files.documentation_pages() if file.page]
+        asking = [page for page in asking if page.content and has_places(page.content)]
+        ledger = account(book.results, self.about, self.labs) if asking else {}
+        for page in asking:
             links = {
                 _name(one.file, book): (str(one.title), one.file.url_relative_to(page.file))
                 for one in self.reading_order
             }
             try:
-                page.content = page.content and filled(page.content, ledger, links)
+                page.content = filled(page.content or "", ledger, links)
             except ValueError as error:
                 raise PluginError(f"{_name(page.file, book)}: {error}") from error
 

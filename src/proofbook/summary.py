@@ -18,6 +18,11 @@ Account = Mapping[str, Any]
 Links = Mapping[str, tuple[str, str]]
 
 
+def has_places(html: str) -> bool:
+    """Whether a page leaves a place for a table."""
+    return PLACE.search(html) is not None
+
+
 def filled(html: str, ledger: Account, links: Links) -> str:
     """A page with a table in each of its places; nothing is said of a book that does not pass.
 

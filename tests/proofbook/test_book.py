@@ -33,6 +33,18 @@ def test_a_page_is_known_by_its_text_and_checked_anew_when_that_differs(book):
     ]
 
 
+def test_a_page_that_nobody_announced_is_checked_in_every_build_once_it_holds_code(book):
+    code = "```python\nx = 2\n```\n\n[three]{ equals='x' }\n"
+    for _ in range(2):
+        bare = book.of("made.md", "# Made\n")
+        assert not bare.page.chapter.blocks
+        book.renew(book.settings)
+    for _ in range(2):
+        assert len(book.of("made.md", code).problems) == 1
+        book.renew(book.settings)
+    assert book.of("made.md", "# Made\n").page.sheet.text == "# Made\n"
+
+
 def test_progress_is_told_page_by_page(book):
     told = []
     book.check({"a.md": PAGE, "b.md": PAGE}, lambda chapter, run: told.append(chapter.path))

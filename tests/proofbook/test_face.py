@@ -9,6 +9,7 @@ from markdown import Markdown
 from proofbook.book import Book
 from proofbook.bookfile import load
 from proofbook.face import PageFace
+from proofbook.notebook import Notebooks
 from proofbook.weave import Weaver
 
 PAGE = """\
@@ -38,7 +39,14 @@ def shown(tmp_path):
     with Book(load(tmp_path / "mkdocs.yml")) as book:
         weaver = Weaver()
         weaver.turn(
-            PageFace(book, "docs/p.md", ABOUT, lambda name, path: name, lambda name, text: name)
+            PageFace(
+                book,
+                "docs/p.md",
+                ABOUT,
+                lambda name, path: name,
+                lambda name, text: name,
+                Notebooks(),
+            )
         )
         yield Markdown(extensions=[weaver]).convert(PAGE)
 
@@ -82,7 +90,14 @@ def test_colours_are_kept_unless_lines_have_ids(tmp_path, options, kept):
         configs = {"pymdownx.highlight": options}
         md = Markdown(extensions=["pymdownx.highlight", weaver], extension_configs=configs)
         weaver.turn(
-            PageFace(book, "docs/p.md", ABOUT, lambda name, path: name, lambda name, text: name)
+            PageFace(
+                book,
+                "docs/p.md",
+                ABOUT,
+                lambda name, path: name,
+                lambda name, text: name,
+                Notebooks(),
+            )
         )
         html = md.convert(TWICE)
         assert len(book.highlighted) == kept

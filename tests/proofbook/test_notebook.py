@@ -16,7 +16,8 @@ from proofbook.book import Book
 from proofbook.bookfile import load
 from proofbook.extension import makeExtension
 from proofbook.face import PageFace
-from proofbook.notebook import notebook
+from proofbook.notebook import Notebooks, notebook
+from proofbook.plain import pieces
 from proofbook.weave import Weaver
 
 ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "commit": ""}
@@ -408,5 +409,58 @@ def test_a_page_that_does_not_pass_offers_none(tmp_path):
     book = make_book(tmp_path, {"index.md": text})
     with Book(load(book / "mkdocs.yml")) as opened:
         weaver = Weaver()
-        weaver.turn(PageFace(opened, "docs/index.md", ABOUT, lambda n, p: n, lambda n, t: n))
+        weaver.turn(
+            PageFace(opened, "docs/index.md", ABOUT, lambda n, p: n, lambda n, t: n, Notebooks())
+        )
         assert "ipynb" not in Markdown(extensions=[weaver]).convert(text)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Gives a page's notebook as a book that is served has it, and whether it was made anew."""
+    pages = {"page.md": "", "other.md": OTHER}
+    folder = make_book(tmp_path, pages, config="site_name: A throwaway book\n")
+    notebooks = Notebooks()
+
+    def now(text="See [there](other.md).\n\n```python\n1 + 1\n```\n", about=ABOUT):
+        book.renew(load(folder / "mkdocs.yml"))
+        [checked] = book.check({"docs/page.md": text})
+        with pytest.MonkeyPatch.context() as patch:
+            calls = []
+            patch.setattr("proofbook.notebook.pieces", lambda *of: calls.append(of) or pieces(*of))
+            shown = notebooks.of(checked, book.settings, about)
+        assert shown == notebook(checked, book.settings, about)
+        return shown, bool(calls)
+
+    with Book(load(folder / "mkdocs.yml")) as book:
+        now()
+        now()  # from here on, the run comes from the cache
+        yield folder, now
+
+
+def test_a_notebook_is_kept_while_nothing_changes(kept):
+    _, now = kept
+    assert now()[1] is False
+
+
+def test_a_notebook_is_made_again_when_a_page_that_it_names_has_another_title(kept):
+    folder, now = kept
+    assert "The *other* page" in now()[0]
+    (folder / "docs" / "other.md").write_text("# A new title\n")
+    shown, anew = now()
+    assert anew
+    assert "A new title" in shown
+
+
+@pytest.mark.parametrize(
+    ("change", "sign"),
+    [
+        ({"text": "```python\n2 + 2\n```\n"}, "2 + 2"),
+        ({"about": {**ABOUT, "versions": {"python": "3.12.0"}}}, "python 3.12.0"),
+    ],
+)
+def test_a_notebook_is_made_again_when_the_page_or_its_circumstances_change(kept, change, sign):
+    _, now = kept
+    shown, anew = now(**change)
+    assert anew
+    assert sign in shown
