@@ -3,7 +3,7 @@
 A mistake in a page is one that `proofbook check --coverage` of the page reports; beside it stand
 what `mkdocs build --strict` with stock markdown-exec, and pytest's doctest, report of the same.
 A mistake in a module is reported by a test, its own or one that imports it, or by a chapter that
-shows it. All happens in a copy of the tree. Mistakes that change nothing which a reader or a caller
+shows it; models are not trained anew for it. All happens in a copy of the tree. Mistakes that change nothing which a reader or a caller
 could notice are argued one by one in `drift_equivalent.toml`, and counted apart.
 
     python bench/drift.py [--prose 300] [--source 200] [--seed 0] [--only TEXT] [--json]
@@ -34,6 +34,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from _journal import Journal, digest, key_of
 from _judges import LIMIT, Doctest, Engine, Stock, Tests
+from _models import Models
 from _mutations import Mutant, draw, page_edits, page_parses, parses, redrawn, source_edits
 from build import ROOT, copy_book
 from proofbook.book import Book
@@ -99,6 +100,7 @@ class Bench:
         engine: The engine, with this copy as its book.
         journal: What was judged.
         digest: A name for the content of the tree.
+        models: The trained models of the copy.
     """
 
     folder: Path
@@ -107,11 +109,7 @@ class Bench:
     engine: Engine
     journal: Journal
     digest: str
-
-    @property
-    def models(self) -> Path:
-        """Where the models are that were trained, and those that mutants train."""
-        return self.folder / "models"
+    models: Models
 
     def demand_that_holds(self, path: str) -> None:
         """Stop where a page is wrong as it stands: then what is found there says nothing."""
@@ -155,23 +153,6 @@ def copy_tree(folder: Path) -> Path:
     for new in fresh.iterdir():
         new.rename(tree / new.name)
     return tree
-
-
-def keep_models_apart(folder: Path) -> None:
-    """Give the copy the models that are trained already, in a folder of its own."""
-    kept = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for model in kept.glob("*.safetensors"):
-        (folder / model.name).symlink_to(model)
-    os.environ["GLASSFORMER_CACHE"] = str(folder)
-
-
-def forget_models(folder: Path) -> None:
-    """Take away what mutants have trained."""
-    for file in folder.iterdir():
-        if not file.is_symlink():
-            file.unlink()
 
 
 def preload() -> None:
@@ -219,12 +200,13 @@ def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
     if all(bench.known(mutant) for mutant in mutants):
         return bench.judged(mutants, MODULE_JUDGES, lambda one: None)
     tests = Tests(bench.tree, seconds_of_tests(bench))
+    bench.models.remember()
 
     def ask(one: Outcome) -> None:
         module = Path(one.mutant.path)
         with changed(bench.tree / module, one.mutant.text):
             any(one.ask(judge, find) for judge, find in stages(module, bench, tests))
-        forget_models(bench.models)
+        bench.models.forget()
         if "chapters" in one.caught:
             for path in chapters_of(module, bench.pages):
                 bench.demand_that_holds(path)
@@ -250,6 +232,7 @@ def stages(module: Path, bench: Bench, tests: Tests) -> Iterator[tuple[str, Call
     shown = chapters_of(module, bench.pages)
     found = (bench.engine.finds(path, bench.pages[path]) for path in shown)
     yield "own test", lambda: tests.fails(own) if own else ""
+    bench.models.lend()
     yield "other tests", lambda: tests.fails(others) if others else ""
     yield "chapters", lambda: next(filter(None, found), "")
 
@@ -351,13 +334,13 @@ def main() -> None:
     journal = Journal(HOME)
     folder = journal.place()
     tree = copy_tree(folder)
-    keep_models_apart(folder / "models")
+    models = Models(folder / "models", tree)
     os.environ["PYTHONPATH"] = str(tree / "src")
     preload()
     pages, modules = texts(tree, "docs/**/*.md"), texts(tree, "src/glassformer/**/*.py")
     with Book(load(tree / "mkdocs.yml", {"timeout": LIMIT}), covers=True) as book:
         content = digest(tree, without={RESULT.relative_to(ROOT).as_posix()})
-        bench = Bench(folder, tree, pages, Engine(book), journal, content)
+        bench = Bench(folder, tree, pages, Engine(book), journal, content, models)
         if options.again:
             ask_again(bench, pages | modules, options)
         else:
