@@ -3,8 +3,9 @@
 A mistake in a page is one that `proofbook check --coverage` of the page reports; beside it stand
 what `mkdocs build --strict` with stock markdown-exec, and pytest's doctest, report of the same.
 A mistake in a module is reported by a test, its own or one that imports it, or by a chapter that
-shows it; models are not trained anew for it. All happens in a copy of the tree. Mistakes that change nothing which a reader or a caller
-could notice are argued one by one in `drift_equivalent.toml`, and counted apart.
+shows it; the book's models are not trained anew for it. All happens in a copy of the tree. Mistakes
+that change nothing which a reader or a caller could notice are argued one by one in
+`drift_equivalent.toml`, and counted apart.
 
     python bench/drift.py [--prose 300] [--source 200] [--seed 0] [--only TEXT] [--json]
     python bench/drift.py --again [--json]
