@@ -1,8 +1,19 @@
-"""Pictures of what a model does: heatmaps, tables of shapes, and bertviz's viewers."""
+"""Pictures of what a model does: flows, heatmaps, tables of shapes, and bertviz's viewers."""
 
+from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
 from glassformer.views.path import shapes
 from glassformer.views.strips import strips
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 
-__all__ = ["cross_view", "head_view", "heatmap", "model_view", "neuron_view", "shapes", "strips"]
+__all__ = [
+    "beside",
+    "cross_view",
+    "flow",
+    "head_view",
+    "heatmap",
+    "model_view",
+    "neuron_view",
+    "shapes",
+    "strips",
+]

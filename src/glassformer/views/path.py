@@ -139,7 +139,7 @@ def tensors(output: Any) -> Iterator[Tensor]:
 class Axes:
     """Words for the axes of a shape, learnt from the signatures of the modules that ran."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: Any) -> None:
         config = getattr(model, "config", None)
         self.names: dict[tuple[int, ...], tuple[str, ...]] = {}
         self.sizes = {
@@ -148,24 +148,25 @@ class Axes:
             if isinstance(getattr(config, key, None), int)
         }
 
-    def learn(self, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Reads the words of a module's inputs."""
-        signature = inspect.signature(type(module).forward)
+    def learn(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Reads the words of a module's inputs, or of a function's."""
+        signature = inspect.signature(getattr(module, "forward", module))
         try:
-            bound = signature.bind(module, *args, **kwargs).arguments
+            bound = signature.bind(*args, **kwargs).arguments
         except TypeError:  # the call itself will tell
             return
         for name, value in bound.items():
             if isinstance(value, Tensor):
                 self.keep(value, signature.parameters[name].annotation)
-                if value.ndim == 2 and not value.is_floating_point():
+                if value.ndim == 2 and value.dtype in (torch.int64, torch.int32):
                     self.names.setdefault(tuple(value.shape), ("batch", "seq"))
 
-    def learn_output(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+    def learn_output(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
         """Reads the words of a module's output, or makes them from those of its input."""
         if not isinstance(output, Tensor):
             return
-        self.keep(output, inspect.signature(type(module).forward).return_annotation)
+        forward = getattr(module, "forward", module)
+        self.keep(output, inspect.signature(forward).return_annotation)
         shape = tuple(output.shape)
         if shape not in self.names and shape[:-1] in self.names and shape[-1] in self.sizes:
             self.names[shape] = (*self.names[shape[:-1]], self.sizes[shape[-1]])
@@ -173,6 +174,8 @@ class Axes:
     def keep(self, tensor: Tensor, annotation: Any) -> None:
         """Remembers an annotation such as `Float[Tensor, "batch seq d_model"]` for this shape."""
         words = getattr(annotation, "dim_str", "").split()
+        if words and words[0] == "*batch":  # any axes that ride along
+            words = [*("batch", "seq")[: tensor.ndim - len(words) + 1], *words[1:]]
         if len(words) == tensor.ndim and all(word.isidentifier() for word in words):
             self.names.setdefault(tuple(tensor.shape), tuple(words))
 

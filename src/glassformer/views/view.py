@@ -21,7 +21,7 @@ DARK = (
     "--edge:rgba(255,255,255,.2);--hover:rgba(255,255,255,.16);"
     "--glow:#2c5cb0;--ink:#e2e4e9;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#181a20))"
 )
-VIEWS = ":is(.glassformer-heatmap,glassformer-view)"
+VIEWS = ":is(.glassformer-heatmap,.glassformer-flow,.glassformer-arcs,glassformer-view)"
 # Colours by the system's choice, and by the switches of Material and Jupyter; paper is light.
 THEME = (
     f"{VIEWS}{{{LIGHT}}}@media (prefers-color-scheme:dark){{{VIEWS}{{{DARK}}}}}"

@@ -1,0 +1,293 @@
+"""`flow`: what a model did in one run, drawn as boxes and arrows."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from glassformer.views.path import Axes
+from glassformer.views.plan import APART, GAP, PAD, TITLE, Box, Plan, lay_out, notes, title, wide
+from glassformer.views.trace import Node, trace
+from glassformer.views.view import SHADOWS, THEME, UNSEEN, View
+
+EDGE = 6.0  # room around the picture
+TIP = 6.0  # the length of an arrow's head
+PHONE = 300  # what a phone's column holds
+NARROWEST = 0.8  # of its size; a narrower window scrolls
+
+STYLE = """
+.glassformer-flow{position:relative;margin:1em auto;color:inherit;font-family:inherit}
+.glassformer-flow .scroll{overflow-x:auto;{SHADOWS}}
+.glassformer-flow svg{display:block;margin:auto;width:100%;height:auto;direction:ltr;
+font-family:inherit;overflow:visible}
+.glassformer-flow text{fill:currentColor;text-anchor:middle;font-size:13.5px;font-weight:600}
+.glassformer-flow .small{font-size:11.5px;font-weight:400;opacity:.82;
+font-variant-numeric:tabular-nums}
+.glassformer-flow .sign{font-size:17px;font-weight:400}
+.glassformer-flow .name{font-weight:400;font-style:italic}
+.glassformer-flow .box{fill:var(--surface);stroke:var(--line);stroke-width:1.2}
+.glassformer-flow .ink{fill:var(--cell);stroke:none}
+.glassformer-flow .frame{fill:var(--line);fill-opacity:.05;stroke:var(--line);stroke-opacity:.5}
+.glassformer-flow .wire{fill:none;stroke:var(--line);stroke-width:1.4}
+.glassformer-flow .round{stroke:var(--pos);stroke-width:1.6}
+.glassformer-flow .tip{fill:var(--line)}.glassformer-flow .round.tip{fill:var(--pos);stroke:none}
+.glassformer-flow{--line:color-mix(in srgb,currentColor 62%,transparent)}
+.glassformer-flow figcaption{max-width:34em;margin:.7em auto 0;text-align:center;font-size:.86em;
+opacity:.85;font-style:normal}
+@media print{.glassformer-flow{break-inside:avoid;print-color-adjust:exact;
+-webkit-print-color-adjust:exact}}
+""".replace("\n", "").replace("{SHADOWS}", SHADOWS)
+
+
+def flow(
+    model: Callable[..., Any], *inputs: Any, depth: int = 1, caption: str | None = None
+) -> View:
+    """Runs a module or a function once, and draws what it did to the tensors, from the top down.
+
+    A box is a module, the bluer the more of the parameters it holds; a sign is an operation of
+    its own; a blue line is a way past a module, to where it is added again. Nothing is drawn that
+    did not run: the picture is made of the calls themselves. The model's mode is left as it was.
+
+    Args:
+        model: Any module, or a function of tensors.
+        inputs: What it takes.
+        depth: How far to look inside: 1 draws the modules within, 2 those within them, too.
+        caption: A line below the picture, instead of the names of the axes.
+
+    Raises:
+        ValueError: The model does not take these inputs, or `depth` is less than 1.
+    """
+    if depth < 1:
+        raise ValueError(f"depth ({depth}) must be at least 1")
+    axes = Axes(model)
+    whole = trace(model, inputs, depth, axes)
+    legend = caption or sizes(whole, axes)
+    steps = lines(whole.inside)
+    told = "".join(f"<li>{escape(step.strip())}</li>" for step in steps)
+    name = f"What {whole.kind} did, step by step"
+    html = (
+        f'<figure class="glassformer-flow" data-search-exclude><style>{THEME}{STYLE}</style>'
+        f'{draw(whole)}<div style="{UNSEEN}"><p>{name}:</p><ol>{told}</ol></div>'
+        f"{f'<figcaption>{escape(legend)}</figcaption>' if legend else ''}</figure>"
+    )
+    return View(html, "\n".join([f"{whole.kind} {count(whole)}".strip(), *steps]))
+
+
+def beside(*views: View) -> View:
+    """Pictures side by side, or one below the other where there is little room."""
+    cells = "".join(f'<div style="flex:1 1 14rem;min-width:0">{v.html}</div>' for v in views)
+    row = "display:flex;flex-wrap:wrap;gap:0 1.5rem;align-items:flex-start"
+    return View(f'<div style="{row}">{cells}</div>', "\n\n".join(view.text for view in views))
+
+
+def sizes(whole: Node, axes: Axes) -> str:
+    """The axes by name, `batch 1 · seq 7 · d_model 384`, as far as they have names."""
+    found = [
+        f"{word} {length}"
+        for shape in shapes_of(whole.inside)
+        for word, length in zip(axes.of(shape), shape, strict=True)
+        if word
+    ]
+    return " · ".join(dict.fromkeys(found))
+
+
+def shapes_of(nodes: Sequence[Node]) -> list[tuple[int, ...]]:
+    """The shapes of all nodes, and of those inside them."""
+    return [shape for node in nodes for shape in (node.shape, *shapes_of(node.inside))]
+
+
+def draw(whole: Node) -> str:
+    """The picture."""
+    plan = lay_out(whole.inside)
+    last = plan.boxes[-1]
+    shape = " × ".join(map(str, whole.shape))
+    out = wire([(last.x, last.bottom), (last.x, plan.height + GAP)])
+    label = small(last.x, plan.height + GAP + 14, shape)
+    left, width = plan.left - EDGE, plan.right - plan.left + 2 * EDGE
+    height = plan.height + GAP + 20
+    narrowest = NARROWEST * width
+    reach = ' tabindex="0"' if narrowest > PHONE else ""  # keys can scroll it
+    return (
+        f'<div class="scroll"{reach}><svg aria-hidden="true" '
+        f'viewBox="{left:.1f} 0 {width:.1f} {height:.1f}" '
+        f'style="max-width:{width:.0f}px;min-width:{narrowest:.0f}px">'
+        f"{paint(plan, whole.inside, float(whole.parameters))}{out}{label}</svg></div>"
+    )
+
+
+def paint(plan: Plan, nodes: Sequence[Node], all_parameters: float) -> str:
+    """All boxes of a plan and the arrows between them."""
+    frames, wires, boxes = [], [], []
+    for target, (node, box) in enumerate(zip(nodes, plan.boxes, strict=True)):
+        if box.plan:
+            frames.append(paint_frame(box, node, all_parameters))
+        else:
+            boxes.append(paint_box(box, node, nodes, all_parameters))
+        for source in node.sources:
+            wires.append(arrow(plan, source, target, node))
+    return "".join(frames + wires + boxes)
+
+
+def arrow(plan: Plan, source: int, target: int, node: Node) -> str:
+    """What leads from one box to another."""
+    start, end = plan.boxes[source], plan.boxes[target]
+    if (source, target) in plan.lanes:
+        return past(start, end, plan.lanes[source, target])
+    if (source, target) in plan.sides:
+        tip = end.plan is None  # a frame is passed through
+        return wire(
+            [(start.x + start.right, start.middle), (end.x - end.left, start.middle)], tip=tip
+        )
+    if (source, target) in plan.across:
+        return over(start, end, node, source)
+    return down(start, end)
+
+
+def paint_box(box: Box, node: Node, nodes: Sequence[Node], all_parameters: float) -> str:
+    """A module, an operation or an input."""
+    if not box.height:
+        return ""
+    name, width = title(node), box.left + box.right
+    if len(name) == 1:
+        circle = f'cx="{box.x:.1f}" cy="{box.middle:.1f}" r="{box.height / 2:.1f}"'
+        text = f'<text class="sign" x="{box.x:.1f}" y="{box.middle + 5.5:.1f}">{name}</text>'
+        return f'<circle class="box" {circle}/>{text}'
+    below = notes(node, nodes)
+    texts = [f'<text x="{box.x:.1f}" y="{box.y + 18:.1f}">{escape(name)}{times(node)}</text>']
+    texts += [small(box.x, box.y + 18 + 15 * (k + 1), line) for k, line in enumerate(below)]
+    if node.kind == "input":
+        return "".join(texts).replace("<text x", '<text class="name" x', 1)
+    place = (
+        f'x="{box.x - box.left:.1f}" y="{box.y:.1f}" width="{width:.1f}" '
+        f'height="{box.height:.1f}" rx="{5 if node.kind else 13}"'
+    )
+    share = node.times * node.parameters / all_parameters if all_parameters else 0
+    ink = f'<rect class="ink" {place} fill-opacity="{0.5 * share**0.7:.3f}"/>' if share else ""
+    return f'<rect class="box" {place}/>{ink}{"".join(texts)}'
+
+
+def paint_frame(box: Box, node: Node, all_parameters: float) -> str:
+    """A module with what is inside it."""
+    assert box.plan is not None
+    plan, width = box.plan, box.left + box.right
+    inner = plan.boxes[-1]
+    beyond = wide(title(node), 7.2) + (24 if node.times > 1 else 0) + PAD > box.left - 4
+    x = box.x + 9 if beyond else box.x - box.left + PAD
+    heading = (
+        f'<text x="{x:.1f}" y="{box.y + 17:.1f}" style="text-anchor:start">'
+        f"{escape(title(node))}{times(node)}</text>"
+    )
+    rest = leave(inner, plan.height)
+    lead = wire([(0.0, -TITLE), (0.0, 0.0)], tip=False)
+    return (
+        f'<rect class="frame" x="{box.x - box.left:.1f}" y="{box.y:.1f}" width="{width:.1f}" '
+        f'height="{box.height:.1f}" rx="8"/>{heading}'
+        f'<g transform="translate({box.x:.1f} {box.y + TITLE:.1f})">{lead}{rest}'
+        f"{paint(plan, node.inside, all_parameters / node.times)}</g>"
+    )
+
+
+def leave(last: Box, bottom: float) -> str:
+    """From the last box in a frame to where the frame is left: below where it was entered."""
+    if abs(last.x) < 1:
+        return wire([(last.x, last.bottom), (0.0, bottom)], tip=False)
+    turn = (last.bottom + bottom) / 2
+    corners = [(last.x, last.bottom), (last.x, turn), (0.0, turn), (0.0, bottom)]
+    return wire(corners, tip=False)
+
+
+def times(node: Node) -> str:
+    """Of how many equal layers a box is the picture."""
+    return f' <tspan class="small">× {node.times}</tspan>' if node.times > 1 else ""
+
+
+def small(x: float, y: float, text: str) -> str:
+    """A line of small text."""
+    return f'<text class="small" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+
+
+def down(start: Box, end: Box) -> str:
+    """An arrow to a box in a row below."""
+    if abs(start.x - end.x) < 1:
+        return wire([(start.x, start.bottom), (end.x, end.y)])
+    bend = end.y - GAP if end.y - start.bottom > 2 * GAP else start.bottom
+    middle = (bend + end.y - TIP) / 2
+    path = (
+        f"M{start.x:.1f} {start.bottom:.1f}V{bend:.1f}"
+        f"C{start.x:.1f} {middle:.1f} {end.x:.1f} {middle:.1f} {end.x:.1f} {end.y - TIP:.1f}"
+    )
+    return f'<path class="wire" d="{path}"/>{head(end.x, end.y, 0, 1)}'
+
+
+def past(start: Box, end: Box, lane: float) -> str:
+    """A residual: out below one box, along the lane, and in at the side of another."""
+    y = start.bottom + GAP * 0.3
+    corners = [(start.x, y), (lane, y), (lane, end.middle), (end.x + end.right, end.middle)]
+    return wire(corners, css=" round")
+
+
+def over(start: Box, end: Box, node: Node, source: int) -> str:
+    """From one frame to the side of the frame beside it."""
+    assert end.plan is not None
+    x, y = end.x - end.left, end.y + TITLE + end.plan.boxes[node.sources.index(source)].y
+    between = x - APART / 2
+    turn = start.bottom + APART
+    return wire(
+        [(start.x, start.bottom), (start.x, turn), (between, turn), (between, y), (x, y)], tip=False
+    )
+
+
+def wire(points: list[tuple[float, float]], *, css: str = "", tip: bool = True) -> str:
+    """A line with round corners, and the head of an arrow at its end."""
+    (x0, y0), (x1, y1) = points[-2:]
+    dx, dy = (x1 > x0) - (x1 < x0), (y1 > y0) - (y1 < y0)
+    end = (x1 - dx * TIP, y1 - dy * TIP) if tip else (x1, y1)
+    path = f"M{points[0][0]:.1f} {points[0][1]:.1f}"
+    for before, (x, y), after in zip(points, points[1:-1], points[2:], strict=False):
+        (ax, ay), (bx, by) = toward((x, y), before), toward((x, y), after)
+        path += f"L{ax:.1f} {ay:.1f}Q{x:.1f} {y:.1f} {bx:.1f} {by:.1f}"
+    path += f"L{end[0]:.1f} {end[1]:.1f}"
+    return f'<path class="wire{css}" d="{path}"/>{head(x1, y1, dx, dy, css) if tip else ""}'
+
+
+def toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """The point where the rounding of a corner begins."""
+    (x, y), (u, v) = corner, other
+    reach = min(7.0, (abs(u - x) + abs(v - y)) / 2)
+    return x + reach * ((u > x) - (u < x)), y + reach * ((v > y) - (v < y))
+
+
+def head(x: float, y: float, dx: int, dy: int, css: str = "") -> str:
+    """The head of an arrow that ends here."""
+    back, half = (x - dx * 7, y - dy * 7), 3.6
+    a = f"{back[0] - dy * half:.1f} {back[1] + dx * half:.1f}"
+    b = f"{back[0] + dy * half:.1f} {back[1] - dx * half:.1f}"
+    return f'<path class="tip{css}" d="M{x:.1f} {y:.1f}L{a}L{b}z"/>'
+
+
+def count(node: Node) -> str:
+    """How many parameters a module has, in words."""
+    return f"({node.parameters:,} parameters)" if node.parameters else ""
+
+
+def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
+    """The steps as text: what each is, what it takes, and the shape of what it gives."""
+    told = []
+    for i, node in enumerate(nodes):
+        if node.kind == "input" and depth > 1:
+            continue
+        taken = " and ".join(step_name(nodes, j) for j in node.sources)
+        what = f"{step_name(nodes, i)}{f' of {taken}' if taken else ''}"
+        again = f", {node.times} times" if node.times > 1 else ""
+        held = f", {node.parameters:,} parameters" if node.parameters else ""
+        kind = f" ({node.kind}{again}{held})" if node.kind not in ("", "input") else ""
+        shape = " × ".join(map(str, node.shape))
+        told.append(f"{'  ' * depth}{what}{kind}: {shape}")
+        told += lines(node.inside, depth + 1)
+    return told
+
+
+def step_name(nodes: Sequence[Node], i: int) -> str:
+    """What a step is called; where several have one name, with its number among them."""
+    names = [title(node) for node in nodes]
+    same = [j for j, name in enumerate(names) if name == names[i]]
+    return names[i] if len(same) == 1 else f"{names[i]} ({same.index(i) + 1})"

@@ -1,0 +1,202 @@
+"""Where the boxes of a flow stand: rows from the top down, residuals in lanes beside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from glassformer.views.trace import Node
+from glassformer.views.view import columns_of
+
+LINE = 15.0  # of small text
+GAP = 26.0  # from row to row
+APART = 14.0  # from box to box, and from lane to lane
+ROUND = 24.0  # a sign such as +
+TITLE = 25.0  # of a frame
+PAD = 13.0  # between a frame and what is in it
+
+
+@dataclass
+class Box:
+    """A node on the page: `x` is where its arrows come in and go out, `y` its upper edge."""
+
+    left: float  # how far it reaches from x
+    right: float
+    height: float
+    plan: "Plan | None" = None
+    x: float = 0.0
+    y: float = 0.0
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    @property
+    def middle(self) -> float:
+        return self.y + self.height / 2
+
+
+@dataclass
+class Plan:
+    """Boxes beside and below each other, and how the edges run that do not run straight.
+
+    Attributes:
+        boxes: One a node.
+        lanes: For a residual, source and target, how far to the right it runs.
+        sides: The edges that come in from the left: those from a frame's further inputs.
+        across: The edges from a frame to the frame beside it.
+    """
+
+    boxes: list[Box]
+    lanes: dict[tuple[int, int], float] = field(default_factory=dict)
+    sides: list[tuple[int, int]] = field(default_factory=list)
+    across: list[tuple[int, int]] = field(default_factory=list)
+    left: float = 0.0
+    right: float = 0.0
+    height: float = 0.0
+
+
+def lay_out(nodes: Sequence[Node], *, framed: bool = False) -> Plan:
+    """A place for each node; within a frame, inputs are points on its edge."""
+    sizes = [size(node, nodes, framed=framed) for node in nodes]
+    plan = Plan(sizes)
+    for i, node in enumerate(nodes):
+        for source in node.sources:
+            if framed and source and nodes[source].kind == "input":
+                plan.sides.append((source, i))
+            elif node.inside and nodes[source].inside and source != node.sources[0]:
+                plan.across.append((source, i))
+    aside = {source for source, _ in plan.sides}
+    edges = [(s, t) for t, node in enumerate(nodes) for s in node.sources if s not in aside]
+    edges = [edge for edge in edges if edge not in plan.across]
+    rows = rank([i for i in range(len(nodes)) if i not in aside], edges)
+    late = {s: t for s, t in edges if s and not nodes[s].sources and rows[t] > 1}
+    edges = [edge for edge in edges if edge[0] not in late]
+    for i in late:
+        del rows[i]
+    residual = {(s, t) for s, t in edges if rows[t] - rows[s] > 1 and bypasses(s, t, edges)}
+    straighten(plan, rows, [edge for edge in edges if edge not in residual])
+    stack(plan, rows, late, framed=framed)
+    for source, target in sorted(residual, key=lambda e: rows[e[1]] - rows[e[0]]):
+        passed = [b for b, row in rows.items() if rows[source] < row <= rows[target]]
+        lane = max(sizes[b].x + sizes[b].right for b in passed) + APART
+        while any(
+            lane == other and rows[s] < rows[target] and rows[source] < rows[t]
+            for (s, t), other in plan.lanes.items()
+        ):
+            lane += APART
+        plan.lanes[source, target] = lane
+    for source, target in late.items():
+        box, end = sizes[source], sizes[target]
+        box.x, box.y = end.x - end.left - APART * 1.6 - box.right, end.middle - box.height / 2
+        plan.sides.append((source, target))
+    shown = [sizes[i] for i in (*rows, *late)]
+    plan.left = min(box.x - box.left for box in shown)
+    plan.right = max([box.x + box.right for box in shown] + list(plan.lanes.values()))
+    for source, target in plan.sides:
+        if source in aside:
+            box, end = sizes[source], sizes[target]
+            box.x, box.y = plan.left - PAD, side_of(end, nodes[target], source)
+    return plan
+
+
+def size(node: Node, nodes: Sequence[Node], *, framed: bool) -> Box:
+    """How much room a node needs."""
+    if node.kind == "input" and framed:
+        return Box(0.0, 0.0, 0.0)
+    if node.inside:
+        plan = lay_out(node.inside, framed=True)
+        half = (wide(title(node), 7.2) + 2 * PAD) / 2
+        left, right = max(PAD - plan.left, half), max(PAD + plan.right, half)
+        return Box(left, right, plan.height + TITLE, plan)
+    if len(title(node)) == 1:
+        return Box(ROUND / 2, ROUND / 2, ROUND)
+    small = notes(node, nodes)
+    half = max([wide(title(node), 7.2), *(wide(line, 6.2) for line in small)]) / 2 + 11
+    if node.kind == "input":
+        return Box(half - 6, half - 6, 20 + LINE * len(small))
+    return Box(half, half, 27 + LINE * len(small))
+
+
+def wide(text: str, letter: float) -> float:
+    """About how wide a text is."""
+    return letter * columns_of(text)
+
+
+def title(node: Node) -> str:
+    """The last name in a module's path; of a member of a list, the list's and its number."""
+    if node.kind in ("", "input"):
+        return node.label
+    *_, outer, name = ("", *node.label.split("."))
+    if not name.isdigit() or not outer:
+        return name
+    return outer if node.times > 1 else f"{outer}.{name}"
+
+
+def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
+    """What stands below the title: kind and parameters, and the shape where it is a new one."""
+    small = []
+    if node.kind not in ("", "input"):
+        count = f" · {node.parameters:,}" if node.parameters else ""
+        small.append(f"{node.kind}{count}")
+    before = [nodes[i].shape for i in node.sources]
+    if not before or node.shape != before[0]:
+        small.append(" × ".join(map(str, node.shape)))
+    return small
+
+
+def rank(shown: list[int], edges: list[tuple[int, int]]) -> dict[int, int]:
+    """The row of each node: below all that it takes."""
+    rows: dict[int, int] = {}
+    for i in shown:
+        rows[i] = max((rows[s] + 1 for s, t in edges if t == i), default=0)
+    return rows
+
+
+def bypasses(source: int, target: int, edges: list[tuple[int, int]]) -> bool:
+    """Whether there is another way from source to target: then this edge is a residual."""
+    reached = {t for s, t in edges if s == source and t != target}
+    for s, t in sorted(edges):
+        if s in reached:
+            reached.add(t)
+    return target in reached
+
+
+def straighten(plan: Plan, rows: dict[int, int], edges: list[tuple[int, int]]) -> None:
+    """Puts boxes side by side in their rows, each as near as can be to what it is joined to."""
+    boxes = plan.boxes
+    near: dict[int, list[int]] = {i: [] for i in rows}
+    for s, t in edges:
+        near[s].append(t)
+        near[t].append(s)
+    lines = [[i for i in rows if rows[i] == row] for row in range(max(rows.values()) + 1)]
+    for _ in range(12):
+        for line in lines:
+            wanted = [sum(boxes[j].x for j in near[i]) / max(1, len(near[i])) for i in line]
+            for i, x in zip(line, wanted, strict=True):
+                boxes[i].x = x
+            for i, j in pairwise(line):
+                least = boxes[i].x + boxes[i].right + APART + boxes[j].left
+                boxes[j].x = max(boxes[j].x, least)
+            shift = sum(x - boxes[i].x for i, x in zip(line, wanted, strict=True)) / len(line)
+            for i in line:
+                boxes[i].x += shift
+
+
+def stack(plan: Plan, rows: dict[int, int], late: dict[int, int], *, framed: bool) -> None:
+    """Puts the rows below each other, with room for what stands left of them."""
+    y = 0.0
+    for row in range(max(rows.values()) + 1):
+        line = [plan.boxes[i] for i in rows if rows[i] == row]
+        aside = [plan.boxes[i] for i, target in late.items() if rows[target] == row]
+        tallest = max(box.height for box in line + aside)
+        for box in line:
+            box.y = y + (0.0 if any(b.plan for b in line) else (tallest - box.height) / 2)
+        y += tallest + GAP * (0.7 if framed and not tallest else 1)
+    plan.height = y - GAP * (0.3 if framed else 1)
+
+
+def side_of(box: Box, node: Node, source: int) -> float:
+    """How far down a box is entered from its left."""
+    if box.plan is None:
+        return box.middle
+    return box.y + TITLE + box.plan.boxes[node.sources.index(source)].y  # inputs come first

@@ -1,0 +1,265 @@
+"""What one run did, as a graph: which modules and operations it called, and on whose results."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from glassformer.views.path import Axes, tensors
+
+SIGNS = {
+    **dict.fromkeys(("add", "radd", "iadd"), "+"),
+    **dict.fromkeys(("mul", "rmul", "imul"), "×"),
+    **dict.fromkeys(("div", "truediv"), "÷"),
+    **dict.fromkeys(("sub", "rsub"), "−"),
+    **dict.fromkeys(("matmul", "bmm", "mm"), "MatMul"),
+    "scaled_dot_product_attention": "scaled dot-product attention",
+}
+# What takes no more than the shape of its input.
+EMPTY = {"zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones"}
+
+
+@dataclass(frozen=True)
+class Node:
+    """An input, a module or an operation, and the nodes whose results it took.
+
+    Attributes:
+        label: The name of an input, the path of a module, or what an operation is called.
+        kind: The class of a module; "input" for an input, "" for an operation.
+        shape: Of the result.
+        sources: The numbers of other nodes of its list.
+        parameters: How many the module holds.
+        inside: What the module did, the last being its result; empty where nobody looked.
+        times: How many equal layers in a row this one stands for.
+    """
+
+    label: str
+    kind: str
+    shape: tuple[int, ...]
+    sources: tuple[int, ...] = ()
+    parameters: int = 0
+    inside: tuple["Node", ...] = ()
+    times: int = 1
+
+
+def trace(model: Callable[..., Any], inputs: tuple[Any, ...], depth: int, axes: Axes) -> Node:
+    """Calls a module or a function once, in eval mode, and follows its tensors.
+
+    Modules are followed `depth` deep; those further inside are one node each. What only rearranges
+    numbers, or changes none in this run (dropout, say), is no node. Equal layers in a row are one.
+
+    Raises:
+        ValueError: the model does not take these inputs, or makes nothing of them.
+    """
+    modules = dict(model.named_modules()) if isinstance(model, nn.Module) else {}
+    modes = {module: module.training for module in modules.values()}
+    tracer = Tracer({module: path for path, module in modules.items()}, depth, axes)
+    hooks: list[Any] = []
+    for module in modes:
+        hooks.append(module.register_forward_pre_hook(tracer.enter, with_kwargs=True))
+        hooks.append(module.register_forward_hook(tracer.leave, with_kwargs=True))
+        module.training = False
+    try:
+        with torch.no_grad(), tracer:
+            if not modules:
+                tracer.enter(model, inputs, {})
+            output = model(*inputs)
+            if not modules:
+                tracer.leave(model, inputs, {}, output)
+    except (TypeError, RuntimeError, IndexError) as error:
+        given = ", ".join(str(tuple(x.shape)) if isinstance(x, Tensor) else repr(x) for x in inputs)
+        raise ValueError(
+            f"{name_of(model)} does not take inputs of shape {given}: {error}"
+        ) from error
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for module, training in modes.items():
+            module.training = training
+    if not tracer.whole.inside:
+        raise ValueError(f"{name_of(model)} gives nothing that was made from its inputs")
+    return tracer.whole
+
+
+@dataclass
+class Level:
+    """A module that is being followed: what it did so far, and which node made which tensor."""
+
+    nodes: list[Node] = field(default_factory=list)
+    made: dict[int, int] = field(default_factory=dict)
+
+    def add(self, node: Node, results: list[Tensor]) -> None:
+        """Keeps a node, and what it made."""
+        self.made.update((id(x), len(self.nodes)) for x in results)
+        self.nodes.append(node)
+
+    def sources(self, *values: Any) -> tuple[int, ...]:
+        """The nodes that made these tensors, each once."""
+        found = (self.made[id(x)] for x in within(values) if id(x) in self.made)
+        return tuple(dict.fromkeys(found))
+
+
+class Tracer(TorchFunctionMode):
+    """Sees each call of torch, and by its hooks each call of a module."""
+
+    def __init__(self, paths: dict[Any, str], depth: int, axes: Axes) -> None:
+        super().__init__()
+        self.paths, self.depth, self.axes = paths, depth, axes
+        self.levels: list[Level] = []
+        self.closed = 0  # how deep inside a module that is not followed
+        self.alive: list[Any] = []  # or another tensor could get the id of one
+        self.whole = Node("", "", ())
+
+    def enter(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """A module begins: it is followed, or waited for."""
+        self.axes.learn(model, args, kwargs)
+        single = self.levels and not [*model.children()]
+        if self.closed or single or len(self.levels) == self.depth:
+            self.closed += 1
+            return
+        level = Level()
+        for name, tensor in arguments(model, args, kwargs).items():
+            known = not self.levels or id(tensor) in self.levels[-1].made
+            if known and id(tensor) not in level.made:
+                level.add(Node(name, "input", tuple(tensor.shape)), [tensor])
+        self.alive.append((args, kwargs))
+        self.levels.append(level)
+
+    def leave(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
+        """A module has ended: it becomes a node, unless it changed nothing."""
+        self.axes.learn_output(model, args, out)
+        self.alive.append(out)
+        followed = not self.closed
+        self.closed -= not followed
+        if self.closed:
+            return
+        results = list(tensors(out))
+        inside = tidy(self.levels.pop(), results) if followed else ()
+        outer = self.levels[-1] if self.levels else Level()
+        node = Node(
+            self.paths.get(model, ""),
+            name_of(model),
+            tuple(results[0].shape) if results else (),
+            outer.sources(args, kwargs),
+            sum(p.numel() for p in model.parameters()) if isinstance(model, nn.Module) else 0,
+            inside,
+        )
+        if not self.levels:
+            self.whole = node
+        elif node.parameters or not unchanged([*within(args)][:1], results):
+            outer.add(node, results)
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """A call of torch: it is made, and becomes a node of the module that made it."""
+        out = func(*args, **(kwargs or {}))
+        if self.levels and not self.closed:
+            self.alive.append(out)
+            self.note(func, args, kwargs or {}, list(tensors(out)))
+        return out
+
+    def note(self, func: Any, args: tuple[Any, ...], kwargs: Any, results: list[Tensor]) -> None:
+        """Keeps an operation on what was followed, unless it changed nothing."""
+        level, name = self.levels[-1], name_of(func).strip("_")
+        sources = level.sources(args, kwargs)
+        if not results or not sources or name in EMPTY:
+            return
+        taken = [x for x in within((args, kwargs)) if id(x) in level.made]
+        # What allows and what forbids is one mask, and so is one that is to be added.
+        masks = results[0].dtype == torch.bool or (
+            name == "masked_fill" and taken[0] is not args[0]
+        )
+        joins = len(sources) > 1 and name != "masked_fill"
+        if masks or (not joins and unchanged(taken, results)):
+            level.made.update((id(x), sources[0]) for x in results)
+            return
+        level.add(Node(called(name, args), "", tuple(results[0].shape), sources), results)
+
+
+def called(name: str, args: tuple[Any, ...]) -> str:
+    """The sign of an operation, with the number that it takes: `÷ √32`."""
+    sign = SIGNS.get(name, name.replace("_", " "))
+    numbers = [x for x in args if isinstance(x, int | float) and not isinstance(x, bool)]
+    if len(sign) > 1 or not numbers:
+        return sign
+    value = float(numbers[0])
+    square = round(value**2)
+    root = not value.is_integer() and value > 0 and abs(value - square**0.5) < 1e-9
+    return f"{sign} √{square}" if root else f"{sign} {value:g}"
+
+
+def unchanged(taken: list[Tensor], results: list[Tensor]) -> bool:
+    """Whether a result is what was taken first: the same numbers, perhaps in another order."""
+    if len(results) != 1 or not taken:
+        return False
+    before, after = taken[0], results[0]
+    if before.numel() != after.numel():
+        return False
+    if before.untyped_storage()._cdata == after.untyped_storage()._cdata:
+        return True
+    if after.is_meta:  # there are no numbers to compare
+        return False
+    same = before.flatten().sort().values, after.to(before.dtype).flatten().sort().values
+    return torch.equal(*same)
+
+
+def within(values: Any) -> Iterator[Tensor]:
+    """All tensors in nested arguments."""
+    if isinstance(values, Tensor):
+        yield values
+    elif isinstance(values, Mapping):
+        yield from within(tuple(values.values()))
+    elif isinstance(values, tuple | list):
+        for value in values:
+            yield from within(value)
+
+
+def arguments(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Tensor]:
+    """The tensors that a call was given, by the names in its signature."""
+    bound = inspect.signature(getattr(model, "forward", model)).bind(*args, **kwargs).arguments
+    return {name: value for name, value in bound.items() if isinstance(value, Tensor)}
+
+
+def name_of(model: Any) -> str:
+    """The name of a function, or of a module's class."""
+    return getattr(model, "__name__", type(model).__name__)
+
+
+def tidy(level: Level, results: list[Tensor]) -> tuple[Node, ...]:
+    """What led to the results, in the order in which it ran; equal layers in a row become one."""
+    nodes = level.nodes
+    needed, ahead = set(), list(level.sources(results))
+    while ahead:
+        one = ahead.pop()
+        if one not in needed:
+            needed.add(one)
+            ahead += nodes[one].sources
+    kept: list[Node] = []
+    places: dict[int, int] = {}
+    for old in sorted(needed):
+        node = replace(nodes[old], sources=tuple(places[i] for i in nodes[old].sources))
+        if kept and follows(node, kept[-1], len(kept) - 1):
+            kept[-1] = replace(kept[-1], times=kept[-1].times + 1)
+        else:
+            kept.append(node)
+        places[old] = len(kept) - 1
+    return tuple(kept)
+
+
+def follows(node: Node, before: Node, place: int) -> bool:
+    """Whether a node is one more layer of a list, like the one before, and takes its result."""
+    stem, _, last = node.label.rpartition(".")
+    if not last.isdigit() or before.label.rpartition(".")[0] != stem:
+        return False
+    same = (node.kind, node.shape, node.parameters, node.sources[1:])
+    return node.sources[:1] == (place,) and same == (
+        before.kind,
+        before.shape,
+        before.parameters,
+        before.sources[1:],
+    )
