@@ -1,0 +1,68 @@
+// What a term or a symbol means, beside it: on pointing, on focus, and on the first tap.
+// Without this script, a term is a link to its entry, and formulas list their symbols below.
+const AID = "[data-aid]";
+const tip = document.createElement("div");
+tip.id = "aid";
+tip.className = "aid";
+tip.setAttribute("role", "tooltip");
+tip.hidden = true;
+document.body.append(tip);
+
+let shown = null; // whose tip is open
+let touched = false; // whether the last pointer was a finger
+let waiting = 0;
+
+function show(one) {
+  clearTimeout(waiting);
+  if (one === shown) return;
+  hide();
+  shown = one;
+  tip.replaceChildren(one.dataset.aid);
+  if (touched && one.href) {
+    const more = document.createElement("a");
+    more.href = one.href;
+    more.textContent = one.dataset.more || "Glossary";
+    tip.append(" ", more);
+  }
+  one.setAttribute("aria-describedby", tip.id);
+  tip.hidden = false;
+  const at = one.getBoundingClientRect();
+  const left = Math.min(at.left, innerWidth - tip.offsetWidth - 8);
+  const below = at.bottom + tip.offsetHeight + 8 < innerHeight;
+  tip.style.left = `${Math.max(left, 8) + scrollX}px`;
+  tip.style.top = `${(below ? at.bottom + 4 : at.top - tip.offsetHeight - 4) + scrollY}px`;
+}
+
+function hide() {
+  clearTimeout(waiting);
+  shown?.removeAttribute("aria-describedby");
+  shown = null;
+  tip.hidden = true;
+}
+
+function hideSoon() {
+  clearTimeout(waiting);
+  waiting = setTimeout(hide, 200); // time to move onto the tip itself
+}
+
+addEventListener("pointerdown", event => (touched = event.pointerType === "touch"), true);
+addEventListener("pointerover", event => {
+  if (event.pointerType === "touch") return;
+  const one = event.target.closest?.(AID);
+  if (one) show(one);
+  else if (tip.contains(event.target)) clearTimeout(waiting);
+  else if (shown && shown !== document.activeElement) hideSoon();
+});
+addEventListener("focusin", event => {
+  const one = event.target.closest?.(AID);
+  if (one?.matches(":focus-visible")) show(one);
+});
+addEventListener("focusout", event => event.target === shown && hideSoon());
+addEventListener("keydown", event => event.key === "Escape" && shown && hide());
+addEventListener("click", event => {
+  const one = event.target.closest?.(AID);
+  if (one && touched && one !== shown) {
+    event.preventDefault(); // the first tap opens, the link is in the tip
+    show(one);
+  } else if (!one && !tip.contains(event.target)) hide();
+});
