@@ -31,6 +31,11 @@ def attention_scores(
         ValueError: query and key have unequal widths, or the mask does not fit the scores.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1, with query = Q, key = K, head_dim = d_k.
+
+    >>> query, key = torch.ones(1, 2, 4), torch.ones(1, 3, 4)
+    >>> attention_scores(query, key)
+    tensor([[[2., 2., 2.],
+             [2., 2., 2.]]])
     """
     mask = _whole_mask(query, key, attn_mask, is_causal)
     scores = query @ key.mT / math.sqrt(query.shape[-1])  # (..., q_len, k_len)
@@ -53,6 +58,11 @@ def attention_weights(
         ValueError: as `attention_scores`.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1.
+
+    >>> alike = torch.zeros(1, 2, 4)
+    >>> attention_weights(alike, alike, is_causal=True)
+    tensor([[[1.0000, 0.0000],
+             [0.5000, 0.5000]]])
     """
     return softmax_rows(attention_scores(query, key, attn_mask, is_causal))
 
@@ -66,6 +76,10 @@ def softmax_rows(
     afterwards still comes back in the gradient.
 
     Shapes: as `scores`.
+
+    >>> softmax_rows(torch.tensor([[0.0, 0.0], [-torch.inf, -torch.inf]]))
+    tensor([[0.5000, 0.5000],
+            [0.0000, 0.0000]])
     """
     nothing = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., q_len, 1)
     return scores.masked_fill(nothing, 0.0).softmax(dim=-1).masked_fill(nothing, 0.0)
@@ -90,6 +104,10 @@ def scaled_dot_product_attention(
         ValueError: as `attention_scores`.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1, with value = V.
+
+    >>> query, key, value = torch.randn(2, 3, 5), torch.randn(2, 7, 5), torch.randn(2, 7, 11)
+    >>> scaled_dot_product_attention(query, key, value).shape
+    torch.Size([2, 3, 11])
     """
     weights = attention_weights(query, key, attn_mask, is_causal)  # (..., q_len, k_len)
     weights = F.dropout(weights, dropout_p)
@@ -111,6 +129,11 @@ def fused_attention(
 
     Shapes and errors: as `scaled_dot_product_attention`; but keys and values of (batch, kv_heads,
     k_len, ...) may be fewer than the queries' heads, and each serves a group of them.
+
+    >>> query, (key, value) = torch.randn(3, 2, 3, 5), torch.randn(2, 3, 2, 7, 5)
+    >>> ours = scaled_dot_product_attention(query, key, value)
+    >>> torch.allclose(fused_attention(query, key, value), ours, atol=1e-6)
+    True
     """
     q_len, k_len = query.shape[-2], key.shape[-2]
     lower_triangle = is_causal and attn_mask is None and q_len == k_len > 1

@@ -101,6 +101,14 @@ class KVCache:
     Given to a decoder together with new tokens alone, it stands for all tokens before them.
 
     Source: transformers 5.23, `DynamicCache` and `EncoderDecoderCache`, for what is kept.
+
+    >>> from glassformer import TransformerConfig, TransformerForCausalLM
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> model, cache = TransformerForCausalLM(config).eval(), KVCache()
+    >>> with torch.no_grad():
+    ...     logits = model(torch.tensor([[1, 5, 2]]), cache=cache)
+    >>> cache.length
+    3
     """
 
     def __init__(self) -> None:

@@ -54,6 +54,9 @@ def default_checkpoint() -> Path:
 
     Raises:
         CheckpointError: there is none, or it is not what it should be.
+
+    >>> (default_checkpoint() / "config.json").exists()
+    True
     """
     chosen = os.environ.get("GLASSFORMER_CHECKPOINT")
     return find_checkpoint(chosen if chosen else DEFAULT_NAME)
@@ -92,6 +95,9 @@ def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBas
 
     Raises:
         CheckpointError: there is no such directory, or no tokenizer in it.
+
+    >>> tokenizer().tokenize("time flies like an arrow")
+    ['time', 'flies', 'like', 'an', 'arrow']
     """
     directory = default_checkpoint() if name_or_path is None else _directory(name_or_path)
     if not any(True for kind in TOKENIZER_FILES for _ in directory.glob(kind)):

@@ -64,6 +64,12 @@ class TransformerConfig:
 
     Raises:
         ValueError: a value is out of its range, or two do not fit together.
+
+    >>> TransformerConfig(num_layers=6).d_model
+    768
+    >>> TransformerConfig(num_heads=10)
+    Traceback (most recent call last):
+    ValueError: num_heads (10) must divide d_model (768)
     """
 
     vocab_size: int = 30522
@@ -170,6 +176,9 @@ class TransformerConfig:
 
         Raises:
             ValueError: the model type is not known here, or a field asks for what is not built.
+
+        >>> TransformerConfig.from_hf({"model_type": "bert", "num_hidden_layers": 6}).num_layers
+        6
         """
         given = dict(hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict())
         model_type = given.get("model_type")

@@ -13,6 +13,9 @@ def unigram(
     """How often each token stands in the text, one more than counted, as probabilities.
 
     Source: Laplace's rule of succession.
+
+    >>> unigram(torch.tensor([[1, 1, 2, 0]]), vocab_size=3, pad_token_id=0)
+    tensor([0.1667, 0.5000, 0.3333])
     """
     counts = torch.bincount(ids[ids != pad_token_id], minlength=vocab_size) + 1.0
     return counts / counts.sum()

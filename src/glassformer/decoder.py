@@ -26,6 +26,10 @@ class TransformerDecoderLayer(nn.Module):
 
     Source: Vaswani et al. 2017, section 3.1, post-norm; pre-norm: Xiong et al. 2020, figure 1;
     without cross-attention: Radford et al. 2018, section 3.1.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerDecoderLayer(config)(torch.randn(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(self, config: TransformerConfig):
@@ -86,6 +90,10 @@ class TransformerDecoder(nn.Module):
 
     Source: Vaswani et al. 2017, section 3.1, with memory = the encoder's output; without
     cross-attention: Radford et al. 2018, section 3.1.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerDecoder(config)(torch.tensor([[1, 5, 2]])).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(self, config: TransformerConfig):

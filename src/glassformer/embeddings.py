@@ -23,6 +23,10 @@ class Embeddings(nn.Module):
 
     Source: Devlin et al. 2019, section 3, "Input/Output Representations", and figure 2; the scale
     and the sines: Vaswani et al. 2017, sections 3.4 and 3.5.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> Embeddings(config)(torch.tensor([[1, 5, 2]])).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(self, config: TransformerConfig):

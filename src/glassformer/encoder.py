@@ -17,6 +17,10 @@ class TransformerEncoderLayer(nn.Module):
     Shapes: hidden states (batch, seq, d_model) to the same.
 
     Source: Vaswani et al. 2017, section 3.1, post-norm; pre-norm: Xiong et al. 2020, figure 1.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerEncoderLayer(config)(torch.randn(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(self, config: TransformerConfig):
@@ -53,6 +57,10 @@ class TransformerEncoder(nn.Module):
         ValueError: ids, mask or token types that do not fit the configuration or each other.
 
     Source: Devlin et al. 2019, section 3; with transformers 5.23 `BertModel` as the reference.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerEncoder(config)(torch.tensor([[1, 5, 2]])).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(self, config: TransformerConfig):

@@ -24,6 +24,9 @@ class FeedForward(nn.Module):
 
     Source: Vaswani et al. 2017, section 3.3, equation 2, with up_proj = W_1, b_1 and
     down_proj = W_2, b_2; GELU in place of ReLU: Devlin et al. 2019, appendix A.2.
+
+    >>> FeedForward(d_model=8, d_ff=32)(torch.randn(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(
@@ -70,6 +73,9 @@ class GatedFeedForward(nn.Module):
         ValueError: as `FeedForward`.
 
     Source: Shazeer 2020, section 2, equation 6, with gate_proj = W, up_proj = V, down_proj = W_2.
+
+    >>> GatedFeedForward(d_model=8, d_ff=32)(torch.randn(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
     """
 
     def __init__(

@@ -53,6 +53,11 @@ def generate(
             not on the left, a source is all padding, or there are too few positions.
 
     Source: transformers 5.23, `GenerationMixin.generate`, for what is returned.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> model = TransformerForCausalLM(config).eval()
+    >>> generate(model, torch.tensor([[1, 5, 2]]), max_new_tokens=4).shape
+    torch.Size([1, 7])
     """
     _check_choices(max_new_tokens, num_beams, do_sample, temperature, top_k, top_p)
     _check_prompt(input_ids, attention_mask)

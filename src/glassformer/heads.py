@@ -39,6 +39,10 @@ class TransformerForSequenceClassification(nn.Module):
         ValueError: as `TransformerEncoder`.
 
     Source: Devlin et al. 2019, section 4.1; transformers 5.23, `BertForSequenceClassification`.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerForSequenceClassification(config)(torch.tensor([[1, 5, 2]])).shape
+    torch.Size([1, 2])
     """
 
     def __init__(self, config: TransformerConfig):
@@ -75,6 +79,10 @@ class TransformerForMaskedLM(nn.Module):
         ValueError: as `TransformerEncoder`.
 
     Source: Devlin et al. 2019, section 3.1, task 1; transformers 5.23, `BertForMaskedLM`.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerForMaskedLM(config)(torch.tensor([[1, 5, 2]])).shape
+    torch.Size([1, 3, 11])
     """
 
     def __init__(self, config: TransformerConfig):
@@ -111,6 +119,10 @@ class TransformerForNextSentencePrediction(nn.Module):
 
     Source: Devlin et al. 2019, section 3.1, task 2; transformers 5.23,
     `BertForNextSentencePrediction`.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerForNextSentencePrediction(config)(torch.tensor([[1, 5, 2]])).shape
+    torch.Size([1, 2])
     """
 
     def __init__(self, config: TransformerConfig):
@@ -144,6 +156,10 @@ class TransformerForCausalLM(nn.Module):
         ValueError: as `TransformerDecoder`; `cross_attention` is True, and nothing to attend to.
 
     Source: Radford et al. 2018, section 3.1, equation 2; transformers 5.23, `GPT2LMHeadModel`.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> TransformerForCausalLM(config)(torch.tensor([[1, 5, 2]])).shape
+    torch.Size([1, 3, 11])
     """
 
     def __init__(self, config: TransformerConfig):

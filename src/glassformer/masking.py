@@ -28,6 +28,12 @@ def mask_tokens(
         ValueError: share is not more than 0 and at most 1.
 
     Source: Devlin et al. 2019, section 3.1, task 1, and appendix A.1.
+
+    >>> ids = torch.tensor([[101, 7, 8, 9, 102]])
+    >>> choices = {"mask_token_id": 103, "special_ids": (101, 102), "vocab_size": 200}
+    >>> hidden, labels = mask_tokens(ids, **choices, share=1.0)
+    >>> labels.tolist()
+    [[-100, 7, 8, 9, -100]]
     """
     if not 0.0 < share <= 1.0:
         raise ValueError(f"share ({share}) must be more than 0 and at most 1")

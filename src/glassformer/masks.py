@@ -29,6 +29,10 @@ def causal_mask(
         ValueError: a length is less than one.
 
     Source: Vaswani et al. 2017, section 3.2.3.
+
+    >>> causal_mask(2, 3)
+    tensor([[ True,  True, False],
+            [ True,  True,  True]])
     """
     k_len = q_len if k_len is None else k_len
     if q_len < 1 or k_len < 1:
@@ -46,6 +50,9 @@ def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, 
 
     Raises:
         ValueError: the mask is not two-dimensional, or neither bool nor integer.
+
+    >>> padding_mask(torch.tensor([[1, 1, 0]]))
+    tensor([[[[ True,  True, False]]]])
     """
     if attention_mask.ndim != 2:
         raise ValueError(
@@ -68,6 +75,10 @@ def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."]
 
     Raises:
         ValueError: a mask is neither bool nor float, or two shapes do not broadcast.
+
+    >>> combine_masks(causal_mask(2), torch.tensor([False, True]))
+    tensor([[False, False],
+            [False,  True]])
     """
     present = [mask for mask in masks if mask is not None]
     if not present:
@@ -96,6 +107,9 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
 
     Raises:
         ValueError: the mask is neither bool nor float, or `dtype` is not a float type.
+
+    >>> additive_mask(torch.tensor([True, False]), torch.float32)
+    tensor([0., -inf])
     """
     _check_dtype(mask)
     if not dtype.is_floating_point:
@@ -116,6 +130,9 @@ def ignore_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
 
     Raises:
         ValueError: the mask is not bool; 1 and 0 turned over bit by bit would be −2 and −1.
+
+    >>> ignore_mask(torch.tensor([True, False]))
+    tensor([False,  True])
     """
     if mask.dtype != torch.bool:
         raise ValueError(f"only a bool mask has an opposite, got {mask.dtype}")

@@ -18,6 +18,9 @@ def places(
 
     Raises:
         ValueError: a right column does not exist.
+
+    >>> places(torch.tensor([[0.1, 0.9, 0.5]]), torch.tensor([2]))
+    tensor([2])
     """
     columns = scores.shape[1]
     if ((right < 0) | (right >= columns)).any():
@@ -39,6 +42,9 @@ def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float
         ValueError: one of them does not order anything, as all its values are equal.
 
     Source: Spearman 1904; the correlation of the ranks.
+
+    >>> spearman(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([3.0, 2.0, 1.0]))
+    -1.0
     """
     for values in (first, second):
         if (values == values[0]).all():

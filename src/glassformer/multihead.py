@@ -27,6 +27,10 @@ class AttentionHead(nn.Module):
         ValueError: a size is less than one, or the inputs do not fit together.
 
     Source: Vaswani et al. 2017, section 3.2.2, with q_proj = W_i^Q, k_proj = W_i^K, v_proj = W_i^V.
+
+    >>> head = AttentionHead(d_model=8, head_dim=2)
+    >>> head(torch.randn(1, 3, 8)).shape
+    torch.Size([1, 3, 2])
     """
 
     def __init__(self, d_model: int, head_dim: int, *, bias: bool = True):
@@ -75,6 +79,10 @@ class MultiHeadAttention(nn.Module):
 
     Source: Vaswani et al. 2017, section 3.2.2, with num_heads = h, out_proj = W^O;
     grouped keys and values: Ainslie et al. 2023, section 2.2.
+
+    >>> attention = MultiHeadAttention(d_model=8, num_heads=4)
+    >>> attention(torch.randn(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
     """
 
     # Set by glassformer.record while it looks on; None at all other times.
@@ -223,6 +231,9 @@ def split_heads(
     """Cut each vector into one piece a head, and put the heads before the positions.
 
     Shapes: (batch, seq, heads · head_dim) to (batch, heads, seq, head_dim).
+
+    >>> split_heads(torch.randn(1, 5, 6), num_heads=3).shape
+    torch.Size([1, 3, 5, 2])
     """
     batch, seq, width = hidden.shape
     return hidden.view(batch, seq, num_heads, width // num_heads).transpose(1, 2)
@@ -234,6 +245,9 @@ def merge_heads(
     """Put the pieces of each position side by side again.
 
     Shapes: (batch, heads, seq, head_dim) to (batch, seq, heads · head_dim).
+
+    >>> merge_heads(torch.randn(1, 3, 5, 2)).shape
+    torch.Size([1, 5, 6])
     """
     return heads.transpose(1, 2).flatten(start_dim=2)
 
@@ -244,6 +258,9 @@ def repeat_heads(
     """Give each key-value head as often as there are queries' heads that share it.
 
     Shapes: (batch, kv_heads, seq, head_dim) to (batch, num_heads, seq, head_dim).
+
+    >>> repeat_heads(torch.randn(1, 2, 5, 3), num_heads=4).shape
+    torch.Size([1, 4, 5, 3])
     """
     group = num_heads // heads.shape[1]
     return heads if group == 1 else heads.repeat_interleave(group, dim=1)

@@ -26,6 +26,9 @@ def layer_norm(
         ValueError: the width of x is not that of weight and bias, or eps is not more than 0.
 
     Source: Ba, Kiros and Hinton 2016, section 3, equations 3 and 4.
+
+    >>> layer_norm(torch.tensor([[1.0, 3.0]]), torch.ones(2), torch.zeros(2), eps=1e-12)
+    tensor([[-1.,  1.]])
     """
     d_model = x.shape[-1]
     if weight.shape != (d_model,) or bias.shape != (d_model,):
@@ -53,6 +56,9 @@ class RMSNorm(nn.Module):
         ValueError: d_model is less than one, or eps is not more than 0.
 
     Source: Zhang and Sennrich 2019, section 4, equation 4; transformers 5.23, `LlamaRMSNorm`.
+
+    >>> RMSNorm(2, eps=1e-12)(torch.tensor([[1.0, 7.0]])).detach()
+    tensor([[0.2000, 1.4000]])
     """
 
     def __init__(self, d_model: int, eps: float):

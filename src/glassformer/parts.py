@@ -43,5 +43,9 @@ def build_feed_forward(config: TransformerConfig) -> nn.Module:
 
 
 def build_norm(config: TransformerConfig) -> nn.Module:
-    """Layer normalisation, or that by the root mean square."""
+    """Layer normalisation, or that by the root mean square.
+
+    >>> build_norm(TransformerConfig(d_model=8, num_heads=2, norm="rms", norm_eps=1e-6))
+    RMSNorm(8, eps=1e-06)
+    """
     return NORMS[config.norm](config.d_model, eps=config.norm_eps)

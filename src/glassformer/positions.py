@@ -14,6 +14,9 @@ class LearnedPositions(nn.Module):
         ValueError: a size is less than one, or a position lies beyond the table.
 
     Source: Devlin et al. 2019, section 3 and figure 2.
+
+    >>> LearnedPositions(max_positions=16, d_model=8)(torch.arange(3)).shape
+    torch.Size([3, 8])
     """
 
     def __init__(self, max_positions: int, d_model: int):
@@ -45,6 +48,10 @@ class SinusoidalPositions(nn.Module):
         ValueError: a size is less than one, or a position lies beyond the table.
 
     Source: Vaswani et al. 2017, section 3.5.
+
+    >>> SinusoidalPositions(max_positions=16, d_model=4)(torch.arange(2))
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 0.9999]])
     """
 
     table: Tensor
@@ -94,6 +101,11 @@ class RotaryPositions(nn.Module):
 
     Source: Su et al. 2021, section 3.4.2, equation 34; halves: transformers 5.23,
     `apply_rotary_pos_emb`.
+
+    >>> rotary = RotaryPositions(head_dim=2)
+    >>> rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
+    tensor([[1.0000, 0.0000],
+            [0.5403, 0.8415]])
     """
 
     frequencies: Tensor

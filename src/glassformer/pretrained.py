@@ -305,6 +305,11 @@ def from_hf(hf_model: HFModel) -> nn.Module:
 
     Raises:
         ValueError: the class, or a field of its config, is not built here.
+
+    >>> from transformers import BertConfig, BertModel
+    >>> sizes = {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1}
+    >>> from_hf(BertModel(BertConfig(**sizes, vocab_size=11))).config.d_model
+    8
     """
     architecture = _architecture(type(hf_model).__name__, "model")
     config = TransformerConfig.from_hf(hf_model.config)
@@ -317,6 +322,11 @@ def load(name_or_path: str | Path) -> nn.Module:
     Raises:
         CheckpointError: there is no such checkpoint, or it cannot be used; it says what to do.
         ValueError: the architecture, or a field of the config, is not built here.
+
+    >>> from glassformer import default_checkpoint
+    >>> encoder = load(default_checkpoint())
+    >>> encoder.config.num_layers
+    6
     """
     directory = find_checkpoint(name_or_path)
     hf_config = json.loads((directory / "config.json").read_text(encoding="utf-8"))

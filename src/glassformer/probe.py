@@ -113,10 +113,12 @@ def record(model: nn.Module) -> Iterator[Tape]:
     Inside, attention takes the explicit path and a compiled model runs uncompiled; outside,
     nothing is kept and nothing is slower. The tape stays readable afterwards.
 
-    Example:
-        with record(model) as tape:
-            model(input_ids)
-        tape["layers.0.attention.weights"]  # (batch, heads, q_len, k_len)
+    >>> from glassformer import default_checkpoint, load
+    >>> encoder = load(default_checkpoint())
+    >>> with record(encoder) as tape, torch.no_grad():
+    ...     hidden = encoder(torch.tensor([[101, 2051, 102]]))
+    >>> tape["layers.0.attention.weights"].shape
+    torch.Size([1, 12, 3, 3])
     """
     model = getattr(model, "_orig_mod", model)
     tape = Tape()

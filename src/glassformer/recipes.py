@@ -57,10 +57,14 @@ def find_recipe(name: str) -> Recipe:
 
 
 def recipe_key(name: str, device: torch.device) -> str:
-    """A hash of all that the trained weights hang on: code, data, seed, torch and device."""
-    files = [*sources(RECIPES[name]), *find_recipe(name).files()]
+    """A hash of all that the trained weights hang on: code, data, seed, torch and device.
+
+    Comments and docstrings do not count: an edited sentence trains nothing anew.
+    """
     parts = [str(SEED), torch.__version__, device.type, str(torch.get_default_dtype())]
-    parts += [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    read = [_statements(path) for path in sources(RECIPES[name])]
+    read += [path.read_bytes() for path in find_recipe(name).files()]
+    parts += [hashlib.sha256(data).hexdigest() for data in read]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
 
 
@@ -82,6 +86,19 @@ def sources(module: str) -> list[Path]:
             found[name] = Path(spec.origin)
             waiting += _imports(found[name], spec.parent or "")
     return [found[name] for name in sorted(found)]
+
+
+def _statements(path: Path) -> bytes:
+    """What a source file says to Python."""
+    tree = _WithoutTexts().visit(ast.parse(path.read_bytes()))
+    return ast.dump(tree).encode()
+
+
+class _WithoutTexts(ast.NodeTransformer):
+    """Drops statements that are nothing but a value, as docstrings are."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(node.value, ast.Constant) else node
 
 
 def _imports(path: Path, package: str) -> Iterator[str]:

@@ -27,6 +27,10 @@ def mean_pool(
             mean.
 
     Source: Reimers and Gurevych 2019, section 3; sentence-transformers 6.2, `Pooling`.
+
+    >>> hidden = torch.tensor([[[1.0, 3.0], [3.0, 5.0], [9.0, 9.0]]])
+    >>> mean_pool(hidden, torch.tensor([[1, 1, 0]]))
+    tensor([[2., 4.]])
     """
     if attention_mask.shape != hidden.shape[:2]:
         raise ValueError(
@@ -48,6 +52,11 @@ def embed(encoder: TransformerEncoder, texts: Sequence[str]) -> Float[Tensor, "t
     Raises:
         ValueError: `texts` is no list of texts, one of them has more tokens than the encoder has
             positions, or the encoder is in training mode, where dropout would move the vectors.
+
+    >>> from glassformer import default_checkpoint, load
+    >>> vectors = embed(load(default_checkpoint()), ["a cat", "a kitten", "a tax"])
+    >>> bool(vectors[0] @ vectors[1] > vectors[0] @ vectors[2])
+    True
     """
     if isinstance(texts, str) or not texts:
         raise ValueError(f"texts ({texts!r}) must be a list of at least one text")

@@ -16,6 +16,10 @@ def shift_targets(
 
     Raises:
         ValueError: there are fewer than two tokens, so none follows another.
+
+    >>> given, asked = shift_targets(torch.tensor([[1, 5, 2]]))
+    >>> given.tolist(), asked.tolist()
+    ([[1, 5]], [[5, 2]])
     """
     if tgt_ids.ndim != 2 or tgt_ids.shape[1] < 2:
         raise ValueError(
@@ -42,6 +46,9 @@ def next_token_loss(
         ValueError: the shapes do not fit, or label_smoothing is not in [0, 1).
 
     Source: Vaswani et al. 2017, section 5.4; Szegedy et al. 2016, section 7.
+
+    >>> next_token_loss(torch.zeros(1, 2, 4), torch.tensor([[3, 1]]), pad_token_id=0)
+    tensor(1.3863)
     """
     if logits.ndim != 3 or logits.shape[:2] != labels.shape:
         raise ValueError(
@@ -70,6 +77,9 @@ def warmup_decay(step: int, *, d_model: int, warmup_steps: int) -> float:
         ValueError: a number is less than one.
 
     Source: Vaswani et al. 2017, section 5.3, equation 3.
+
+    >>> [round(warmup_decay(step, d_model=16, warmup_steps=4), 4) for step in (1, 4, 16)]
+    [0.0312, 0.125, 0.0625]
     """
     for name, value in (("step", step), ("d_model", d_model), ("warmup_steps", warmup_steps)):
         if value < 1:

@@ -26,6 +26,12 @@ class Transformer(nn.Module):
 
     Source: Vaswani et al. 2017, section 3 and figure 1; shared tables: section 3.4; with
     transformers 5.23 `MarianMTModel` as the reference.
+
+    >>> sizes = {"vocab_size": 11, "d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 16}
+    >>> second = TransformerConfig(**sizes, cross_attention=True)
+    >>> model = Transformer(TransformerConfig(**sizes, decoder=second))
+    >>> model(torch.tensor([[1, 5, 2]]), torch.tensor([[1, 7]])).shape
+    torch.Size([1, 2, 11])
     """
 
     def __init__(self, config: TransformerConfig):

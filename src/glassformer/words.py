@@ -24,6 +24,9 @@ def bm25(queries: Sequence[str], texts: Sequence[str]) -> Float[Tensor, "queries
         ValueError: there is no query or no text.
 
     Source: Robertson and Zaragoza 2009, section 3; rarity as in Lucene, where none is negative.
+
+    >>> bm25(["a cat"], ["a cat sat", "a dog ran"]).argmax(dim=1)
+    tensor([0])
     """
     if not queries or not texts:
         raise ValueError(f"queries ({len(queries)}) and texts ({len(texts)}) must be at least one")

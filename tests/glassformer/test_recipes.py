@@ -80,8 +80,17 @@ def test_key_changes_with_what_training_reads_and_with_nothing_else(package, nam
     before = recipe_key("soup", CPU)
     assert recipe_key("soup", CPU) == before
     with (package / name).open("a") as file:
-        file.write("\n")
+        file.write("\nsalt = 1\n")
     assert (recipe_key("soup", CPU) != before) is counts
+
+
+def test_key_does_not_change_with_comments_and_docstrings(package):
+    before = recipe_key("soup", CPU)
+    gas = package / "gas.py"
+    gas.write_text(f'"""What burns."""\n\n# blue\n{gas.read_text()}\n"""Of one kind."""\n')
+    assert recipe_key("soup", CPU) == before
+    gas.write_text(gas.read_text().replace("flame = 1", "flame = 2"))
+    assert recipe_key("soup", CPU) != before
 
 
 @pytest.mark.usefixtures("package")

@@ -56,7 +56,7 @@ def heatmap(
     caption: str | None = None,
     axes: tuple[str, str] = ("query", "key"),
 ) -> View:
-    """Draws a matrix as a grid of cells, one row per query word and one column per key word.
+    r"""Draws a matrix as a grid of cells, one row per query word and one column per key word.
 
     A cell's colour is as strong as its value is large beside the largest one; negative values
     (scores) have a hue of their own, and numbers stand in the cells where they fit.
@@ -70,6 +70,10 @@ def heatmap(
 
     Raises:
         ValueError: `weights` is not a matrix, or the words do not count its rows and columns.
+
+    >>> print(heatmap(torch.tensor([[0.75, 0.25]]), ["flies"], ["time", "arrow"]))
+    query \ key  time  arrow
+          flies  0.75   0.25
     """
     row_words, column_words = words(rows), words(columns)
     if weights.ndim != 2:

@@ -6,14 +6,17 @@
 
 const sources = new Map(); // URL -> promise of a script's text
 
+async function fetched(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  return response;
+}
+
 function text(url) {
   if (!sources.has(url)) {
-    const fetched = fetch(url).then((response) => {
-      if (!response.ok) throw new Error(`${url}: ${response.status}`);
-      return response.text();
-    });
-    fetched.catch(() => sources.delete(url)); // so that a later view may try again
-    sources.set(url, fetched);
+    const source = fetched(url).then((response) => response.text());
+    source.catch(() => sources.delete(url)); // so that a later view may try again
+    sources.set(url, source);
   }
   return sources.get(url);
 }
@@ -62,9 +65,14 @@ function within(root, { jQuery, d3 }) {
   return { $, d3: local };
 }
 
-async function unpack(base64) {
-  const packed = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+// The numbers stand in the element, or, where a site has put them aside, in a file of their own.
+async function stored({ packed, packedUrl }) {
+  if (packed) return new Blob([Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0))]);
+  return (await fetched(new URL(packedUrl, document.baseURI))).blob();
+}
+
+async function unpack(dataset) {
+  const stream = (await stored(dataset)).stream().pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
   const length = new DataView(bytes.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
@@ -196,7 +204,7 @@ class GlassformerView extends HTMLElement {
     const [loaded, viewer, { header, bytes }] = await Promise.all([
       load(jqueryUrl, d3Url),
       text(viewerUrl),
-      unpack(this.dataset.packed),
+      unpack(this.dataset),
     ]);
     const params = parameters(kind, header, parts(header, bytes));
     const { $, d3 } = within(this.shadowRoot, loaded);
