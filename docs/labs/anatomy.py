@@ -130,7 +130,7 @@ assert verb.equal(insects)
 # query and a key, divided by the square root of their width. Softmax turns each row of scores into
 # weights, and a word's new vector is the average of all values by these weights. Here is one head
 # of the first layer; it owns one slice of each projection. As a formula:
-# $\operatorname{softmax}(Q K^\top / \sqrt{d}) \, V$.
+# $\operatorname{softmax}(Q K^\top / \sqrt{d_k}) \, V$.
 # Chapter: [Attention](../encoder/attention.md#weights-from-dot-products).
 
 # %%

@@ -1,7 +1,9 @@
 """Mathematics written in TeX and shown as MathML, made when the page is built: no script, no image.
 
 A Markdown extension of its own: `markdown_extensions: [proofbook.maths]` turns `$…$` and `\\(…\\)`
-into formulas in the line, `$$…$$`, `\\[…\\]` and `\\begin{…}` into displayed ones.
+into formulas in the line, `$$…$$`, `\\[…\\]` and `\\begin{…}` into displayed ones. With
+`symbols: PAGE`, the formulas of a book are explained by the tables of that page; see
+`proofbook.symbols`.
 """
 
 import html
@@ -13,7 +15,10 @@ from markdown import Extension, Markdown
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
+from proofbook.formulas import SymbolsTreeprocessor
+
 _LATE = 15  # after the inline patterns (20), before the table of contents (5)
+_LAST = 4  # after the table of contents, before links are resolved
 _ENVIRONMENTS = {
     *("matrix", "pmatrix", "bmatrix", "vmatrix", "array", "cases"),
     *("align", "align*", "aligned", "split"),
@@ -121,12 +126,18 @@ class MathsTreeprocessor(Treeprocessor):
 class MathsExtension(Extension):
     """The `proofbook.maths` Markdown extension."""
 
+    def __init__(self, **options: object) -> None:
+        self.config = {"symbols": ["", "The page with the symbols of the book, in its folder"]}
+        super().__init__(**options)
+
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
         """Let arithmatex find the formulas, then translate them."""
         bare = ["", ""]
         options = {"generic": True, "tex_inline_wrap": bare, "tex_block_wrap": bare}
         md.registerExtensions(["pymdownx.arithmatex"], {"pymdownx.arithmatex": options})
         md.treeprocessors.register(MathsTreeprocessor(md), "proofbook-maths", _LATE)
+        if page := self.getConfig("symbols"):
+            md.treeprocessors.register(SymbolsTreeprocessor(md, page), "proofbook-symbols", _LAST)
 
 
 def makeExtension(**kwargs: object) -> MathsExtension:  # noqa: N802 (Python-Markdown's name)

@@ -13,6 +13,7 @@ from proofbook.inline import names
 from proofbook.model import Block, Chapter, Claim
 from proofbook.problems import Problem
 from proofbook.sheet import Sheet
+from proofbook.symbols import given_values
 from proofbook.weave import BROUGHT
 
 FRONT_MATTER = re.compile(r"(?:---[ ]*\n.*?\n(?:---|\.\.\.)[ ]*\n)?\n*", re.DOTALL)
@@ -30,6 +31,7 @@ class Page:
         claims: For each claim of the sheet that counts, by index, which claim of the chapter it is.
         literals: Indexes of the literals of the sheet that count.
         shown: Indexes of the fences that the page shows as fences.
+        symbols: For each symbol whose value the front matter gives, which claim fills it in.
         problems: What is wrong with the page before anything runs.
     """
 
@@ -40,6 +42,7 @@ class Page:
     claims: Mapping[int, int] = field(default_factory=dict)
     literals: frozenset[int] = frozenset()
     shown: frozenset[int] = frozenset()
+    symbols: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
@@ -54,7 +57,8 @@ def parse(
     A fence or claim within a comment or an indented code block is no part of the chapter; one
     that is lost on the way to the page, or ends up where it cannot be shown, is a problem.
     """
-    body, offset = split_front_matter(normal(text))
+    whole = normal(text)
+    body, offset = split_front_matter(whole)
     fates = follow(body, extensions, configs or {})
     sheet = fates.sheet
     shown = [index for index in range(len(sheet.fences)) if ("fence", index) in fates.seen]
@@ -63,18 +67,25 @@ def parse(
     claimed = [index for index in spans if not sheet.spans[index].reason]
     blocks = tuple(_block(sheet, index, offset) for index in run)
     claims = tuple(_claim(sheet, index, offset, blocks) for index in claimed)
+    values, faults = given_values(whole, len(blocks))
     return Page(
-        Chapter(path, blocks, claims, names(sheet)),
+        Chapter(path, blocks, (*claims, *values.values()), names(sheet)),
         sheet,
         offset,
         {index: number for number, index in enumerate(run)},
         {index: number for number, index in enumerate(claimed)},
         frozenset(spans) - frozenset(claimed),
         frozenset(shown),
+        {key: number for number, key in enumerate(values, len(claims))},
         tuple(
             sorted(
-                Problem(path, offset + line, message, code)
-                for line, message, code in _problems(fates, shown, offset)
+                [
+                    *(Problem(path, *fault) for fault in faults),
+                    *(
+                        Problem(path, offset + line, message, code)
+                        for line, message, code in _problems(fates, shown, offset)
+                    ),
+                ]
             )
         ),
     )
