@@ -95,6 +95,15 @@ class Engine:
             return f"line {line}: {kind} without a claim: {found}"
         return ""
 
+    def covers(self, pages: Mapping[str, str]) -> dict[str, int]:
+        """How much of all that could be a claim is one, is exempt, and is neither."""
+        found = [cover(checked, self._book.settings) for checked in self._book.check(pages)]
+        return {
+            "covered": sum(page.covered for page in found),
+            "exempt": sum(page.exempt for page in found),
+            "uncovered": sum(len(page.uncovered) for page in found),
+        }
+
 
 class Stock:
     """`mkdocs build --strict` of a book that has the one page, with stock markdown-exec.

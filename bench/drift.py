@@ -355,12 +355,16 @@ def ask_all(
     pages, modules = (chosen(files, options.only) for files in (pages, modules))
     of_pages = draw(pages, page_edits, page_parses, options.prose, options.seed)
     of_modules = draw(modules, source_edits, parses, options.source, options.seed)
-    report(judge_pages(of_pages, bench), judge_modules(of_modules, bench), options)
+    result = report(judge_pages(of_pages, bench), judge_modules(of_modules, bench))
+    if options.json:
+        coverage = bench.engine.covers(bench.pages)
+        write({"machine": circumstances(), "seed": options.seed, "coverage": coverage, **result})
 
 
 def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) -> None:
     """Judge the survivors of the run whose results are kept, where their lines still stand."""
     result = json.loads(RESULT.read_text())
+    result["again"] = {"machine": circumstances()}
     for name, judge in (("pages", judge_pages), ("modules", judge_modules)):
         before = result[name]["survivors"]
         mutants = [one for row in before if (one := redrawn(row, files.get(row["path"], "")))]
@@ -369,18 +373,17 @@ def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) 
         left = survivors(outcomes)
         print_survivors(left)
         noticed = sum(not one.passed for one in outcomes)
-        result[name]["again"] = {"asked": len(mutants), "noticed": noticed, "survivors": left}
+        result["again"][name] = {"asked": len(mutants), "noticed": noticed, "survivors": left}
     if options.json:
         write(result)
 
 
-def report(on_pages: list[Outcome], on_modules: list[Outcome], options: argparse.Namespace) -> None:
-    """Print the tables and the survivors, and keep them where that is asked for."""
+def report(on_pages: list[Outcome], on_modules: list[Outcome]) -> dict:
+    """Print the tables and the survivors; the same as data."""
     seconds: Counter[str] = Counter()
     for one in on_pages + on_modules:
         seconds.update(one.seconds)
-    result: dict = {"seed": options.seed}
-    result["seconds"] = {judge: round(some) for judge, some in seconds.items()}
+    result: dict = {"seconds": {judge: round(some) for judge, some in seconds.items()}}
     for name, outcomes, judges, columns in (
         ("pages", on_pages, PAGE_JUDGES, PAGE_JUDGES),
         ("modules", on_modules, MODULE_JUDGES, (*MODULE_JUDGES, "caught")),
@@ -391,19 +394,27 @@ def report(on_pages: list[Outcome], on_modules: list[Outcome], options: argparse
         print_survivors(left)
         result[name] = {"rows": rows, "survivors": left}
     print(f"\nseconds: {result['seconds']}")
-    if options.json:
-        write(result)
+    return result
+
+
+def circumstances() -> dict[str, str | int]:
+    """The machine, and the commit of what was judged."""
+    from _turns import machine
+
+    head = git("rev-parse", "--short", "HEAD")
+    dirty = "-dirty" if git("status", "--porcelain", "--", "docs", "src", "tests") else ""
+    return machine() | {"commit": f"{head}{dirty}"}
+
+
+def git(*words: str) -> str:
+    """What git says of this tree."""
+    command = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def write(result: dict) -> None:
-    """Keep the results, with the machine and the commit that they hang on."""
-    from _turns import machine
-
-    commit = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    on = machine() | {
-        "commit": subprocess.run(commit, capture_output=True, text=True).stdout.strip()
-    }
-    RESULT.write_text(json.dumps({"machine": on, **result}, indent=1) + "\n")
+    """Keep the results, from where a page takes them."""
+    RESULT.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":
