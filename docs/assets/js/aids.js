@@ -21,7 +21,7 @@ function show(one) {
   if (touched && one.href) {
     const more = document.createElement("a");
     more.href = one.href;
-    more.textContent = one.dataset.more || "Glossary";
+    more.textContent = one.matches(".term") ? "Glossary" : "Notation";
     tip.append(" ", more);
   }
   one.setAttribute("aria-describedby", tip.id);
