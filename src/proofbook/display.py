@@ -9,6 +9,11 @@ from typing import Any
 from proofbook.model import Output
 from proofbook.readable import clipped, encodable, readable
 
+# RDF about the file is no HTML, and what is finer than a hundredth of a point cannot be seen.
+_METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+_COORDINATES = re.compile(r' (?:d|points)="[^"]*"')
+_FRACTION = re.compile(r"(\d\.\d\d)\d+")
+
 
 def show(value: Any, prefix: str) -> list[Output]:
     """Show a value, then pyplot's open figures, which are closed.
@@ -59,9 +64,13 @@ def _svg(figure: Any, prefix: str) -> str:
     import matplotlib
 
     buffer = io.StringIO()
+    for image in figure.findobj(matplotlib.image.AxesImage):
+        if image.get_interpolation() in ("auto", "antialiased"):
+            image.set_interpolation("none")  # one pixel a number; the browser enlarges them
     with matplotlib.rc_context({"svg.hashsalt": "proofbook"}):
         figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
     svg = buffer.getvalue()
-    svg = svg[svg.index("<svg") :]
+    svg = _METADATA.sub("", svg[svg.index("<svg") :])
+    svg = _COORDINATES.sub(lambda drawn: _FRACTION.sub(r"\1", drawn[0]), svg)
     # Every figure calls its first axes `axes_1`; on one page each id needs a name of its own.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)

@@ -11,7 +11,8 @@ from proofbook.problems import Problem
 from proofbook.readable import readable
 from proofbook.verdict import shown
 
-LONG = 30
+LONG = 30  # lines that an output may have and be shown whole
+FIRST = 20  # lines of a longer one that are shown, above the fold
 AssetUrl = Callable[[str, str], str]
 
 
@@ -34,11 +35,16 @@ def _output_html(output: Output, asset_url: AssetUrl) -> str:
     text = output.data.rstrip("\n")
     if not text:
         return ""
-    pre = f'<pre class="proofbook-{output.kind}" tabindex="0"><code>{escape(text)}</code></pre>'
-    lines = text.count("\n") + 1
-    if lines <= LONG:
-        return pre
-    return f"<details><summary>{lines} lines of output</summary>{pre}</details>"
+    lines = text.split("\n")
+    if len(lines) <= LONG:
+        return _pre(output.kind, lines)
+    shown, folded = _pre(output.kind, lines[:FIRST]), _pre(output.kind, lines[FIRST:])
+    return f"{shown}<details><summary>Show all {len(lines)} lines</summary>{folded}</details>"
+
+
+def _pre(kind: str, lines: list[str]) -> str:
+    text = escape("\n".join(lines))
+    return f'<pre class="proofbook-{kind}" tabindex="0"><code>{text}</code></pre>'
 
 
 def payload_html(result: BlockResult) -> str:

@@ -18,11 +18,16 @@ def test_text_is_never_markup():
     assert shown.index("script") < shown.index("&lt;b&gt;")
 
 
-@pytest.mark.parametrize(("lines", "folded"), [(30, False), (31, True)])
-def test_long_text_is_folded(lines, folded):
-    shown = html(Output("stdout", "line\n" * lines))
-    assert ("<details><summary>31 lines of output</summary>" in shown) is folded
-    assert ("<details>" in shown) is folded
+def test_long_text_is_folded():
+    """Up to thirty lines are whole; of more, twenty are shown, and all are in the page."""
+    short = html(Output("stdout", "line\n" * 30))
+    assert "<details>" not in short
+    long = html(Output("stdout", "".join(f"line {n}\n" for n in range(1, 32))))
+    above, fold, below = long.partition("<details><summary>Show all 31 lines</summary>")
+    assert fold
+    assert "line 20</code>" in above
+    assert "<code>line 21\n" in below
+    assert "line 31</code></pre></details>" in below
 
 
 def test_markup_stays_and_its_assets_get_their_address():
