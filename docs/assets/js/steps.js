@@ -11,10 +11,12 @@
   root.classList.add("steps-one"); // the style sheet shows the first step alone from now on
 
   const CONTROLS = `
-    <button type="button" class="steps-back" aria-label="Previous step">
+    <button type="button" class="steps-back" aria-label="Previous step"
+      aria-keyshortcuts="ArrowLeft" title="Previous step (left arrow key)">
       ← <span class="steps-word">Previous</span></button>
     <input type="range" class="steps-line" min="1" value="1" aria-label="Step">
-    <button type="button" class="steps-next" aria-label="Next step">
+    <button type="button" class="steps-next" aria-label="Next step"
+      aria-keyshortcuts="ArrowRight" title="Next step (right arrow key)">
       <span class="steps-word">Next</span> →</button>
     <p class="steps-place"></p>
     <button type="button" class="steps-all" aria-pressed="false">Show all steps</button>`;

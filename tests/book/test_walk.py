@@ -1,0 +1,264 @@
+"""The page that follows one sentence: whole without scripts, and with them a step at a time."""
+
+import gzip
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+from pages import Page
+
+from browser import launched, served, visit
+
+ROOT = Path(__file__).parents[2]
+PATH = "one-sentence/"
+STEPS = "h2[id^='step-']"
+MOST = 120_000  # bytes of the page, as a server sends it
+SHIFT = """() => new Promise(done => {
+  let sum = 0;
+  new PerformanceObserver(list => {
+    for (const shift of list.getEntries()) if (!shift.hadRecentInput) sum += shift.value;
+  }).observe({type: "layout-shift", buffered: true});
+  setTimeout(() => done(sum), 300);
+})"""
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    with served(site) as url:
+        yield url + PATH
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    with visit(browser, address) as seen:
+        yield seen.page
+        assert not seen.complaints
+
+
+def shown(page: Any) -> list[str]:
+    """The steps that can be seen."""
+    visible = "all => all.filter(e => e.checkVisibility({contentVisibilityAuto: true}))"
+    return page.locator(STEPS).evaluate_all(f"all => ({visible})(all).map(e => e.id)")
+
+
+def steps(page: Any) -> list[str]:
+    return page.locator(STEPS).evaluate_all("all => all.map(e => e.id)")
+
+
+def next_button(page: Any) -> Any:
+    return page.get_by_role("button", name="Next step")
+
+
+# --- the page as it was built
+
+
+def test_each_step_has_a_shape_its_line_a_picture_and_a_chapter(site: Path):
+    html = (site / PATH / "index.html").read_text(encoding="utf-8")
+    parts = re.split(r'(?=<h2 id="step-)', html)[1:]
+    assert len(parts) == 20
+    for part in parts[1:]:  # the first records the run
+        name = re.search(r'id="([\w-]+)"', part)[1]
+        facts = re.search(r'<p class="step-facts">(.*?)</p>', part, re.DOTALL)[1]
+        assert re.search(r"\[\d+(, \d+)+\]", facts), name
+        assert re.search(r'<a href="\.\./\w+/[\w-]+/#[\w-]+"', facts), name
+        assert 'class="proofbook-source"' in part, name
+        assert "proofbook-output" in part, name
+        assert "<svg" in part or name == "step-ids"
+        assert "proofbook-claim" in part.split("step-facts")[1].split("</p>", 1)[1], name
+
+
+def test_each_line_of_source_is_the_one_that_its_link_leads_to(site: Path):
+    html = (site / PATH / "index.html").read_text(encoding="utf-8")
+    shown = re.findall(
+        r"<code>((?:(?!<code>|</code>).)*)</code></pre></div>"
+        r'<p class="proofbook-source"><a href="([^"]+)">(src/[\w/]+\.py), [^<]*</a></p>',
+        html,
+        re.DOTALL,
+    )
+    assert len(shown) == html.count('class="proofbook-source"') > 20
+    for markup, link, path in shown:
+        url, anchor = urldefrag(urljoin(f"/{PATH}", link))
+        assert anchor in Page(site / url.strip("/") / "index.html").ids
+        lines = (ROOT / path).read_text(encoding="utf-8").split("\n")[int(anchor[1:]) - 1 :]
+        code = unescape(re.sub(r"<[^>]+>", "", markup)).rstrip("\n").split("\n")
+        assert [line.strip() for line in lines[: len(code)]] == [line.strip() for line in code]
+
+
+def test_the_page_is_light(site: Path):
+    assert len(gzip.compress((site / PATH / "index.html").read_bytes())) < MOST
+
+
+def test_other_pages_have_none_of_it(site: Path):
+    assert "steps.js" not in (site / "encoder/attention/index.html").read_text(encoding="utf-8")
+
+
+# --- without scripts, and on paper
+
+
+def test_all_is_there_without_scripts(browser, address):
+    with visit(browser, address, javascript=False) as seen:
+        assert shown(seen.page) == steps(seen.page)
+        assert seen.page.locator(".glassformer-heatmap svg").last.is_visible()
+        assert not seen.page.locator(".steps-bar").is_visible()
+
+
+def test_all_is_printed(page):
+    page.emulate_media(media="print")
+    assert shown(page) == steps(page)
+    assert page.locator(".glassformer-heatmap svg").last.is_visible()
+    assert not page.locator(".steps-bar").is_visible()
+
+
+# --- a step at a time
+
+
+def test_the_first_step_stands_alone_and_nothing_jumps(page):
+    assert shown(page) == ["step-run"]
+    assert page.locator(".steps-place").text_content() == "Step 1 of 20: One run, recorded"
+    assert page.evaluate(SHIFT) < 0.01
+
+
+def test_buttons_lead_on_and_back_and_stop_at_the_ends(page):
+    back = page.get_by_role("button", name="Previous step")
+    order = steps(page)
+    assert back.get_attribute("aria-disabled") == "true"
+    back.click(force=True)
+    assert shown(page) == order[:1]
+    for step in order[1:]:
+        next_button(page).click()
+        assert shown(page) == [step]
+        assert page.url.endswith(f"#{step}")
+    assert next_button(page).get_attribute("aria-disabled") == "true"
+    next_button(page).click(force=True)
+    assert shown(page) == order[-1:]
+    back.click()
+    assert shown(page) == order[-2:-1]
+    page.go_back()  # no step is an entry in the history
+    assert page.url == "about:blank"
+
+
+def test_each_step_begins_below_the_buttons(page):
+    for _ in range(3):
+        next_button(page).click()
+        page.mouse.wheel(0, 400)
+    page.wait_for_timeout(100)
+    next_button(page).click()
+    bar = page.locator(".steps-bar").bounding_box()
+    heading = page.locator("#step-positions").bounding_box()
+    assert 0 <= heading["y"] - (bar["y"] + bar["height"]) < 60
+
+
+def test_arrow_keys_lead_on_and_back(page):
+    order = steps(page)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == [order[2]]
+    page.keyboard.press("ArrowLeft")
+    assert shown(page) == [order[1]]
+    page.keyboard.press("Control+ArrowRight")
+    assert shown(page) == [order[1]]
+
+
+def test_arrow_keys_still_move_the_cursor_of_who_types(page):
+    page.locator("input[name=query]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert shown(page) == ["step-run"]
+
+
+def test_the_line_is_a_slider_that_tells_where_it_is(page):
+    line = page.get_by_role("slider", name="Step")
+    line.focus()
+    page.keyboard.press("End")
+    assert shown(page) == steps(page)[-1:]
+    assert line.get_attribute("aria-valuetext") == "20 of 20: And what it is like"
+    assert page.locator(".steps-place").get_attribute("aria-live") == "off"  # it is told once
+    next_button(page).focus()
+    page.keyboard.press("ArrowLeft")
+    assert shown(page) == steps(page)[-2:-1]
+    assert page.locator(".steps-place").get_attribute("aria-live") == "polite"
+
+
+def test_the_address_of_a_step_opens_it(browser, address):
+    with visit(browser, f"{address}#step-scores") as seen:
+        assert shown(seen.page) == ["step-scores"]
+        assert seen.page.evaluate("document.activeElement.id") == "step-scores"
+        assert 0 < seen.page.locator("#step-scores").bounding_box()["y"] < 300
+        seen.page.locator(".md-nav__link[href$='#step-residual']").last.click()
+        assert shown(seen.page) == ["step-residual"]
+        current = seen.page.locator(".md-nav__link[aria-current=step]").last
+        assert current.text_content().strip().startswith("Added, not replaced")
+        seen.page.go_back()
+        seen.page.wait_for_function("document.activeElement.id === 'step-scores'")
+        assert shown(seen.page) == ["step-scores"]
+        assert not seen.complaints
+
+
+def test_what_is_hidden_cannot_be_reached_with_the_keyboard(page):
+    next_button(page).focus()
+    within = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        within.add(
+            page.evaluate("document.activeElement.closest('section.steps-step')?.firstChild.id")
+        )
+    assert within == {"step-run", None}
+
+
+def test_focus_follows_where_its_step_is_left(page):
+    page.locator("#step-run ~ * a").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.id") == "step-ids"
+
+
+def test_a_search_in_the_page_opens_what_it_finds(browser, address):
+    with visit(browser, f"{address}#:~:text=Softmax%20makes%20shares") as seen:
+        seen.page.wait_for_function("!document.querySelector('#step-weights').closest('[hidden]')")
+        assert shown(seen.page) == ["step-weights"]
+        assert not seen.complaints
+
+
+def test_all_steps_can_be_shown(page):
+    button = page.get_by_role("button", name="Show all steps")
+    button.click()
+    assert shown(page) == steps(page)
+    assert button.get_attribute("aria-pressed") == "true"
+    button.click()
+    assert shown(page) == ["step-run"]
+
+
+def test_nothing_moves_for_who_wants_no_motion(page):
+    page.emulate_media(reduced_motion="reduce")
+    next_button(page).click()
+    running = "document.querySelectorAll('.steps-step')[{}].getAnimations().length"
+    assert page.evaluate(running.format(1)) == 0
+    page.emulate_media(reduced_motion="no-preference")
+    assert (
+        page.evaluate(
+            f"() => {{ document.querySelector('.steps-next').click(); return {running.format(2)} }}"
+        )
+        == 1
+    )
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_the_buttons_fit(browser, address, width):
+    with visit(browser, f"{address}#step-feed-forward", width=width) as seen:
+        for button in seen.page.locator(".steps-bar button, .steps-bar input").all():
+            box = button.bounding_box()
+            assert box["height"] >= 24
+            assert box["width"] >= 24
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
