@@ -8,7 +8,7 @@ from proofbook.book import Checked
 from proofbook.bookfile import BookSettings
 from proofbook.candidates import Candidate, candidates
 from proofbook.inline import FILE, Inline, inline_code
-from proofbook.lexicon import DIGIT, NUMBER, named
+from proofbook.lexicon import COMPARATIVE, DIGIT, IDIOMS, NUMBER, NUMBER_WORD, NUMERAL, named
 from proofbook.links import broken_links
 from proofbook.prose import Span
 
@@ -63,6 +63,7 @@ def cover(checked: Checked, settings: BookSettings) -> Coverage:
             found.append(Candidate(code.start, kind, code.code))
     exempt = {one for span in _literals(checked) for one in found if _is_within(one, span)}
     bare = [*(one for one in found if one not in exempt), *_idle(checked, found)]
+    bare += _unbound(checked, names)
     bare += broken_links(sheet, (settings.root / page.chapter.path).parent)
     lines = [(sheet.text.count("\n", 0, one.start) + 1, one.kind, one.text) for one in bare]
     lines += _fences(checked)
@@ -84,6 +85,16 @@ def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
     for span in _literals(checked):
         if not any(_is_within(one, span) for one in found):
             yield Candidate(span.start, "literal that exempts nothing", span.text)
+
+
+def _unbound(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
+    """Claims whose words could be swapped: what holds says nothing of the number or comparison."""
+    for index in checked.page.claims:
+        span = checked.page.sheet.spans[index]
+        [*kinds], said = span.expressions, IDIOMS.sub("", names.sub("", span.text))
+        stated = any(some.search(said) for some in (NUMERAL, NUMBER_WORD, COMPARATIVE))
+        if kinds == ["holds"] and stated and span.text not in span.expressions["holds"]:
+            yield Candidate(span.start, "words that holds= does not bind", span.text)
 
 
 def _kind(code: Inline, checked: Checked, settings: BookSettings) -> str:

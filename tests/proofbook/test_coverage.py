@@ -125,7 +125,23 @@ def test_words_are_found_in_a_sentence_that_names_a_value(book, words, kind):
         assert (kind, found) in left(book, f"Of {value} they are {words}.")
     claim = "[3]{ equals='len(x)' }"
     assert left(book, f"They are {words}. Another has {claim}.") == []
-    assert left(book, f"Of {claim} they are [{words}]{{ holds='len(x) == 3' }}.") == []
+    bound = f"""[{words}]{{ equals="word(len(x) == 3, '{words}', 'not so')" }}"""
+    assert left(book, f"Of {claim} they are {bound}.") == []
+
+
+@pytest.mark.parametrize("words", ["at most 5", "all three", "half of them", "*larger*", "`7`"])
+def test_holds_does_not_bind_a_number_or_a_comparison(book, words):
+    plain = words.strip("*`")
+    expected = [("words that holds= does not bind", plain)]
+    assert left(book, f"They are [{words}]{{ holds='max(x) < 7' }}.") == (
+        [] if plain == "7" else expected  # it stands in what holds, which cannot change alone
+    )
+
+
+@pytest.mark.parametrize("words", ["sorted", "no longer", "float32", "`'3 more'`"])
+def test_holds_speaks_of_all_else(book, words):
+    holds = "x == sorted(x)" if "`" not in words else "'3 more' != x"
+    assert left(book, f'They are [{words}]{{ holds="{holds}" }}.') == []
 
 
 def test_a_value_that_is_filled_in_is_one(book):
