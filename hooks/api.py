@@ -169,9 +169,8 @@ def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:
 
     source = f"source/{symbol.path.removeprefix('src/').removesuffix('.py')}/"
     place = f"{get_relative_url(source, page.url)}#L{symbol.first}"
-    return Entry(
-        symbol, convert, address, place, (pages(reference.shown), pages(reference.used))
-    ).html()
+    used = pages(reference.shown), pages(reference.used)
+    return Entry(symbol, convert, address, said.imported, place, used).html()
 
 
 def _in_module(symbol: Symbol, package: Package) -> Mentions:
@@ -179,7 +178,8 @@ def _in_module(symbol: Symbol, package: Package) -> Mentions:
     name = symbol.name
     while name not in package.sources:
         name = name.rpartition(".")[0]
-    own = {one.short: one.name for one in package.symbols.values() if one.path == symbol.path}
+    here = [one for one in package.symbols.values() if one.path == symbol.path]
+    own = {one.short: one.name for one in here if one.kind not in ("module", "method")}
     return Mentions({**package.sources[name].imported, **own}, frozenset(), (), ())
 
 

@@ -1,8 +1,9 @@
 """The entry of a symbol in the API reference: how it is called, what it does, where it is used."""
 
+import ast
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
 from textwrap import dedent
@@ -30,6 +31,7 @@ class Entry:
         symbol: what is described.
         convert: turns Markdown into HTML.
         address: where another symbol, named within the same module, is described.
+        known: what short names stand for in the symbol's module.
         source: where the symbol's own lines are.
         pages: title and address of the pages that show it, and of those that use it.
     """
@@ -39,12 +41,14 @@ class Entry:
         symbol: Symbol,
         convert: Convert,
         address: Callable[[str], str | None],
+        known: Mapping[str, str],
         source: str,
         pages: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]],
     ) -> None:
         self.symbol = symbol
         self.convert = convert
         self.address = address
+        self.known = known
         self.source = source
         self.shown, self.used = pages
 
@@ -108,7 +112,7 @@ class Entry:
     def _example(self, text: str) -> str:
         """A doctest, with the program that its copy button gives."""
         code = _coloured(text, PythonConsoleLexer)
-        payload = json.dumps(program(self.symbol, text)).replace("<", "\\u003c")
+        payload = json.dumps(program(text, self.known)).replace("<", "\\u003c")
         return (
             f'<div class="proofbook-block"><div class="highlight"><pre tabindex="0"><code>{code}'
             '</code></pre></div><script type="application/json" class="proofbook-payload">'
@@ -127,15 +131,17 @@ class Entry:
             yield "Code", f'<p data-search-exclude><a href="{self.source}">{where}</a></p>'
 
 
-def program(symbol: Symbol, doctest: str) -> str:
-    """A doctest's statements under the imports that it needs."""
+def program(doctest: str, known: Mapping[str, str]) -> str:
+    """A doctest's statements under the imports that they need."""
     lines = [line[4:] for line in doctest.split("\n") if line[:3] in (">>>", "...")]
-    module, names = symbol.name.rpartition(".")[0], _within(symbol)
-    if len(names) == 2:
-        module = module.rpartition(".")[0]
-    head = ["import torch"] if any("torch." in line for line in lines) else []
-    if not any(line.startswith("from ") and names[0] in line for line in lines):
-        head.append(f"from {module} import {names[0]}")
+    tree = ast.parse("\n".join(lines))
+    taken = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
+    imported = {alias.name for one in taken for alias in one.names}
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    head = ["import torch"] if "torch" in read else []
+    for name in sorted(read & set(known) - imported):
+        module, _, short = known[name].rpartition(".")
+        head.append(f"from {module} import {short}")
     return "\n".join([*head, *lines]) + "\n"
 
 

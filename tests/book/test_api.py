@@ -1,0 +1,185 @@
+"""The API reference has every public name, as Python itself sees it; links lead there and back."""
+
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from pages import Page
+
+import glassformer
+
+ROOT = Path(__file__).parents[2]
+API = ROOT / "docs/reference/api"
+LINK = re.compile(r'<a class="symbol" href="([^"]*)">(?:<code>|<span class="n">)([^<]*)<')
+ENTRY = re.compile(r'<h[234] id="(glassformer[\w.]*)">(.*?)(?=<h[234] id="|</article>)', re.DOTALL)
+
+pytestmark = pytest.mark.xdist_group("site")
+
+
+@cache
+def modules() -> dict[str, ModuleType]:
+    """The package's modules, one level deep: what lies in a package, it hands on."""
+    names = [f"glassformer.{one.name}" for one in pkgutil.iter_modules(glassformer.__path__)]
+    return {name: importlib.import_module(name) for name in names}
+
+
+def public() -> dict[str, object]:
+    """Functions and classes by the name under which they are described."""
+    found = {}
+    for name, module in modules().items():
+        is_package = hasattr(module, "__path__")
+        for short, value in vars(module).items():
+            if short.startswith("_") or not (inspect.isfunction(value) or inspect.isclass(value)):
+                continue
+            within = is_package and value.__module__.startswith(f"{name}.")
+            if value.__module__ == name or within:
+                found[f"{value.__module__}.{short}"] = value
+    return found
+
+
+@pytest.fixture(scope="module")
+def entries(site: Path) -> dict[str, tuple[str, str]]:
+    """Address of the page and HTML of each entry."""
+    found: dict[str, tuple[str, str]] = {}
+    for path in sorted((site / "reference/api").rglob("index.html")):
+        address = f"{path.parent.relative_to(site)}/"
+        for name, html in ENTRY.findall(path.read_text(encoding="utf-8")):
+            assert name not in found, f"{name} is described twice"
+            found[name] = address, html
+    return found
+
+
+def signature(html: str) -> str:
+    block = re.search(r'<div class="highlight api-signature">(.*?)</div>', html, re.DOTALL)
+    text = re.sub("<[^>]+>", "", block[1]) if block else ""
+    return text.replace("&quot;", '"').replace("&gt;", ">").replace("&#39;", "'")
+
+
+def text(html: str) -> str:
+    return re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", html))
+
+
+def test_every_module_and_every_public_name_has_an_entry(entries):
+    assert len(public()) > 150
+    assert not set(modules()) - set(entries)
+    assert not set(public()) - set(entries)
+    exported = {
+        f"{v.__module__}.{n}" for n in glassformer.__all__ if (v := getattr(glassformer, n))
+    }
+    assert not exported - set(entries)
+
+
+def test_signatures_name_what_python_takes(entries):
+    for name, value in public().items():
+        own = vars(value) if inspect.isclass(value) else {"__init__": value}
+        if "__init__" not in own or getattr(value, "_is_protocol", False):
+            continue
+        given = signature(entries[name][1])
+        for parameter in inspect.signature(value).parameters.values():
+            assert re.search(rf"\b{parameter.name}\b", given), f"{name}: {parameter.name}: {given}"
+
+
+def test_shapes_in_signatures_are_the_source_s_own(entries):
+    given = signature(entries["glassformer.attention.scaled_dot_product_attention"][1])
+    assert 'value: Float[Tensor, "*batch k_len value_dim"],' in given
+    assert given.rstrip().endswith('-> Float[Tensor, "*batch q_len value_dim"]')
+
+
+def test_an_entry_has_shapes_errors_with_their_messages_source_and_lines(entries):
+    _, html = entries["glassformer.multihead.MultiHeadAttention"]
+    for title in ("Shapes", "Raises", "Source", "Used in", "Code"):
+        assert f"<dt>{title}</dt>" in html, title
+    assert "num_heads (…) must divide d_model (…)" in text(html)
+    assert "Vaswani et al. 2017, section 3.2.2" in text(html)
+    assert re.search(r'href="[./]*source/glassformer/multihead/#L\d+"', html)
+
+
+def test_messages_of_helpers_in_other_modules_are_listed_where_they_reach(entries):
+    said = text(entries["glassformer.attention.attention_weights"][1])
+    assert "query and key must have the same width" in text(
+        entries["glassformer.attention.attention_scores"][1]
+    )
+    assert "ValueError as attention_scores ." in said
+
+
+def test_inline_code_in_a_chapter_leads_to_the_entry_of_what_it_names(site, entries):
+    html = (site / "encoder/many-heads/index.html").read_text(encoding="utf-8")
+    links = {code: address for address, code in LINK.findall(html)}
+    assert links["MultiHeadAttention"].endswith(
+        "reference/api/attention/#glassformer.multihead.MultiHeadAttention"
+    )
+    assert "d_model" not in links
+    for path in site.rglob("index.html"):
+        for address, code in LINK.findall(path.read_text(encoding="utf-8")):
+            last = address.rpartition("#")[2]
+            assert last in entries or "." in last, (path, address)
+            assert code.partition("(")[0].split(".")[-1] == last.split(".")[-1], (path, code)
+
+
+def test_names_of_other_libraries_are_not_taken_for_our_own(site):
+    html = (site / "encoder/attention/index.html").read_text(encoding="utf-8")
+    assert "<code>torch.nn.functional.scaled_dot_product_attention</code>" in html
+    assert "<code>torch.nn.functional.scaled_dot_product_attention</code></a>" not in html
+
+
+def test_no_link_stands_within_a_link_or_a_heading(site):
+    for path in site.rglob("index.html"):
+        page = Page(path)
+        for heading in page.named("h1", "h2", "h3"):
+            assert heading.attributes.get("class") != "symbol"
+        html = path.read_text(encoding="utf-8")
+        assert not re.search(r'<a [^>]*>(?:(?!</a>).)*<a class="symbol"', html, re.DOTALL), path
+        assert not re.search(r'<h\d[^>]*>(?:(?!</h\d>).)*<a class="symbol"', html, re.DOTALL), path
+
+
+def test_entries_lead_back_to_the_chapters_that_show_and_use_them(site, entries):
+    address, html = entries["glassformer.attention.scaled_dot_product_attention"]
+    shown = re.search(r"<dt>Shown in</dt><dd>(.*?)</dd>", html)[1]
+    used = re.search(r"<dt>Used in</dt><dd>(.*?)</dd>", html)[1]
+    assert 'href="../../../encoder/attention/">Attention</a>' in shown
+    assert 'href="../../../decoder/masks/">' in used
+    assert "encoder/attention/" not in used
+    assert (site / address / "index.html").exists()
+
+
+def test_shown_code_and_imports_lead_to_the_entries(site):
+    html = (site / "encoder/attention/index.html").read_text(encoding="utf-8")
+    assert re.search(r'#glassformer.attention.softmax_rows"><code>softmax_rows</code></a> in', html)
+    assert re.search(r'#glassformer.views.grid.heatmap"><span class="n">heatmap</span></a>', html)
+
+
+def test_pages_are_light(site):
+    import gzip
+
+    for path in (site / "reference/api").rglob("index.html"):
+        assert len(gzip.compress(path.read_bytes(), 6)) < 100_000, path
+
+
+def test_the_build_reads_the_package_without_importing_it():
+    code = (
+        "import sys; sys.path.insert(0, 'hooks'); from pathlib import Path; import symbols; "
+        "assert 'glassformer.masks.causal_mask' in symbols.read(Path()).symbols; "
+        "assert not {'torch', 'glassformer'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_what_a_copy_button_of_an_example_gives_runs(entries):
+    found = [
+        (name, json.loads(payload), "Traceback" in html)
+        for name, (_, html) in entries.items()
+        for payload in re.findall(r'class="proofbook-payload">(.*?)</script>', html)
+    ]
+    assert len(found) > 40
+    for name, program, fails in found:
+        with pytest.raises(ValueError, match="must") if fails else nullcontext():
+            exec(compile(program, name, "exec"), {"__name__": "__main__"})
