@@ -139,6 +139,10 @@ class TestBadInput:
             cache.reorder(torch.tensor(rows))
         assert str(rows) in str(error.value)
 
+    def test_rows_of_a_cache_that_is_empty(self):
+        with pytest.raises(ValueError, match=r"\[0\] are not all rows of a batch of 0"):
+            KVCache().reorder(torch.tensor([0]))
+
     @pytest.mark.parametrize("other", [{"batch": 2}, {"heads": 5}, {"head_dim": 13}])
     def test_keys_of_another_batch_or_model(self, other):
         cache = KeysValues()
