@@ -371,6 +371,36 @@ def test_too_many_lines_leave_the_strongest():
     assert f"Weights below {below:.1%} are not drawn." in view.html
 
 
+@pytest.mark.parametrize(("heads", "target", "source"), [(3, 5, 2), (3, 2, 7), (17, 11, 13)])
+def test_there_is_room_for_all_words_and_heads_and_little_more(heads, target, source):
+    """By bertviz's own sizes: rows of 22.5 below 30, two columns of 110 and lines of 115, and
+    squares of 20; in the neuron view rows of 26."""
+
+    def size(view):
+        return [int(n) for n in re.search(r"--shape:(\d+)/(\d+)", view.html).groups()]
+
+    def weights(rows, columns):
+        return [torch.randn(1, heads, rows, columns).softmax(-1)]
+
+    def words(count):
+        return [str(i) for i in range(count)]
+
+    longest = max(target, source)
+    cross = weights(target, source), words(target), words(source)
+    inner = {"decoder": weights(target, target), "encoder": weights(source, source)}
+    for view in (
+        head_view(weights(longest, longest), words(longest)),
+        cross_view(*cross, **{f"{name}_attentions": one for name, one in inner.items()}),
+    ):
+        width, height = size(view)
+        assert 0 <= width - max(2 * 110 + 115, heads * 20) <= 5
+        assert 0 <= height - (30 + 22.5 * longest) <= 5
+    query, key = torch.randn(2, 1, heads, longest, HEAD_DIM)
+    tape = {"query": query, "key": key, "weights": (query @ key.mT).softmax(-1)}
+    tape = {f"layers.0.attention.{name}": one for name, one in tape.items()}
+    assert 0 <= size(neuron_view(tape, words(longest)))[1] - 26 * longest <= 20
+
+
 # --- bertviz's viewers: words, text, errors
 
 
