@@ -6,7 +6,12 @@ import torch
 import torch.nn.functional as F
 from answers import Answers
 
+from glassformer.config import TransformerConfig
+from glassformer.encoder import TransformerEncoder
 from glassformer.multihead import split_heads
+from glassformer.norms import layer_norm
+from glassformer.positions import SinusoidalPositions
+from glassformer.sentences import mean_pool
 
 
 def loops_one_hot(ids, vocab_size):
@@ -61,6 +66,144 @@ def unprojected_heads(hidden, w_q, w_k, w_v, w_o, num_heads):
     return F.scaled_dot_product_attention(query, key, value).transpose(1, 2).flatten(2)
 
 
+def hidden_one_by_one(score, ids, mask_id):
+    whole = score(ids)
+    changed = [torch.tensor(ids.tolist()) for _ in ids]
+    for place, row in enumerate(changed):
+        row[place] = mask_id
+    return torch.tensor([whole - score(row) for row in changed])
+
+
+def hidden_more_and_more(score, ids, mask_id):
+    row = torch.tensor(ids.tolist())
+    falls = []
+    for place in range(len(ids)):
+        row[place] = mask_id
+        falls.append(score(ids) - score(row))
+    return torch.tensor(falls)
+
+
+def kept_alone(score, ids, mask_id):
+    falls = []
+    for place, token in enumerate(ids.tolist()):
+        row = torch.full_like(ids, mask_id)
+        row[place] = token
+        falls.append(score(ids) - score(row))
+    return torch.tensor(falls)
+
+
+def shortened(score, ids, mask_id):
+    tokens = ids.tolist()
+    without = (tokens[:i] + tokens[i + 1 :] for i in range(len(tokens)))
+    return torch.tensor([score(ids) - score(torch.tensor(row)) for row in without])
+
+
+def written_into(score, ids, mask_id):
+    falls = []
+    for place in range(len(ids)):
+        whole = score(ids)
+        ids[place] = mask_id
+        falls.append(whole - score(ids))
+    return torch.stack(falls)
+
+
+def network(x, w_in, b_in, w_out, b_out, bend=F.gelu):
+    return bend(x @ w_in.T + b_in) @ w_out.T + b_out
+
+
+def centred(x):
+    return x - x.mean(-1, keepdim=True)
+
+
+def deviation(x, **choices):
+    return x.std(-1, keepdim=True, **choices)
+
+
+def post_norm(x, attend, feed, norm_1, norm_2):
+    attended = norm_1(attend(x) + x)
+    return norm_2(feed(attended) + attended)
+
+
+def pre_norm(x, attend, feed, norm_1, norm_2):
+    found = attend(norm_1(x))
+    return x + found + feed(norm_2(x + found))
+
+
+def overwritten(x, attend, feed, norm_1, norm_2):
+    """The stream itself is normed, so that the residual is that of the normed copy."""
+    x = norm_1(x)
+    x = x + attend(x)
+    x = norm_2(x)
+    return x + feed(x)
+
+
+def sine_table(length, d_model, angle_of=lambda i, c, d: i / 10000 ** (2 * c / d)):
+    """Number by number."""
+    rows = [
+        [(math.cos if k % 2 else math.sin)(angle_of(i, k // 2, d_model)) for k in range(d_model)]
+        for i in range(length)
+    ]
+    return torch.tensor(rows)
+
+
+def blind_by_swaps(model, hidden):
+    """Every two words change places in turn."""
+    for a in range(len(hidden)):
+        for b in range(a):
+            order = list(range(len(hidden)))
+            order[a], order[b] = b, a
+            if not torch.allclose(model(hidden[order]), model(hidden)[order], atol=1e-9):
+                return False
+    return True
+
+
+def stacked(hidden, layers, layer=post_norm):
+    for parts in layers:
+        hidden = layer(hidden, *parts)
+    return hidden
+
+
+def one_after_another(hidden, layers):
+    return torch.stack([post_norm(hidden, *parts) for parts in layers])[-1]
+
+
+def returned_early(hidden, layers):
+    for parts in layers:
+        return post_norm(hidden, *parts)
+
+
+def counted(vocab_size, d_model, d_ff, num_layers, max_positions, num_token_types, skip=()):
+    """Built on the device that has shapes and no numbers; `skip` leaves out parts by name."""
+    config = TransformerConfig(
+        vocab_size=vocab_size,
+        d_model=d_model,
+        num_heads=1,
+        num_layers=num_layers,
+        d_ff=d_ff,
+        max_positions=max_positions,
+        num_token_types=num_token_types,
+    )
+    with torch.device("meta"):
+        model = TransformerEncoder(config)
+    return sum(
+        parameter.numel()
+        for name, parameter in model.named_parameters()
+        if not any(part in name for part in skip)
+    )
+
+
+def count_without(*skip):
+    return lambda *sizes: counted(*sizes, skip=skip)
+
+
+def summed_rows(hidden, attention_mask):
+    return torch.einsum("bsd,bs->bd", hidden, attention_mask.double())
+
+
+def right_log_probs(logits, labels):
+    return torch.log_softmax(logits, -1).gather(1, labels[:, None]).squeeze(1)
+
+
 ENCODER = {
     "check_one_hot": Answers(
         loops_one_hot,
@@ -76,7 +219,7 @@ ENCODER = {
             "is of torch.bool, and a float type is wanted": lambda ids, n: (
                 ids[..., None] == torch.arange(n)
             ),
-            r"(?i)at \[0, 0, \d+\] your answer has 0, and 1 is right": one_hot_from_one,
+            r"at \[0, 0, \d+\] your answer has 0, and 1 is right": one_hot_from_one,
         },
     ),
     "check_embed": Answers(
@@ -177,6 +320,204 @@ ENCODER = {
             "not projected by w_v": lambda x, q, k, v, o, n: heads_in_turn(
                 x, q, k, torch.eye(x.shape[-1]), o, n
             ),
+        },
+    ),
+    "check_received": Answers(
+        lambda w: torch.einsum("lhqk->k", w) / (w.shape[0] * w.shape[1]),
+        {
+            "stands in its column": lambda w: w.mean(0).mean(0).sum(1),
+            "sum over the words": lambda w: w.flatten(0, 2).mean(0),
+            "heads are summed": lambda w: torch.einsum("lhqk->k", w),
+            "keeps for itself": lambda w: torch.einsum("lhqq->q", w) / w[:, :, 0, 0].numel(),
+            "Only the last layer": lambda w: w[-1].mean(0).sum(0),
+            "Only the first head": lambda w: w[:, 0].mean(0).sum(0),
+            r"the first token, gives": lambda w: w[:, :, 0].mean((0, 1)),
+            r"has shape \(2, 3, 5\), and \(5,\) is right": lambda w: w.sum(-2),
+        },
+    ),
+    "check_leave_one_out": Answers(
+        hidden_one_by_one,
+        {
+            "sign is turned round": lambda s, ids, m: -hidden_one_by_one(s, ids, m),
+            "stay hidden once they have been": hidden_more_and_more,
+            "cut out": shortened,
+            "how far is each from that of the whole": lambda s, ids, m: (
+                s(ids) - hidden_one_by_one(s, ids, m)
+            ),
+            "sign is lost": lambda s, ids, m: abs(hidden_one_by_one(s, ids, m)),
+            "Nothing but the token is left": kept_alone,
+            "changes its argument ids": written_into,
+            r"has shape \(\), and \(5,\) is right": lambda s, ids, m: s(ids) - s(0 * ids + m),
+        },
+    ),
+    "check_gelu": Answers(
+        lambda x: x * torch.distributions.Normal(0.0, 1.0).cdf(x),
+        {
+            "This is ReLU": lambda x: x.clamp(min=0),
+            "the form with tanh": lambda x: (
+                x / 2 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+            ),
+            "the form with a sigmoid": lambda x: x / (1 + torch.exp(-1.702 * x)),
+            "This is SiLU": lambda x: x / (1 + torch.exp(-x)),
+            "still to be multiplied by x": lambda x: torch.special.ndtr(x),
+            "asked for x / √2": lambda x: x * torch.special.ndtr(x * math.sqrt(2)),
+            "halve it": lambda x: x * (1 + torch.erf(x / math.sqrt(2))),
+            "This is tanh": lambda x: torch.special.expit(2 * x) * 2 - 1,
+            "changes its argument x": lambda x: x.mul_(torch.special.ndtr(x)),
+        },
+    ),
+    "check_feed_forward": Answers(
+        network,
+        {
+            "together they are one": lambda x, w, b, v, c: x @ (v @ w).T + v @ b + c,
+            "ReLU; BERT has GELU": lambda *given: network(*given, bend=torch.relu),
+            "first bias is missing": lambda x, w, b, v, c: F.gelu(x @ w.T) @ v.T + c,
+            "second bias is missing": lambda x, w, b, v, c: F.gelu(x @ w.T + b) @ v.T,
+            "After the second map": lambda *given: F.gelu(network(*given)),
+            "before the first map": lambda x, w, b, v, c: network(
+                F.gelu(x), w, b, v, c, bend=lambda h: h
+            ),
+            "residual is added by the layer": lambda x, *rest: network(x, *rest) + x,
+            "stops with RuntimeError": lambda x, w, b, v, c: F.gelu(x @ w + b) @ v + c,
+        },
+    ),
+    "check_layer_norm": Answers(
+        layer_norm,
+        {
+            "run along the words": lambda x, w, b, eps: (
+                w * F.layer_norm(x.mT, x.shape[-2:-1], eps=eps).mT + b
+            ),
+            "whole sentence": lambda x, w, b, eps: w * F.layer_norm(x, x.shape[-2:], eps=eps) + b,
+            "correction=0": lambda x, w, b, eps: (
+                w * centred(x) / (deviation(x) ** 2 + eps).sqrt() + b
+            ),
+            "belongs under it": lambda x, w, b, eps: (
+                w * centred(x) / (deviation(x, correction=0) + eps) + b
+            ),
+            "take its root": lambda x, w, b, eps: (
+                w * centred(x) / (deviation(x, correction=0) ** 2 + eps) + b
+            ),
+            "mean is not taken away": lambda x, w, b, eps: (
+                w * x / (deviation(x, correction=0) ** 2 + eps).sqrt() + b
+            ),
+            "bias is missing": lambda x, w, b, eps: F.layer_norm(x, w.shape, w, None, eps),
+            "weight is missing": lambda x, w, b, eps: F.layer_norm(x, w.shape, None, b, eps),
+            "eps is missing": lambda x, w, b, eps: w * centred(x) / deviation(x, correction=0) + b,
+        },
+    ),
+    "check_pre_norm": Answers(
+        pre_norm,
+        {
+            "This is post-norm": post_norm,
+            "taken from the normed copy": overwritten,
+            "around attention is missing": lambda x, a, f, n, m: a(n(x)) + f(m(a(n(x)))),
+            "around the feed-forward network is missing": lambda x, a, f, n, m: f(m(x + a(n(x)))),
+            "Neither sub-layer": lambda x, a, f, n, m: f(m(a(n(x)))),
+            "what the layer was given": lambda x, a, f, n, m: f(m(x)) + a(n(x)) + x,
+            "norms are exchanged": lambda x, a, f, n, m: pre_norm(x, a, f, m, n),
+            "no norms at all": lambda x, a, f, n, m: x + a(x) + f(x + a(x)),
+            "network is missing": lambda x, a, f, n, m: x + a(n(x)) + f(x + a(n(x))),
+        },
+    ),
+    "check_sinusoids": Answers(
+        lambda length, d_model: SinusoidalPositions(length, d_model).table,
+        {
+            "Marian": lambda n, d: SinusoidalPositions(n, d, interleaved=False).table,
+            "cosines come first": lambda n, d: sine_table(n, d).view(n, -1, 2).flip(-1).view(n, d),
+            "counted from 0, and yours from 1": lambda n, d: sine_table(n + 1, d)[1:],
+            "turn too fast": lambda n, d: sine_table(n, d, lambda i, c, d: i / 10000 ** (c / d)),
+            "too slowly": lambda n, d: sine_table(n, d, lambda i, c, d: i / 10000 ** (4 * c / d)),
+            "lost its minus": lambda n, d: sine_table(
+                n, d, lambda i, c, d: i * 10000 ** (2 * c / d)
+            ),
+            "All pairs turn alike": lambda n, d: sine_table(n, d, lambda i, c, d: i),
+            "the other way round": lambda n, d: sine_table(n, d).T,
+            r"at \[\d+, \d+\] your answer has": lambda n, d: sine_table(
+                n, d, lambda i, c, d: i / 1000 ** (2 * c / d)
+            ),
+        },
+    ),
+    "check_order_blind": Answers(
+        blind_by_swaps,
+        {
+            "shuffle it likewise": lambda model, x: torch.allclose(
+                model(x[::2].new_tensor(x.flip(0).tolist())), model(x)
+            ),
+            "Reversing is one order": lambda model, x: torch.allclose(
+                model(x.flip(0)).flip(0), model(x)
+            ),
+            "every model passes": lambda model, x: torch.allclose(model(x), model(x.clone())),
+            "No model passes": lambda model, x: model(x).shape != x.shape,
+            "True and False are exchanged": lambda model, x: not blind_by_swaps(model, x),
+            "moved on by one place": lambda model, x: torch.allclose(
+                model(x.roll(1, 0)), model(x).roll(1, 0)
+            ),
+            "your answer is a tensor of shape": lambda model, x: model(x.flip(0)),
+        },
+    ),
+    "check_stack": Answers(
+        stacked,
+        {
+            "This is pre-norm": lambda h, layers: stacked(h, layers, pre_norm),
+            "residuals are missing": lambda h, layers: stacked(
+                h, layers, lambda x, a, f, n, m: m(f(n(a(x))))
+            ),
+            "There are no norms": lambda h, layers: stacked(
+                h, layers, lambda x, a, f, n, m: x + a(x) + f(x + a(x))
+            ),
+            "norm after attention": lambda h, layers: stacked(
+                h, layers, lambda x, a, f, n, m: m(x + a(x) + f(x + a(x)))
+            ),
+            "Every layer reads the input": one_after_another,
+            "return inside the loop": returned_early,
+            "from last to first": lambda h, layers: stacked(h, reversed(layers)),
+            "again and again": lambda h, layers: stacked(h, [layers[0] for _ in layers]),
+        },
+    ),
+    "check_count": Answers(
+        counted,
+        {
+            "biases are missing": count_without("proj.bias", "in.bias", "out.bias"),
+            "The norms are missing": count_without("norm"),
+            "norm of the embeddings": count_without("embeddings.norm"),
+            "norms of the layers": count_without("attention_norm", "forward_norm"),
+            "and there are two": count_without("attention_norm"),
+            "positions are missing": count_without("positions"),
+            "token types are missing": count_without("token_types"),
+            "A single layer": lambda v, d, f, n, p, t: counted(v, d, f, 1, p, t),
+            "projection of attention's output": count_without("out_proj"),
+            "your answer is": count_without("tokens"),
+        },
+    ),
+    "check_mean_pool": Answers(
+        mean_pool,
+        {
+            "Padding is averaged too": lambda h, m: h.sum(1) / h.shape[1],
+            "still counted": lambda h, m: summed_rows(h, m) / m.shape[1],
+            "This is the sum": summed_rows,
+            "This is the first vector": lambda h, m: h.select(1, 0),
+            "largest of each number": lambda h, m: torch.stack(
+                [row[: int(n)].max(0).values for row, n in zip(h, m.sum(1), strict=True)]
+            ),
+            "runs along d_model": lambda h, m: h.mean(dim=2),
+            "of the whole batch": lambda h, m: summed_rows(h, m) / m.count_nonzero(),
+            "All sentences are averaged": lambda h, m: mean_pool(h, m).mean(0).repeat(len(h), 1),
+        },
+    ),
+    "check_cross_entropy": Answers(
+        lambda logits, labels: -right_log_probs(logits, labels).mean(),
+        {
+            "minus is missing": lambda z, y: right_log_probs(z, y).mean(),
+            "losses are summed": lambda z, y: -right_log_probs(z, y).sum(),
+            "one number for each": lambda z, y: -right_log_probs(z, y),
+            "log is missing": lambda z, y: -right_log_probs(z, y).exp().mean(),
+            "along the batch": lambda z, y: F.nll_loss(F.log_softmax(z, 0), y),
+            "softmax is missing": lambda z, y: F.nll_loss(z, y),
+            "only the right one counts": lambda z, y: -F.log_softmax(z, 1).sum(1).mean(),
+            "take log_softmax": lambda z, y: (
+                -torch.log(torch.softmax(z, 1)[torch.arange(len(y)), y]).mean()
+            ),
+            "base 2": lambda z, y: -right_log_probs(z, y).mean() / math.log(2),
         },
     ),
 }

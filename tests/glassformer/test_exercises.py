@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from answers_decoder import DECODER
 from answers_encoder import ENCODER
+from answers_family import FAMILY
 
 from glassformer import exercises
 from glassformer.exercises import Exercise, Verdict
@@ -17,7 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = {
     name: getattr(exercises, name) for name in exercises.__all__ if name.startswith("check")
 }
-ANSWERS = ENCODER
+ANSWERS = ENCODER | DECODER | FAMILY
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
@@ -42,7 +44,7 @@ def test_accepts_a_right_answer_of_another_kind(name):
 def test_says_what_is_wrong(name, pattern, answer):
     verdict = CHECKERS[name](answer)
     assert not verdict.right
-    assert re.search(pattern, str(verdict)), verdict
+    assert re.search(pattern, str(verdict), re.IGNORECASE), verdict
 
 
 @pytest.mark.parametrize("name", CHECKERS)
@@ -113,7 +115,7 @@ def test_a_verdict_is_true_where_the_answer_is_right():
     verdict = SMALL(lambda x: x + x)
     assert verdict
     assert str(verdict) == (
-        "Right. It gives twice the numbers.\n  Checked with three numbers, a matrix."
+        "Right. It gives twice the numbers.\n  Checked with three numbers; a matrix."
     )
 
 
@@ -214,6 +216,9 @@ def test_what_an_answer_makes_itself_is_of_the_type_of_what_it_is_given():
         (5, 5, None),
         (5, torch.tensor(5), None),
         (5, 7, "your answer is 7, and 5 is right"),
+        (110_000_000, 110_000_001, "your answer is 110000001, and 110000000 is right"),
+        (torch.tensor(0.25), 0.25, None),
+        (torch.tensor(0.25), torch.ones(3), "a tensor of shape (3,), and 0.25 is right"),
         (5, "five", "your answer is 'five', and 5 is right"),
         (True, True, None),
         (True, 1, "your answer is 1, and True is right"),

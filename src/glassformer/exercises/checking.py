@@ -65,7 +65,7 @@ class Exercise:
                     return outcome
                 if told := difference(outcome, self._outcome(self.reference, given)):
                     return self._not_yet(answer, examples, told, self._call(name, given))
-        names = ", ".join(name for name, _ in examples)
+        names = "; ".join(name for name, _ in examples)
         return Verdict(True, f"Right. It gives {self.asks}.", (f"Checked with {names}.",))
 
     def _outcome(self, answer: Callable[..., Any], given: tuple[Any, ...]) -> Any:

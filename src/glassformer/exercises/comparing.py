@@ -14,13 +14,10 @@ def difference(given: Any, wanted: Any) -> str | None:
     """What is wrong with an answer, in words; None where nothing is."""
     if isinstance(wanted, list | tuple):
         return _of_sequences(given, wanted)
-    if isinstance(wanted, Tensor):
+    if isinstance(wanted, Tensor) and wanted.ndim:
         return _of_tensors(given, wanted)
-    if isinstance(given, Tensor) and given.numel() == 1:
-        given = given.item()
-    if isinstance(wanted, bool) != isinstance(given, bool) or not isinstance(given, int | float):
-        return f"your answer is {shown(given)}, and {shown(wanted)} is right"
-    if math.isclose(given, wanted, rel_tol=RELATIVE, abs_tol=ABSOLUTE):
+    given, wanted = _plain(given), _plain(wanted)
+    if _same(given, wanted):
         return None
     return f"your answer is {shown(given)}, and {shown(wanted)} is right"
 
@@ -61,9 +58,22 @@ def _of_tensors(given: Any, wanted: Tensor) -> str | None:
     if not wrong.any():
         return None
     place = wrong.nonzero()[0].tolist()
-    at = f"at {place} " if place else ""
     found, expected = (_number(x[tuple(place)].item(), wanted.dtype) for x in (mine, right))
-    return f"{at}your answer has {found}, and {expected} is right"
+    return f"at {place} your answer has {found}, and {expected} is right"
+
+
+def _plain(value: Any) -> Any:
+    """The number in a tensor that has one number."""
+    return value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
+
+
+def _same(given: Any, wanted: bool | int | float) -> bool:
+    """Whether two numbers are one: a count must be met, a measure may be rounded."""
+    if isinstance(wanted, bool) or isinstance(given, bool) or isinstance(wanted, int):
+        return type(given) is type(wanted) and given == wanted
+    return isinstance(given, int | float) and math.isclose(
+        given, wanted, rel_tol=RELATIVE, abs_tol=ABSOLUTE
+    )
 
 
 def _number(value: float, dtype: torch.dtype) -> str:

@@ -1,0 +1,102 @@
+"""Exercises of the chapter on classification."""
+
+import torch
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+
+CHAPTER = "encoder/classification.md"
+
+
+def _padded(draw: Draw):
+    lengths = torch.tensor([5, 3, 1])
+    yield (
+        "three sentences of unequal length",
+        (draw(3, 5, 7), (torch.arange(5) < lengths[:, None]).long()),
+    )
+    yield "two without padding", (draw(2, 3, 11), torch.ones(2, 3, dtype=torch.long))
+
+
+def _mean_pool(hidden, attention_mask):
+    rows = zip(hidden, attention_mask.bool(), strict=True)
+    return torch.stack([vectors[real].mean(0) for vectors, real in rows])
+
+
+check_mean_pool = Exercise(
+    asks="for each sentence the average of the vectors of its tokens, padding left out",
+    chapter=CHAPTER,
+    reference=_mean_pool,
+    examples=_padded,
+    mistakes={
+        "Padding is averaged too.": lambda h, m: h.mean(1),
+        "Padding is made zero, and still counted when it comes to dividing.": (
+            lambda h, m: (h * m[..., None]).mean(1)
+        ),
+        "This is the sum; divide by how many tokens there are.": (
+            lambda h, m: (h * m[..., None]).sum(1)
+        ),
+        "This is the first vector, that of [CLS]. It is another way to get one.": (
+            lambda h, m: h[:, 0]
+        ),
+        "This is the largest of each number, not the average.": (
+            lambda h, m: h.masked_fill(m[..., None] == 0, -torch.inf).amax(1)
+        ),
+        "The average runs along d_model, and should run along the words: dim=1.": (
+            lambda h, m: h.mean(-1)
+        ),
+        "All sentences are averaged together.": (
+            lambda h, m: _mean_pool(h, m).mean(0, keepdim=True).expand(len(h), -1)
+        ),
+        "All vectors are divided by the number of tokens of the whole batch.": (
+            lambda h, m: (h * m[..., None]).sum(1) / m.sum()
+        ),
+    },
+)
+
+
+def _questions(draw: Draw):
+    yield "five examples of three classes", (draw(5, 3), draw.ids(3, 5))
+    yield "eleven of seven", (3 * draw(11, 7), draw.ids(7, 11))
+    yield "logits in the thousands", (3000 * draw(2, 5), draw.ids(5, 2))
+
+
+def _picked(scores, labels):
+    return scores[torch.arange(len(labels)), labels]
+
+
+check_cross_entropy = Exercise(
+    asks="the average of −log p, where p is the probability of the right class",
+    chapter=CHAPTER,
+    reference=lambda logits, labels: F.cross_entropy(logits, labels),
+    examples=_questions,
+    mistakes={
+        "The minus is missing: a loss is the smaller the better.": (
+            lambda z, y: -F.cross_entropy(z, y)
+        ),
+        "The losses are summed, and should be averaged.": (
+            lambda z, y: F.cross_entropy(z, y, reduction="sum")
+        ),
+        "There is one number for each example; average them.": (
+            lambda z, y: F.cross_entropy(z, y, reduction="none")
+        ),
+        "The log is missing: this is made of the probabilities.": (
+            lambda z, y: -_picked(z.softmax(-1), y).mean()
+        ),
+        "The softmax runs along the batch, and should run along the classes: dim=-1.": (
+            lambda z, y: -_picked(z.log_softmax(0), y).mean()
+        ),
+        "The softmax is missing: these are the logits of the right classes.": (
+            lambda z, y: -_picked(z, y).mean()
+        ),
+        "All classes are summed; only the right one counts.": (
+            lambda z, y: -z.log_softmax(-1).sum(-1).mean()
+        ),
+        "The softmax is taken first and its logarithm then. A small probability has become 0 by "
+        "that time, and its logarithm is infinite: take log_softmax, or logsumexp.": (
+            lambda z, y: -_picked(z.softmax(-1).log(), y).mean()
+        ),
+        "The logarithm is that to base 2; here it is the natural one.": (
+            lambda z, y: F.cross_entropy(z, y) / torch.tensor(2.0).log()
+        ),
+    },
+)

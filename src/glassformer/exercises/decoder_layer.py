@@ -1,0 +1,139 @@
+"""Exercises of the chapter on the decoder layer."""
+
+import torch
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+from glassformer.exercises.norms_and_residuals import layer_parts
+
+CHAPTER = "decoder/decoder-layer.md"
+
+
+def _two_sentences(draw: Draw):
+    for name, x, memory in (
+        ("as many words as the memory has", (1, 5, 7), (1, 5, 7)),
+        ("a longer memory", (2, 3, 11), (2, 13, 11)),
+    ):
+        width = x[-1]
+        yield name, (draw(*x), draw(*memory), *(draw(width, width) / 3 for _ in range(3)))
+
+
+def _cross_attention(hidden, memory, w_q, w_k, w_v, scale=None):
+    query, key, value = F.linear(hidden, w_q), F.linear(memory, w_k), F.linear(memory, w_v)
+    return F.scaled_dot_product_attention(query, key, value, scale=scale)
+
+
+def _values_of_hidden(hidden, memory, w_q, w_k, w_v):
+    query, key, value = F.linear(hidden, w_q), F.linear(memory, w_k), F.linear(hidden, w_v)
+    return F.scaled_dot_product_attention(query, key, value)
+
+
+def _causal_across(hidden, memory, w_q, w_k, w_v):
+    query, key, value = F.linear(hidden, w_q), F.linear(memory, w_k), F.linear(memory, w_v)
+    return F.scaled_dot_product_attention(query, key, value, is_causal=True)
+
+
+check_cross_attention = Exercise(
+    asks="for each word of the decoder an average of the memory's values",
+    chapter=CHAPTER,
+    reference=_cross_attention,
+    examples=_two_sentences,
+    mistakes={
+        "Queries come from the memory, and keys and values from the decoder; it is the other way "
+        "round: the decoder asks.": lambda x, m, q, k, v: _cross_attention(m, x, q, k, v),
+        "The values come from the decoder; they come from the memory, as the keys do.": (
+            _values_of_hidden
+        ),
+        "Nothing of the memory is used: this is self-attention.": (
+            lambda x, m, q, k, v: _cross_attention(x, x, q, k, v)
+        ),
+        "Nothing of the decoder's words is used: the memory looks at itself.": (
+            lambda x, m, q, k, v: _cross_attention(m, m, q, k, v)
+        ),
+        "There is a causal mask; the whole source is there, and may be looked at.": (
+            _causal_across
+        ),
+        "The scores are not divided by √d.": (
+            lambda x, m, q, k, v: _cross_attention(x, m, q, k, v, scale=1.0)
+        ),
+        "Keys and values have exchanged their projections.": (
+            lambda x, m, q, k, v: _cross_attention(x, m, q, v, k)
+        ),
+        "The keys are those of both sentences in a row; only the memory is asked.": (
+            lambda x, m, q, k, v: _cross_attention(x, torch.cat([m, x], 1), q, k, v)
+        ),
+    },
+)
+
+
+def _layers(draw: Draw):
+    for name, x, memory in (
+        ("as many words as the memory has", (1, 5, 7), (1, 5, 7)),
+        ("a longer memory", (2, 3, 11), (2, 13, 11)),
+    ):
+        attend, feed, *norms = layer_parts(draw, x[-1])
+        across, _, norm, _ = layer_parts(draw, x[-1])
+        yield name, (draw(*x), draw(*memory), attend, across, feed, *norms, norm)
+
+
+def _decoder_layer(hidden, memory, attend, attend_across, feed, norm_1, norm_2, norm_3):
+    hidden = norm_1(hidden + attend(hidden))
+    hidden = norm_2(hidden + attend_across(hidden, memory))
+    return norm_3(hidden + feed(hidden))
+
+
+def _across_first(x, m, attend, across, feed, norm_1, norm_2, norm_3):
+    x = norm_1(x + across(x, m))
+    x = norm_2(x + attend(x))
+    return norm_3(x + feed(x))
+
+
+def _no_residual_across(x, m, attend, across, feed, norm_1, norm_2, norm_3):
+    x = norm_2(across(norm_1(x + attend(x)), m))
+    return norm_3(x + feed(x))
+
+
+def _memory_asks(x, m, attend, across, feed, norm_1, norm_2, norm_3):
+    x = norm_1(x + attend(x))
+    x = norm_2(x + across(m, x))
+    return norm_3(x + feed(x))
+
+
+def _pre_norm(x, m, attend, across, feed, norm_1, norm_2, norm_3):
+    x = x + attend(norm_1(x))
+    x = x + across(norm_2(x), m)
+    return x + feed(norm_3(x))
+
+
+def _without_memory(x, m, attend, across, feed, norm_1, norm_2, norm_3):
+    x = norm_1(x + attend(x))
+    return norm_3(x + feed(x))
+
+
+def _normed_once(x, m, attend, across, feed, norm_1, norm_2, norm_3):
+    x = x + attend(x)
+    x = x + across(x, m)
+    return norm_3(x + feed(x))
+
+
+def _side_by_side(x, m, attend, across, feed, norm_1, norm_2, norm_3):
+    x = norm_2(norm_1(x + attend(x)) + across(x, m))
+    return norm_3(x + feed(x))
+
+
+check_decoder_layer = Exercise(
+    asks="what a post-norm decoder layer gives",
+    chapter=CHAPTER,
+    reference=_decoder_layer,
+    examples=_layers,
+    mistakes={
+        "The memory is read before the own sentence; first come the own words.": _across_first,
+        "The residual around cross-attention is missing.": _no_residual_across,
+        "The memory asks, and the decoder should: attend_across(hidden, memory).": _memory_asks,
+        "This is pre-norm; here each norm comes after its addition.": _pre_norm,
+        "The memory is not read.": _without_memory,
+        "Only the last norm is there; each of the three sub-layers has one.": _normed_once,
+        "Cross-attention reads what the layer was given; it should read what self-attention has "
+        "added to it.": _side_by_side,
+    },
+)

@@ -1,0 +1,83 @@
+"""Exercises of the chapter on the feed-forward network."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+
+CHAPTER = "encoder/feed-forward.md"
+
+
+def _numbers(draw: Draw):
+    yield "numbers from −4 to 4", (torch.linspace(-4, 4, 17),)
+    yield "a batch of vectors", (2 * draw(2, 3, 5),)
+
+
+def _phi(x):
+    """The share of a normal distribution below x."""
+    return (1 + torch.erf(x / math.sqrt(2))) / 2
+
+
+check_gelu = Exercise(
+    asks="x · Φ(x) for each number",
+    chapter=CHAPTER,
+    reference=lambda x: F.gelu(x),
+    examples=_numbers,
+    mistakes={
+        "This is ReLU: it cuts where GELU bends.": F.relu,
+        "This is the form with tanh, which is near GELU but not equal to it. Take erf.": (
+            lambda x: F.gelu(x, approximate="tanh")
+        ),
+        "This is the form with a sigmoid, x · σ(1.702 x), which is only near GELU.": (
+            lambda x: x * torch.sigmoid(1.702 * x)
+        ),
+        "This is SiLU, x · σ(x).": F.silu,
+        "This is Φ(x); it is still to be multiplied by x.": _phi,
+        "erf is asked for x / √2, and you ask it for x.": lambda x: x * (1 + torch.erf(x)) / 2,
+        "1 + erf runs from 0 to 2, and Φ from 0 to 1: halve it.": lambda x: 2 * F.gelu(x),
+        "This is tanh.": torch.tanh,
+    },
+)
+
+
+def _networks(draw: Draw):
+    for name, *shape, width in (("one word", 1, 1, 3, 7), ("two sentences", 2, 5, 3, 11)):
+        d_model = shape[-1]
+        weights = (draw(width, d_model), draw(width), draw(d_model, width), draw(d_model))
+        yield name, (draw(*shape), *weights)
+
+
+def _feed_forward(x, w_in, b_in, w_out, b_out, activation=F.gelu):
+    return F.linear(activation(F.linear(x, w_in, b_in)), w_out, b_out)
+
+
+check_feed_forward = Exercise(
+    asks="two linear maps with a GELU between them",
+    chapter=CHAPTER,
+    reference=_feed_forward,
+    examples=_networks,
+    mistakes={
+        "There is nothing between the two maps, so that together they are one.": (
+            lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, lambda h: h)
+        ),
+        "The bend between the maps is ReLU; BERT has GELU.": (
+            lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, F.relu)
+        ),
+        "The first bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, 0 * b, v, c),
+        "The second bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, b, v, 0 * c),
+        "After the second map comes no GELU: what is added may be negative.": (
+            lambda x, w, b, v, c: F.gelu(_feed_forward(x, w, b, v, c))
+        ),
+        "The GELU stands before the first map, and belongs between the two.": (
+            lambda x, w, b, v, c: _feed_forward(F.gelu(x), w, b, v, c, lambda h: h)
+        ),
+        "The residual is added by the layer around the network, not by the network.": (
+            lambda x, w, b, v, c: x + _feed_forward(x, w, b, v, c)
+        ),
+        "The words are averaged: the network reads each word by itself.": (
+            lambda x, w, b, v, c: _feed_forward(x.mean(1, keepdim=True).expand_as(x), w, b, v, c)
+        ),
+    },
+)

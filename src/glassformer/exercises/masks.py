@@ -1,0 +1,106 @@
+"""Exercises of the chapter on masks."""
+
+import torch
+
+from glassformer.exercises.checking import Draw, Exercise
+
+CHAPTER = "decoder/masks.md"
+
+
+def _paddings(draw: Draw):
+    lengths = torch.tensor([5, 3, 2])
+    yield "three sentences of unequal length", ((torch.arange(5) < lengths[:, None]).long(),)
+    yield "one that is padded on the left", (torch.tensor([[0, 0, 1, 1, 1, 1, 1]]),)
+
+
+def _decoder_mask(attention_mask):
+    seq = attention_mask.shape[1]
+    causal = torch.arange(seq)[:, None] >= torch.arange(seq)
+    return causal & attention_mask.bool()[:, None, None, :]
+
+
+def _triangle(mask, diagonal=0):
+    seq = mask.shape[1]
+    return torch.ones(seq, seq, dtype=torch.bool).tril(diagonal)
+
+
+def _real(mask):
+    return mask.bool()[:, None, None]
+
+
+check_decoder_mask = Exercise(
+    asks="a mask that shows no word the future and no padding",
+    chapter=CHAPTER,
+    reference=_decoder_mask,
+    examples=_paddings,
+    mistakes={
+        "A pair that either mask allows is allowed; both must allow it: & instead of |.": (
+            lambda m: _triangle(m) | _real(m)
+        ),
+        "No word sees itself, so the first one sees nothing: keep the diagonal.": (
+            lambda m: _triangle(m, -1) & _real(m)
+        ),
+        "Every word sees one word of the future.": lambda m: _triangle(m, 1) & _real(m),
+        "Words see the future, and not the past: take the lower triangle.": (
+            lambda m: _triangle(m).mT & _real(m)
+        ),
+        "True and False are exchanged: True is where a word may look.": (
+            lambda m: ~(_triangle(m) & _real(m))
+        ),
+        "The padding stands in the rows: it keeps padding from looking, and should keep words "
+        "from looking at padding. Its axis is the last, that of the keys.": (
+            lambda m: _triangle(m) & m.bool()[:, None, :, None]
+        ),
+        "Nothing keeps the words from looking at padding.": (
+            lambda m: _triangle(m).expand(len(m), 1, -1, -1)
+        ),
+        "Nothing keeps the words from looking at the future.": (
+            lambda m: _real(m).expand(-1, -1, m.shape[1], -1)
+        ),
+        "The axis of the heads is missing: (batch, 1, seq, seq).": (
+            lambda m: _decoder_mask(m).squeeze(1)
+        ),
+    },
+)
+
+
+def _masked(draw: Draw):
+    yield "no future", (draw(2, 5, 5), torch.ones(5, 5, dtype=torch.bool).tril())
+    yield "keys of another sentence, at random", (draw(3, 7), draw(3, 7) > 0)
+    yield "a word that may look at nothing", (draw(2, 3), torch.tensor([[True] * 3, [False] * 3]))
+
+
+def _masked_weights(scores, mask):
+    powers = (scores - scores.amax(-1, keepdim=True)).exp() * mask
+    return powers / powers.sum(-1, keepdim=True).clamp(min=1e-300)
+
+
+check_masked_weights = Exercise(
+    asks="weights that are zero where the mask is False, and sum to one over what is left",
+    chapter=CHAPTER,
+    reference=_masked_weights,
+    examples=_masked,
+    mistakes={
+        "The mask is not used.": lambda s, m: s.softmax(-1),
+        "The weights are cut after the softmax, and no longer sum to one. Mask the scores.": (
+            lambda s, m: s.softmax(-1) * m
+        ),
+        "The scores are multiplied by the mask. A score of 0 is no ban: e⁰ is 1.": (
+            lambda s, m: (s * m).softmax(-1)
+        ),
+        "A row that may look at nothing is nothing but −∞, and its softmax is NaN. It should be "
+        "zero.": lambda s, m: s.masked_fill(~m, -torch.inf).softmax(-1),
+        "A row that may look at nothing looks at all alike: a large negative number is the same "
+        "for all, and the softmax sees only differences. It should be zero.": (
+            lambda s, m: s.masked_fill(~m, -1e9).softmax(-1)
+        ),
+        "True and False are exchanged: True is where a word may look.": (
+            lambda s, m: _masked_weights(s, ~m)
+        ),
+        "A small number in place of a score still leaks: put −∞.": (
+            lambda s, m: s.masked_fill(~m, -10.0).softmax(-1)
+        ),
+        "The mask, as a number, is added to the scores, which makes allowed pairs likelier, and "
+        "forbids none.": lambda s, m: (s + m).softmax(-1),
+    },
+)

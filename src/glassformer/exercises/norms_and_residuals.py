@@ -1,0 +1,143 @@
+"""Exercises of the chapter on norms and residuals."""
+
+import torch
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+
+CHAPTER = "encoder/norms-and-residuals.md"
+
+
+def _vectors(draw: Draw):
+    yield "five words", (3 * draw(5, 7) + 2, draw(7), draw(7), 1e-5)
+    yield "two sentences", (draw(2, 3, 11) - 1, draw(11), draw(11), 1e-5)
+    yield "words that hardly differ", (0.01 * draw(3, 5), draw(5), draw(5), 1e-3)
+
+
+def _layer_norm(x, weight, bias, eps):
+    return F.layer_norm(x, weight.shape, weight, bias, eps)
+
+
+def _normalised(x, axes=-1, correction=0):
+    variance, mean = torch.var_mean(x, axes, correction=correction, keepdim=True)
+    return (x - mean), variance
+
+
+def _scaled_by(x, weight, bias, eps, axes=-1, correction=0):
+    centred, variance = _normalised(x, axes, correction)
+    return weight * centred / (variance + eps).sqrt() + bias
+
+
+check_layer_norm = Exercise(
+    asks="each vector with mean 0 and variance 1, then scaled and shifted",
+    chapter=CHAPTER,
+    reference=_layer_norm,
+    examples=_vectors,
+    mistakes={
+        "Mean and variance run along the words; each word has its own, along d_model: dim=-1.": (
+            lambda x, w, b, eps: _scaled_by(x, w, b, eps, axes=-2)
+        ),
+        "Mean and variance run over the whole sentence; each word has its own.": (
+            lambda x, w, b, eps: _scaled_by(x, w, b, eps, axes=(-2, -1))
+        ),
+        "The variance is divided by d_model − 1, as torch's var does unless told otherwise: "
+        "correction=0.": lambda x, w, b, eps: _scaled_by(x, w, b, eps, correction=1),
+        "eps is added to the root; it belongs under it, to the variance.": (
+            lambda x, w, b, eps: w * _normalised(x)[0] / (_normalised(x)[1].sqrt() + eps) + b
+        ),
+        "The vectors are divided by the variance; take its root.": (
+            lambda x, w, b, eps: w * _normalised(x)[0] / (_normalised(x)[1] + eps) + b
+        ),
+        "The mean is not taken away.": lambda x, w, b, eps: (
+            w * x / (_normalised(x)[1] + eps).sqrt() + b
+        ),
+        "The bias is missing.": lambda x, w, b, eps: _scaled_by(x, w, 0 * b, eps),
+        "The weight is missing.": lambda x, w, b, eps: _scaled_by(x, 1, b, eps),
+        "eps is missing, and where the numbers are nearly equal it counts.": (
+            lambda x, w, b, eps: _scaled_by(x, w, b, 0)
+        ),
+    },
+)
+
+
+def layers(draw: Draw):
+    """A hidden state with made-up parts of a layer: attention, network and their norms."""
+    for name, *shape in (("one sentence", 1, 5, 7), ("two sentences", 2, 3, 11)):
+        yield name, (draw(*shape), *layer_parts(draw, shape[-1]))
+
+
+def layer_parts(draw: Draw, d_model: int):
+    """Stand-ins that are quick to compute: attention that mixes words, a network that does not."""
+    projections, gains, shifts = draw(2, d_model, d_model), 1 + draw(2, d_model), draw(2, d_model)
+
+    def attend(hidden, memory=None):
+        read = hidden if memory is None else memory
+        return F.scaled_dot_product_attention(hidden, read, read @ projections[0])
+
+    def feed(hidden):
+        return (hidden @ projections[1]).tanh()
+
+    def normaliser(gain, shift):
+        return lambda hidden: F.layer_norm(hidden, (d_model,), gain, shift)
+
+    return attend, feed, *(normaliser(*pair) for pair in zip(gains, shifts, strict=True))
+
+
+def _pre_norm(hidden, attend, feed, norm_1, norm_2):
+    hidden = hidden + attend(norm_1(hidden))
+    return hidden + feed(norm_2(hidden))
+
+
+def _post_norm(x, attend, feed, norm_1, norm_2):
+    x = norm_1(x + attend(x))
+    return norm_2(x + feed(x))
+
+
+def _residual_of_normed(x, attend, feed, norm_1, norm_2):
+    normed = norm_1(x)
+    normed = norm_2(normed + attend(normed))
+    return normed + feed(normed)
+
+
+def _no_first_residual(x, attend, feed, norm_1, norm_2):
+    x = attend(norm_1(x))
+    return x + feed(norm_2(x))
+
+
+def _no_second_residual(x, attend, feed, norm_1, norm_2):
+    return feed(norm_2(x + attend(norm_1(x))))
+
+
+check_pre_norm = Exercise(
+    asks="what a pre-norm layer gives",
+    chapter=CHAPTER,
+    reference=_pre_norm,
+    examples=layers,
+    mistakes={
+        "This is post-norm: the norms come after the additions. In pre-norm each sub-layer reads "
+        "a normed copy.": _post_norm,
+        "The residual is taken from the normed copy; it is the hidden state itself that goes on.": (
+            _residual_of_normed
+        ),
+        "The residual around attention is missing.": _no_first_residual,
+        "The residual around the feed-forward network is missing.": _no_second_residual,
+        "Neither sub-layer has a residual.": (
+            lambda x, attend, feed, norm_1, norm_2: feed(norm_2(attend(norm_1(x))))
+        ),
+        "The feed-forward network reads what the layer was given; it should read what attention "
+        "has added to it.": (
+            lambda x, attend, feed, norm_1, norm_2: x + attend(norm_1(x)) + feed(norm_2(x))
+        ),
+        "The two norms are exchanged.": (
+            lambda x, attend, feed, norm_1, norm_2: _pre_norm(x, attend, feed, norm_2, norm_1)
+        ),
+        "There are no norms at all.": (
+            lambda x, attend, feed, norm_1, norm_2: _pre_norm(
+                x, attend, feed, lambda h: h, lambda h: h
+            )
+        ),
+        "The norm before the feed-forward network is missing.": (
+            lambda x, attend, feed, norm_1, norm_2: _pre_norm(x, attend, feed, norm_1, lambda h: h)
+        ),
+    },
+)

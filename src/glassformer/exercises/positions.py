@@ -1,0 +1,105 @@
+"""Exercises of the chapter on positions."""
+
+import torch
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+
+CHAPTER = "encoder/positions.md"
+
+
+def _tables(draw: Draw):
+    yield "seven positions of width 10", (7, 10)
+    yield "thirteen positions of width 6", (13, 6)
+
+
+def _sinusoids(length, d_model, first=0, exponent=-2.0, waves=(torch.sin, torch.cos)):
+    """Sines and cosines side by side, of angles that can be had wrong."""
+    pair = torch.arange(d_model // 2)
+    angle = torch.arange(first, first + length)[:, None] * 10000 ** (exponent * pair / d_model)
+    return torch.stack([wave(angle) for wave in waves], dim=-1).flatten(1)
+
+
+def _halves(length, d_model):
+    table = _sinusoids(length, d_model)
+    return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+
+
+check_sinusoids = Exercise(
+    asks="the table of sines and cosines",
+    chapter=CHAPTER,
+    reference=lambda length, d_model: _sinusoids(length, d_model),
+    examples=_tables,
+    mistakes={
+        "All sines stand before all cosines, as Marian has them; here they take turns.": _halves,
+        "The cosines come first, and the sines should.": (
+            lambda n, d: _sinusoids(n, d, waves=(torch.cos, torch.sin))
+        ),
+        "Positions are counted from 0, and yours from 1.": lambda n, d: _sinusoids(n, d, first=1),
+        "Pair c turns by 10000^(−2c / d_model); the 2 is missing, so that all turn too fast.": (
+            lambda n, d: _sinusoids(n, d, exponent=-1.0)
+        ),
+        "Pair c turns by 10000^(−2c / d_model); you have twice the exponent, so that all turn too "
+        "slowly. Do the columns count c, or 2c?": lambda n, d: _sinusoids(n, d, exponent=-4.0),
+        "The exponent has lost its minus: the pairs should turn more and more slowly.": (
+            lambda n, d: _sinusoids(n, d, exponent=2.0)
+        ),
+        "All pairs turn alike; each should have a speed of its own.": (
+            lambda n, d: _sinusoids(n, d, exponent=0.0)
+        ),
+        "Rows are positions and columns are the width; it is the other way round.": (
+            lambda n, d: _sinusoids(n, d).mT
+        ),
+    },
+)
+
+
+def _readers(draw: Draw):
+    """Models that look at a sentence in one way or another, some of them at its order."""
+    seq, d_model = 11, 5
+    weight, places = draw(d_model, d_model), draw(seq, d_model)
+
+    def attend(hidden):
+        return F.scaled_dot_product_attention(hidden @ weight, hidden, hidden)
+
+    def neighbours(hidden):
+        return hidden + hidden.roll(1, dims=0) + hidden.roll(-1, dims=0)
+
+    models = {
+        "attention": attend,
+        "attention with positions": lambda hidden: attend(hidden + places),
+        "a network for each word": lambda hidden: (hidden @ weight).tanh(),
+        "a running sum": lambda hidden: hidden.cumsum(0),
+        "a sum of neighbours": neighbours,
+        "a difference of neighbours": lambda hidden: hidden - hidden.roll(1, dims=0),
+        "the average of all words": lambda hidden: hidden.mean(0, keepdim=True).expand(seq, -1),
+    }
+    yield from ((name, (model, draw(seq, d_model))) for name, model in models.items())
+
+
+def _order_blind(model, hidden, order=None):
+    order = torch.randperm(len(hidden), generator=Draw().generator) if order is None else order
+    return torch.allclose(model(hidden[order]), model(hidden)[order])
+
+
+check_order_blind = Exercise(
+    asks="True where shuffling the words only shuffles the output, and False elsewhere",
+    chapter=CHAPTER,
+    reference=lambda model, hidden: _order_blind(model, hidden),
+    examples=_readers,
+    mistakes={
+        "The output is compared with that of the sentence in order. It may be shuffled too: "
+        "shuffle it likewise before you compare.": lambda model, hidden: torch.allclose(
+            model(hidden.flip(0)), model(hidden)
+        ),
+        "Reversing is one order among many, and a sum of neighbours does not see it. Shuffle.": (
+            lambda model, hidden: _order_blind(model, hidden, torch.arange(len(hidden)).flip(0))
+        ),
+        "Nothing is shuffled, so every model passes.": lambda model, hidden: True,
+        "No model passes your test, and attention should.": lambda model, hidden: False,
+        "True and False are exchanged.": lambda model, hidden: not _order_blind(model, hidden),
+        "Every word is moved on by one place, and many models do not see that. Shuffle.": (
+            lambda model, hidden: _order_blind(model, hidden, torch.arange(len(hidden)).roll(1))
+        ),
+    },
+)

@@ -1,0 +1,100 @@
+"""Exercises of the chapter on seeing attention."""
+
+import torch
+
+from glassformer.exercises.checking import Draw, Exercise
+
+CHAPTER = "encoder/seeing-attention.md"
+
+
+def _weights(draw: Draw):
+    yield "two layers of three heads", (draw(2, 3, 5, 5).softmax(-1),)
+    yield "seven tokens", (draw(3, 2, 7, 7).softmax(-1),)
+
+
+check_received = Exercise(
+    asks="how much attention each token receives from all, on average over layers and heads",
+    chapter=CHAPTER,
+    reference=lambda weights: weights.mean(dim=(0, 1)).sum(dim=0),
+    examples=_weights,
+    mistakes={
+        "Along a row everything sums to one, whatever the word looks at. What a token receives "
+        "stands in its column: sum over the queries, dim=-2.": (
+            lambda w: w.sum(-1).mean(dim=(0, 1))
+        ),
+        "This is what a token receives from one word on average; sum over the words.": (
+            lambda w: w.mean(dim=(0, 1, 2))
+        ),
+        "The heads are summed; take their average.": lambda w: w.sum(dim=(0, 1, 2)),
+        "The diagonal is what each word keeps for itself.": (
+            lambda w: w.mean(dim=(0, 1)).diagonal()
+        ),
+        "Only the last layer is counted.": lambda w: w[-1].mean(0).sum(0),
+        "Only the first head of each layer is counted.": lambda w: w[:, 0].mean(0).sum(0),
+        "This is what [CLS], the first token, gives to each; sum over all rows.": (
+            lambda w: w.mean(dim=(0, 1))[0]
+        ),
+    },
+)
+
+
+def _scorers(draw: Draw):
+    for name, seq in (("five tokens", 5), ("eleven tokens", 11)):
+        table, places = draw(17, 3), draw(seq, 3)
+
+        def score(ids, table=table, places=places):
+            return (table[ids] * places[: len(ids)]).sum().tanh()
+
+        yield name, (score, draw.ids(13, seq), 16)
+
+
+def _without_each(score, ids, mask_id):
+    """The score of every sentence that has one token replaced."""
+    replaced = ids.where(~torch.eye(len(ids), dtype=torch.bool), mask_id)
+    return torch.stack([score(row) for row in replaced])
+
+
+def _one_more_each_time(score, ids, mask_id):
+    replaced, scores = ids.clone(), []
+    for place in range(len(ids)):
+        replaced[place] = mask_id
+        scores.append(score(replaced))
+    return score(ids) - torch.stack(scores)
+
+
+def _cut_out(score, ids, mask_id):
+    rest = [torch.cat([ids[:place], ids[place + 1 :]]) for place in range(len(ids))]
+    return score(ids) - torch.stack([score(row) for row in rest])
+
+
+check_leave_one_out = Exercise(
+    asks="for each token how far the score falls when that token alone is hidden",
+    chapter=CHAPTER,
+    reference=lambda score, ids, mask_id: score(ids) - _without_each(score, ids, mask_id),
+    examples=_scorers,
+    mistakes={
+        "The sign is turned round: where hiding a token lowers the score, it has helped.": (
+            lambda score, ids, m: _without_each(score, ids, m) - score(ids)
+        ),
+        "Tokens stay hidden once they have been: hide each in a fresh copy of the ids.": (
+            _one_more_each_time
+        ),
+        "The token is cut out, which also moves all that stand behind it. Put mask_id there.": (
+            _cut_out
+        ),
+        "These are the scores without each token; how far is each from that of the whole?": (
+            _without_each
+        ),
+        "The sign is lost: a token may also stand in the way.": (
+            lambda score, ids, m: (score(ids) - _without_each(score, ids, m)).abs()
+        ),
+        "Nothing but the token is left; it is the token that should be hidden.": (
+            lambda score, ids, m: (
+                score(ids)
+                - torch.stack(
+                    [score(ids.where(keep, m)) for keep in torch.eye(len(ids), dtype=torch.bool)]
+                )
+            )
+        ),
+    },
+)

@@ -1,0 +1,132 @@
+"""Exercises of the chapter on the whole encoder."""
+
+from glassformer.exercises.checking import Draw, Exercise
+from glassformer.exercises.norms_and_residuals import layer_parts
+
+CHAPTER = "encoder/whole-encoder.md"
+
+
+def _stacks(draw: Draw):
+    for name, depth, *shape in (("two layers", 2, 1, 5, 7), ("three layers", 3, 2, 3, 11)):
+        yield name, (draw(*shape), [layer_parts(draw, shape[-1]) for _ in range(depth)])
+
+
+def _stack(hidden, layers):
+    for attend, feed, norm_1, norm_2 in layers:
+        hidden = norm_1(hidden + attend(hidden))
+        hidden = norm_2(hidden + feed(hidden))
+    return hidden
+
+
+def _pre_norm_stack(hidden, layers):
+    for attend, feed, norm_1, norm_2 in layers:
+        hidden = hidden + attend(norm_1(hidden))
+        hidden = hidden + feed(norm_2(hidden))
+    return hidden
+
+
+def _without_residuals(hidden, layers):
+    for attend, feed, norm_1, norm_2 in layers:
+        hidden = norm_2(feed(norm_1(attend(hidden))))
+    return hidden
+
+
+def _without_norms(hidden, layers):
+    for attend, feed, _, _ in layers:
+        hidden = hidden + attend(hidden)
+        hidden = hidden + feed(hidden)
+    return hidden
+
+
+def _one_norm_a_layer(hidden, layers):
+    for attend, feed, _, norm_2 in layers:
+        hidden = hidden + attend(hidden)
+        hidden = norm_2(hidden + feed(hidden))
+    return hidden
+
+
+check_stack = Exercise(
+    asks="the hidden state after the last of several post-norm layers",
+    chapter=CHAPTER,
+    reference=_stack,
+    examples=_stacks,
+    mistakes={
+        "This is pre-norm; BERT normalises after each addition.": _pre_norm_stack,
+        "The residuals are missing: each sub-layer adds to what it reads.": _without_residuals,
+        "There are no norms.": _without_norms,
+        "The norm after attention is missing: there are two in each layer.": _one_norm_a_layer,
+        "Every layer reads the input; each should read what the one before it wrote.": (
+            lambda hidden, layers: _stack(hidden, layers[-1:])
+        ),
+        "Only the first layer is run. Is the return inside the loop?": (
+            lambda hidden, layers: _stack(hidden, layers[:1])
+        ),
+        "The layers are run from last to first.": (
+            lambda hidden, layers: _stack(hidden, layers[::-1])
+        ),
+        "The first layer is run again and again; each has weights of its own.": (
+            lambda hidden, layers: _stack(hidden, layers[:1] * len(layers))
+        ),
+    },
+)
+
+
+def _sizes(draw: Draw):
+    yield "a small model", (101, 6, 13, 2, 17, 2)
+    yield "another", (997, 14, 23, 5, 31, 3)
+
+
+def _count(
+    vocab_size,
+    d_model,
+    d_ff,
+    num_layers,
+    max_positions,
+    num_token_types,
+    biases=1,
+    norms=2,
+    first_norm=1,
+):
+    tables = (vocab_size + max_positions + num_token_types) * d_model
+    attention = 4 * (d_model * d_model + biases * d_model)
+    network = 2 * d_model * d_ff + biases * (d_ff + d_model)
+    layer = attention + network + norms * 2 * d_model
+    return tables + first_norm * 2 * d_model + num_layers * layer
+
+
+def _counted(**left_out):
+    """The count without some part."""
+    return lambda *sizes: _count(*sizes, **left_out)
+
+
+check_count = Exercise(
+    asks="how many parameters the encoder has",
+    chapter=CHAPTER,
+    reference=lambda vocab_size, d_model, d_ff, num_layers, max_positions, num_token_types: _count(
+        vocab_size, d_model, d_ff, num_layers, max_positions, num_token_types
+    ),
+    examples=_sizes,
+    mistakes={
+        "The biases are missing: each of the six linear maps of a layer has one, as wide as what "
+        "it gives.": _counted(biases=0),
+        "The norms are missing: each has a weight and a bias, d_model wide.": (
+            _counted(norms=0, first_norm=0)
+        ),
+        "The norm of the embeddings is missing.": _counted(first_norm=0),
+        "The norms of the layers are missing.": _counted(norms=0),
+        "One norm is counted in each layer, and there are two.": _counted(norms=1),
+        "The positions are missing; they have a table too.": (
+            lambda v, d, f, n, p, t: _count(v, d, f, n, 0, t)
+        ),
+        "The token types are missing; they have a small table too.": (
+            lambda v, d, f, n, p, t: _count(v, d, f, n, p, 0)
+        ),
+        "A single layer is counted.": lambda v, d, f, n, p, t: _count(v, d, f, 1, p, t),
+        "A pooler is counted, d_model to d_model. That is a head; the encoder has none.": (
+            lambda v, d, f, n, p, t: _count(v, d, f, n, p, t) + d * d + d
+        ),
+        "The projection of attention's output is missing: there are four of d_model to d_model.": (
+            lambda v, d, f, n, p, t: _count(v, d, f, n, p, t) - n * (d * d + d)
+        ),
+    },
+)

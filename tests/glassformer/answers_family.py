@@ -1,0 +1,229 @@
+"""Right and wrong answers to the exercises of the family's chapters."""
+
+import torch
+import torch.nn.functional as F
+from answers import Answers
+
+from glassformer.attention import scaled_dot_product_attention
+from glassformer.feed_forward import GatedFeedForward
+from glassformer.multihead import repeat_heads
+from glassformer.norms import RMSNorm
+from glassformer.positions import RotaryPositions
+
+
+def hidden_in_lists(ids, chosen, mask_id):
+    rows = list(zip(ids.flatten().tolist(), chosen.flatten().tolist(), strict=True))
+    read = [mask_id if hidden else token for token, hidden in rows]
+    asked = [token if hidden else -100 for token, hidden in rows]
+    return torch.tensor(read).view(ids.shape), torch.tensor(asked).view(ids.shape)
+
+
+def labels_too_late(ids, chosen, mask_id):
+    read = ids.clone()
+    read[chosen] = mask_id
+    asked = read.clone()
+    asked[~chosen] = -100
+    return read, asked
+
+
+def into_the_ids(ids, chosen, mask_id):
+    asked = ids.masked_fill(~chosen, -100)
+    ids[chosen] = mask_id
+    return ids, asked
+
+
+def surprise(logits, ids, ahead=1):
+    """−log p of each token that comes so many places behind the one whose logits tell of it."""
+    seq = ids.shape[1]
+    chances = logits[:, : seq - ahead].softmax(-1)
+    return -chances.gather(2, ids[:, ahead:, None]).log().flatten()
+
+
+def rms_module(x, weight, eps):
+    norm = RMSNorm(len(weight), eps)
+    norm.weight.data = weight
+    return norm(x)
+
+
+def rms(x, axes=-1):
+    return x.pow(2).mean(axes, keepdim=True).sqrt()
+
+
+def turned(x, position_ids, theta, **choices):
+    return RotaryPositions(x.shape[-1], theta=theta, **choices)(x, position_ids)
+
+
+def turned_pair_by_pair(x, position_ids, theta, speed=lambda c, d, theta: theta ** (-2 * c / d)):
+    """With the matrix of each turn."""
+    out, d = torch.empty_like(x), x.shape[-1]
+    for row, place in enumerate(position_ids.tolist()):
+        for c in range(d // 2):
+            angle = torch.tensor(place * speed(c, d, theta))
+            turn = torch.tensor([[angle.cos(), -angle.sin()], [angle.sin(), angle.cos()]])
+            out[..., row, 2 * c : 2 * c + 2] = x[..., row, 2 * c : 2 * c + 2] @ turn.T
+    return out
+
+
+def gate_module(x, w_gate, w_up, w_down):
+    network = GatedFeedForward(x.shape[-1], len(w_gate))
+    weights = zip(("gate", "up", "down"), (w_gate, w_up, w_down), strict=True)
+    names = [name for name, _ in network.named_parameters()]
+    for part, weight in weights:
+        (name,) = (name for name in names if part in name)
+        network.get_parameter(name).data = weight
+    return network(x)
+
+
+def gated(x, w_gate, w_up, w_down, bend):
+    return (bend(x @ w_gate.T) * (x @ w_up.T)) @ w_down.T
+
+
+def group_by_group(query, key, value):
+    groups = query.chunk(key.shape[1], dim=1)
+    shared = zip(groups, key.split(1, dim=1), value.split(1, dim=1), strict=True)
+    return torch.cat([scaled_dot_product_attention(*part) for part in shared], dim=1)
+
+
+def in_turn(heads, query):
+    return torch.cat([heads] * (query.shape[1] // heads.shape[1]), dim=1)
+
+
+def of_cosines(questions, passages):
+    return F.normalize(questions, dim=-1) @ F.normalize(passages, dim=-1).T
+
+
+FAMILY = {
+    "check_hide": Answers(
+        hidden_in_lists,
+        {
+            "Every token is a label": lambda ids, c, m: (
+                hidden_in_lists(ids, c, m)[0],
+                ids.clone(),
+            ),
+            "already masked": labels_too_late,
+            "of the tokens that are not hidden": lambda ids, c, m: (
+                hidden_in_lists(ids, c, m)[0],
+                ids.masked_fill(c, -100),
+            ),
+            "were not chosen are hidden": lambda ids, c, m: (
+                ids.masked_fill(~c, m),
+                ids.masked_fill(~c, -100),
+            ),
+            "the label is 0": lambda ids, c, m: (ids.masked_fill(c, m), ids.masked_fill(~c, 0)),
+            "Nothing is hidden": lambda ids, c, m: (ids, hidden_in_lists(ids, c, m)[1]),
+            "results are exchanged": lambda ids, c, m: hidden_in_lists(ids, c, m)[::-1],
+            "changes its argument ids": into_the_ids,
+        },
+    ),
+    "check_perplexity": Answers(
+        lambda z, ids: surprise(z, ids).mean().exp(),
+        {
+            "Nothing is shifted": lambda z, ids: surprise(z, ids, ahead=0).mean().exp(),
+            "shifted twice": lambda z, ids: surprise(z, ids, ahead=2).mean().exp(),
+            "This is the loss": lambda z, ids: surprise(z, ids).mean(),
+            "losses are summed": lambda z, ids: surprise(z, ids).sum().exp(),
+            "average of e to each": lambda z, ids: surprise(z, ids).exp().mean(),
+            "power of 2": lambda z, ids: torch.exp2(surprise(z, ids).mean()),
+            "minus is missing": lambda z, ids: 1 / surprise(z, ids).mean().exp(),
+            "wrong way": lambda z, ids: surprise(z.flip(1), ids.flip(1)).mean().exp(),
+            "is a tensor of shape|has shape": lambda z, ids: surprise(z, ids).exp(),
+        },
+    ),
+    "check_rms_norm": Answers(
+        rms_module,
+        {
+            "taken away first": lambda x, w, eps: F.layer_norm(x, w.shape, w, eps=eps),
+            "squares are summed": lambda x, w, eps: (
+                w * x / (x.pow(2).sum(-1, keepdim=True) + eps).sqrt()
+            ),
+            "root is missing": lambda x, w, eps: w * x / (rms(x) ** 2 + eps),
+            "belongs under it": lambda x, w, eps: w * x / (rms(x) + eps),
+            "eps is missing": lambda x, w, eps: w * x / rms(x),
+            "weight is missing": lambda x, w, eps: F.rms_norm(x, w.shape, eps=eps),
+            "along the words": lambda x, w, eps: w * x / (rms(x, -2) ** 2 + eps).sqrt(),
+            "whole sentence": lambda x, w, eps: w * x / (rms(x, (-2, -1)) ** 2 + eps).sqrt(),
+        },
+    ),
+    "check_rotary": Answers(
+        turned_pair_by_pair,
+        {
+            "turn the wrong way": lambda x, p, theta: turned(x, -p, theta),
+            "halves are paired": lambda x, p, theta: turned(x, p, theta, interleaved=False),
+            "All pairs turn alike": lambda x, p, theta: turned_pair_by_pair(
+                x, p, theta, lambda c, d, theta: 1.0
+            ),
+            "too fast": lambda x, p, theta: turned(x, p, theta**0.5),
+            "too slowly": lambda x, p, theta: turned(x, p, theta**2),
+            "counted from 0 again": lambda x, p, theta: turned(x, torch.arange(x.shape[-2]), theta),
+            "counted from 1": lambda x, p, theta: turned(x, 1 + p, theta),
+            "taken to be 10000": lambda x, p, theta: turned(x, p, 10000.0),
+            "sines are missing": lambda x, p, theta: (
+                (turned(x, p, theta) + turned(x, -p, theta)) / 2
+            ),
+            "your answer has": lambda x, p, theta: turned(x, 2 * p, theta),
+        },
+    ),
+    "check_gated": Answers(
+        gate_module,
+        {
+            "Gate and up are exchanged": lambda x, g, u, d: gated(x, u, g, d, F.silu),
+            "gate is a sigmoid": lambda x, g, u, d: gated(x, g, u, d, torch.special.expit),
+            "GeGLU": lambda x, g, u, d: gated(x, g, u, d, F.gelu),
+            "no activation": lambda x, g, u, d: gated(x, g, u, d, lambda h: h),
+            "halves are added": lambda x, g, u, d: (F.silu(x @ g.T) + x @ u.T) @ d.T,
+            "There is no gate": lambda x, g, u, d: F.silu(x @ u.T) @ d.T,
+            "after the product": lambda x, g, u, d: F.silu((x @ u.T) * (x @ g.T)) @ d.T,
+            "your answer has": lambda x, g, u, d: gated(x, g, u, d, F.relu),
+        },
+    ),
+    "check_grouped": Answers(
+        lambda q, k, v: scaled_dot_product_attention(
+            q, repeat_heads(k, q.shape[1]), repeat_heads(v, q.shape[1])
+        ),
+        {
+            "take turns; neighbours": lambda q, k, v: scaled_dot_product_attention(
+                q, in_turn(k, q), in_turn(v, q)
+            ),
+            "the first key-value head": lambda q, k, v: torch.cat(
+                [group_by_group(one, k[:, :1], v[:, :1]) for one in q.split(1, 1)], dim=1
+            ),
+            "are averaged; each serves": lambda q, k, v: torch.cat(
+                [
+                    group_by_group(one, k.mean(1, keepdim=True), v.mean(1, keepdim=True))
+                    for one in q.split(1, 1)
+                ],
+                dim=1,
+            ),
+            "and the keys do not": lambda q, k, v: scaled_dot_product_attention(
+                q, repeat_heads(k, q.shape[1]), in_turn(v, q)
+            ),
+            "queries are averaged": lambda q, k, v: scaled_dot_product_attention(
+                torch.stack([part.mean(1) for part in q.chunk(k.shape[1], 1)], dim=1), k, v
+            ),
+            "Keys and values are exchanged": lambda q, k, v: group_by_group(q, v, k),
+            "another order": lambda q, k, v: group_by_group(q.flip(1), k, v),
+            "stops with RuntimeError": lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+            "your answer has": lambda q, k, v: group_by_group(q, k.flip(1), v.flip(1)),
+        },
+    ),
+    "check_nearest": Answers(
+        lambda q, p, k: of_cosines(q, p).topk(k).indices,
+        {
+            "in which a long vector wins": lambda q, p, k: torch.einsum("qd,pd->qp", q, p).argsort(
+                descending=True
+            )[:, :k],
+            "farthest": lambda q, p, k: of_cosines(q, p).argsort(-1)[:, :k],
+            "nearest one comes last": lambda q, p, k: of_cosines(q, p).argsort(-1)[:, -k:],
+            "These are the cosines": lambda q, p, k: of_cosines(q, p).topk(k).values,
+            "yours from 1": lambda q, p, k: 1 + of_cosines(q, p).topk(k).indices,
+            "One order serves all": lambda q, p, k: torch.stack(
+                [of_cosines(q, p).sum(0).topk(k).indices] * len(q)
+            ),
+            "nearest questions": lambda q, p, k: (
+                of_cosines(p, q).sort(dim=1, descending=True).indices[:, :k]
+            ),
+            "nearest by distance": lambda q, p, k: torch.cdist(q, p).argsort(-1)[:, :k],
+            "has shape": lambda q, p, k: of_cosines(q, p).argsort(descending=True),
+        },
+    ),
+}
