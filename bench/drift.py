@@ -239,12 +239,9 @@ def stages(module: Path, bench: Bench, tests: Tests) -> Iterator[tuple[str, Call
 
 
 def chapters_of(module: Path, pages: dict[str, str]) -> list[str]:
-    """The chapters that show a module; those that import from it where none does."""
+    """The chapters that show a module."""
     dotted = ".".join(module.with_suffix("").parts[1:])
-    for sign in (f'show="{dotted}:', f"from {dotted} import"):
-        if found := [path for path, text in pages.items() if sign in text]:
-            return found
-    return []
+    return [path for path, text in pages.items() if f'show="{dotted}:' in text]
 
 
 @contextmanager
