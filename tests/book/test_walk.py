@@ -124,9 +124,17 @@ def test_all_is_printed(page):
 # --- a step at a time
 
 
-def test_the_first_step_stands_alone_and_nothing_jumps(page):
+def test_the_first_step_stands_alone(page):
     assert shown(page) == ["step-run"]
     assert page.locator(".steps-place").text_content() == "Step 1 of 20: One run, recorded"
+
+
+def test_nothing_jumps_while_the_page_is_still_coming(page, address):
+    page.set_viewport_size({"width": 1280, "height": 3000})
+    slow = {"offline": False, "latency": 20, "downloadThroughput": 2e5, "uploadThroughput": 2e5}
+    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", slow)
+    page.goto(f"{address}?slow")  # styles and fonts are there already
+    assert shown(page) == ["step-run"]
     assert page.evaluate(SHIFT) < 0.01
 
 
