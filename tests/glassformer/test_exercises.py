@@ -242,3 +242,28 @@ def test_a_verdict_reads_the_same_as_html():
     assert "<p><strong>Not yet. </strong>1 &lt; 2.</p><p>a &amp; b</p>" in html
     assert '"glassformer-verdict"' in html
     assert '"glassformer-verdict right"' in Verdict(True, "Right. Yes.")._repr_html_()
+
+
+def headings(chapter):
+    """The exercises of a page: the anchor of each heading, and the checker called below it."""
+    text = (DOCS / chapter).read_text().partition("\n## Exercises\n")[2]
+    for section in text.split("\n### ")[1:]:
+        title, _, below = section.partition("\n")
+        if called := re.search(r"^(check_\w+)\(", below, re.MULTILINE):
+            yield called[1], re.sub(r"[^\w\s-]", "", title).lower().replace(" ", "-"), title
+
+
+def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():
+    text = (DOCS / "practice" / "exercises.md").read_text()
+    rows = re.findall(
+        r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?) \| `(.*?)` \|$", text, re.M
+    )
+    order = re.findall(
+        r"- ((?:encoder|decoder|family)/\S+\.md)", (DOCS.parent / "mkdocs.yml").read_text()
+    )
+    assert rows == [
+        (title, chapter, anchor, CHECKERS[name].asks, name)
+        for chapter in order
+        for name, anchor, title in headings(chapter)
+    ]
+    assert sorted(row[-1] for row in rows) == sorted(CHECKERS)

@@ -29,7 +29,7 @@ def _scaled_by(x, weight, bias, eps, axes=-1, correction=0):
 
 
 check_layer_norm = Exercise(
-    asks="each vector with mean 0 and variance 1, then scaled and shifted",
+    asks="each vector without its mean and divided by its deviation, then scaled and shifted",
     chapter=CHAPTER,
     reference=_layer_norm,
     examples=_vectors,

@@ -18,7 +18,7 @@ def _hide(ids, chosen, mask_id):
 
 
 check_hide = Exercise(
-    asks="the ids with a mask at each chosen place, and labels with −100 at each other",
+    asks="the ids with a mask at each chosen place, and labels for those places alone",
     chapter=CHAPTER,
     reference=_hide,
     examples=_chosen,
