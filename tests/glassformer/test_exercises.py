@@ -122,13 +122,17 @@ def test_a_verdict_is_true_where_the_answer_is_right():
 def test_a_mistake_that_is_known_is_named_and_one_that_is_not_is_shown():
     x = Draw()(3)
     known, unknown = SMALL(torch.square), SMALL(lambda x: 3 * x)
-    seen = f"at [0] your answer has {x[0] ** 2:.4g}, and {2 * x[0]:.4g} is right"
+    seen = f"At [0] your answer has {x[0] ** 2:.4g}, and {2 * x[0]:.4g} is right"
     assert known.says == "Not yet. That is the square."
-    assert known.because == (f"three numbers: x (3,): {seen}.",)
+    assert known.because == ("Seen with three numbers: x (3,).", f"{seen}.")
     assert unknown.says == (
         f"Not yet. At [0] your answer has {3 * x[0]:.4g}, and {2 * x[0]:.4g} is right."
     )
-    assert unknown.because == ("three numbers: x (3,)",)
+    assert unknown.because == ("Seen with three numbers: x (3,).",)
+
+
+def test_a_checker_says_what_it_asks_for():
+    assert repr(SMALL) == "Exercise('twice the numbers')"
 
 
 def test_a_mistake_on_one_example_alone_is_not_taken_for_the_known_one():
@@ -161,13 +165,23 @@ def test_an_error_is_shown_with_its_line_and_what_was_given():
 
     verdict = SMALL(broken)
     assert verdict.says.startswith("Not yet. Your function stops with RuntimeError: The size of")
-    assert verdict.because == ("In the line: return x + torch.ones(2, 2)", "It was given x (3,)")
+    assert verdict.because == (
+        "In the line: return x + torch.ones(2, 2)",
+        "Seen with three numbers: x (3,).",
+    )
+
+
+def test_of_a_long_error_the_first_line_is_shown():
+    def broken(x):
+        raise ValueError("one line\nand another")
+
+    assert SMALL(broken).says == "Not yet. Your function stops with ValueError: one line"
 
 
 def test_an_answer_with_other_arguments_is_told_what_it_is_given():
     verdict = SMALL(lambda x, y: x)
     assert "missing 1 required positional argument: 'y'" in verdict.says
-    assert verdict.because[-1] == "It was given x (3,)"
+    assert verdict.because[-1] == "Seen with three numbers: x (3,)."
 
 
 @pytest.mark.usefixtures("unhooked")

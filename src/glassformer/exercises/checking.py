@@ -31,7 +31,7 @@ class Draw:
         return torch.randint(vocab_size, shape, generator=self.generator)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Exercise:
     """A checker: called with a function, it says whether that is right, or what is wrong with it.
 
@@ -59,53 +59,60 @@ class Exercise:
             )
         with _same_start():
             examples = list(self.examples(Draw()))
-            for name, given in examples:
-                outcome = self._outcome(answer, given)
+            for example in examples:
+                outcome = self._outcome(answer, example)
                 if isinstance(outcome, Verdict):
                     return outcome
-                if told := difference(outcome, self._outcome(self.reference, given)):
-                    return self._not_yet(answer, examples, told, self._call(name, given))
+                if told := difference(outcome, self._outcome(self.reference, example)):
+                    return self._not_yet(answer, examples, told, self._seen_with(example))
         names = "; ".join(name for name, _ in examples)
         return Verdict(True, f"Right. It gives {self.asks}.", (f"Checked with {names}.",))
 
-    def _outcome(self, answer: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    def __repr__(self) -> str:
+        return f"Exercise({self.asks!r})"
+
+    def _outcome(self, answer: Callable[..., Any], example: Example) -> Any:
         """What an answer gives, or a verdict where it gives nothing that could be compared."""
-        handed = copied(given)
+        handed = copied(example[1])
         try:
             outcome = answer(*handed)
         except NotImplementedError:
             outcome = None
         except Exception as error:
-            says = f"Not yet. Your function stops with {type(error).__name__}: {error}"
-            return Verdict(False, says, (*_line_of(error), self._call("", given)))
+            first_line, _, _ = str(error).partition("\n")
+            told = f"{type(error).__name__}: {first_line}"
+            because = (*_line_of(error), self._seen_with(example))
+            return Verdict(False, f"Not yet. Your function stops with {told}", because)
         if outcome is None or outcome is ...:
             says = f"Nothing to check yet. The function gives back nothing; wanted: {self.asks}."
             return Verdict(False, says)
-        for name, before, after in zip(self._names(), given, handed, strict=False):
-            if difference(after, before) if isinstance(before, Tensor) else False:
+        for name, before, after in zip(self._names(), example[1], handed, strict=False):
+            if isinstance(before, Tensor) and difference(after, before):
                 says = f"Not yet. Your function changes its argument {name}, which is the caller's."
                 return Verdict(False, says, ("Make a new tensor, or work on a clone().",))
         return outcome
 
     def _not_yet(
-        self, answer: Callable[..., Any], examples: list[Example], told: str, call: str
+        self, answer: Callable[..., Any], examples: list[Example], told: str, seen: str
     ) -> Verdict:
         """What to say of a wrong answer: the mistake, if it is a known one, and what was seen."""
-        outcomes = [self._outcome(answer, given) for _, given in examples]
+        outcomes = [self._outcome(answer, example) for example in examples]
+        told = f"{told[0].upper()}{told[1:]}."
         for says, mistake in self.mistakes.items():
-            mistaken = [self._outcome(mistake, given) for _, given in examples]
+            mistaken = [self._outcome(mistake, example) for example in examples]
             if all(map(_alike, outcomes, mistaken)):
-                return Verdict(False, f"Not yet. {says}", (f"{call}: {told}.",))
-        return Verdict(False, f"Not yet. {told[0].upper()}{told[1:]}.", (call,))
+                return Verdict(False, f"Not yet. {says}", (seen, told))
+        return Verdict(False, f"Not yet. {told}", (seen,))
 
-    def _call(self, name: str, given: tuple[Any, ...]) -> str:
+    def _seen_with(self, example: Example) -> str:
         """An example in words, with the shapes of its arguments."""
+        name, given = example
         parts = [
             f"{argument} {tuple(value.shape) if isinstance(value, Tensor) else shown(value)}"
             for argument, value in zip(self._names(), given, strict=False)
             if not callable(value)
         ]
-        return f"{name}: {', '.join(parts)}" if name else f"It was given {', '.join(parts)}"
+        return f"Seen with {name}: {', '.join(parts)}."
 
     def _names(self) -> list[str]:
         return list(inspect.signature(self.reference).parameters)
