@@ -58,8 +58,9 @@ class Entry:
         level = {"module": 2, "method": 4}.get(symbol.kind, 3)
         title = symbol.name if symbol.kind == "module" else ".".join(_within(symbol))
         text, facts = self._parts()
+        unsought = " data-search-exclude" if symbol.short.isupper() else ""
         return (
-            f'<h{level} id="{symbol.name}"><code>{title}</code><a class="headerlink" '
+            f'<h{level} id="{symbol.name}"{unsought}><code>{title}</code><a class="headerlink" '
             f'href="#{symbol.name}" title="Link to this entry">#</a></h{level}>\n'
             f"{self._signature()}{text}{_list([*facts, *self._places()])}\n"
         )

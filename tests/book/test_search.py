@@ -1,0 +1,91 @@
+"""What a reader types into the search box leads first to where it is explained."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import launched, served, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+
+BOX = "input.md-search__input"
+FIRST_HITS = {
+    # a symbol: its entry
+    "scaled_dot_product_attention": "reference/api/attention/",
+    "MultiHeadAttention": "reference/api/attention/",
+    "glassformer.masks": "reference/api/attention/",
+    "padding_mask": "reference/api/attention/",
+    "TransformerConfig": "reference/api/models/",
+    "from_hf": "reference/api/",
+    # an error, as Python prints it: who raises it, or the section on the mistake
+    "num_heads must divide d_model": "encoder/many-heads/",
+    "ValueError: num_heads (10) must divide d_model (768)": "encoder/many-heads/",
+    "attn_mask of shape (2, 3) does not broadcast to the scores' shape": "reference/api/attention/",
+    # a concept: its chapter
+    "attention": "encoder/attention/",
+    "softmax axis": "encoder/attention/",
+    "positional encoding": "encoder/positions/",
+    "layer norm": "encoder/norms-and-residuals/",
+    "causal mask": "decoder/masks/",
+    "KV cache": "decoder/generation/",
+    "beam search": "decoder/generation/",
+    "RMSNorm": "family/modern-block/",
+    "grouped query attention": "family/modern-block/",
+    "perplexity": "family/tasks/",
+}
+SECTIONS = {
+    "MultiHeadAttention": "reference/api/attention/#glassformer.multihead.MultiHeadAttention",
+    "softmax axis": "encoder/attention/#softmax-over-the-wrong-axis",
+    "num_heads must divide d_model": "encoder/many-heads/#which-number-must-divide-which",
+    "attn_mask of shape (2, 3) does not broadcast to the scores' shape": (
+        "reference/api/attention/#glassformer.attention.attention_scores"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def page(site: Path) -> Iterator[Any]:
+    with launched() as browser, served(site) as url, visit(browser, url) as seen:
+        seen.page.locator(BOX).click()
+        yield seen.page
+        assert not seen.complaints
+        assert not seen.foreign
+
+
+def said(page: Any, words: str) -> None:
+    meta = "document.querySelector('.md-search-result__meta').textContent"
+    page.wait_for_function(f"/{words}/.test({meta})", timeout=60_000)
+
+
+def hits(page: Any, query: str) -> list[str]:
+    """The addresses of the results, each article before its sections, without the root."""
+    for text, answer in (("", "Type to start"), (query, "matching document")):
+        page.locator(BOX).fill(text)
+        page.keyboard.press("Shift")  # the box listens for keys
+        said(page, answer)
+    page.wait_for_timeout(200)
+    links = page.locator(".md-search-result__link").evaluate_all(
+        "links => links.map(link => link.pathname + link.hash)"
+    )
+    return [link.lstrip("/") for link in links]
+
+
+@pytest.mark.parametrize("query", FIRST_HITS)
+def test_the_first_hit_is_the_right_page(page: Any, query: str) -> None:
+    found = hits(page, query)
+    assert found
+    assert found[0].startswith(FIRST_HITS[query]), found[:6]
+
+
+@pytest.mark.parametrize("query", SECTIONS)
+def test_the_right_section_stands_first_on_its_page(page: Any, query: str) -> None:
+    found = hits(page, query)
+    assert next(link for link in found if "#" in link) == SECTIONS[query]
+
+
+def test_nothing_is_found_for_what_stands_nowhere(page: Any) -> None:
+    page.locator(BOX).fill("xylophone")
+    page.keyboard.press("Shift")
+    said(page, "No matching documents")
