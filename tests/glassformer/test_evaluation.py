@@ -58,6 +58,8 @@ def test_alignment_error_by_hand():
     assert alignment_error([found, set()], [PAIR, SECOND]) == pytest.approx(3 / 8)
     with pytest.raises(ValueError, match="have no link"):
         alignment_error([], [])
+    with pytest.raises(ValueError, match="argument 2 is longer"):
+        alignment_error([found], [PAIR, SECOND])
 
 
 def test_rows_are_those_that_predict_the_words():

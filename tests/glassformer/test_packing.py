@@ -90,3 +90,13 @@ def test_other_dtypes_are_left_alone(dtype):
     maps = model(dtype)
     with packed(maps, 3):
         assert not any("forward" in vars(linear) for linear in maps.values())
+
+
+def test_without_onednn_or_off_the_cpu_nothing_is_packed(monkeypatch):
+    maps, elsewhere = model(), model().to("meta")
+    with packed(maps, 3), packed(elsewhere, 3):
+        assert all("forward" in vars(linear) for linear in maps.values())
+        assert not any("forward" in vars(linear) for linear in elsewhere.values())
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
+    with packed(maps, 3):
+        assert not any("forward" in vars(linear) for linear in maps.values())

@@ -300,6 +300,8 @@ def test_a_wrong_path_is_answered_with_those_close_to_it(encoder, inputs):
         encoder(*inputs)
     with pytest.raises(KeyError, match=r"not recorded; close to it: layers.0.attention.weights"):
         tape["layer.0.attention.weights"]
+    with pytest.raises(KeyError, match=r"close to it: [\w.]+, [\w.]+, [\w.]+['\"]$"):
+        tape["nothing like it"]
     assert "layers.0.attention.weights" in tape
     assert "layers.2.attention.weights" not in tape
     assert "layers.1.attention.weights: (5, 3, 11, 11)" in repr(tape)

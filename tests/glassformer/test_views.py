@@ -23,7 +23,7 @@ from glassformer.probe import record
 from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view, shapes
 from glassformer.views.grid import WHITE_FROM
 from glassformer.views.page import STATIC
-from glassformer.views.view import DARK, LIGHT
+from glassformer.views.view import DARK, LIGHT, number
 
 LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 5, 7
 TOKENS = ["[CLS]", "time", "flies", "</script>", "[SEP]"]
@@ -439,7 +439,7 @@ def test_tokens_never_become_markup(draw):
     assert not {"b", "i"} & {tag for tag, _ in page.found}
     header, _ = unpacked(view)
     assert header["tokens"] == [
-        "</script><b>…", "שלום", "日本語", "a\\u200bb\\n", "&amp;\"'", "Donaudampfsc…",
+        "</script><b>x</b>", "שלום", "日本語", "a\\u200bb\\n", "&amp;\"'", "Donaudampfschifffahrt",
     ]  # fmt: skip
 
 
@@ -465,6 +465,31 @@ def test_notebook_markup_holds_everything(attentions):
     urls += inside.all("glassformer-view")[0]["data-scripts"].split()
     assert len(urls) == 3
     assert all(url.startswith("data:") for url in urls)
+
+
+def test_a_terminal_gets_the_text(attentions):
+    for view in (head_view(attentions, TOKENS), heatmap(attentions[0][0, 0], TOKENS, TOKENS)):
+        assert repr(view) == str(view) == view.text
+
+
+def test_a_notebook_gives_a_view_its_height_up_to_a_limit(attentions):
+    """170 for what stands around a picture, which is 900 high at most."""
+    for seq, picture in ((5, 5 * 22.5 + 34), (101, 900)):
+        weights = [torch.randn(1, HEADS, seq, seq).softmax(-1)]
+        html = head_view(weights, [str(i) for i in range(seq)])._repr_html_()
+        [height] = re.findall(r"<iframe[^>]* style=\"width:100%;height:(\d+)px", html)
+        assert int(height) == round(picture) + 170
+
+
+def test_numbers_have_as_many_decimals_as_there_is_room_for():
+    assert [number(x, x) for x in (7.077, 17.077, 107.077)] == ["7.08", "17.1", "107"]
+    assert number(-0.001, 1.0) == "0.00"
+
+
+def test_the_legend_has_five_steps_or_nine():
+    for least, steps in ((0.0, 5), (-1.0, 9)):
+        page = Reader(heatmap(torch.tensor([[least, 1.0]]), ["a"], ["b", "c"]).html)
+        assert sum(rect["width"] == "16" for rect in page.all("rect")) == steps
 
 
 def test_no_state_is_shared(attentions):
