@@ -109,3 +109,10 @@ def test_gradients_are_not_touched():
 def test_what_cannot_be_drawn_is_refused(tensors, most, message):
     with pytest.raises(ValueError, match=message):
         strips(tensors, WORDS, most=most)
+
+
+def test_of_a_tensor_that_is_nearly_all_zeros_the_rest_is_seen():
+    tensor = torch.zeros(3, 47)
+    tensor[2, 5] = -0.5
+    assert strokes(strips({"x": tensor}, WORDS).html) == [{(2, 5): -1.0}]
+    assert strokes(strips({"x": torch.zeros(3, 5)}, WORDS).html) == [{}]

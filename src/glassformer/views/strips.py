@@ -1,8 +1,11 @@
 """`strips`: vectors as rows of coloured cells, one row a word, with each vector's length."""
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 
 from torch import Tensor
 
@@ -10,9 +13,10 @@ from glassformer.views.grid import PHONE, STYLE, scale, shorten, strength, width
 from glassformer.views.view import THEME, UNSEEN, View, aligned, table, words
 
 CELL, ROW = 7.0, 15.0  # a cell is narrow and tall: the eye reads along a row
+LENGTHS = 44  # how wide their column is
 MOST = 48  # numbers drawn of a vector
 LEVELS = 24  # steps of colour, so that cells of one step share a path
-BEYOND = 0.98  # of the numbers drawn, how many the scale covers: one that sticks out hides no other
+BEYOND = 0.98  # of the numbers that are not zero, how many the scale covers: one hides no other
 LISTED = 3  # numbers of a vector that the text tells
 
 STRIPS = (
@@ -47,26 +51,47 @@ def strips(
     """
     row_words = words(rows)
     check(tensors, row_words, most)
-    whole = {name: tensor.detach().cpu().double() for name, tensor in tensors.items()}
-    drawn = {name: tensor[:, :most].tolist() for name, tensor in whole.items()}
-    lengths = {name: tensor.norm(dim=-1).tolist() for name, tensor in whole.items()}
-    count = next(iter(whole.values())).shape[1]
-    title = caption or ", ".join(tensors)
-    header = ["vector", "length", *(f"number {k}" for k in range(min(LISTED, count, most)))]
-    facts = [
-        [f"{name}: {row_words[i]}", f"{lengths[name][i]:.2f}"]
-        + [f"{value:.2f}" for value in values[:LISTED]]
-        for name, matrix in drawn.items()
-        for i, values in enumerate(matrix)
-    ]
+    panels = [panel(name, tensor, most) for name, tensor in tensors.items()]
+    count = next(iter(tensors.values())).shape[1]
+    header, facts = listed(panels, row_words)
+    hidden = table(header, facts, caption=caption or ", ".join(tensors), css="glassformer-cells")
     html = (
         f'<figure class="glassformer-heatmap" data-search-exclude><style>{THEME}{STYLE}{STRIPS}'
-        f"</style>{draw(drawn, lengths, row_words, count)}"
-        f'<div style="{UNSEEN}">{table(header, facts, caption=title, css="glassformer-cells")}'
-        f"</div>{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
+        f'</style>{draw(panels, row_words, count)}<div style="{UNSEEN}">{hidden}</div>'
+        f"{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
     )
     text = aligned([header, *facts])
     return View(html, f"{caption}\n{text}" if caption else text)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One tensor of a picture: its name, the numbers drawn of it, and its rows' whole lengths."""
+
+    name: str
+    values: list[list[float]]
+    lengths: list[float]
+
+
+def panel(name: str, tensor: Tensor, most: int) -> Panel:
+    """What is drawn of a tensor."""
+    whole = tensor.detach().cpu().double()
+    return Panel(name, whole[:, :most].tolist(), whole.norm(dim=-1).tolist())
+
+
+def listed(panels: list[Panel], rows: list[str]) -> tuple[list[str], list[list[str]]]:
+    """The header and the rows of a table: each vector, its length and its first numbers."""
+    header = [
+        "vector",
+        "length",
+        *(f"number {k}" for k in range(len(panels[0].values[0][:LISTED]))),
+    ]
+    facts = [
+        [f"{one.name}: {row}", f"{length:.2f}", *(f"{value:.2f}" for value in values[:LISTED])]
+        for one in panels
+        for row, length, values in zip(rows, one.lengths, one.values, strict=True)
+    ]
+    return header, facts
 
 
 def check(tensors: Mapping[str, Tensor], rows: list[str], most: int) -> None:
@@ -86,78 +111,73 @@ def check(tensors: Mapping[str, Tensor], rows: list[str], most: int) -> None:
         raise ValueError(f"tensors share one scale and must share one shape, but have {shapes}")
 
 
-def draw(
-    drawn: dict[str, list[list[float]]],
-    lengths: dict[str, list[float]],
-    rows: list[str],
-    count: int,
-) -> str:
-    """The picture: for each tensor its name, its rows and their lengths; below them the scale."""
+def draw(panels: list[Panel], rows: list[str], count: int) -> str:
+    """The picture: one panel below another, and the scale below them all."""
     shown = [shorten(w) for w in rows]
     left = max(map(width, shown)) + 9
-    columns = len(next(iter(drawn.values()))[0])
-    right = left + CELL * columns
-    most = scale_end(drawn)
+    columns = len(panels[0].values[0])
+    end, high = scale_end(panels), ROW * len(rows) + 28
+    right, bottom = left + CELL * columns, 6 + high * len(panels)
+    drawn = [
+        names(one, shown, rows, left, right, 6 + high * k)
+        + strip(one.values, left, 26 + high * k, end)
+        for k, one in enumerate(panels)
+    ]
     across = f"{columns} numbers" if columns == count else f"the first {columns} of {count} numbers"
-    parts, y = [], 6.0
-    for place, (name, matrix) in enumerate(drawn.items()):
-        parts.append(heading(name, left, right, y + 12, "length" if place == 0 else ""))
-        y += 20
-        parts.append(strip(matrix, left, y, most))
-        for i, (short, whole) in enumerate(zip(shown, rows, strict=True)):
-            middle = y + (i + 0.5) * ROW + 4.5
-            parts.append(word(short, whole, left - 7, middle, "end"))
-            parts.append(
-                word(length := f"{lengths[name][i]:.1f}", length, right + 44, middle, "end")
-            )
-        y += ROW * len(rows) + 8
-    every = [row for matrix in drawn.values() for row in matrix]
-    beyond = any(abs(value) > most for row in every for value in row)
-    parts.append(scale(every, left, y + 4, most))
-    across = f"{across}{', some beyond the scale' if beyond else ''}"
-    parts.append(f'<text class="axis" x="{left:.1f}" y="{y + 33:.1f}">{across}</text>')
-    wide, high = right + 48, y + 40
+    every = [row for one in panels for row in one.values]
+    if any(abs(value) > end for row in every for value in row):
+        across += ", some beyond the scale"
+    wide = right + LENGTHS + 4
     return (
-        f'<svg aria-hidden="true" viewBox="0 0 {wide:.0f} {high:.0f}" '
+        f'<svg aria-hidden="true" viewBox="0 0 {wide:.0f} {bottom + 40:.0f}" '
         f'style="width:100%;max-width:{1.2 * wide:.0f}px;min-width:{min(wide, PHONE):.0f}px">'
-        f"{''.join(parts)}</svg>"
+        f'<text class="axis" x="{right + LENGTHS:.1f}" y="18" text-anchor="end">length</text>'
+        f"{''.join(drawn)}{scale(every, left, bottom + 4, end)}"
+        f'<text class="axis" x="{left:.1f}" y="{bottom + 33:.1f}">{across}</text></svg>'
     )
 
 
-def heading(name: str, left: float, right: float, y: float, length: str) -> str:
-    """A tensor's name over its cells, and once what the numbers at the right are."""
-    over = f'<text class="axis" x="{right + 44:.1f}" y="{y:.1f}" text-anchor="end">{length}</text>'
-    return (
-        f'<text class="name" x="{left:.1f}" y="{y:.1f}">{escape(name)}</text>'
-        f"{over if length else ''}"
-    )
+def names(
+    one: Panel, shown: list[str], rows: list[str], left: float, right: float, top: float
+) -> str:
+    """A tensor's name over its cells, a word beside each row, and the row's length behind it."""
+    parts = [f'<text class="name" x="{left:.1f}" y="{top + 12:.1f}">{escape(one.name)}</text>']
+    for i, (short, whole) in enumerate(zip(shown, rows, strict=True)):
+        y, length = top + 20 + (i + 0.5) * ROW + 4.5, f"{one.lengths[i]:.1f}"
+        parts.append(word(short, whole, left - 7, y, "end"))
+        parts.append(word(length, length, right + LENGTHS, y, "end"))
+    return "".join(parts)
 
 
-def scale_end(drawn: dict[str, list[list[float]]]) -> float:
+def scale_end(panels: list[Panel]) -> float:
     """Where the scale ends: at a number that all but a few do not reach."""
-    sizes = sorted(abs(v) for matrix in drawn.values() for row in matrix for v in row if v - v == 0)
+    values = (value for one in panels for row in one.values for value in row)
+    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
     return sizes[round(BEYOND * (len(sizes) - 1))] if sizes else 0.0
 
 
-def strip(matrix: list[list[float]], left: float, top: float, most: float) -> str:
+def strip(matrix: list[list[float]], left: float, top: float, end: float) -> str:
     """The cells: in each row, neighbours of one sign and step of colour share a stroke."""
+
+    def look(value: float) -> tuple[str, int]:
+        return "n" if value < 0 else "p", round(LEVELS * min(1, strength(value, end)))
+
     paths: dict[tuple[str, int], list[str]] = defaultdict(list)
     for i, row in enumerate(matrix):
-        looks = [("n" if v < 0 else "p", round(LEVELS * min(1, strength(v, most)))) for v in row]
         start = 0
-        for j in range(1, len(looks) + 1):
-            if j == len(looks) or looks[j] != looks[start]:
-                if looks[start][1]:
-                    paths[looks[start]].append(f"M{start} {i}h{j - start}")
-                start = j
-    inner = "".join(
-        f'<path class="{sign}" stroke-opacity="{level / LEVELS:.2f}" d="{"".join(strokes)}"/>'
-        for (sign, level), strokes in sorted(paths.items())
+        for (sign, level), cells in groupby(map(look, row)):
+            count = len(list(cells))
+            if level:
+                paths[sign, level].append(f"M{start} {i}h{count}")
+            start += count
+    strokes = "".join(
+        f'<path class="{sign}" stroke-opacity="{level / LEVELS:.2f}" d="{"".join(d)}"/>'
+        for (sign, level), d in sorted(paths.items())
     )
     right, bottom = left + CELL * len(matrix[0]), top + ROW * len(matrix)
     lines = "".join(f"M{left:.1f} {top + i * ROW:.1f}H{right:.1f}" for i in range(len(matrix) + 1))
     return (
         f'<g class="strip" transform="translate({left:.1f} {top + ROW / 2:.1f}) '
-        f'scale({CELL} {ROW})">{inner}</g>'
+        f'scale({CELL} {ROW})">{strokes}</g>'
         f'<path class="g" d="{lines}M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}V{top:.1f}"/>'
     )
