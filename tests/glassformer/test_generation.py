@@ -64,6 +64,16 @@ def ids():
     return torch.randint(4, VOCAB, (BATCH, SEQ))
 
 
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("name", ["model", "translator"])
+def test_only_the_last_place_is_turned_into_logits(name, use_cache, ids, request):
+    made, seen = request.getfixturevalue(name), []
+    made.lm_head.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].shape[1]))
+    more = {"decoder_start_token_id": FILLER} if name == "translator" else {}
+    generate(made, ids, max_new_tokens=5, use_cache=use_cache, **more)
+    assert seen == [1] * 5
+
+
 WAYS = [
     {},
     {"num_beams": 3},
