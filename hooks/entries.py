@@ -12,7 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import PythonConsoleLexer, PythonLexer
-from symbols import Symbol, walk
+from symbols import Symbol
 
 SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Yields):\n(.*)", re.DOTALL)
 FACT = re.compile(r"(Shapes|Shapes and errors|Source): (.*)", re.DOTALL)
@@ -121,7 +121,7 @@ class Entry:
         )
 
     def _places(self) -> Iterator[tuple[str, str]]:
-        if self.symbol.kind not in ("method", "value"):
+        if self.symbol.kind != "method":
             for title, pages in (("Shown in", self.shown), ("Used in", self.used)):
                 if pages:
                     links = ", ".join(f'<a href="{to}">{escape(name)}</a>' for name, to in pages)
@@ -154,7 +154,7 @@ def contents(modules: Sequence[Symbol], address: Callable[[str], str | None]) ->
         names = ", ".join(
             f'<a class="symbol" href="{address(one.name)}"><code>{one.short}</code></a>'
             for one in module.members
-            if one.kind != "value"
+            if one.kind != "value" or one.short.islower()
         )
         link = f'<a class="symbol" href="{address(module.name)}"><code>{module.name}</code></a>'
         rows.append((link, f"<p>{escape(about)}</p>" + (f"<p>{names}</p>" if names else "")))
@@ -163,7 +163,7 @@ def contents(modules: Sequence[Symbol], address: Callable[[str], str | None]) ->
 
 def headings(module: Symbol) -> list[Symbol]:
     """What of a module stands in the page's table of contents."""
-    return [one for one in walk(module) if one.kind in ("class", "function")]
+    return [one for one in module.members if one.kind != "value" or one.short.islower()]
 
 
 @cache  # under `mkdocs serve`, most of it is what it was

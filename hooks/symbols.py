@@ -259,7 +259,17 @@ def _values(
     comment = re.search(r"(?:^|\s)# (.*)$", source.lines[first - 2] if first > 1 else "")
     if not doc and comment and source.lines[first - 2].startswith("#"):
         doc = comment[1]
+    text = source.text(first, last)
+    asks = _asked(node.value)
+    if asks:  # the rest of an exercise gives its answer away
+        text, doc = f"{text.partition('(')[0]}(...)", f"Asks for {asks}."
     for target in targets:
         if isinstance(target, ast.Name) and re.match(r"[A-Za-z]", target.id):
             name = f"{source.module}.{target.id}"
-            yield Symbol(name, "value", source.text(first, last), doc, source.path, first, last)
+            yield Symbol(name, "value", text, doc, source.path, first, last)
+
+
+def _asked(value: ast.expr | None) -> str:
+    """What an exercise asks for; nothing where the value is none."""
+    keywords = value.keywords if isinstance(value, ast.Call) else []
+    return next((template(one.value) for one in keywords if one.arg == "asks"), "")
