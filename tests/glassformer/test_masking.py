@@ -62,6 +62,10 @@ def test_labels_stand_where_something_was_chosen_and_nowhere_else(ids):
     assert not chosen[special(ids)].any()
 
 
+def test_what_is_not_asked_for_is_what_torchs_losses_ignore():
+    assert torch.nn.CrossEntropyLoss().ignore_index == IGNORED
+
+
 def test_with_a_share_of_one_everything_but_special_tokens_is_asked_for(ids):
     _, labels = hide(ids, share=1.0)
     assert (labels != IGNORED).equal(~special(ids))
