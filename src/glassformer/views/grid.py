@@ -9,6 +9,7 @@ from jaxtyping import Shaped
 from torch import Tensor
 
 from glassformer.views.view import (
+    JOINERS,
     SHADOWS,
     THEME,
     UNSEEN,
@@ -270,7 +271,9 @@ def strength(value: float, largest: float) -> float:
 
 def shorten(token: str) -> str:
     """A word's first letters, if it has too many."""
-    return token if len(token) <= LONGEST_WORD else token[: LONGEST_WORD - 1] + "…"
+    if len(token) <= LONGEST_WORD:
+        return token
+    return token[: LONGEST_WORD - 1].rstrip(JOINERS) + "…"
 
 
 def width(token: str) -> float:

@@ -11,6 +11,7 @@ UNSEEN = (
 )
 
 
+JOINERS = "\u200c\u200d"  # between two signs they make one of them, as in 👩‍👧
 LIGHT = (
     "--pos:#1f4fb5;--neg:#b0440b;--cell:#1a47a8;--negative:#8f3405;--number:#000;"
     "--edge:rgba(0,0,0,.16);--hover:rgba(0,0,0,.1);"
@@ -68,14 +69,30 @@ def words(tokens: object) -> list[str]:
 def visible(token: str) -> str:
     """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here."""
     token = token.replace("Ġ", "␣").replace("▁", "␣").replace(" ", "␣")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in token)
+    inner = range(1, len(token) - 1)
+    return "".join(
+        c if c.isprintable() or (c in JOINERS and i in inner) else escaped(c)
+        for i, c in enumerate(token)
+    )
+
+
+def escaped(character: str) -> str:
+    """An invisible character as Python writes it."""
+    return character.encode("unicode_escape").decode()
 
 
 def columns_of(token: str) -> int:
-    """How many columns of a terminal a word takes; wide letters (CJK, emoji) take two."""
+    """How many columns of a terminal a word takes; wide letters (CJK, emoji) take two.
+
+    What is set above another letter, or joined to the one before, takes none.
+    """
     return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in token
+        0
+        if unicodedata.category(c) in ("Mn", "Me", "Cf") or before == "\u200d"
+        else 2
+        if unicodedata.east_asian_width(c) in "WF"
+        else 1
+        for before, c in zip(" " + token, token, strict=False)
     )
 
 

@@ -14,7 +14,6 @@ from glassformer.views.page import Picture, Viewer, viewer
 from glassformer.views.view import columns_of, table, words
 
 STRONGEST = 12  # rows of the table that says a picture in words
-WIDEST_WORD = 13  # letters the viewers have room for
 MOST_LINES = 150_000  # what a browser draws without falling silent
 
 FILTERS = [
@@ -341,15 +340,8 @@ def describe(
 ) -> dict[str, object]:
     """What the page's script must know to read the bytes."""
     layers, heads, _, _ = weights.shape
-    shown = [fit(word) for word in words(tokens)]
+    shown = words(tokens)
     return {"layers": layers, "heads": heads, "tokens": shown, "split": split, "least": least}
-
-
-def fit(token: str) -> str:
-    """A word cut to the room the viewers have."""
-    while columns_of(token) > WIDEST_WORD:
-        token = token.removesuffix("…")[:-1] + "…"
-    return token
 
 
 def strongest(

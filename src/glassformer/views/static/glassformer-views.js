@@ -157,6 +157,14 @@ const TOKENS = {
   neuron: ["#collapsed #leftText > g", "#expanded #leftText > g"],
 };
 
+// Where words stand, and how wide they may be there.
+const WORDS = {
+  head: ["#left text, #right text", 101],
+  model: ["text.token", 77],
+  neuron: ["text.token", 92],
+};
+const graphemes = new Intl.Segmenter();
+
 const near = new IntersectionObserver(
   (entries) => entries.forEach((entry) => entry.isIntersecting && entry.target.draw()),
   { rootMargin: "600px" },
@@ -242,6 +250,7 @@ class GlassformerView extends HTMLElement {
         token.setAttribute("aria-label", `${token.querySelector("text").textContent} (${i})`);
       }),
     );
+    this.#shorten(kind);
     if (kind === "head") this.#labelHeads();
     if (kind === "neuron") this.#all(".attn-line-group line").forEach((l) => l.classList.add("one-hue"));
     if (kind === "model") this.#labelThumbnails(params);
@@ -264,6 +273,23 @@ class GlassformerView extends HTMLElement {
     const vis = this.#find("#vis");
     vis.style.setProperty("--width", `${box[2]}px`);
     vis.style.setProperty("--narrowest", `${box[2] > 450 ? 0.68 * box[2] : 0}px`);
+  }
+
+  // A word wider than its column loses letters at its end, as many as it must; its tooltip has all.
+  #shorten(kind) {
+    const [where, room] = WORDS[kind];
+    for (const text of this.#all(where)) {
+      if (text.dataset.whole || text.getComputedTextLength() <= room) continue;
+      const whole = (text.dataset.whole = text.textContent);
+      const letters = Array.from(graphemes.segment(whole), ({ segment }) => segment);
+      do {
+        letters.pop();
+        text.textContent = `${letters.join("")}…`;
+      } while (letters.length > 1 && text.getComputedTextLength() > room);
+      const tooltip = document.createElementNS(text.namespaceURI, "title");
+      tooltip.textContent = whole;
+      text.parentNode.append(tooltip);
+    }
   }
 
   // Lines of many heads are faint (a weight is divided by their number): one filter lifts them.
@@ -327,6 +353,7 @@ class GlassformerView extends HTMLElement {
       if (!e.target.closest("[data-token],[role]")) this.#pin(null);
       if (kind === "head") this.#checkHeads();
       if (kind === "neuron") this.#showDetail(params);
+      if (kind === "model") this.#shorten(kind);
     });
     vis.addEventListener("dblclick", () => kind === "head" && this.#checkHeads());
     vis.addEventListener("keydown", (e) => this.#key(e, params));

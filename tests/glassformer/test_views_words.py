@@ -1,0 +1,142 @@
+"""Words that are long, or run from right to left, or are drawn of several signs, in a browser."""
+
+import shutil
+
+import pytest
+import torch
+
+from browser import launched, served, visit
+from glassformer.views import head_view, heatmap, model_view, neuron_view
+from glassformer.views.view import columns_of, visible
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
+
+FAMILY = "👩\u200d👩\u200d👧\u200d👦"
+LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
+TOKENS = ["[CLS]", LONG, "שלום", "مرحبا", FAMILY, "🇮🇱", "नमस्ते", "x" * 80, "日本語" * 5, "[SEP]"]
+LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, len(TOKENS), 5
+
+# Boxes of all words that can be seen, of what stands beside them, and of the picture.
+BOXES = """(view, [words, others]) => {
+  const root = view.shadowRoot ?? view;
+  const box = e => {
+    const b = e.getBoundingClientRect();
+    return [b.left, b.top, b.right, b.bottom];
+  };
+  const seen = what => [...root.querySelectorAll(what)]
+    .filter(e => e.checkVisibility({ visibilityProperty: true }));
+  return {
+    words: seen(words).map(box),
+    others: seen(others).map(box),
+    frame: box(root.querySelector('svg')),
+    texts: seen(words).map(e => e.firstChild.data),
+  };
+}"""
+
+
+def make_tape():
+    torch.manual_seed(0)
+    made = {}
+    for i in range(LAYERS):
+        query, key = torch.randn(2, 1, HEADS, SEQ, HEAD_DIM)
+        made[f"layers.{i}.attention.query"] = query
+        made[f"layers.{i}.attention.key"] = key
+        made[f"layers.{i}.attention.weights"] = (query @ key.mT).softmax(-1)
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("words")
+    tape = make_tape()
+    weights = [tape[f"layers.{i}.attention.weights"] for i in range(LAYERS)]
+    views = {
+        "head": head_view(weights, TOKENS),
+        "neuron": neuron_view(tape, TOKENS),
+        "model": model_view(weights, TOKENS),
+        "heatmap": heatmap(weights[0][0, 0], TOKENS, TOKENS),
+    }
+    page = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
+    page += 'content="width=device-width,initial-scale=1"><body>'
+    for name, view in views.items():
+        markup = view._repr_html_()
+        if hasattr(view, "_repr_page_"):
+            markup, files = view._repr_page_()
+            for file, path in files.items():
+                shutil.copy(path, folder / file)
+        page += f'<section id="{name}">{markup.replace("asset://", "")}</section>'
+    (folder / "index.html").write_text(page, encoding="utf-8")
+    with served(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module", params=[320, 1280])
+def page(request, site):
+    with launched() as browser, visit(browser, site, width=request.param) as seen:
+        for name in ("head", "neuron", "model"):
+            seen.page.locator(f"#{name} glassformer-view").scroll_into_view_if_needed()
+            seen.page.wait_for_selector(f"#{name} glassformer-view[data-state=drawn]")
+        yield seen.page
+
+
+def apart(one, other):
+    """Whether two boxes share nothing, give or take a pixel of a letter's overhang."""
+    return (
+        one[2] <= other[0] + 1
+        or other[2] <= one[0] + 1
+        or one[3] <= other[1] + 3
+        or other[3] <= one[1] + 3
+    )
+
+
+def legible(page, where, words, others, count):
+    found = page.locator(where).evaluate(BOXES, [words, others])
+    boxes, frame = found["words"], found["frame"]
+    assert len(boxes) == count
+    assert found["others"]
+    for i, box in enumerate(boxes):
+        assert frame[0] - 1 <= box[0] < box[2] <= frame[2] + 1, found["texts"][i]
+        for other in boxes[i + 1 :] + found["others"]:
+            assert apart(box, other), found["texts"][i]
+    return found["texts"]
+
+
+def test_words_of_the_head_view_are_apart(page):
+    texts = legible(
+        page, "#head glassformer-view", "#left text, #right text", "#attention", 2 * SEQ
+    )
+    assert texts[:SEQ] == texts[SEQ:]
+    assert [text for text in texts[:SEQ] if "…" not in text] == [
+        t for t in TOKENS if t not in (LONG, "x" * 80, "日本語" * 5)
+    ]
+    whole = page.locator("#head #left title").all_text_contents()
+    assert whole == [LONG, "x" * 80, "日本語" * 5]
+
+
+def test_words_of_the_neuron_view_are_apart(page):
+    legible(
+        page,
+        "#neuron glassformer-view",
+        "#collapsed text.token",
+        "#collapsed .attn-line-group, #collapsed .plus-sign",
+        2 * SEQ,
+    )
+
+
+def test_words_of_the_model_view_are_apart(page):
+    page.locator("#model [data-thumbnail='0']").click()
+    legible(page, "#model glassformer-view", "text.token", ".detail .attn-line-group", 2 * SEQ)
+
+
+def test_rows_of_a_heatmap_are_apart(page):
+    """Its columns' words are tilted, so that their boxes say nothing."""
+    legible(page, "#heatmap", ".word[text-anchor=end]", "rect", SEQ)
+
+
+def test_signs_that_make_one_sign_stay_together():
+    assert visible(FAMILY) == FAMILY
+    assert visible("می\u200cخواهم") == "می\u200cخواهم"
+    assert visible("\u200d") == "\\u200d"
+    assert visible("a\u200b") == "a\\u200b"
+    assert columns_of(FAMILY) == columns_of("👩") == 2
+    assert columns_of("e\u0301") == 1
