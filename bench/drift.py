@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}  # read by imports
@@ -196,11 +197,15 @@ def judge_pages(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
     return bench.judged(mutants, PAGE_JUDGES[:1], ask)
 
 
-def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
-    """Each mutant of a module before its tests, and before its chapters if they do not notice."""
+def judge_modules(mutants: Sequence[Mutant], bench: Bench, few: bool = False) -> list[Outcome]:
+    """Each mutant of a module before its tests, and before its chapters if they do not notice.
+
+    Where there are `few`, it does not pay to run all tests of the tree as it stands first: what
+    fails is then run once more without the mutant.
+    """
     if all(bench.known(mutant) for mutant in mutants):
         return bench.judged(mutants, MODULE_JUDGES, lambda one: None)
-    tests = Tests(bench.tree, seconds_of_tests(bench))
+    tests = Tests(bench.tree, {} if few else seconds_of_tests(bench))
     bench.models.remember()
 
     def ask(one: Outcome) -> None:
@@ -208,6 +213,9 @@ def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
         with changed(bench.tree / module, one.mutant.text):
             any(one.ask(judge, find) for judge, find in stages(module, bench, tests))
         bench.models.forget()
+        failed = next(iter(one.caught.values()), "")
+        if few and "::" in failed and tests.fails([failed]):
+            raise SystemExit(f"{failed} fails as the tree stands")
         if "chapters" in one.caught:
             for path in chapters_of(module, bench.pages):
                 bench.demand_that_holds(path)
@@ -362,7 +370,7 @@ def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) 
     """Judge the survivors of the run whose results are kept, where their lines still stand."""
     result = json.loads(RESULT.read_text())
     result["again"] = {"machine": circumstances()}
-    for name, judge in (("pages", judge_pages), ("modules", judge_modules)):
+    for name, judge in (("pages", judge_pages), ("modules", partial(judge_modules, few=True))):
         before = result[name]["survivors"]
         mutants = [one for row in before if (one := redrawn(row, files.get(row["path"], "")))]
         outcomes = judge(mutants, bench)
