@@ -27,10 +27,11 @@ function show(one) {
   one.setAttribute("aria-describedby", tip.id);
   tip.hidden = false;
   const at = one.getBoundingClientRect();
+  const lines = (one.closest("math") ?? one).getBoundingClientRect(); // not over the formula
   const left = Math.min(at.left, innerWidth - tip.offsetWidth - 8);
-  const below = at.bottom + tip.offsetHeight + 8 < innerHeight;
+  const below = lines.bottom + tip.offsetHeight + 8 < innerHeight;
   tip.style.left = `${Math.max(left, 8) + scrollX}px`;
-  tip.style.top = `${(below ? at.bottom + 4 : at.top - tip.offsetHeight - 4) + scrollY}px`;
+  tip.style.top = `${(below ? lines.bottom + 4 : lines.top - tip.offsetHeight - 4) + scrollY}px`;
 }
 
 function hide() {
