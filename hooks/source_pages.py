@@ -19,6 +19,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 PACKAGE = "src/glassformer"
+TESTS = "tests/glassformer"
 NAMED = re.compile(
     r'<p class="proofbook-source">(?P<path>[\w/.]+\.py), lines? (?P<first>\d+)(?: to \d+)?</p>'
 )
@@ -26,14 +27,16 @@ NAMED = re.compile(
 
 def address(path: str) -> str:
     """Where in the site the page of a source file is."""
-    return f"source/{Path(path).relative_to('src').with_suffix('')}/"
+    return f"source/{path.removeprefix('src/').removesuffix('.py')}/"
 
 
 @event_priority(-100)  # after the engine, which takes every page before that for a chapter
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add a page for each module."""
+    """Add a page for each module, and for each test that stands beside one."""
     root = Path(config.config_file_path).parent
-    for file in sorted((root / PACKAGE).rglob("*.py")):
+    modules = sorted((root / PACKAGE).rglob("*.py"))
+    tests = [root / TESTS / f"test_{module.name}" for module in (root / PACKAGE).glob("*.py")]
+    for file in [*modules, *sorted(test for test in tests if test.exists())]:
         path = file.relative_to(root).as_posix()
         text = page_of(path, file.read_text(encoding="utf-8"))
         name = f"{address(path).rstrip('/')}.md"

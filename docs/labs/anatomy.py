@@ -444,4 +444,5 @@ assert past_moved(None)
 #   [The decoder layer](../decoder/decoder-layer.md).
 # - How this goes wrong elsewhere, each mistake measured:
 #   [What notebooks get wrong](../practice/notebooks.md).
-# - What single heads do with a sentence of your own: [the other lab](heads.py).
+#
+# **Next:** the same model on a sentence of your own, [head by head](heads.py).

@@ -224,3 +224,6 @@ head_view(
 #   in `habits`.
 # - Other verbs and other insects: does the head that told the two "flies" apart do it again?
 # - The same words in another order. Which heads follow the words, and which keep to the places?
+#
+# **Next:** what a picture of attention does not tell:
+# [Pictures and tools that mislead](../practice/notebooks/pictures-and-tools.md).

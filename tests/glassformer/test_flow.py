@@ -71,6 +71,15 @@ def test_no_mask_no_sum_and_the_scale_is_that_of_the_run():
     assert not any(step[0] in ("+", "attn_mask") for step in made)
 
 
+def test_what_changes_nothing_is_not_drawn_with_and_without_numbers():
+    def neutral(x):
+        return (x * 1.0 / 1).transpose(0, 1).clone() * 3.0
+
+    assert steps(neutral, torch.randn(2, 3)) == [("x",), ("× 3", "x")]
+    with torch.device("meta"):
+        assert steps(lambda x: x * 1.0 * 3.0, torch.empty(2, 3)) == [("x",), ("× 3", "x")]
+
+
 def test_post_norm(hidden):
     assert steps(TransformerEncoderLayer(config(norm_first=False)), hidden)[1:] == [
         ("attention", "hidden"),

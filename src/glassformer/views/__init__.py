@@ -1,5 +1,6 @@
-"""Pictures of what a model does: flows, heatmaps, tables of shapes, and bertviz's viewers."""
+"""Pictures of what a model does: flows, arcs, heatmaps, tables of shapes, and bertviz's viewers."""
 
+from glassformer.views.arcs import arcs
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
 from glassformer.views.path import shapes
@@ -7,6 +8,7 @@ from glassformer.views.strips import strips
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 
 __all__ = [
+    "arcs",
     "beside",
     "cross_view",
     "flow",

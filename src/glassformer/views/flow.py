@@ -81,13 +81,11 @@ def beside(*views: View) -> View:
 
 def sizes(whole: Node, axes: Axes) -> str:
     """The axes by name, `batch 1 · seq 7 · d_model 384`, as far as they have names."""
-    found = [
-        f"{word} {length}"
-        for shape in shapes_of(whole.inside)
-        for word, length in zip(axes.of(shape), shape, strict=True)
-        if word
-    ]
-    return " · ".join(dict.fromkeys(found))
+    found: dict[str, int] = {}
+    for shape in shapes_of(whole.inside):
+        for word, length in zip(axes.of(shape), shape, strict=True):
+            found.setdefault(word, length)
+    return " · ".join(f"{word} {length}" for word, length in found.items() if word)
 
 
 def shapes_of(nodes: Sequence[Node]) -> list[tuple[int, ...]]:

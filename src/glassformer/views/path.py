@@ -18,10 +18,10 @@ font-variant-numeric:tabular-nums}
 .glassformer-shapes th,.glassformer-shapes td{padding:.35em .6em;text-align:left;
 vertical-align:baseline;border-bottom:1px solid rgba(128,128,128,.25);white-space:nowrap}
 .glassformer-shapes tbody th{font-weight:inherit}
-.glassformer-shapes .kind,.glassformer-shapes .same{opacity:.72}
+.glassformer-shapes .kind,.glassformer-shapes .same{opacity:.8}
 .glassformer-shapes .count{text-align:right}
 .glassformer-shapes ruby{ruby-position:under;margin:0 .15em}
-.glassformer-shapes rt{font-size:.74em;opacity:.75;padding:0 .2em}
+.glassformer-shapes rt{font-size:.74em;opacity:.85;padding:0 .2em}
 """.replace("\n", "")
 
 # What configurations call the sizes that name an axis.
@@ -175,7 +175,8 @@ class Axes:
         """Remembers an annotation such as `Float[Tensor, "batch seq d_model"]` for this shape."""
         words = getattr(annotation, "dim_str", "").split()
         if words and words[0] == "*batch":  # any axes that ride along
-            words = [*("batch", "seq")[: tensor.ndim - len(words) + 1], *words[1:]]
+            ahead = ("batch", "heads" if "seq" in words else "seq")
+            words = [*ahead[: tensor.ndim - len(words) + 1], *words[1:]]
         if len(words) == tensor.ndim and all(word.isidentifier() for word in words):
             self.names.setdefault(tuple(tensor.shape), tuple(words))
 

@@ -175,10 +175,11 @@ class Tracer(TorchFunctionMode):
             name == "masked_fill" and taken[0] is not args[0]
         )
         joins = len(sources) > 1 and name != "masked_fill"
-        if masks or (not joins and unchanged(taken, results)):
+        label = called(name, args)
+        if masks or label in ("× 1", "÷ 1") or (not joins and unchanged(taken, results)):
             level.made.update((id(x), sources[0]) for x in results)
             return
-        level.add(Node(called(name, args), "", tuple(results[0].shape), sources), results)
+        level.add(Node(label, "", tuple(results[0].shape), sources), results)
 
 
 def called(name: str, args: tuple[Any, ...]) -> str:

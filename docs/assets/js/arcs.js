@@ -1,0 +1,75 @@
+// Brings the arcs to life: one word at a time shows what it attends to. Without this file, all
+// lines of a head are drawn at once, and its weights stand in a table for screen readers.
+document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const pictures = [...figure.querySelectorAll("svg")];
+  const says = figure.querySelector(".says");
+  let asks = 1;
+  let held = false; // by a pointer or the focus
+  let seen = true;
+
+  const shown = () => pictures.find((svg) => svg.getClientRects().length) ?? pictures[0];
+
+  const show = (index) => {
+    asks = index;
+    pictures.forEach((svg) => {
+      const tokens = [...svg.querySelectorAll(".token")];
+      const shares = tokens[index].dataset.shares.split(" ").map(Number);
+      tokens.forEach((token, k) => {
+        token.classList.toggle("asks", k === index);
+        const share = token.querySelector(".share");
+        share.textContent = shares[k].toFixed(2);
+        share.classList.toggle("on", shares[k] >= 0.02);
+      });
+      svg.querySelectorAll(".arc").forEach((arc) => {
+        arc.classList.toggle("on", Number(arc.dataset.from) === index);
+      });
+    });
+    says.textContent = shown().querySelectorAll(".token")[index].dataset.says;
+  };
+
+  pictures.forEach((svg) => {
+    svg.removeAttribute("aria-hidden");
+    svg.setAttribute("role", "group");
+    svg.setAttribute("aria-label", "The words of the sentence");
+    svg.querySelectorAll(".token").forEach((token, index) => {
+      token.setAttribute("tabindex", "0");
+      token.setAttribute("role", "button");
+      token.setAttribute("aria-label", token.dataset.says);
+      for (const event of ["pointerenter", "focus", "click"]) {
+        token.addEventListener(event, () => show(index));
+      }
+    });
+  });
+
+  const hold = () => (held = true);
+  const release = () => (held = figure.matches(":focus-within") && figure.matches(":has(:focus-visible)"));
+  figure.addEventListener("pointerenter", hold);
+  figure.addEventListener("focusin", hold);
+  figure.addEventListener("pointerleave", release);
+  figure.addEventListener("focusout", () => setTimeout(release));
+  figure.addEventListener("change", () => show(asks));
+  new IntersectionObserver(([entry]) => (seen = entry.isIntersecting)).observe(figure);
+
+  const pause = document.createElement("button");
+  let moves = !still.matches;
+  const label = () => {
+    pause.textContent = moves ? "❚❚" : "▶";
+    pause.setAttribute("aria-label", moves ? "Stop moving from word to word" : "Move from word to word");
+  };
+  pause.type = "button";
+  pause.addEventListener("click", () => {
+    moves = !moves;
+    held = false;
+    label();
+  });
+  label();
+  (figure.querySelector("fieldset") ?? figure).append(pause);
+
+  const count = pictures[0].querySelectorAll(".token").length;
+  setInterval(() => {
+    if (moves && !held && seen && !document.hidden) show((asks + 1) % count);
+  }, 2600);
+  figure.classList.add("live");
+  show(asks);
+});

@@ -1,0 +1,205 @@
+"""`arcs`: what each word of a sentence attends to, as lines from word to word."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from html import escape
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.views.view import THEME, UNSEEN, View, aligned, columns_of, number, table, words
+
+FAINTEST = 0.02  # a weight that is drawn
+NAMED = 3  # weights that a word's own sentence names
+BASE = 148.0  # where the words stand
+RISE = 30.0  # from the words to the first lines, and how much higher the next ones are
+BETWEEN = 26.0  # words
+
+STYLE = """
+.glassformer-arcs{position:relative;margin:1.2em 0;color:inherit;font-family:inherit}
+.glassformer-arcs fieldset{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;justify-content:center;
+margin:0;padding:0;border:0;font-size:.9em}
+.glassformer-arcs label{display:flex;gap:.4em;align-items:center;min-height:28px;cursor:pointer}
+.glassformer-arcs input{margin:0;accent-color:var(--pos)}
+.glassformer-arcs svg{display:block;width:100%;height:auto;margin:auto;overflow:visible;
+direction:ltr;font-family:inherit}
+.glassformer-arcs .arc{fill:none;stroke:var(--pos);stroke-linecap:round;
+transition:opacity .35s ease}
+.glassformer-arcs .word{fill:currentColor;font-size:27px;text-anchor:middle;
+font-family:var(--serif,Georgia,serif)}
+.glassformer-arcs .special{font-size:16px;fill-opacity:.8;font-family:inherit}
+.glassformer-arcs .share{fill:currentColor;font-size:14px;text-anchor:middle;opacity:0;
+font-variant-numeric:tabular-nums}
+.glassformer-arcs .hit{fill:transparent}
+.glassformer-arcs .says{min-height:1.6em;margin:.2em auto 0;text-align:center;font-size:.95em}
+.glassformer-arcs figcaption{max-width:34em;margin:.4em auto 0;text-align:center;font-size:.86em;
+opacity:.85;font-style:normal}
+.glassformer-arcs.live .arc{opacity:.07!important}
+.glassformer-arcs.live .arc.on{opacity:var(--o)!important}
+.glassformer-arcs.live .share.on{opacity:.9}
+.glassformer-arcs.live .asks .word{fill:var(--pos);font-weight:600}
+.glassformer-arcs.live .token{cursor:pointer;outline:0}
+.glassformer-arcs.live .token:focus-visible .hit{stroke:var(--pos);stroke-width:2}
+.glassformer-arcs button{min-width:28px;min-height:28px;padding:0;border:0;background:none;
+color:inherit;font:inherit;cursor:pointer}
+@supports selector(:has(a)){.glassformer-arcs:has(fieldset) svg{display:none}{SHOWN}}
+@media (prefers-reduced-motion:reduce){.glassformer-arcs .arc{transition:none}}
+@media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}}
+@media print{.glassformer-arcs{break-inside:avoid;print-color-adjust:exact;
+-webkit-print-color-adjust:exact}}
+""".replace("\n", "")
+
+
+def arcs(
+    heads: Mapping[str, Float[Tensor, "tokens tokens"]],
+    tokens: Sequence[object],
+    *,
+    caption: str | None = None,
+) -> View:
+    """Draws attention within one sentence as lines from word to word, one picture a head.
+
+    Above the words run the lines to what comes later, below them those to what came before; the
+    stronger a line, the larger the weight. With several heads, a choice of one stands above.
+
+    Args:
+        heads: What to call a head, and its weights: `(tokens, tokens)`, rows that sum to one.
+        tokens: The words.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no head, or the weights of one do not fit the words.
+    """
+    shown = words(tokens)
+    if not heads:
+        raise ValueError("arcs need the weights of at least one head")
+    for name, weights in heads.items():
+        if tuple(weights.shape) != (len(shown), len(shown)):
+            raise ValueError(
+                f"{name}: weights of shape {tuple(weights.shape)} do not fit {len(shown)} words"
+            )
+    values = {name: weights.detach().cpu().double().tolist() for name, weights in heads.items()}
+    pictures = [draw(rows, shown, k) for k, rows in enumerate(values.values())]
+    told = "".join(
+        table(
+            ["from \\ to", *shown],
+            [[w, *(number(v, 1.0) for v in row)] for w, row in zip(shown, rows, strict=True)],
+            caption=name,
+            css="glassformer-cells",
+        )
+        for name, rows in values.items()
+    )
+    style = STYLE.replace(
+        "{SHOWN}",
+        "".join(
+            f'.glassformer-arcs:has(input[value="{k}"]:checked) svg[data-head="{k}"]'
+            "{display:block}"
+            for k in range(len(values))
+        ),
+    )
+    html = (
+        f'<figure class="glassformer-arcs" data-search-exclude><style>{THEME}{style}</style>'
+        f"{choice(list(values), shown)}{''.join(pictures)}"
+        f'<p class="says" aria-hidden="true"></p><div style="{UNSEEN}">{told}</div>'
+        f"{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
+    )
+    return View(html, write(values, shown))
+
+
+def choice(names: list[str], tokens: list[str]) -> str:
+    """One button a head, if there are several."""
+    if len(names) == 1:
+        return ""
+    group = "arcs-" + hashlib.sha256("\0".join([*names, *tokens]).encode()).hexdigest()[:8]
+    options = "".join(
+        f'<label><input type="radio" name="{group}" value="{k}"{" checked" * (k == 0)}>'
+        f"{escape(name)}</label>"
+        for k, name in enumerate(names)
+    )
+    return f'<fieldset><legend style="{UNSEEN}">Head</legend>{options}</fieldset>'
+
+
+def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
+    """The lines of one head, and the words that they join."""
+    places = place(tokens)
+    total = places[-1] + width(tokens[-1]) / 2 + 12
+    lines = [
+        arc(i, j, weight, places)
+        for i, row in enumerate(weights)
+        for j, weight in enumerate(row)
+        if weight >= FAINTEST
+    ]
+    marks = [
+        mark(i, token, places[i], says(tokens, i, weights[i]), weights[i])
+        for i, token in enumerate(tokens)
+    ]
+    return (
+        f'<svg aria-hidden="true" data-head="{head}" viewBox="0 0 {total:.0f} {2 * BASE:.0f}" '
+        f'style="max-width:{1.05 * total:.0f}px">{"".join(lines)}{"".join(marks)}</svg>'
+    )
+
+
+def place(tokens: list[str]) -> list[float]:
+    """The middle of each word, one after the other."""
+    middles, x = [], 12.0
+    for token in tokens:
+        middles.append(x + width(token) / 2)
+        x += width(token) + BETWEEN
+    return middles
+
+
+def width(token: str) -> float:
+    """About how wide a word is."""
+    return (9.0 if special(token) else 13.0) * columns_of(token)
+
+
+def special(token: str) -> bool:
+    """Whether a token is a sign of the tokenizer's and no word."""
+    return token[:1] in "[<" and token[-1:] in "]>"
+
+
+def arc(i: int, j: int, weight: float, places: list[float]) -> str:
+    """A line from a word to another: above if it looks ahead, below if back; or a loop."""
+    up = -1 if j >= i else 1
+    start, end = places[i] + (4 if j > i else -4), places[j]
+    foot = BASE + (-22 if up < 0 else 30)
+    rise = min(BASE - 34, RISE + 20 * abs(i - j)) * 1.25
+    if i == j:
+        start, end, rise = places[i] - 8, places[i] + 8, 30.0
+    strong = 0.12 + 0.78 * weight
+    return (
+        f'<path class="arc" data-from="{i}" style="--o:{strong:.2f};opacity:{strong:.2f}" '
+        f'stroke-width="{1 + 8 * weight:.1f}" d="M{start:.0f} {foot:.0f}'
+        f"C{start:.0f} {foot + up * rise:.0f} {end:.0f} {foot + up * rise:.0f} "
+        f'{end:.0f} {foot:.0f}"/>'
+    )
+
+
+def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
+    """A word, with what it gives to each of the others at hand."""
+    half = width(token) / 2 + BETWEEN / 2 - 2
+    shares = " ".join(f"{weight:.2f}" for weight in row)
+    css = "word special" if special(token) else "word"
+    return (
+        f'<g class="token" data-token="{i}" data-says="{escape(sentence)}" '
+        f'data-shares="{shares}"><rect class="hit" x="{x - half:.0f}" y="{BASE - 26:.0f}" '
+        f'width="{2 * half:.0f}" height="56" rx="6"/>'
+        f'<text class="{css}" x="{x:.0f}" y="{BASE + 6:.0f}">{escape(token)}</text>'
+        f'<text class="share" x="{x:.0f}" y="{BASE + 24:.0f}"></text></g>'
+    )
+
+
+def says(tokens: list[str], i: int, row: list[float]) -> str:
+    """In words, what a word gives most of its attention to."""
+    best = sorted(range(len(row)), key=lambda j: -row[j])[:NAMED]
+    named = [f"{number(row[j], 1.0)} to {'itself' if j == i else tokens[j]}" for j in best]
+    return f"{tokens[i]} gives {', '.join(named)}"
+
+
+def write(values: dict[str, list[list[float]]], tokens: list[str]) -> str:
+    """Each head's weights as aligned text."""
+    blocks = []
+    for name, rows in values.items():
+        body = [["from \\ to", *tokens]]
+        body += [[w, *(number(v, 1.0) for v in row)] for w, row in zip(tokens, rows, strict=True)]
+        blocks.append(f"{name}\n{aligned(body)}")
+    return "\n\n".join(blocks)

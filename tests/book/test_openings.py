@@ -1,0 +1,90 @@
+"""Each chapter says at its top what it gives and what it takes, and at its end where to go."""
+
+import posixpath
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from mkdocs.utils import meta
+
+DOCS = Path(__file__).parents[2] / "docs"
+NAV = re.findall(
+    r"(?<=[ :])[\w/-]+\.(?:md|py)(?=\n|$)",
+    (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2],
+)
+OPENING = re.compile(r"# .+\n\n\*You will know:\* .+\n\*You need:\* (.+)\n\n")
+LINK = re.compile(r"\]\(([\w./-]+\.(?:md|py))")
+
+
+def text_of(path: str) -> str:
+    """What a page says, without its front matter; of a lab, its cells as one text."""
+    text = (DOCS / path).read_text(encoding="utf-8")
+    if path.endswith(".md"):
+        return meta.get_data(text)[0]
+    return re.sub(r"(?<=[^.:!])\n(?=[a-z\[])", " ", re.sub(r"^# ?", "", text, flags=re.MULTILINE))
+
+
+def links(path: str, text: str) -> list[str]:
+    """The pages that a text leads to."""
+    return [
+        posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
+        for link in LINK.findall(text)
+    ]
+
+
+def is_chapter(path: str) -> bool:
+    front = meta.get_data((DOCS / path).read_text(encoding="utf-8"))[1]
+    return path.endswith(".md") and "modules" in front
+
+
+CHAPTERS = [path for path in NAV if is_chapter(path)]
+TAUGHT = [*CHAPTERS, "one-sentence.md", *(path for path in NAV if path.startswith("labs/"))]
+
+
+def needs(path: str) -> list[str]:
+    found = OPENING.search(text_of(path))
+    assert found, path
+    return [page for page in links(path, found[1]) if page in CHAPTERS]
+
+
+def test_the_chapters_were_found():
+    assert len(CHAPTERS) >= 20
+    assert CHAPTERS[:2] == ["encoder/tokens.md", "encoder/attention.md"]
+
+
+@pytest.mark.parametrize("path", TAUGHT)
+def test_a_page_opens_with_what_it_gives_and_what_it_takes(path):
+    assert OPENING.search(text_of(path).replace("%% [markdown]\n", ""))
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_what_a_chapter_builds_on_comes_before_it(path):
+    assert [page for page in needs(path) if CHAPTERS.index(page) >= CHAPTERS.index(path)] == []
+    assert path == CHAPTERS[0] or needs(path)
+
+
+@pytest.mark.parametrize("path", TAUGHT)
+def test_a_page_ends_with_the_next_step(path):
+    last = text_of(path).rstrip().rpartition("\n\n")[2]
+    assert last.startswith("**Next:** ")
+    assert links(path, last)
+    for page in links(path, last):
+        assert (DOCS / page).exists(), page
+
+
+@pytest.mark.parametrize(("path", "following"), [*pairwise(CHAPTERS)])
+def test_the_next_step_is_the_next_chapter(path, following):
+    last = text_of(path).rstrip().rpartition("\n\n")[2]
+    assert links(path, last)[0] == following
+
+
+def test_a_way_through_the_book_leaves_out_nothing_that_it_needs():
+    page = "reference/map.md"
+    section = text_of(page).partition("## Where do I begin?")[2].partition("\n## ")[0]
+    ways = [links(page, way) for way in re.findall(r"^:   (.+)$", section, flags=re.MULTILINE)]
+    whole = [way for way in ways if len(way) > 1 and set(way) <= set(CHAPTERS)]
+    assert len(whole) == 3
+    for way in whole:
+        for i, chapter in enumerate(way):
+            assert set(needs(chapter)) <= set(way[:i]), chapter
