@@ -247,7 +247,7 @@ ENCODER = {
         {
             "The columns sum to one": lambda s: s.transpose(-1, -2).softmax(-1).transpose(-1, -2),
             "All weights together": lambda s: s.flatten().exp().div(s.exp().sum()).view(s.shape),
-            "infinite: first subtract": lambda s: s.exp() / s.exp().sum(-1)[..., None],
+            "infinite power: first subtract": lambda s: s.exp() / s.exp().sum(-1)[..., None],
             "take exp first": lambda s: s / s.sum(dim=-1, keepdim=True),
             "divide by their sums": lambda s: torch.exp(s - s.max(-1, keepdim=True).values),
             "logarithms": lambda s: s - s.logsumexp(-1, keepdim=True),

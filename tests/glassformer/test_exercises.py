@@ -269,9 +269,7 @@ def headings(chapter):
 
 def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():
     text = (DOCS / "practice" / "exercises.md").read_text()
-    rows = re.findall(
-        r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?) \| `(.*?)` \|$", text, re.M
-    )
+    rows = re.findall(r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?): `(.*?)` \|$", text, re.M)
     order = re.findall(
         r"- ((?:encoder|decoder|family)/\S+\.md)", (DOCS.parent / "mkdocs.yml").read_text()
     )

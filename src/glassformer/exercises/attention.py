@@ -25,7 +25,7 @@ check_softmax = Exercise(
         "All weights together sum to one, and each row should.": (
             lambda scores: scores.exp() / scores.exp().sum()
         ),
-        "e to a score in the thousands is infinite: first subtract the largest score of the row.": (
+        "A score in the thousands has an infinite power: first subtract the largest of its row.": (
             lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True)
         ),
         "The scores are divided by their sum, but nothing makes them positive: take exp first.": (

@@ -23,11 +23,11 @@ def difference(given: Any, wanted: Any) -> str | None:
 
 
 def shown(value: Any) -> str:
-    """A value in a few words: of a tensor the shape, of a float four digits."""
+    """A value in a few words: of a tensor the shape, of a float six digits."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.6g}"
     if value is None or isinstance(value, bool | int | str):
         return repr(value)
     if isinstance(value, list | tuple):
