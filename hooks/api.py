@@ -152,7 +152,10 @@ def _linked_code(html: str, page: Page, reference: Reference) -> str:
 
 
 def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:
-    said = _in_module(symbol, reference.package)
+    module = symbol.name
+    while module not in reference.package.sources:
+        module = module.rpartition(".")[0]
+    said = _in_module(module, reference.package)
 
     def address(code: str) -> str | None:
         found = said.find(code, reference.package)
@@ -173,14 +176,13 @@ def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:
     return Entry(symbol, convert, address, said.imported, place, used).html()
 
 
-def _in_module(symbol: Symbol, package: Package) -> Mentions:
-    """What names mean in the module that a symbol is from."""
-    name = symbol.name
-    while name not in package.sources:
-        name = name.rpartition(".")[0]
-    here = [one for one in package.symbols.values() if one.path == symbol.path]
+@cache
+def _in_module(module: str, package: Package) -> Mentions:
+    """What names mean in a module."""
+    path = package.sources[module].path
+    here = [one for one in package.symbols.values() if one.path == path]
     own = {one.short: one.name for one in here if one.kind not in ("module", "method")}
-    return Mentions({**package.sources[name].imported, **own}, frozenset(), (), ())
+    return Mentions({**package.sources[module].imported, **own}, frozenset(), (), ())
 
 
 def _address(said: Mentions, page: Page, code: str) -> str | None:

@@ -19,6 +19,8 @@ FACT = re.compile(r"(Shapes|Shapes and errors|Source): (.*)", re.DOTALL)
 ITEM = re.compile(r"^(\w[\w., ]*?): (.*?)(?=^\w|\Z)", re.DOTALL | re.MULTILINE)
 NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>')
 TITLES = {"Args": "Arguments"}
+FORMATTER = HtmlFormatter(nowrap=True)
+LEXERS = {kind: kind() for kind in (PythonLexer, PythonConsoleLexer)}
 LONG = 12  # lines of a value that are shown
 
 Convert = Callable[[str], str]
@@ -168,7 +170,7 @@ def headings(module: Symbol) -> list[Symbol]:
 
 @cache  # under `mkdocs serve`, most of it is what it was
 def _coloured(code: str, lexer: type[Lexer]) -> str:
-    return highlight(code, lexer(), HtmlFormatter(nowrap=True)).rstrip("\n")
+    return highlight(code, LEXERS[lexer], FORMATTER).rstrip("\n")
 
 
 def _within(symbol: Symbol) -> list[str]:
