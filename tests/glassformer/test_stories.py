@@ -11,6 +11,8 @@ from glassformer.stories import (
     OPENING,
     SIZES,
     SPECIAL_TOKENS,
+    Dice,
+    Table,
     encode,
     make_stories,
     plot_of,
@@ -178,3 +180,9 @@ def test_ways_to_fill_a_gap_by_hand(word, place, count):
 
 def test_is_installed_with_the_package():
     assert plots_file().is_relative_to(Path(stories.__file__).parent)
+
+
+def test_a_row_has_a_word_for_each_name_of_its_table():
+    dice = Dice([Table(("cat", "colour"), (("tom",),))], Random(0))
+    with pytest.raises(ValueError, match="argument 2 is shorter"):
+        OPENING.sub(dice.fill, "{cat} is {colour}")
