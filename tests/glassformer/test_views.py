@@ -178,6 +178,18 @@ def test_heatmap_names_its_axes():
     assert "key" not in text
 
 
+def test_the_names_of_axes_stand_at_the_middle_of_their_cells():
+    page = Reader(heatmap(torch.rand(2, 5), "ab", "vwxyz").html)
+    cells = [rect for rect in page.all("rect") if float(rect["width"]) > 20]
+    across, up = [text for text in page.all("text") if text["class"] == "axis"][:2]
+    for name, size, text in (("x", "width", across), ("y", "height", up)):
+        starts = [float(cell[name]) for cell in cells]
+        middle = (min(starts) + max(starts) + float(cells[0][size])) / 2
+        assert float(text[name]) == pytest.approx(middle, abs=0.2)
+    x, y = up["x"], up["y"]
+    assert up["transform"] == f"rotate(-90 {x} {y})"
+
+
 def test_heatmap_refuses_what_does_not_fit(unhooked):
     with pytest.raises(ValueError, match=r"shape \(2, 3\) do not fit 3 row words and 2 column"):
         heatmap(torch.rand(2, 3), "abc", "xy")
