@@ -44,7 +44,9 @@ opacity:.85;font-style:normal}
 color:inherit;font:inherit;cursor:pointer}
 @supports selector(:has(a)){.glassformer-arcs:has(fieldset) svg{display:none}{SHOWN}}
 @media (prefers-reduced-motion:reduce){.glassformer-arcs .arc{transition:none}}
-@media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}}
+@media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}
+.glassformer-arcs .word{font-size:29px}.glassformer-arcs .special,
+.glassformer-arcs .share{font-size:20px}}
 @media print{.glassformer-arcs{break-inside:avoid;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}}
 """.replace("\n", "")

@@ -1,0 +1,68 @@
+"""The picture on the home page: complete when it stands still, and alive where it may move."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from browser import launched, served, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+
+ASKS = "() => document.querySelector('.glassformer-arcs .asks')?.textContent"
+
+
+@pytest.fixture(scope="module")
+def address(site) -> Iterator[str]:
+    with served(site) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+def test_without_scripts_all_lines_of_a_head_are_seen_and_another_can_be_chosen(browser, address):
+    with visit(browser, address, javascript=False) as seen:
+        figure = seen.page.locator(".glassformer-arcs")
+        pictures = figure.locator("svg")
+        assert [pictures.nth(k).is_visible() for k in range(3)] == [True, False, False]
+        assert figure.locator("svg").first.locator(".arc").count() > 20
+        figure.get_by_label("the noun").check()
+        assert [pictures.nth(k).is_visible() for k in range(3)] == [False, False, True]
+        assert figure.locator("button").count() == 0
+
+
+def test_a_word_is_asked_by_pointer_by_key_and_by_itself(browser, address):
+    with visit(browser, address) as seen:
+        page, figure = seen.page, seen.page.locator(".glassformer-arcs")
+        tokens = figure.locator("svg").first.locator(".token")
+        tokens.nth(4).hover()
+        assert figure.locator(".says").text_content().startswith("an gives 0.65 to arrow")
+        lit = figure.locator("svg").first.locator(".arc.on")
+        assert {lit.nth(k).get_attribute("data-from") for k in range(lit.count())} == {"4"}
+        tokens.nth(2).focus()
+        assert "flies" in page.evaluate(ASKS)
+        assert tokens.nth(2).get_attribute("aria-label").startswith("flies gives")
+        page.mouse.move(0, 0)
+        page.evaluate("document.activeElement.blur()")
+        page.wait_for_function(
+            "() => !document.querySelector('.asks').textContent.includes('flies')"
+        )
+        figure.get_by_role("button", name="Stop moving").click()
+        page.mouse.move(0, 0)
+        before = page.evaluate(ASKS)
+        page.wait_for_timeout(3200)
+        assert page.evaluate(ASKS) == before
+        assert not seen.complaints
+
+
+def test_who_wants_no_motion_sees_none(browser, address):
+    with visit(browser, address) as seen:
+        seen.page.emulate_media(reduced_motion="reduce")
+        seen.page.reload()
+        before = seen.page.evaluate(ASKS)
+        seen.page.wait_for_timeout(3200)
+        assert seen.page.evaluate(ASKS) == before
