@@ -192,7 +192,7 @@ def _address(said: Mentions, page: Page, code: str) -> str | None:
 
 def _extend_toc(page: Page, module: Symbol) -> None:
     """List a module's functions and classes under it, below the page's own headings."""
-    item = AnchorLink(module.name.removeprefix("glassformer."), module.name, 2)
+    item = AnchorLink(module.name, module.name, 2)
     item.children = [AnchorLink(one.short, one.name, 3) for one in headings(module)]
     top = page.toc.items
     (top[0].children if top else top).append(item)

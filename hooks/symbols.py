@@ -262,7 +262,7 @@ def _values(
     text = source.text(first, last)
     asks = _asked(node.value)
     if asks:  # the rest of an exercise gives its answer away
-        text, doc = f"{text.partition('(')[0]}(...)", f"Asks for {asks}."
+        text, doc = f"{text.partition('(')[0]}(...)", f"Asked for: {asks}."
     for target in targets:
         if isinstance(target, ast.Name) and re.match(r"[A-Za-z]", target.id):
             name = f"{source.module}.{target.id}"
