@@ -28,7 +28,6 @@
     return headings.map((heading, index) => {
       const section = document.createElement("section");
       section.className = "steps-step";
-      section.setAttribute("aria-labelledby", heading.id);
       heading.before(section);
       const next = headings[index + 1];
       while (section.nextSibling && section.nextSibling !== next && !ends(section.nextSibling, section)) {
