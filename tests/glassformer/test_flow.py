@@ -1,10 +1,12 @@
 """A flow shows the calls that were made, in their order, on what they took, and nothing else."""
 
+import re
 from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
 import torch
+from test_views import contrast
 from torch import nn
 
 from glassformer.attention import scaled_dot_product_attention
@@ -14,9 +16,11 @@ from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
 from glassformer.multihead import MultiHeadAttention
 from glassformer.transformer import Transformer
 from glassformer.views import beside, flow
+from glassformer.views.flow import DEEPEST, STYLE
 from glassformer.views.path import Axes
 from glassformer.views.plan import lay_out
 from glassformer.views.trace import trace
+from glassformer.views.view import DARK, LIGHT
 
 SEQ, TGT, HEADS, D_MODEL, D_FF = 5, 3, 2, 14, 11
 SMALL = {
@@ -208,6 +212,14 @@ def test_the_picture_is_well_formed_and_told_in_words(translator):
     assert caption.text == "a < b"
     drawn = [text.text for text in figure.iter("text")]
     assert {"encoder", "decoder", "cross_attention", "lm_head"} <= set(drawn)
+
+
+@pytest.mark.parametrize(("theme", "paper", "ink"), [(LIGHT, 253, 0x1C), (DARK, 0x15, 0xE2)])
+def test_small_words_can_be_read_on_the_bluest_box(theme, paper, ink):
+    blue = bytes.fromhex(re.search("--cell:#(......)", theme)[1])
+    box = [DEEPEST * c + (1 - DEEPEST) * paper for c in blue]
+    faded = float(re.search(r"\.small\{[^}]*opacity:([.\d]+)", STYLE)[1])
+    assert contrast(box, [faded * ink + (1 - faded) * c for c in box]) >= 4.5
 
 
 def test_as_text():

@@ -11,6 +11,7 @@ from glassformer.views.view import SHADOWS, THEME, UNSEEN, View
 
 EDGE = 6.0  # room around the picture
 TIP = 6.0  # the length of an arrow's head
+DEEPEST = 0.42  # blue of a box that holds all parameters: what stands on it can be read
 PHONE = 300  # what a phone's column holds
 NARROWEST = 0.8  # of its size; a narrower window scrolls
 
@@ -159,7 +160,7 @@ def paint_box(box: Box, node: Node, nodes: Sequence[Node], all_parameters: float
         f'height="{box.height:.1f}" rx="{5 if node.kind else 13}"'
     )
     share = node.times * node.parameters / all_parameters if all_parameters else 0
-    ink = f'<rect class="ink" {place} fill-opacity="{0.5 * share**0.7:.3f}"/>' if share else ""
+    ink = f'<rect class="ink" {place} fill-opacity="{DEEPEST * share**0.7:.3f}"/>' if share else ""
     return f'<rect class="box" {place}/>{ink}{"".join(texts)}'
 
 
