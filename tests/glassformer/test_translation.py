@@ -1,5 +1,7 @@
 """The translator: its tokens, what it is asked for, and that it learns."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -63,6 +65,19 @@ def test_an_epoch_has_every_pair_once(monkeypatch):
             pair.german for pair in pairs
         )
     assert found[:5] != found[5:]
+
+
+def test_a_batch_holds_pairs_that_are_about_equally_long(monkeypatch, corpus):
+    """No pair is longer, with both of its sentences, than one of a batch of longer ones."""
+    monkeypatch.setattr(translation, "BATCH", 37)
+    found = list(batches(corpus.train[:1000]))
+    ranges = sorted(
+        (min(lengths), max(lengths))
+        for batch in found[: len(found) // translation.EPOCHS]
+        for lengths in [[len(f"{one.english} {one.german}".split()) for one in batch]]
+    )
+    assert all(longest <= least for (_, longest), (least, _) in itertools.pairwise(ranges))
+    assert ranges[0][1] < ranges[-1][0]
 
 
 def test_training_learns(monkeypatch):
