@@ -2,7 +2,7 @@
 # `make` alone lists the commands.
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test build check check-versions bench clean
+.PHONY: help serve test build pdf check check-versions bench clean
 .DELETE_ON_ERROR:
 
 # The first interpreter that is new enough; `make PYTHON=/path/to/python serve` names another.
@@ -35,6 +35,9 @@ test: $(READY) ## run every test: package, engine, chapters, site, browser
 
 build: $(READY) ## build the site into site/
 	$(BIN)/mkdocs build --strict
+
+pdf: build ## print the whole book into site/glassformer.pdf (needs Chromium)
+	$(BIN)/python tools/pdf.py site site/glassformer.pdf
 
 check: $(READY) ## formatting, lint, types and the walls between the packages
 	$(BIN)/ruff format --check .

@@ -1,5 +1,6 @@
 """A real browser for tests: serves a folder, opens its pages, and keeps what went wrong."""
 
+import gzip
 import os
 import shutil
 import threading
@@ -64,9 +65,16 @@ def executable() -> str:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serves a folder on a free port of 127.0.0.1; yields its address, with a slash at the end."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+def served(folder: Path, sent: list[tuple[str, int]] | None = None) -> Iterator[str]:
+    """Serves a folder on a free port of 127.0.0.1; yields its address, with a slash at the end.
+
+    Args:
+        folder: What to serve.
+        sent: Takes the path and the size of each answer, as it went over the wire: text is then
+            compressed, as hosts of static sites do.
+    """
+    handler = Quiet if sent is None else partial(Compressing, sent)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -89,6 +97,35 @@ class Quiet(SimpleHTTPRequestHandler):
 
     def log_message(self, *arguments: object) -> None:
         pass
+
+
+class Compressing(Quiet):
+    """One that compresses text, lets browsers keep what it sends, and counts its bytes."""
+
+    def __init__(self, sent: list[tuple[str, int]], *args: Any, **kwargs: Any) -> None:
+        self.sent = sent
+        super().__init__(*args, **kwargs)
+
+    def do_GET(self) -> None:
+        path = self.translate_path(self.path)
+        file = (
+            Path(path, "index.html") if os.path.isdir(path) and path.endswith("/") else Path(path)
+        )
+        if not file.is_file():
+            super().do_GET()
+            return
+        data = file.read_bytes()
+        packed = file.suffix not in (".woff2", ".png")
+        data = gzip.compress(data, 6) if packed else data
+        self.sent.append((self.path, len(data)))
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(str(file)))
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Cache-Control", "max-age=600")
+        if packed:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.wfile.write(data)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ TEXTS = [
     ".ci/run",
     *(str(p.relative_to(ROOT)) for p in (ROOT / ".github").rglob("*.yml")),
 ]
-TARGETS = {"serve", "test", "build", "check", "check-versions", "bench", "clean"}
+TARGETS = {"serve", "test", "build", "pdf", "check", "check-versions", "bench", "clean"}
 
 
 def make(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

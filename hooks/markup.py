@@ -1,0 +1,75 @@
+"""Last touches to the markup of every page: what the theme and the views leave undone.
+
+A MkDocs hook. What it repairs, the checks of `tests/book/test_pages.py` found: without it pages
+would not be valid HTML, not whole for those who listen to them, and too heavy.
+"""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+# What the templates of the theme say, and what they should: an empty `tabindex` is no number,
+# a checkbox completes nothing, and a dialog has a name.
+THEME = {
+    ' tabindex=""': "",
+    'type="checkbox" id="__drawer" autocomplete="off"': 'type="checkbox" id="__drawer"',
+    'type="checkbox" id="__search" autocomplete="off"': 'type="checkbox" id="__search"',
+    'data-md-component="search" role="dialog">': (
+        'data-md-component="search" role="dialog" aria-label="Search">'
+    ),
+}
+EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
+# A style of its own belongs to a drawing or a shadow tree; any other is the page's.
+STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
+PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
+
+
+def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
+    """Finish a page."""
+    return finished(output, page, config)
+
+
+def on_post_template(output_content: str, *, template_name: str, config: MkDocsConfig) -> str:
+    """Repair a page that no Markdown file stands for, such as the one for missing addresses."""
+    return repaired(output_content) if template_name.endswith(".html") else output_content
+
+
+def finished(html: str, page: Page, config: MkDocsConfig) -> str:
+    """The page repaired, and the numbers of its views put aside until they are drawn."""
+
+    def put_aside(found: re.Match[str]) -> str:
+        data = base64.b64decode(found[1])
+        target = f"assets/views/{hashlib.sha256(data).hexdigest()[:16]}.bin"
+        file = Path(config.site_dir, target)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+        return f'data-packed-url="{get_relative_url(target, page.url)}"'
+
+    return PACKED.sub(put_aside, repaired(html))
+
+
+def repaired(html: str) -> str:
+    """The page with the theme's slips mended, no empty headers, and all styles in its head."""
+    for said, meant in THEME.items():
+        html = html.replace(said, meant)
+    return styles_in_head(EMPTY_HEADER.sub(r"<td\1></td>", html))
+
+
+def styles_in_head(html: str) -> str:
+    """Each style once, in the head: views bring theirs along, the same for many views."""
+    head, end, body = html.partition("</head>")
+    styles: dict[str, None] = {}
+
+    def take(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[0]
+        styles[found[0]] = None
+        return ""
+
+    body = STYLES.sub(take, body)
+    return head + "".join(styles) + end + body

