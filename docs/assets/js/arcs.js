@@ -51,20 +51,18 @@ document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
   figure.addEventListener("change", () => show(asks));
   new IntersectionObserver(([entry]) => (seen = entry.isIntersecting)).observe(figure);
 
-  const pause = document.createElement("button");
+  const pause = figure.querySelector("button");
   let moves = !still.matches;
   const label = () => {
     pause.textContent = moves ? "❚❚" : "▶";
     pause.setAttribute("aria-label", moves ? "Stop moving from word to word" : "Move from word to word");
   };
-  pause.type = "button";
   pause.addEventListener("click", () => {
     moves = !moves;
     held = false;
     label();
   });
   label();
-  (figure.querySelector("fieldset") ?? figure).append(pause);
 
   const count = pictures[0].querySelectorAll(".token").length;
   setInterval(() => {

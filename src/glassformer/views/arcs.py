@@ -17,8 +17,8 @@ BETWEEN = 26.0  # words
 
 STYLE = """
 .glassformer-arcs{position:relative;margin:1.2em 0;color:inherit;font-family:inherit}
-.glassformer-arcs fieldset{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;justify-content:center;
-margin:0;padding:0;border:0;font-size:.9em}
+.glassformer-arcs :is(.controls,fieldset){display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;
+justify-content:center;margin:0;padding:0;border:0;font-size:.9rem}
 .glassformer-arcs label{display:flex;gap:.4em;align-items:center;min-height:28px;cursor:pointer}
 .glassformer-arcs input{margin:0;accent-color:var(--pos)}
 .glassformer-arcs svg{display:block;width:100%;height:auto;margin:auto;overflow:visible;
@@ -41,7 +41,8 @@ opacity:.85;font-style:normal}
 .glassformer-arcs.live .token{cursor:pointer;outline:0}
 .glassformer-arcs.live .token:focus-visible .hit{stroke:var(--pos);stroke-width:2}
 .glassformer-arcs button{min-width:28px;min-height:28px;padding:0;border:0;background:none;
-color:inherit;font:inherit;cursor:pointer}
+color:inherit;font:inherit;cursor:pointer;visibility:hidden}
+.glassformer-arcs.live button{visibility:visible}
 @supports selector(:has(a)){.glassformer-arcs:has(fieldset) svg{display:none}{SHOWN}}
 @media (prefers-reduced-motion:reduce){.glassformer-arcs .arc{transition:none}}
 @media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}
@@ -108,16 +109,17 @@ def arcs(
 
 
 def choice(names: list[str], tokens: list[str]) -> str:
-    """One button a head, if there are several."""
+    """One button a head, if there are several, and room for the one that stops the motion."""
+    stop = '<button type="button">❚❚</button>'
     if len(names) == 1:
-        return ""
+        return f'<div class="controls">{stop}</div>'
     group = "arcs-" + hashlib.sha256("\0".join([*names, *tokens]).encode()).hexdigest()[:8]
     options = "".join(
         f'<label><input type="radio" name="{group}" value="{k}"{" checked" * (k == 0)}>'
         f"{escape(name)}</label>"
         for k, name in enumerate(names)
     )
-    return f'<fieldset><legend style="{UNSEEN}">Head</legend>{options}</fieldset>'
+    return f'<fieldset><legend style="{UNSEEN}">Head</legend>{options}{stop}</fieldset>'
 
 
 def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
