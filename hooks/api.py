@@ -211,5 +211,6 @@ def _front(file: File) -> dict[str, Any]:
 
 
 def _first_heading(file: File) -> str:
-    found = re.search(r"^(?:# )+(.*)$", file.content_string, re.MULTILINE)
+    """The title of a page that names none in its front matter, or of a lab."""
+    found = re.search(r"^(?:# )?# (?!%%)(.*)$", file.content_string, re.MULTILINE)
     return found[1] if found else file.name

@@ -151,6 +151,8 @@ def test_entries_lead_back_to_the_chapters_that_show_and_use_them(site, entries)
     assert 'href="../../../decoder/masks/">' in used
     assert "encoder/attention/" not in used
     assert (site / address / "index.html").exists()
+    heatmap = entries["glassformer.views.grid.heatmap"][1]
+    assert 'labs/heads/">Your sentence, head by head</a>' in heatmap
 
 
 def test_shown_code_and_imports_lead_to_the_entries(site):

@@ -19,10 +19,12 @@ FIRST_HITS = {
     "padding_mask": "reference/api/attention/",
     "TransformerConfig": "reference/api/models/",
     "from_hf": "reference/api/",
-    # an error, as Python prints it: who raises it, or the section on the mistake
+    # an error, as Python prints it: the chapter that shows who raises it, or the mistake
     "num_heads must divide d_model": "encoder/many-heads/",
     "ValueError: num_heads (10) must divide d_model (768)": "encoder/many-heads/",
-    "attn_mask of shape (2, 3) does not broadcast to the scores' shape": "reference/api/attention/",
+    "attn_mask of shape (2, 3) does not broadcast to the scores' shape": "decoder/masks/",
+    "query and key must have the same width to be multiplied": "encoder/attention/",
+    "the cache was filled by another model": "decoder/generation/",
     # a concept: its chapter
     "attention": "encoder/attention/",
     "softmax axis": "encoder/attention/",
@@ -39,9 +41,6 @@ SECTIONS = {
     "MultiHeadAttention": "reference/api/attention/#glassformer.multihead.MultiHeadAttention",
     "softmax axis": "encoder/attention/#softmax-over-the-wrong-axis",
     "num_heads must divide d_model": "encoder/many-heads/#which-number-must-divide-which",
-    "attn_mask of shape (2, 3) does not broadcast to the scores' shape": (
-        "reference/api/attention/#glassformer.attention.attention_scores"
-    ),
 }
 
 
@@ -83,6 +82,13 @@ def test_the_first_hit_is_the_right_page(page: Any, query: str) -> None:
 def test_the_right_section_stands_first_on_its_page(page: Any, query: str) -> None:
     found = hits(page, query)
     assert next(link for link in found if "#" in link) == SECTIONS[query]
+
+
+def test_the_entry_of_what_raises_an_error_is_on_the_second_page_at_the_latest(page: Any) -> None:
+    found = hits(page, "attn_mask of shape (2, 3) does not broadcast to the scores' shape")
+    pages = list(dict.fromkeys(link.partition("#")[0] for link in found))
+    assert "reference/api/attention/" in pages[:2], pages
+    assert "reference/api/attention/#glassformer.attention.attention_scores" in found
 
 
 def test_nothing_is_found_for_what_stands_nowhere(page: Any) -> None:
