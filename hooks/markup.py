@@ -57,6 +57,8 @@ def repaired(html: str) -> str:
     """The page with the theme's slips mended, no empty headers, and all styles in its head."""
     for said, meant in THEME.items():
         html = html.replace(said, meant)
+    if 'id="__toc"' not in html:  # a page without headings has a label for it nevertheless
+        html = html.replace(' for="__toc"', "")
     return styles_in_head(EMPTY_HEADER.sub(r"<td\1></td>", html))
 
 

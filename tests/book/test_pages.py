@@ -245,6 +245,7 @@ NEWER = (
     "Attribute “shadowrootmode” not allowed",
     "Attribute “autocorrect” not allowed",
     "Element “path” is missing required attribute “d”",  # SVG 2 allows a path that draws nothing
+    "Bad value “group” for attribute “role” on element “svg”",
     "Duplicate ID",  # it looks into shadow trees; test_site.py has a test of ids
     "CSS: ",  # its CSS has no `:is`, no `color-mix` and no nesting
 )
