@@ -81,7 +81,7 @@ def test_every_number_is_what_a_count_of_the_chapters_gives(ledger):
     programs = [chapter["blocks"] + chapter["pycon"] for chapter in chapters.values()]
     run_by_tests = {"programs": sum(programs), "notebooks": len(test_notebooks.CHAPTERS)}
     assert ledger["totals"] == totals | run_by_tests
-    assert list(chapters) == test_payloads.CHAPTERS  # each with all of its programs
+    assert sorted(chapters) == sorted(test_payloads.CHAPTERS)  # each with all of its programs
     reasons = sum((chapter["reasons"] for chapter in chapters.values()), Counter())
     assert ledger["exemptions"] == dict(reasons)
     assert totals["blocks"] > 300
@@ -122,8 +122,9 @@ def test_the_page_says_what_the_file_says(site, ledger):
 
 def test_pages_stand_in_reading_order_under_their_titles(site):
     titles = [row[0] for row in table(site, "pages")]
-    assert titles[:3] == ["Home", "Tokens and embeddings", "Attention"]
-    assert titles.index("Masks") < titles.index("Topics") < titles.index("Contributing")
+    order = ["Home", "Tokens and embeddings", "Attention", "Masks", "Topics", "Contributing"]
+    places = [titles.index(title) for title in order]
+    assert places == sorted(places)
 
 
 def test_it_names_the_versions_that_are_installed_and_the_weights_that_were_published(ledger):
