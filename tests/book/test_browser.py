@@ -1,4 +1,4 @@
-"""What a reader sees: each page in a real browser, light and dark, narrow and wide."""
+"""What a reader sees and does, in a real browser; what all pages share is in test_pages.py."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,33 +8,7 @@ import pytest
 
 from browser import launched, served, visit
 
-ROOT = Path(__file__).parents[2]
-PAGES = [
-    "" if path.stem == "index" else f"{path.relative_to(ROOT / 'docs').with_suffix('')}/"
-    for path in sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs/labs").glob("*.py")])
-]
-WIDTHS = [360, 1280]
-
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
-
-# What sticks out of the window to the right, and is not inside a box that scrolls by itself.
-STICKING_OUT = """() => [...document.querySelectorAll('main *')].filter(element => {
-  const box = element.getBoundingClientRect();
-  if (box.width === 0 || box.right <= innerWidth + 1) return false;
-  for (let e = element; e && e.tagName !== 'MAIN'; e = e.parentElement) {
-    const style = getComputedStyle(e);
-    if (style.overflowX !== 'visible' || style.clipPath !== 'none') return false;
-  }
-  return true;
-}).map(element => element.outerHTML.slice(0, 120))"""
-
-# Custom elements are the viewers; they draw into a shadow of their own.
-VIEWERS = "[...document.querySelectorAll('main *')].filter(e => e.tagName.includes('-'))"
-DRAWN = f"""() => {VIEWERS}.map(view => {{
-  const root = view.shadowRoot ?? view;
-  const marks = root.querySelectorAll('svg line, svg path, svg rect, canvas').length;
-  return [view.tagName.toLowerCase(), marks, view.getBoundingClientRect().height];
-}})"""
 
 
 @pytest.fixture(scope="module")
@@ -49,47 +23,18 @@ def browser() -> Iterator[Any]:
         yield browser
 
 
-def scroll_through(page: Any) -> None:
-    """Bring every part of the page near the screen, as a reader does; then wait for the views."""
-    height = page.evaluate("document.documentElement.scrollHeight")
-    for y in range(0, height + 1, 600):
-        page.evaluate(f"window.scrollTo(0, {y})")
-        page.wait_for_timeout(30)
-    for index in range(page.evaluate(f"{VIEWERS}.length")):
-        page.evaluate(f"{VIEWERS}[{index}].scrollIntoView({{block: 'center'}})")
-        page.wait_for_function(
-            f"() => ({VIEWERS}[{index}].shadowRoot ?? {VIEWERS}[{index}])"
-            ".querySelectorAll('svg line, svg path, svg rect, canvas').length > 0",
-            timeout=20_000,
-        )
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("path", PAGES)
-def test_page(browser: Any, address: str, path: str, width: int, dark: bool) -> None:
-    with visit(browser, address + path, width=width, dark=dark) as seen:
-        scroll_through(seen.page)
-        assert not seen.foreign
-        assert not seen.complaints
-        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
-        assert not seen.page.evaluate(STICKING_OUT)
-        for name, marks, height in seen.page.evaluate(DRAWN):
-            assert marks > 10, name
-            assert height > 100, name
-        scheme = seen.page.evaluate("document.body.dataset.mdColorScheme")
-        assert scheme == ("slate" if dark else "default")
-
-
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_heatmaps_are_drawn_with_words_and_colours(browser, address, dark):
-    with visit(browser, address, dark=dark) as seen:
-        heatmap = seen.page.locator("figure svg").first
-        assert {"[CLS]", "time", "arrow"} <= set(heatmap.locator("text").all_text_contents())
-        fills = heatmap.locator("rect").evaluate_all(
-            "cells => new Set(cells.map(c => getComputedStyle(c).fillOpacity)).size"
+    with visit(browser, address + "encoder/many-heads/", dark=dark) as seen:
+        maps = seen.page.locator(".glassformer-heatmap svg").evaluate_all(
+            """maps => maps.map(map => [
+              [...map.querySelectorAll('text')].map(t => t.textContent),
+              new Set([...map.querySelectorAll('rect')].map(
+                r => getComputedStyle(r).fillOpacity)).size,
+            ])"""
         )
-        assert fills > 5
+    colours = [count for words, count in maps if {"[CLS]", "time", "arrow"} <= set(words)]
+    assert max(colours) > 20
 
 
 def test_the_ring_beside_a_claim_opens_its_check(browser, address):
@@ -107,16 +52,78 @@ def test_the_ring_beside_a_claim_opens_its_check(browser, address):
 
 
 def test_the_page_can_be_read_without_javascript(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    try:
-        page = context.new_page()
-        page.goto(address + "encoder/attention/")
-        assert page.locator("math").first.is_visible()
-        assert page.locator(".proofbook-output svg").first.is_visible()
-        assert page.locator("h2").first.is_visible()
+    """Formulas, pictures, outputs and links are there; folds and tabs open."""
+    with visit(browser, address + "encoder/seeing-attention/", javascript=False) as seen:
+        page = seen.page
+        for what in (".proofbook-output svg", "h2", "article table", ".proofbook-output pre"):
+            assert page.locator(what).locator("visible=true").count(), what
         assert page.get_by_role("link", name="Many heads").first.is_visible()
-    finally:
-        context.close()
+        words = page.locator("glassformer-view details").first
+        assert not words.locator("table").is_visible()
+        words.locator("summary").click()
+        assert words.locator("table").is_visible()
+    with visit(browser, address + "encoder/attention/", javascript=False) as seen:
+        assert seen.page.locator("math").first.is_visible()
+
+
+def test_the_index_of_the_search_is_fetched_when_it_is_needed(browser, address):
+    def asked(seen):
+        return any("search_index" in url for url in seen.requests)
+
+    with visit(browser, address + "encoder/attention/") as seen:
+        seen.page.wait_for_load_state("networkidle")
+        assert not asked(seen)
+        seen.page.keyboard.press("/")
+        seen.page.keyboard.type("softmax")
+        seen.page.wait_for_selector(".md-search-result__link")
+        assert asked(seen)
+        assert not seen.complaints
+
+
+def test_a_missing_page_searches_and_leads_on(browser, address):
+    with visit(browser, address + "404.html") as seen:
+        page = seen.page
+        assert page.get_by_role("link", name="Tokens and embeddings").first.is_visible()
+        page.get_by_label("Search the book for").fill("rotary")
+        page.get_by_role("button", name="Search").click()
+        page.wait_for_selector(".md-search-result__link")
+        assert page.url.startswith(address)
+        assert not seen.complaints
+
+
+def test_with_fewer_colours_everything_is_still_told_apart(browser, address):
+    """In forced colours, marks that are drawn by colour alone keep theirs, and focus is seen."""
+
+    def cells(page):
+        return page.locator(".glassformer-heatmap rect").evaluate_all(
+            "cells => cells.map(c => getComputedStyle(c).fill)"
+        )
+
+    with visit(browser, address + "encoder/attention/") as seen:
+        page = seen.page
+        before = cells(page)
+        page.emulate_media(forced_colors="active")
+        assert cells(page) == before
+        ground = page.locator(".proofbook-html").first
+        assert ground.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(253, 252, 249)"
+        page.keyboard.press("Tab")
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        ring = page.locator(".proofbook-sign").first
+        assert ring.evaluate("e => getComputedStyle(e, '::before').borderTopStyle") == "solid"
+
+
+def test_nothing_glides_for_those_who_ask_for_stillness(browser, address):
+    with visit(browser, address + "encoder/seeing-attention/") as seen:
+        page = seen.page
+        moving = """() => [...document.querySelectorAll('*')].filter(e => {
+          const s = getComputedStyle(e);
+          const longest = t => Math.max(...t.split(',').map(parseFloat));
+          return longest(s.transitionDuration) > 0.01 || longest(s.animationDuration) > 0.01;
+        }).length"""
+        assert page.evaluate(moving) > 0
+        page.emulate_media(reduced_motion="reduce")
+        assert page.evaluate(moving) == 0
+        assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
 
 
 def test_formulas_are_set_in_the_books_mathematical_font(browser, address):
