@@ -1,13 +1,14 @@
 """Last touches to the markup of every page: what the theme and the views leave undone.
 
 A MkDocs hook. What it repairs, the checks of `tests/book/test_pages.py` found: without it pages
-would not be valid HTML, not whole for those who listen to them, and too heavy.
+would not be valid HTML, not whole for those who listen to them, and too heavy and slow.
 """
 
 import base64
 import hashlib
 import re
 from pathlib import Path
+from posixpath import dirname, join, normpath
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
@@ -26,7 +27,17 @@ THEME = {
 EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 # A style of its own belongs to a drawing or a shadow tree; any other is the page's.
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
+SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+\.css)">\s*')
+IN_SHEET = re.compile(r"url\(([\"']?)(?!data:|[#/\"'])")
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
+
+
+joined: dict[tuple[str, ...], str] = {}
+
+
+def on_pre_build(*, config: MkDocsConfig) -> None:
+    """Forget the style sheets of the last build, which may have been edited."""
+    joined.clear()
 
 
 def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
@@ -50,7 +61,37 @@ def finished(html: str, page: Page, config: MkDocsConfig) -> str:
         file.write_bytes(data)
         return f'data-packed-url="{get_relative_url(target, page.url)}"'
 
-    return PACKED.sub(put_aside, repaired(html))
+    html = one_sheet(repaired(html), page.url, Path(config.site_dir))
+    return PACKED.sub(put_aside, html)
+
+
+def one_sheet(html: str, url: str, site: Path) -> str:
+    """The page with one style sheet for all that it asks for: each is a wait before the first word.
+
+    Args:
+        html: The page.
+        url: Its address in the site.
+        site: The folder of the site, where the sheets already are.
+    """
+    head, end, body = html.partition("</head>")
+    folder = url if url.endswith("/") else dirname(url)
+    names = tuple(normpath(join(folder, link)) for link in SHEETS.findall(head))
+    if len(names) < 2:
+        return html
+    if names not in joined:
+        text = "\n".join(sheet_of(site, name) for name in names)
+        joined[names] = f"assets/css/{hashlib.sha256(text.encode()).hexdigest()[:8]}.css"
+        (site / joined[names]).write_text(text, encoding="utf-8")
+    link = f'<link rel="stylesheet" href="{get_relative_url(joined[names], url)}">\n'
+    first = SHEETS.search(head)
+    assert first
+    return head[: first.start()] + link + SHEETS.sub("", head[first.start() :]) + end + body
+
+
+def sheet_of(site: Path, name: str) -> str:
+    """A style sheet as it reads from `assets/css/`."""
+    text = (site / name).read_text(encoding="utf-8").replace("/*# sourceMappingURL", "/* ")
+    return IN_SHEET.sub(rf"url(\1{get_relative_url(dirname(name) + '/', 'assets/css/')}", text)
 
 
 def repaired(html: str) -> str:

@@ -102,6 +102,8 @@ class Quiet(SimpleHTTPRequestHandler):
 class Compressing(Quiet):
     """One that compresses text, lets browsers keep what it sends, and counts its bytes."""
 
+    protocol_version = "HTTP/1.1"  # many answers over one connection
+
     def __init__(self, sent: list[tuple[str, int]], *args: Any, **kwargs: Any) -> None:
         self.sent = sent
         super().__init__(*args, **kwargs)

@@ -213,6 +213,7 @@ class Explainer:
         only.attrib.pop("data-aid", None)
         link = SubElement(holder, "a", {"class": "symbol-link", "href": self._address(symbol)})
         link.set("data-aid", self._text(symbol))
+        link.set("aria-label", f"{''.join(math.itertext())}: {symbol.meaning}")
         link.append(math)
 
     def _list(self, symbols: list[Symbol]) -> Element:
@@ -225,6 +226,7 @@ class Explainer:
             term = SubElement(row, "dt")
             link = SubElement(term, "a", {"href": self._address(symbol)})
             link.append(_drawn(symbol.tex))
+            link.set("aria-label", "".join(link.itertext()))  # formulas give links no name yet
             SubElement(row, "dd").text = self._text(symbol)
         return details
 

@@ -124,8 +124,10 @@ def test_a_page_is_explained_with_the_values_of_its_run(tmp_path):
     pages = {"deep/page.md": PAGE, "notes/notation.md": NOTATION, "steps.md": "# Steps\n"}
     site = build(make_book(tmp_path, pages, config=CONFIG))
     html = (site / "deep/page/index.html").read_text(encoding="utf-8")
-    linked = re.findall(r'<a class="symbol-link" data-aid="([^"]*)" href="([^"]*)">', html)
-    assert linked == [("narrow width; here 7", "../../notes/notation/#d_k")]
+    linked = re.findall(
+        r'<a aria-label="([^"]*)" class="symbol-link" data-aid="([^"]*)" href="([^"]*)">', html
+    )
+    assert linked == [("dk: narrow width", "narrow width; here 7", "../../notes/notation/#d_k")]
     lists = re.findall(r'<details class="symbols".*?</details>', html, re.DOTALL)
     meanings = [re.findall("<dd>(.*?)</dd>", one) for one in lists]
     assert meanings == [
