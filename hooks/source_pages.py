@@ -51,7 +51,8 @@ def page_of(path: str, code: str) -> str:
     formatter = HtmlFormatter(nowrap=True)
     lines = highlight(code, PythonLexer(stripnl=False), formatter).rstrip("\n").split("\n")
     numbered = "\n".join(
-        f'<span class="line" id="L{n}"><a href="#L{n}" tabindex="-1" aria-hidden="true" data-n="{n}"></a>{line}</span>'
+        f'<span class="line" id="L{n}">'
+        f'<a href="#L{n}" tabindex="-1" aria-hidden="true" data-n="{n}"></a>{line}</span>'
         for n, line in enumerate(lines, start=1)
     )
     head = f"---\ntitle: {path}\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n"
