@@ -1,6 +1,9 @@
 """For every test: no network, and the shapes in glassformer's signatures checked at each call."""
 
 import os
+import re
+from functools import cache
+from pathlib import Path
 
 # Read when huggingface_hub and tokenizers are imported, so set before anything imports them.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -8,6 +11,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 import pytest
 from jaxtyping import install_import_hook
+from xdist.scheduler import LoadScopeScheduling
 
 install_import_hook("glassformer", "beartype.beartype")
 
@@ -17,3 +21,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.timeout(180, func_only=True))
+
+
+class TogetherScheduling(LoadScopeScheduling):
+    """Sends the files of a group to one worker, which builds the site that they look at.
+
+    xdist's own `loadgroup` says the group in a test's id, which pytest 9.2 does not let it
+    change, so that each worker would build the site and visit all of its pages.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid.partition("::")[0]) or nodeid
+
+
+@cache
+def group_of(file: str) -> str:
+    """The group that a file of tests names; "" where it names none."""
+    text = (Path(__file__).parents[1] / file).read_text(encoding="utf-8")
+    named = re.search(r'xdist_group\("([^"]+)"\)', text)
+    return named[1] if named else ""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> TogetherScheduling:
+    """Tests of one group run on one worker."""
+    return TogetherScheduling(config, log)
