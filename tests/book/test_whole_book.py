@@ -94,7 +94,7 @@ PAPER = """() => {
   const all = what => [...document.querySelectorAll(what)];
   const pages = all('article pre').filter(shown);
   return {
-    ink: getComputedStyle(document.querySelector('article p')).color,
+    ink: getComputedStyle(document.querySelector('article h2 + p')).color,
     paper: getComputedStyle(document.body).backgroundColor,
     frame: all('.md-header, .md-footer, .md-sidebar, .md-top, .headerlink, .md-code__nav')
       .filter(shown).length,
