@@ -60,10 +60,10 @@ KINDS_OF_CODE = """known => {
   }
   return [...fresh];
 }"""
-# All words of the page, folded away or not, less those of what scripts put in to be pressed.
+# All words of the page, folded away or not, less what scripts write.
 WORDS = """() => {
   const article = document.querySelector('article').cloneNode(true);
-  article.querySelectorAll('button, .steps-bar').forEach(e => e.remove());
+  article.querySelectorAll('button, .steps-bar, .share, .says').forEach(e => e.remove());
   return article.textContent.match(/[\\p{L}\\p{N}]+/gu) ?? [];
 }"""
 
