@@ -100,7 +100,7 @@ PAPER = """() => {
       .filter(shown).length,
     folds: all('article details').length,
     folded: all('article details > :not(summary, .proofbook-download)')
-      .filter(e => !shown(e)).length,
+      .filter(e => shown(e.parentElement) && !shown(e)).length,
     cut: pages.filter(e => e.scrollWidth > e.clientWidth + 1).length,
   };
 }"""
