@@ -33,21 +33,18 @@ He said "[2 of *7*]{ .literal reason="quotation" }".
 ABOUT = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
 
 
+def face(book):
+    """The face of a page whose files are named and lie nowhere."""
+    urls = (lambda name, path: name), (lambda name, text: name)
+    return PageFace(book, "docs/p.md", ABOUT, *urls, Notebooks())
+
+
 @pytest.fixture
 def shown(tmp_path):
     make_book(tmp_path, {}, {"src/lib.py": "def f():\n    return 1\n"})
     with Book(load(tmp_path / "mkdocs.yml")) as book:
         weaver = Weaver()
-        weaver.turn(
-            PageFace(
-                book,
-                "docs/p.md",
-                ABOUT,
-                lambda name, path: name,
-                lambda name, text: name,
-                Notebooks(),
-            )
-        )
+        weaver.turn(face(book))
         yield Markdown(extensions=[weaver]).convert(PAGE)
 
 
@@ -89,16 +86,7 @@ def test_colours_are_kept_unless_lines_have_ids(tmp_path, options, kept):
         weaver = Weaver()
         configs = {"pymdownx.highlight": options}
         md = Markdown(extensions=["pymdownx.highlight", weaver], extension_configs=configs)
-        weaver.turn(
-            PageFace(
-                book,
-                "docs/p.md",
-                ABOUT,
-                lambda name, path: name,
-                lambda name, text: name,
-                Notebooks(),
-            )
-        )
+        weaver.turn(face(book))
         html = md.convert(TWICE)
         assert len(book.highlighted) == kept
     assert html.count('<span class="n">x</span>') == 2
