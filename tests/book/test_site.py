@@ -117,6 +117,13 @@ def test_shown_code_leads_to_its_first_line(site, chapters):
     assert shown > 5
 
 
+def test_no_rule_has_each_element_measured_anew_when_a_page_opens(site):
+    sheets = [path.read_text() for path in site.glob("assets/css/????????.css")]
+    assert sheets
+    assert all("data-md-color-primary" in sheet for sheet in sheets)  # the theme's rules are there
+    assert not any("data-md-color-switching" in sheet for sheet in sheets)
+
+
 def test_fonts_of_the_style_sheet_are_served_with_their_licence(site):
     css = (site / "assets/css/fonts.css").read_text()
     named = set(re.findall(r"fonts/([\w.-]+\.woff2)", css))

@@ -92,3 +92,42 @@ def test_colours_are_kept_unless_lines_have_ids(tmp_path, options, kept):
     assert html.count('<span class="n">x</span>') == 2
     ids = re.findall(r' id="(row[^"]*)"', html)
     assert len(ids) == len(set(ids)) == (2 if options else 0)
+
+
+BLOCKS = """\
+```python
+class Rule:
+    def _repr_html_(self):
+        return "<hr>"
+```
+
+```python
+x = 1
+```
+
+```python
+x = 1
+y = 2
+z = 3
+```
+
+```python
+print(x)
+```
+
+```python
+Rule()
+```
+"""
+
+
+def test_room_is_left_for_what_a_block_shows(tmp_path):
+    make_book(tmp_path, {}, {})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        weaver = Weaver()
+        weaver.turn(face(book))
+        html = Markdown(extensions=[weaver]).convert(BLOCKS)
+    _, one, three, printed, drawn = map(int, re.findall(r'style="--lines: (\d+)"', html))
+    assert three - one == 2  # two lines of code more
+    assert 1 <= printed - one <= 3  # what was printed, with the space around it
+    assert drawn - one > 10  # a picture

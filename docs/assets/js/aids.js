@@ -67,3 +67,13 @@ addEventListener("click", event => {
     show(one);
   } else if (!one && !tip.contains(event.target)) hide();
 });
+
+// A formula wider than the page scrolls, by keys too.
+const reach = new ResizeObserver(seen => {
+  for (const { target } of seen) {
+    const block = target.closest(".maths-block");
+    if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+    else block.removeAttribute("tabindex");
+  }
+});
+for (const part of document.querySelectorAll(".maths-block, .maths-block > math")) reach.observe(part);
