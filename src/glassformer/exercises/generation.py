@@ -36,7 +36,7 @@ def _greedy(model, ids, max_new_tokens, end, choose=lambda logits: logits[-1].ar
 check_greedy = Exercise(
     asks="the prompt, and behind it the likeliest token each time, up to the end token",
     chapter=CHAPTER,
-    reference=lambda model, ids, max_new_tokens, end: _greedy(model, ids, max_new_tokens, end),
+    reference=_greedy,
     examples=_writers,
     mistakes={
         "The next token is read off the first place; it is the last that tells what follows.": (

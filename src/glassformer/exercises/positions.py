@@ -28,7 +28,7 @@ def _halves(length, d_model):
 check_sinusoids = Exercise(
     asks="the table of sines and cosines",
     chapter=CHAPTER,
-    reference=lambda length, d_model: _sinusoids(length, d_model),
+    reference=_sinusoids,
     examples=_tables,
     mistakes={
         "All sines stand before all cosines, as Marian has them; here they take turns.": _halves,
@@ -85,7 +85,7 @@ def _order_blind(model, hidden, order=None):
 check_order_blind = Exercise(
     asks="True where shuffling the words only shuffles the output, and False elsewhere",
     chapter=CHAPTER,
-    reference=lambda model, hidden: _order_blind(model, hidden),
+    reference=_order_blind,
     examples=_readers,
     mistakes={
         "The output is compared with that of the sentence in order. It may be shuffled too: "

@@ -102,9 +102,7 @@ def _counted(**left_out):
 check_count = Exercise(
     asks="how many parameters the encoder has",
     chapter=CHAPTER,
-    reference=lambda vocab_size, d_model, d_ff, num_layers, max_positions, num_token_types: _count(
-        vocab_size, d_model, d_ff, num_layers, max_positions, num_token_types
-    ),
+    reference=_count,
     examples=_sizes,
     mistakes={
         "The biases are missing: each of the six linear maps of a layer has one, as wide as what "

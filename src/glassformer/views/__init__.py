@@ -3,6 +3,7 @@
 from glassformer.views.arcs import arcs
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
+from glassformer.views.growth import growth
 from glassformer.views.path import shapes
 from glassformer.views.strips import strips
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
@@ -12,6 +13,7 @@ __all__ = [
     "beside",
     "cross_view",
     "flow",
+    "growth",
     "head_view",
     "heatmap",
     "model_view",

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.views.view import View
+from glassformer.views.watching import watched
 
 STYLE = """
 .glassformer-shapes{overflow-x:auto;margin:1em 0}
@@ -91,7 +92,6 @@ def shapes(model: nn.Module, *inputs: Any) -> View:
 def walk(model: nn.Module, inputs: tuple[Any, ...], axes: "Axes") -> Step:
     """Calls the model and keeps which module ran inside which, and the shapes that came out."""
     paths = {module: path for path, module in model.named_modules()}
-    modes = {module: module.training for module in model.modules()}
     open_steps = [Step("", "", 0)]
 
     def enter(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -101,28 +101,14 @@ def walk(model: nn.Module, inputs: tuple[Any, ...], axes: "Axes") -> Step:
         open_steps[-1].inside.append(step)
         open_steps.append(step)
 
-    def leave(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+    def leave(
+        module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
+    ) -> None:
         open_steps.pop().shapes = [tuple(x.shape) for x in tensors(output)]
         axes.learn_output(module, args, output)
 
-    hooks: list[Any] = []
-    for module in modes:
-        hooks.append(module.register_forward_pre_hook(enter, with_kwargs=True))
-        hooks.append(module.register_forward_hook(leave))
-    try:
-        model.eval()  # dropout would draw random numbers
-        with torch.no_grad():
-            model(*inputs)
-    except (TypeError, RuntimeError, IndexError) as error:
-        given = ", ".join(str(tuple(x.shape)) if isinstance(x, Tensor) else repr(x) for x in inputs)
-        raise ValueError(
-            f"{type(model).__name__} does not take inputs of shape {given}: {error}"
-        ) from error
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for module, training in modes.items():
-            module.training = training
+    with watched(model, inputs, enter, leave):
+        model(*inputs)
     return open_steps[0].inside[0]
 
 

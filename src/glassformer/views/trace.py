@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from glassformer.views.path import Axes, tensors
+from glassformer.views.watching import name_of, watched
 
 SIGNS = {
     **dict.fromkeys(("add", "radd", "iadd"), "+"),
@@ -56,30 +57,13 @@ def trace(model: Callable[..., Any], inputs: tuple[Any, ...], depth: int, axes: 
         ValueError: the model does not take these inputs, or makes nothing of them.
     """
     modules = dict(model.named_modules()) if isinstance(model, nn.Module) else {}
-    modes = {module: module.training for module in modules.values()}
     tracer = Tracer({module: path for path, module in modules.items()}, depth, axes)
-    hooks: list[Any] = []
-    for module in modes:
-        hooks.append(module.register_forward_pre_hook(tracer.enter, with_kwargs=True))
-        hooks.append(module.register_forward_hook(tracer.leave, with_kwargs=True))
-        module.training = False
-    try:
-        with torch.no_grad(), tracer:
-            if not modules:
-                tracer.enter(model, inputs, {})
-            output = model(*inputs)
-            if not modules:
-                tracer.leave(model, inputs, {}, output)
-    except (TypeError, RuntimeError, IndexError) as error:
-        given = ", ".join(str(tuple(x.shape)) if isinstance(x, Tensor) else repr(x) for x in inputs)
-        raise ValueError(
-            f"{name_of(model)} does not take inputs of shape {given}: {error}"
-        ) from error
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for module, training in modes.items():
-            module.training = training
+    with watched(model, inputs, tracer.enter, tracer.leave), tracer:
+        if not modules:
+            tracer.enter(model, inputs, {})
+        output = model(*inputs)
+        if not modules:
+            tracer.leave(model, inputs, {}, output)
     if not tracer.whole.inside:
         raise ValueError(f"{name_of(model)} gives nothing that was made from its inputs")
     return tracer.whole
@@ -224,11 +208,6 @@ def arguments(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict
     """The tensors that a call was given, by the names in its signature."""
     bound = inspect.signature(getattr(model, "forward", model)).bind(*args, **kwargs).arguments
     return {name: value for name, value in bound.items() if isinstance(value, Tensor)}
-
-
-def name_of(model: Any) -> str:
-    """The name of a function, or of a module's class."""
-    return getattr(model, "__name__", type(model).__name__)
 
 
 def tidy(level: Level, results: list[Tensor]) -> tuple[Node, ...]:

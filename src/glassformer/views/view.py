@@ -97,7 +97,9 @@ def columns_of(token: str) -> int:
 
 
 def number(value: float, largest: float) -> str:
-    """A number for the eye: two decimals, fewer where the largest has more digits."""
+    """A number for the eye: two decimals, fewer where the largest has more digits or it counts."""
+    if isinstance(value, int):
+        return str(value)
     if value != value:
         return "nan"
     if value in (float("inf"), float("-inf")):

@@ -1,0 +1,196 @@
+"""`growth`: vectors that become more step by step, such as the keys and values of a cache."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import groupby
+
+import torch
+from torch import Tensor
+
+from glassformer.views.grid import PHONE, STYLE, scale, shorten, width, word
+from glassformer.views.strips import CELL, ROW, STRIPS, Panel, panel, scale_end, strip
+from glassformer.views.view import THEME, UNSEEN, View, aligned, table, words
+
+APART = 12.0  # steps
+ABOVE = 40.0  # the cells: what they are, and the numbers of the steps
+LEGEND = 260.0  # how wide it is
+MOST = 5  # numbers drawn of a vector
+ROUNDING = 1e-5  # numbers that differ by less are the same
+
+GROWTH = (
+    ".glassformer-heatmap .kept{opacity:.42}"
+    ".glassformer-heatmap .fresh{fill:none;stroke:var(--pos);stroke-width:1.8}"
+)
+
+
+def growth(
+    steps: Mapping[str, Sequence[Tensor]],
+    rows: Sequence[object],
+    *,
+    caption: str | None = None,
+    most: int = MOST,
+) -> View:
+    """Draws vectors that become more from step to step: a column for each step, a row a word.
+
+    A row that has the numbers of the step before, up to rounding, is pale; one that is new, or has
+    become another, is framed. Below each step stands its size. All steps share one scale.
+
+    Args:
+        steps: What the vectors are, and how they were at each step: `(rows, width)`, the first
+            rows of the words, and as many steps for each name.
+        rows: The words beside the rows.
+        caption: A line below the picture.
+        most: How many numbers of a vector are drawn.
+
+    Raises:
+        ValueError: There is no step, one is not `(rows, width)` or has more rows than there are
+            words, numbers of steps or widths differ, or `most` is less than one.
+    """
+    row_words = words(rows)
+    check(steps, row_words, most)
+    same = {name: unchanged(each) for name, each in steps.items()}
+    header, facts = listed(steps, same, row_words)
+    hidden = table(header, facts, caption=caption or ", ".join(steps), css="glassformer-cells")
+    html = (
+        f'<figure class="glassformer-heatmap" data-search-exclude><style>{THEME}{STYLE}{STRIPS}'
+        f"{GROWTH}</style>{draw(steps, same, row_words, most)}"
+        f'<div style="{UNSEEN}">{hidden}</div>'
+        f"{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
+    )
+    text = aligned([header, *facts])
+    return View(html, f"{caption}\n{text}" if caption else text)
+
+
+def check(steps: Mapping[str, Sequence[Tensor]], rows: list[str], most: int) -> None:
+    """Refuse what cannot be drawn step by step."""
+    shapes = {name: [tuple(step.shape) for step in each] for name, each in steps.items()}
+    if most < 1:
+        raise ValueError(f"most ({most}) must be at least 1")
+    if not all([shapes, *shapes.values()]):
+        raise ValueError(f"growth draws at least one step of one thing, but got {shapes}")
+    for name, each in shapes.items():
+        for shape in each:
+            if len(shape) != 2 or shape[0] > len(rows) or 0 in shape:
+                raise ValueError(
+                    f"{name!r} of shape {shape} must be (rows, width) with at most a row for each "
+                    f"of the {len(rows)} words"
+                )
+    if len({len(each) for each in shapes.values()}) > 1:
+        raise ValueError(f"numbers of steps differ: { {k: len(v) for k, v in shapes.items()} }")
+    if len({shape[1] for each in shapes.values() for shape in each}) > 1:
+        raise ValueError(f"steps share one scale and must share one width, but have {shapes}")
+
+
+def unchanged(steps: Sequence[Tensor]) -> list[list[bool]]:
+    """Of each row of each step, whether it is what it was in the step before."""
+    before, found = steps[0][:0], []
+    for now in steps:
+        both = min(len(before), len(now))
+        alike = torch.isclose(now[:both], before[:both], atol=ROUNDING).all(-1).tolist()
+        found.append([*alike, *[False] * (len(now) - both)])
+        before = now
+    return found
+
+
+def listed(
+    steps: Mapping[str, Sequence[Tensor]], same: Mapping[str, list[list[bool]]], rows: list[str]
+) -> tuple[list[str], list[list[str]]]:
+    """The header and the rows of a table: each step, what is new in it, and its size."""
+    facts = [
+        [
+            f"{name}, step {k}",
+            " ".join(row for row, kept in zip(rows, flags, strict=False) if not kept) or "nothing",
+            str(sum(flags)),
+            size(step),
+        ]
+        for name, each in steps.items()
+        for k, (step, flags) in enumerate(zip(each, same[name], strict=True), 1)
+    ]
+    return ["vectors", "new", "rows kept", "size"], facts
+
+
+def size(step: Tensor) -> str:
+    """Rows and numbers in each: `7 × 16`."""
+    return " × ".join(map(str, step.shape))
+
+
+def draw(
+    steps: Mapping[str, Sequence[Tensor]],
+    same: Mapping[str, list[list[bool]]],
+    rows: list[str],
+    most: int,
+) -> str:
+    """The picture: one thing below another, its steps side by side, and the scale below all."""
+    panels = {
+        name: [panel(size(step), step, most) for step in each] for name, each in steps.items()
+    }
+    every = [one for each in panels.values() for one in each]
+    end, count = scale_end(every), len(every) // len(panels)
+    left = max(width(shorten(row)) for row in rows) + 9
+    across = max(left + (CELL * len(every[0].values[0]) + APART) * count, left + LEGEND)
+    high = ROW * len(rows) + ABOVE + 22
+    drawn = "".join(
+        named(name, rows, left, high * k)
+        + "".join(columns(each, same[name], left, high * k + ABOVE, end))
+        for k, (name, each) in enumerate(panels.items())
+    )
+    bottom = high * len(panels) + 6
+    told = legend(every, next(iter(steps.values()))[0].shape[1], left, bottom, end)
+    reach = ' tabindex="0"' if across > 1.3 * PHONE else ""  # keys can scroll it
+    return (
+        f'<div class="scroll"{reach}><svg aria-hidden="true" '
+        f'viewBox="0 0 {across:.0f} {bottom + 50:.0f}" style="width:100%;'
+        f'max-width:{1.4 * across:.0f}px;min-width:{across / 1.3:.0f}px">{drawn}{told}</svg></div>'
+    )
+
+
+def named(name: str, rows: list[str], left: float, top: float) -> str:
+    """What the vectors are, and a word beside each row."""
+    heading = f'<text class="name" x="{left:.1f}" y="{top + 16:.1f}">{escape(name)}</text>'
+    return heading + "".join(
+        word(shorten(row), row, left - 7, top + ABOVE + (i + 0.5) * ROW + 4.5, "end")
+        for i, row in enumerate(rows)
+    )
+
+
+def columns(
+    each: list[Panel], same: list[list[bool]], left: float, top: float, end: float
+) -> Iterator[str]:
+    """The steps of one thing: their number above, their cells, their size below."""
+    wide = CELL * len(each[0].values[0])
+    for k, (one, kept) in enumerate(zip(each, same, strict=True)):
+        x = left + (wide + APART) * k
+        yield small(x + wide / 2, top - 6, f"step {k + 1}")
+        yield blocks(one, kept, x, top, end)
+        yield small(x + wide / 2, top + ROW * len(kept) + 14, one.name)
+
+
+def blocks(one: Panel, kept: list[bool], left: float, top: float, end: float) -> str:
+    """The cells of one step, neighbours together that are all kept or all new."""
+    parts, start, across = [], 0, CELL * len(one.values[0])
+    for old, run in groupby(kept):
+        count, y = len(list(run)), top + ROW * start
+        cells = strip(one.values[start : start + count], left, y, end)
+        frame = (
+            f'<rect class="fresh" x="{left:.1f}" y="{y:.1f}" width="{across:.1f}" '
+            f'height="{ROW * count:.1f}"/>'
+        )
+        parts.append(f'<g class="kept">{cells}</g>' if old else f"<g>{cells}{frame}</g>")
+        start += count
+    return "".join(parts)
+
+
+def legend(every: list[Panel], numbers: int, left: float, top: float, end: float) -> str:
+    """The scale, what a frame means, and how much of each vector is drawn."""
+    drawn = len(every[0].values[0])
+    first = "all" if drawn == numbers else f"the first {drawn} of"
+    lines = ("framed: new; pale: as in the step before", f"{first} {numbers} numbers of a vector")
+    return scale([row for one in every for row in one.values], left, top, end) + "".join(
+        f'<text class="axis" x="{left:.1f}" y="{top + 27 + 16 * k:.1f}">{line}</text>'
+        for k, line in enumerate(lines)
+    )
+
+
+def small(x: float, y: float, text: str) -> str:
+    """A line of small text above or below a step."""
+    return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{text}</text>'
