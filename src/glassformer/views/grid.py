@@ -89,8 +89,7 @@ def heatmap(
         )
     if not weights.numel():
         raise ValueError(f"weights of shape {tuple(weights.shape)} have nothing to draw")
-    counts = not weights.is_floating_point()  # whole numbers, and a mask's ones and zeros
-    values = weights.detach().cpu().to(torch.long if counts else torch.double).tolist()
+    values = weights.detach().cpu().double().tolist()
     largest = max((abs(v) for row in values for v in row if math.isfinite(v)), default=0.0)
     title = caption or f"{axes[0]} rows, {axes[1]} columns"
     html = (

@@ -97,14 +97,13 @@ def columns_of(token: str) -> int:
 
 
 def number(value: float, largest: float) -> str:
-    """A number for the eye: two decimals, fewer where the largest has more digits or it counts."""
-    if isinstance(value, int):
-        return str(value)
+    """A number for the eye: two decimals, fewer beside larger numbers, none beside counts."""
     if value != value:
         return "nan"
     if value in (float("inf"), float("-inf")):
         return "∞" if value > 0 else "-∞"
-    digits = 2 if largest < 10 else 1 if largest < 100 else 0
+    counted = largest >= 10 and largest % 1 == value % 1 == 0
+    digits = 0 if counted or largest >= 100 else 1 if largest >= 10 else 2
     text = f"{value:.{digits}f}"
     return text if float(text) else text.lstrip("-")
 
