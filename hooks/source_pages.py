@@ -24,6 +24,9 @@ NAMED = re.compile(
     r'<p class="proofbook-source">(?P<path>[\w/.]+\.py), lines? (?P<first>\d+)(?: to \d+)?</p>'
 )
 
+PLACE = "<div data-source></div>"
+waiting: dict[str, str] = {}
+
 
 def address(path: str) -> str:
     """Where in the site the page of a source file is."""
@@ -38,30 +41,32 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     tests = [root / TESTS / f"test_{module.name}" for module in (root / PACKAGE).glob("*.py")]
     for file in [*modules, *sorted(test for test in tests if test.exists())]:
         path = file.relative_to(root).as_posix()
-        text = page_of(path, file.read_text(encoding="utf-8"))
         name = f"{address(path).rstrip('/')}.md"
+        waiting[name] = numbered(file.read_text(encoding="utf-8"))
+        head = f"---\ntitle: {path}\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n"
+        text = f"{head}# {escape(path)}\n\n{PLACE}\n"
         page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
         files.append(page)
     return files
 
 
 @cache  # under `mkdocs serve`, most files have not changed since the last build
-def page_of(path: str, code: str) -> str:
-    """The page of one file: its code, each line with its number and an anchor."""
+def numbered(code: str) -> str:
+    """A file's code, each line with its number and an anchor."""
     formatter = HtmlFormatter(nowrap=True)
     lines = highlight(code, PythonLexer(stripnl=False), formatter).rstrip("\n").split("\n")
-    numbered = "\n".join(
+    anchored = "\n".join(
         f'<span class="line" id="L{n}">'
         f'<a href="#L{n}" tabindex="-1" aria-hidden="true" data-n="{n}"></a>{line}</span>'
         for n, line in enumerate(lines, start=1)
     )
-    head = f"---\ntitle: {path}\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n"
-    body = f'<div class="highlight source"><pre><code>{numbered}</code></pre></div>\n'
-    return f"{head}# {escape(path)}\n\n{body}"
+    return f'<div class="highlight source"><pre><code>{anchored}</code></pre></div>'
 
 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Link the names of files and lines to the pages made above."""
+    """Give a page its code, and link the names of files and lines to such pages."""
+    if page.file.src_uri in waiting:  # Markdown would have read each tag of it
+        return html.replace(PLACE, waiting[page.file.src_uri])
     pages = {file.url for file in files.documentation_pages()}
 
     def link(named: re.Match[str]) -> str:

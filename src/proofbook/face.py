@@ -17,6 +17,7 @@ from proofbook.notebook import Notebooks
 from proofbook.problems import Problem
 from proofbook.render import (
     AssetUrl,
+    Hold,
     claim_marks,
     outputs_html,
     payload_html,
@@ -45,6 +46,7 @@ class PageFace:
         asset_url: AssetUrl,
         offer: Offer,
         notebooks: Notebooks,
+        hold: Hold = str,
     ) -> None:
         self.book = book
         self.path = path
@@ -52,6 +54,7 @@ class PageFace:
         self.asset_url = asset_url
         self.offer = offer
         self.notebooks = notebooks
+        self.hold = hold
         self.checked: Checked | None = None
 
     def open(self, text: str) -> Sheet:
@@ -82,7 +85,7 @@ class PageFace:
         html = self._formatted(fence, code, looks, self._after(index), md)
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
         result = self._result(index)
-        room = f' style="--lines: {_lines(html, result)}"'
+        room = f' style="--lines: {_lines(code, result)}"'
         inner = f"{html}{below}{payload_html(result)}"
         return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
 
@@ -121,7 +124,8 @@ class PageFace:
         first = self.known.page.offset + fence.line
         last = first + fence.code.count("\n") + 1
         problems = [problem for problem in self.known.problems if first <= problem.line <= last]
-        return outputs_html(self._result(index), self.asset_url) + problems_html(problems)
+        outputs = outputs_html(self._result(index), self.asset_url, self.hold)
+        return outputs + problems_html(problems)
 
     def _result(self, index: int) -> BlockResult:
         """What the block at a fence gave; nothing where it did not run."""
@@ -185,10 +189,11 @@ class PageFace:
         return link_html(name, self.offer(name, text))
 
 
-def _lines(html: str, result: BlockResult) -> int:
+def _lines(code: str, result: BlockResult) -> int:
     """About how high a block is, for browsers that leave room for what they have not drawn yet."""
-    pictures = sum(output.kind in ("html", "svg") for output in result.outputs)
-    return html.count("\n") + 2 * html.count("<pre") + PICTURE * pictures
+    markup = [output.kind in ("html", "svg") for output in result.outputs]
+    texts = [code, *(o.data for o, it in zip(result.outputs, markup, strict=True) if not it)]
+    return PICTURE * sum(markup) + sum(text.count("\n") + 2 for text in texts)
 
 
 def _reason(reason: str | None) -> str:

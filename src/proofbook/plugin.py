@@ -22,6 +22,7 @@ from proofbook.book import Book
 from proofbook.bookfile import BookSettings, make, with_brought
 from proofbook.extension import ProofbookExtension
 from proofbook.face import PageFace
+from proofbook.held import Held
 from proofbook.ledger import account, circumstances, verified_json
 from proofbook.model import Chapter, Run
 from proofbook.notebook import Notebooks
@@ -67,6 +68,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         self.assets: dict[str, Path] = {}
         self.offered: dict[str, str] = {}
         self.notebooks = Notebooks()
+        self.held = Held()
         self.reading_order: list[Page] = []
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
@@ -102,6 +104,7 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
             raise PluginError(f"hashed: {error}") from error
         self.assets = {}
         self.offered = {}
+        self.held = Held()
         self.unreadable = []
         texts: dict[str, str] = {}
         for file in files.documentation_pages():
@@ -133,7 +136,8 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
         book = self._book
         path = _name(page.file, book)
         urls = self._asset_url(page.url), self._offer(page)
-        self.extension.turn(PageFace(book, path, self.about, *urls, self.notebooks))
+        face = PageFace(book, path, self.about, *urls, self.notebooks, self.held.put)
+        self.extension.turn(face)
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
         """Hand over what pages mention and offer; fail where a chapter does not pass."""
@@ -152,6 +156,13 @@ class ProofbookPlugin(BasePlugin[ProofbookConfig]):
             log.error("%s", problem)
         self._summarise(files)
         return env
+
+    @event_priority(-100)
+    def on_page_context(
+        self, context: Any, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Put pictures in their places, after the search has read the page."""
+        page.content = self.held.put_back(page.content or "")
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Write the ledger of the site."""

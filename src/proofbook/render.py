@@ -14,11 +14,22 @@ from proofbook.verdict import shown
 LONG = 30  # lines that an output may have and be shown whole
 FIRST = 20  # lines of a longer one that are shown, above the fold
 AssetUrl = Callable[[str, str], str]
+Hold = Callable[[str], str]
 
 
-def outputs_html(result: BlockResult, asset_url: AssetUrl) -> str:
-    """What a block showed, in order; `asset_url(name, path)` says where an asset is served."""
-    inner = "".join(_output_html(output, asset_url) for output in result.outputs)
+def outputs_html(result: BlockResult, asset_url: AssetUrl, hold: Hold = str) -> str:
+    """What a block showed, in order.
+
+    Args:
+        result: What running the block gave.
+        asset_url: Given the name and the path of an asset, says where it is served.
+        hold: Given markup, says what stands for it until the page is ready; itself by default.
+    """
+    outputs = (_output_html(output, asset_url) for output in result.outputs)
+    inner = "".join(
+        html if output.kind in ("stdout", "text") else hold(html)
+        for output, html in zip(result.outputs, outputs, strict=True)
+    )
     return f'<div class="proofbook-output">{inner}</div>' if inner else ""
 
 
@@ -75,8 +86,8 @@ def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, 
 
 def _sign(number: int) -> str:
     return (
-        '</span><button type="button" class="proofbook-sign" aria-label="How this is checked" '
-        f'popovertarget="proof-{number}"></button>'
+        '<button type="button" class="proofbook-sign" aria-label="How this is checked" '
+        f'popovertarget="proof-{number}"></button></span>'
     )
 
 

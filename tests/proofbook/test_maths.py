@@ -73,6 +73,11 @@ def test_names_are_upright_words_with_space_around():
     assert row[softmax + 1].text == "("
 
 
+def test_infinity_stands_at_its_sign():
+    row = to_mathml(r"-\infty")[0]
+    assert [(part.tag, part.text) for part in row] == [("mo", "−"), ("mi", "∞")]
+
+
 def test_code_words_keep_their_underscore():
     math = to_mathml(r"\sqrt{\texttt{head\_dim}}")
     text = next(math.iter("mtext"))

@@ -72,7 +72,7 @@ def test_a_page_shows_what_its_blocks_gave(site):
     assert '<span class="filename">names.py</span>' in page
     assert "<b>card</b>" in page
     assert page.index("<b>card</b>") < page.index('<span class="nc">Card</span>')
-    assert '<span class="proofbook-claim">1.5</span>' in page
+    assert '<span class="proofbook-claim">1.5<button ' in page
     assert "Not run: it would never end" in page
     lines = "https://github.com/someone/book/blob/main/lib/helper.py#L1-L3"
     assert f'<a href="{lines}">lib/helper.py, lines 1 to 3</a>' in page
@@ -196,4 +196,32 @@ def test_a_page_that_another_plugin_changes_is_run_as_changed(tmp_path):
     page = "Is [TWO]{ equals='x' }.\n\n```python\nx = 2\n```\n"
     book = make_book(tmp_path, {"index.md": page}, {"hook.py": hook}, config)
     site = build(book)
-    assert '<span class="proofbook-claim">2</span>' in (site / "index.html").read_text()
+    assert '<span class="proofbook-claim">2<button ' in (site / "index.html").read_text()
+
+
+PICTURE = """\
+# Picture
+
+```python
+print("wombat")
+```
+
+```python
+class Drawing:
+    def _repr_html_(self):
+        return "<table><tr><td>quo" + "kka</td></tr></table>"
+
+Drawing()
+```
+"""
+
+
+def test_search_finds_what_was_printed_and_reads_no_picture(tmp_path):
+    config = "site_name: x\ntheme: material\nplugins: [search, proofbook]\n"
+    build(make_book(tmp_path, {"index.md": PICTURE}, config=config))
+    index = (tmp_path / "site/search/search_index.json").read_text()
+    page = (tmp_path / "site/index.html").read_text()
+    assert "wombat" in index
+    assert "quokka" not in index
+    assert "<td>quokka</td>" in page
+    assert "data-held" not in page + index
