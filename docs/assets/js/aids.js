@@ -68,12 +68,13 @@ addEventListener("click", event => {
   } else if (!one && !tip.contains(event.target)) hide();
 });
 
-// A formula wider than the page scrolls, by keys too.
+// A formula or a figure wider than the page scrolls, by keys too.
+const WIDE = ".maths-block, .proofbook-figure";
 const reach = new ResizeObserver(seen => {
   for (const { target } of seen) {
-    const block = target.closest(".maths-block");
+    const block = target.closest(WIDE);
     if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
     else block.removeAttribute("tabindex");
   }
 });
-for (const part of document.querySelectorAll(".maths-block, .maths-block > math")) reach.observe(part);
+for (const part of document.querySelectorAll(`:is(${WIDE}), :is(${WIDE}) > *`)) reach.observe(part);
