@@ -13,7 +13,7 @@ from glassformer.corpus import (
     taken_by,
     withheld,
 )
-from glassformer.german import VERBS
+from glassformer.german import NOUNS, VERBS
 
 PARTS = ("train", "by_sentence", "by_structure")
 
@@ -75,6 +75,20 @@ def test_names_are_never_shared_by_accident(corpus):
     for pair in corpus.train[:2000]:
         for i in range(len(pair.english.split())):
             assert 1 <= len([j for k, j in pair.possible if k == i]) <= 2
+
+
+def test_who_says_something_and_says_agree(corpus):
+    """By the words alone: I, we, they and plurals say; he, she and one of a kind says."""
+    plurals = {noun.english_plural for noun in NOUNS}
+    bases = {"know", "say", "believe", "hope"}
+    seen = set()
+    for pair in corpus.train:
+        *subject, verb = pair.english.lower().partition(" that ")[0].split()
+        if verb.removesuffix("s") in bases:
+            several = subject[-1] in {"i", "we", "they"} | plurals
+            assert (verb in bases) == several, pair.english
+            seen.add((verb, several))
+    assert len(seen) == 2 * len(bases)
 
 
 def test_the_seed_decides():

@@ -15,7 +15,7 @@ from glassformer.evaluation import (
     word_for_word,
 )
 from glassformer.grammar import Pair
-from glassformer.translation import END, PAD, START, build, encode, tokenizers
+from glassformer.translation import END, PAD, START, UNKNOWN, build, encode, tokenizers
 
 PAIR = Pair(
     "Sie ruft an .",
@@ -90,3 +90,13 @@ def test_translate_is_greedy_search_by_hand():
             ids.append(logits[0, -1].argmax().item())
         assert found == english.decode([i for i in ids if i != PAD])
     assert isinstance(german, Tokenizer)
+
+
+def test_a_translation_without_an_end_is_cut_after_32_words():
+    """No sentence of the corpus is nearly as long. A row of zeros is never the likeliest."""
+    torch.manual_seed(0)
+    model = build().eval()
+    with torch.no_grad():
+        model.lm_head.weight[[PAD, START, END, UNKNOWN]] = 0
+    found = translate(model, tokenizers(), ["Die Frau lacht .", "Sie schläft nicht ."])
+    assert [len(words.split()) for words in found] == [32, 32]

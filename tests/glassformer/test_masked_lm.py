@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from glassformer import TransformerForMaskedLM, masked_lm, recipes
+from glassformer import TransformerConfig, TransformerForMaskedLM, masked_lm, recipes
 from glassformer.masked_lm import build, guesses, train
 from glassformer.masking import IGNORED
 from glassformer.stories import MASK, SPECIAL, encode, make_stories, plots_file, tokenizer
@@ -21,6 +21,14 @@ def test_is_a_small_bert():
     assert not model.config.norm_first
     assert model.decoder.weight is model.encoder.embeddings.tokens.weight
     assert model.config.vocab_size == tokenizer().get_vocab_size()
+
+
+def test_begins_with_scores_as_large_as_those_of_bert():
+    """The sum over a vector grows as the root of its width, which BERT's weights of 0.02 fit."""
+    small, bert = build().config, TransformerConfig()
+    ours, theirs = (one.initializer_range * one.d_model**0.5 for one in (small, bert))
+    assert (bert.d_model, bert.initializer_range) == (768, 0.02)
+    assert ours == pytest.approx(theirs, rel=0.02)
 
 
 def test_training_asks_for_hidden_words_and_learns(monkeypatch):

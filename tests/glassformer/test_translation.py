@@ -80,6 +80,13 @@ def test_a_batch_holds_pairs_that_are_about_equally_long(monkeypatch, corpus):
     assert ranges[0][1] < ranges[-1][0]
 
 
+def shares_of_the_paper(rates):
+    """Of the learning rate by the paper's formula, what is left at each step."""
+    scale, warmup = 0.25, 30
+    paper = [128**-0.5 * min(step**-0.5, step * warmup**-1.5) for step in range(1, len(rates) + 1)]
+    return [rate / (scale * whole) for rate, whole in zip(rates, paper, strict=True)]
+
+
 def test_training_learns(monkeypatch):
     """Thirty-one sentences by heart, in a few seconds."""
     torch.manual_seed(0)
@@ -92,6 +99,7 @@ def test_training_learns(monkeypatch):
     history = translation.train(model.train(), lambda *report: reports.append(report))
     assert len(history["loss"]) == len(history["rate"]) == 80
     assert history["rate"].index(max(history["rate"])) == 29
+    assert shares_of_the_paper(history["rate"]) == pytest.approx([i / 81 for i in range(80, 0, -1)])
     assert history["loss"][-1] < history["loss"][0] / 2
     assert reports[-1][:2] == (80, 80)
     sentences = [pair.german for pair in few.train]

@@ -12,10 +12,12 @@ import sys
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
-from torch import nn
+from jaxtyping import Int
+from torch import Tensor, nn
 
 from browser import executable
 from glassformer.multihead import MultiHeadAttention
@@ -290,6 +292,22 @@ def test_shapes_take_their_words_from_signatures(trained):
     assert "ruby" in {tag for tag, _ in page.found}
 
 
+def test_shapes_of_what_follows_a_known_shape():
+    """A map of what a signature names: its words, and that of the width."""
+
+    class Grouped(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.config = SimpleNamespace(d_model=7)
+            self.embed = nn.Embedding(13, 7)
+
+        def forward(self, ids: Int[Tensor, "batch group seq"]):
+            return self.embed(ids).sum()
+
+    text = re.sub(r" +", " ", str(shapes(Grouped(), torch.zeros(2, 3, 5, dtype=torch.long))))
+    assert "embed Embedding (batch 2, group 3, seq 5, d_model 7) 91" in text
+
+
 def test_shapes_of_the_reference_model(bert):
     text = re.sub(r" +", " ", str(shapes(bert, torch.tensor([[101, 2051, 102]]))))
     assert "BertModel (batch 1, seq 3, d_model 384) and (batch 1, d_model 384) 22,713,216" in text
@@ -325,6 +343,7 @@ def test_queries_and_keys_travel_as_bytes(tape):
         true = torch.cat([tape[f"layers.{i}.attention.{name}"] for i in range(LAYERS)])
         step = torch.tensor(steps).view(LAYERS, HEADS, 1, 1)
         assert ((numbers * step - true).abs() <= 0.501 * step).all()
+        assert (numbers.abs().amax(dim=(-1, -2)) == 127).all()  # all of a byte is used
     assert (header["layer"], header["head"], header["split"]) == (1, 2, 3)
     assert header["bidirectional"] is True
 
@@ -496,12 +515,35 @@ def test_a_notebook_gives_a_view_its_height_up_to_a_limit(attentions):
 def test_numbers_have_as_many_decimals_as_there_is_room_for():
     assert [number(x, x) for x in (7.077, 17.077, 107.077)] == ["7.08", "17.1", "107"]
     assert number(-0.001, 1.0) == "0.00"
+    assert [number(x, 42.0) for x in (42.0, 5.0, 0.0)] == ["42", "5", "0"]
+    assert number(5.0, 42.5) == "5.0"
 
 
 def test_the_legend_has_five_steps_or_nine():
     for least, steps in ((0.0, 5), (-1.0, 9)):
         page = Reader(heatmap(torch.tensor([[least, 1.0]]), ["a"], ["b", "c"]).html)
         assert sum(rect["width"] == "16" for rect in page.all("rect")) == steps
+
+
+@pytest.mark.parametrize("scores", [[0.5, 1.0], [-123.4, 1.0]], ids=["0 to 1", "-123 to 123"])
+def test_the_legend_stands_between_its_two_numbers(scores):
+    """A letter of 12 pixels is more than 6 wide, but for a point."""
+    page = Reader(heatmap(torch.tensor([scores]), ["a"], ["b", "c"]).html)
+    low, high = [text for text in page.all("text") if text["class"] == "axis"][2:]
+    steps = [float(rect["x"]) for rect in page.all("rect") if rect["width"] == "16"]
+    *_, shown = [text for text in page.text if text in ("0", "−123")]
+    assert float(low["x"]) + 6 * len(shown) < steps[0] < float(low["x"]) + 10 * len(shown) + 10
+    assert steps[-1] + 16 < float(high["x"]) < steps[-1] + 26
+
+
+@pytest.mark.parametrize(("count", "least"), [(5, 0.7), (41, 300)], ids=["numbered", "dense"])
+def test_a_heatmap_shrinks_as_far_as_it_can_be_read(count, least):
+    """Numbers stay legible at 0.7 of their size; colours fit a phone's column of 300."""
+    style = Reader(heatmap(torch.rand(3, count), range(3), range(count)).html).all("svg")[0][
+        "style"
+    ]
+    widest, narrowest = (int(n) for n in re.findall(r"m..-width:(\d+)px", style))
+    assert narrowest == pytest.approx(least * widest if count == 5 else least, abs=1)
 
 
 def test_no_state_is_shared(attentions):
