@@ -31,6 +31,9 @@ EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
 SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+\.css)">\s*')
 IN_SHEET = re.compile(r"url\(([\"']?)(?!data:|[#/\"'])")
+# What no line may break: a shape, and a formula with the sign behind it.
+SHAPE = re.compile(r"<code>(?=\[\d+(?:, \d+){1,4}\]</code>)")
+SIGN = re.compile(r"(</math>(?:</a>)?)</span>([.,;:!?)]+)")
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
 
 
@@ -98,11 +101,12 @@ def sheet_of(site: Path, name: str) -> str:
 
 
 def repaired(html: str) -> str:
-    """The page with the theme's slips mended, no empty headers, and all styles in its head."""
+    """The page with the theme's slips mended, nothing torn apart, and all styles in its head."""
     for said, meant in THEME.items():
         html = html.replace(said, meant)
     if 'id="__toc"' not in html:  # a page without headings has a label for it nevertheless
         html = html.replace(' for="__toc"', "")
+    html = SIGN.sub(r"\1\2</span>", SHAPE.sub('<code class="shape">', html))
     return styles_in_head(EMPTY_HEADER.sub(r"<td\1></td>", html))
 
 

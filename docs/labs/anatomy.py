@@ -367,7 +367,7 @@ judge, test = trained("classifier").model, corpus("test")
 chances = classify(judge, [example.text for example in test])
 guesses = [LABELS[number] for number in chances.argmax(dim=-1)]
 for guess, example in zip(guesses[:6], test, strict=False):
-    print(f"{guess:6} (right: {example.label:6}) {example.text}")
+    print(f"said {guess:6}  right: {example.label:6}  {example.text}")
 
 right = sum(guess == example.label for guess, example in zip(guesses, test, strict=True))
 print(f"{right} of {len(test)} right; by chance {len(test) // len(LABELS)}")
