@@ -16,6 +16,7 @@ from proofbook.model import BlockResult
 from proofbook.notebook import Notebooks
 from proofbook.problems import Problem
 from proofbook.render import (
+    LONG,
     AssetUrl,
     Hold,
     claim_marks,
@@ -29,8 +30,6 @@ from proofbook.show import Shown
 from proofbook.weave import FENCES
 
 LOOKS = ("title", "hl_lines", "linenums")
-PICTURE = 16
-"""Lines that a picture is about as high as."""
 
 
 class PageFace:
@@ -85,8 +84,8 @@ class PageFace:
         html = self._formatted(fence, code, looks, self._after(index), md)
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
         result = self._result(index)
-        room = f' style="--lines: {_lines(code, result)}"'
         inner = f"{html}{below}{payload_html(result)}"
+        room = "" if "source" in fence.options else _room(code, result)
         return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
 
     def _formatted(
@@ -189,11 +188,19 @@ class PageFace:
         return link_html(name, self.offer(name, text))
 
 
-def _lines(code: str, result: BlockResult) -> int:
-    """About how high a block is, for browsers that leave room for what they have not drawn yet."""
-    markup = [output.kind in ("html", "svg") for output in result.outputs]
-    texts = [code, *(o.data for o, it in zip(result.outputs, markup, strict=True) if not it)]
-    return PICTURE * sum(markup) + sum(text.count("\n") + 2 for text in texts)
+def _room(code: str, result: BlockResult) -> str:
+    """How high a block is, for browsers that leave room for what they have not drawn yet.
+
+    Nothing where a picture is in it, or a fold, whose height nobody can tell from the text.
+    """
+    texts = [code.rstrip("\n"), *(output.data.rstrip("\n") for output in result.outputs)]
+    shown = [text.count("\n") + 1 for text in texts if text]
+    if (
+        any(output.kind in ("html", "svg") for output in result.outputs)
+        or max(shown[1:], default=0) > LONG
+    ):
+        return ""
+    return f' style="--lines: {sum(shown)}; --parts: {len(shown)}"'
 
 
 def _reason(reason: str | None) -> str:
