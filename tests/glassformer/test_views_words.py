@@ -1,12 +1,24 @@
 """Words that are long, or run from right to left, or are drawn of several signs, in a browser."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 from browser import launched, served, visit
-from glassformer.views import head_view, heatmap, model_view, neuron_view
+from glassformer.views import (
+    arcs,
+    flow,
+    growth,
+    head_view,
+    heatmap,
+    model_view,
+    neuron_view,
+    shapes,
+    strips,
+)
 from glassformer.views.view import columns_of, visible
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
@@ -14,6 +26,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 TOKENS = ["[CLS]", LONG, "שלום", "مرحبا", FAMILY, "🇮🇱", "नमस्ते", "x" * 80, "日本語" * 5, "[SEP]"]
+ASSETS = Path(__file__).parents[2] / "docs/assets/fonts"
+FONTS = {
+    "Book": "source-serif-4-latin-400-normal.woff2",
+    "Sans": "source-sans-3-latin-wght-normal.woff2",
+}
 LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, len(TOKENS), 5
 
 # Boxes of all words that can be seen, of what stands beside them, and of the picture.
@@ -45,6 +62,19 @@ def make_tape():
     return made
 
 
+class Named(nn.Module):
+    """Linear maps in a row that are called what the tokens are."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleDict({token: nn.Linear(HEAD_DIM, HEAD_DIM) for token in TOKENS})
+
+    def forward(self, hidden):
+        for part in self.parts.values():
+            hidden = part(hidden)
+        return hidden
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("words")
@@ -55,9 +85,19 @@ def site(tmp_path_factory):
         "neuron": neuron_view(tape, TOKENS),
         "model": model_view(weights, TOKENS),
         "heatmap": heatmap(weights[0][0, 0], TOKENS, TOKENS),
+        "strips": strips({"query": tape["layers.0.attention.query"][0, 0]}, TOKENS),
+        "growth": growth({"key": list(torch.randn(3, SEQ, HEAD_DIM))}, TOKENS),
+        "arcs": arcs({"head": weights[0][0, 0]}, TOKENS, caption="A head"),
+        "flow": flow(Named(), torch.randn(1, HEAD_DIM), caption="A run"),
+        "shapes": shapes(Named(), torch.randn(1, HEAD_DIM)),
     }
     page = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
-    page += 'content="width=device-width,initial-scale=1"><body>'
+    page += 'content="width=device-width,initial-scale=1"><style>'
+    page += ":root{--serif:Book,serif}#flow{font-family:Sans}"
+    for name, font in FONTS.items():
+        page += f"@font-face{{font-family:{name};src:url({font})}}"
+        shutil.copy(ASSETS / font, folder)
+    page += "</style><body>"
     for name, view in views.items():
         markup = view._repr_html_()
         if hasattr(view, "_repr_page_"):
@@ -76,6 +116,7 @@ def page(request, site):
         for name in ("head", "neuron", "model"):
             seen.page.locator(f"#{name} glassformer-view").scroll_into_view_if_needed()
             seen.page.wait_for_selector(f"#{name} glassformer-view[data-state=drawn]")
+        seen.page.evaluate("document.fonts.ready")
         yield seen.page
 
 
@@ -131,6 +172,63 @@ def test_words_of_the_model_view_are_apart(page):
 def test_rows_of_a_heatmap_are_apart(page):
     """Its columns' words are tilted, so that their boxes say nothing."""
     legible(page, "#heatmap", ".word[text-anchor=end]", "rect", SEQ)
+
+
+def test_rows_of_strips_are_apart(page):
+    legible(page, "#strips", ".word[text-anchor=end]", ".strip path", 2 * SEQ)  # and their lengths
+
+
+def test_rows_of_what_grows_are_apart(page):
+    texts = legible(page, "#growth", ".word", ".fresh", SEQ)
+    assert texts[2:5] == TOKENS[2:5]
+
+
+def test_words_that_arcs_join_are_apart(page):
+    texts = legible(page, "#arcs", ".word", "figcaption", SEQ)
+    assert [text for text in texts if "…" not in text] == [
+        t for t in TOKENS if t not in (LONG, "x" * 80, "日本語" * 5)
+    ]
+
+
+def test_modules_of_a_flow_are_apart_and_have_their_names(page):
+    texts = legible(page, "#flow", "text:not(.small)", "figcaption", 1 + SEQ)
+    assert [text.removeprefix("parts.") for text in texts] == ["hidden", *TOKENS]
+
+
+def test_a_table_of_shapes_has_each_name_beside_its_own_sizes(page):
+    rows = page.locator("#shapes tbody tr").evaluate_all(
+        """rows => rows.map(row => [...row.cells].map(cell => {
+          const letters = document.createRange();
+          letters.selectNodeContents(cell);
+          const b = letters.getBoundingClientRect(), c = cell.getBoundingClientRect();
+          return [cell.textContent, b.left, b.right, c.left, c.right];
+        }))"""
+    )
+    parts = rows[-SEQ:]  # below the input and the whole
+    assert [cells[0][0].removeprefix("parts.") for cells in parts] == TOKENS
+    for cells in parts:
+        assert cells[0][2] < cells[1][1] < cells[2][1] < cells[3][1], cells[0][0]
+        for text, left, right, cell_left, cell_right in cells:
+            assert cell_left <= left <= right <= cell_right, text
+
+
+def test_no_view_sticks_out_of_the_page(page):
+    """Where one is wider than the window, it scrolls by itself."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for name in ("heatmap", "strips", "growth", "arcs", "flow", "shapes"):
+        assert page.locator(f"#{name}").evaluate(
+            "view => view.getBoundingClientRect().right <= innerWidth"
+        ), name
+
+
+def test_in_a_sentence_no_word_turns_what_stands_beside_it():
+    """Else, of two words from right to left, the second would be read as the first."""
+    apart = "\u2068שלום\u2069 → \u2068مرحبا\u2069: 0.25"
+    pair = ["שלום", "مرحبا"]
+    assert apart in heatmap(torch.full((2, 2), 0.25), pair, pair).html
+    said = arcs({"head": torch.tensor([[0.25, 0.75]] * 2)}, pair).html
+    assert "\u2068שלום\u2069 gives 0.75 to \u2068مرحبا\u2069, 0.25 to itself" in said
+    assert "\u2068" not in heatmap(torch.ones(1, 1), ["time"], ["日本語"]).html
 
 
 def test_signs_that_make_one_sign_stay_together():

@@ -7,13 +7,25 @@ from html import escape
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.views.view import THEME, UNSEEN, View, aligned, columns_of, number, table, words
+from glassformer.views.grid import shorten
+from glassformer.views.view import (
+    THEME,
+    UNSEEN,
+    View,
+    aligned,
+    columns_of,
+    isolated,
+    number,
+    table,
+    words,
+)
 
 FAINTEST = 0.02  # a weight that is drawn
 NAMED = 3  # weights that a word's own sentence names
 BASE = 148.0  # where the words stand
 RISE = 30.0  # from the words to the first lines, and how much higher the next ones are
 BETWEEN = 26.0  # words
+SURE = 9  # plain letters: other words could reach their neighbours, and are made to fit
 
 STYLE = """
 .glassformer-arcs{position:relative;margin:1.2em 0;color:inherit;font-family:inherit}
@@ -152,8 +164,8 @@ def place(tokens: list[str]) -> list[float]:
 
 
 def width(token: str) -> float:
-    """About how wide a word is."""
-    return (9.0 if special(token) else 13.0) * columns_of(token)
+    """About how wide a word is, as far as it is shown."""
+    return (9.0 if special(token) else 13.0) * columns_of(shorten(token))
 
 
 def special(token: str) -> bool:
@@ -183,11 +195,18 @@ def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
     half = width(token) / 2 + BETWEEN / 2 - 2
     shares = " ".join(f"{weight:.2f}" for weight in row)
     css = "word special" if special(token) else "word"
+    short = shorten(token)
+    tooltip = f"<title>{escape(token)}</title>" if short != token else ""
+    fits = (
+        f' textLength="{width(token):.0f}" lengthAdjust="spacingAndGlyphs"'
+        if columns_of(short) > SURE or not short.isascii()
+        else ""
+    )
     return (
         f'<g class="token" data-token="{i}" data-says="{escape(sentence)}" '
         f'data-shares="{shares}"><rect class="hit" x="{x - half:.0f}" y="{BASE - 26:.0f}" '
         f'width="{2 * half:.0f}" height="56" rx="6"/>'
-        f'<text class="{css}" x="{x:.0f}" y="{BASE + 6:.0f}">{escape(token)}</text>'
+        f'<text class="{css}" x="{x:.0f}" y="{BASE + 6:.0f}"{fits}>{escape(short)}{tooltip}</text>'
         f'<text class="share" x="{x:.0f}" y="{BASE + 24:.0f}"></text></g>'
     )
 
@@ -195,8 +214,10 @@ def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
 def says(tokens: list[str], i: int, row: list[float]) -> str:
     """In words, what a word gives most of its attention to."""
     best = sorted(range(len(row)), key=lambda j: -row[j])[:NAMED]
-    named = [f"{number(row[j], 1.0)} to {'itself' if j == i else tokens[j]}" for j in best]
-    return f"{tokens[i]} gives {', '.join(named)}"
+    named = [
+        f"{number(row[j], 1.0)} to {'itself' if j == i else isolated(tokens[j])}" for j in best
+    ]
+    return f"{isolated(tokens[i])} gives {', '.join(named)}"
 
 
 def write(values: dict[str, list[list[float]]], tokens: list[str]) -> str:

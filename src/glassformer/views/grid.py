@@ -16,6 +16,7 @@ from glassformer.views.view import (
     View,
     aligned,
     columns_of,
+    isolated,
     number,
     table,
     words,
@@ -193,7 +194,7 @@ def cells(
     squares = []
     for i, row in enumerate(values):
         for j, value in enumerate(row):
-            tooltip = f"{rows[i]} → {columns[j]}: {number(value, largest)}"
+            tooltip = f"{isolated(rows[i])} → {isolated(columns[j])}: {number(value, largest)}"
             squares.append(
                 f'<rect class="{"n" if value < 0 else "p"}" x="{left + j * cell:.1f}" '
                 f'y="{top + i * cell:.1f}" width="{cell:.1f}" height="{cell:.1f}" '

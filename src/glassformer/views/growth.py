@@ -9,7 +9,7 @@ from torch import Tensor
 
 from glassformer.views.grid import PHONE, STYLE, scale, shorten, width, word
 from glassformer.views.strips import CELL, ROW, STRIPS, Panel, panel, scale_end, strip
-from glassformer.views.view import THEME, UNSEEN, View, aligned, table, words
+from glassformer.views.view import THEME, UNSEEN, View, aligned, isolated, table, words
 
 APART = 12.0  # steps
 ABOVE = 40.0  # the cells: what they are, and the numbers of the steps
@@ -99,7 +99,8 @@ def listed(
     facts = [
         [
             f"{name}, step {k}",
-            " ".join(row for row, kept in zip(rows, flags, strict=False) if not kept) or "nothing",
+            " ".join(isolated(row) for row, kept in zip(rows, flags, strict=False) if not kept)
+            or "nothing",
             str(sum(flags)),
             size(step),
         ]

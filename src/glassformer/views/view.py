@@ -81,6 +81,12 @@ def escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
 
 
+def isolated(word: str) -> str:
+    """A word within a sentence: one from right to left then turns nothing that stands beside it."""
+    turns = any(unicodedata.bidirectional(c) in ("R", "AL") for c in word)
+    return f"\u2068{word}\u2069" if turns else word
+
+
 def columns_of(token: str) -> int:
     """How many columns of a terminal a word takes; wide letters (CJK, emoji) take two.
 
