@@ -152,14 +152,15 @@ def contents(modules: Sequence[Symbol], address: Callable[[str], str | None]) ->
     """Each module with its first sentence and the names in it."""
     rows = []
     for module in modules:
-        about = module.doc.split("\n\n")[0].replace("\n", " ")
+        about = escape(module.doc.split("\n\n")[0].replace("\n", " "))
+        about = re.sub("`([^`]+)`", r"<code>\1</code>", about)
         names = ", ".join(
             f'<a class="symbol" href="{address(one.name)}"><code>{one.short}</code></a>'
             for one in module.members
             if one.kind != "value" or one.short.islower()
         )
         link = f'<a class="symbol" href="{address(module.name)}"><code>{module.name}</code></a>'
-        rows.append((link, f"<p>{escape(about)}</p>" + (f"<p>{names}</p>" if names else "")))
+        rows.append((link, f"<p>{about}</p>" + (f"<p>{names}</p>" if names else "")))
     return _list(rows, "api-contents")
 
 

@@ -78,3 +78,17 @@ const reach = new ResizeObserver(seen => {
   }
 });
 for (const part of document.querySelectorAll(`:is(${WIDE}), :is(${WIDE}) > *`)) reach.observe(part);
+
+// In a narrow window the navigation is a drawer: keys open it and its parts, and lead back.
+const NARROW = matchMedia("(max-width: 76.234375em)");
+const DRAWER = ".md-header__button[for=__drawer], .md-sidebar--primary label[for^=__nav_]";
+const mute = document.querySelectorAll(`:is(${DRAWER}):not([tabindex])`);
+function reachDrawer() {
+  for (const label of mute) {
+    if (NARROW.matches) label.tabIndex = 0;
+    else label.removeAttribute("tabindex");
+  }
+}
+reachDrawer();
+NARROW.addEventListener("change", reachDrawer);
+document.querySelector(".md-header__button[for=__drawer]")?.setAttribute("title", "Navigation");
