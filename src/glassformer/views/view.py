@@ -4,10 +4,10 @@ import unicodedata
 from dataclasses import dataclass
 from html import escape
 
-# Words and numbers of a view, for screen readers: on the page, out of sight.
+# Words and numbers of a view, for screen readers: on the page, out of sight, laid out when near.
 UNSEEN = (
     "position:absolute;width:1px;height:1px;margin:-1px;padding:0;overflow:hidden;"
-    "clip-path:inset(50%);white-space:nowrap;border:0"
+    "clip-path:inset(50%);white-space:nowrap;border:0;content-visibility:auto"
 )
 
 
