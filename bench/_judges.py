@@ -280,11 +280,11 @@ class Tests:
         )
 
     def _imports(self, file: Path, module: Path) -> bool:
-        """Whether a test imports a module, or takes one of its names from the package."""
+        """Whether a test imports a module, or all there are, or takes one of its names."""
         text = file.read_text()
         package = (self._tree / "src" / "glassformer" / "__init__.py").read_text()
         dotted = ".".join(module.with_suffix("").parts[1:])
-        if re.search(rf"\b{re.escape(dotted)}\b", text):
+        if re.search(rf"\b{re.escape(dotted)}\b|\bwalk_packages\b", text):
             return True
         given = re.search(rf"from {re.escape(dotted)} import (\([^)]*\)|[^\n]*)", package)
         names = re.findall(r"\w+", given[1]) if given else []

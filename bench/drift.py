@@ -7,7 +7,7 @@ shows it; the book's models are not trained anew for it. All happens in a copy o
 that change nothing which a reader or a caller could notice are argued one by one in
 `drift_equivalent.toml`, and counted apart.
 
-    python bench/drift.py [--prose 300] [--source 200] [--seed 0] [--only TEXT] [--json]
+    python bench/drift.py [--prose 300] [--source 200] [--seed 0] [--only TEXT] [--json [FILE]]
     python bench/drift.py --again [--json]
 
 What was judged is kept, so a run that was cut off goes on, and where the same command runs several
@@ -27,7 +27,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 os.environ |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}  # read by imports
@@ -50,6 +49,8 @@ PAGE_JUDGES = ("book", "stock", "doctest")
 """Only the first is our own; the others show what it is worth."""
 MODULE_JUDGES = ("own test", "other tests", "chapters")
 """Each is asked where those before it have noticed nothing."""
+FEW = 60
+"""So many mutants of modules are judged sooner than all tests are run once."""
 
 
 @dataclass
@@ -197,14 +198,15 @@ def judge_pages(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
     return bench.judged(mutants, PAGE_JUDGES[:1], ask)
 
 
-def judge_modules(mutants: Sequence[Mutant], bench: Bench, few: bool = False) -> list[Outcome]:
+def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
     """Each mutant of a module before its tests, and before its chapters if they do not notice.
 
-    Where there are `few`, it does not pay to run all tests of the tree as it stands first: what
+    Where there are few, it does not pay to run all tests of the tree as it stands first: what
     fails is then run once more without the mutant.
     """
     if all(bench.known(mutant) for mutant in mutants):
         return bench.judged(mutants, MODULE_JUDGES, lambda one: None)
+    few = len(mutants) <= FEW
     tests = Tests(bench.tree, {} if few else seconds_of_tests(bench))
     bench.models.remember()
 
@@ -335,7 +337,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a text in the paths of the files to change")
     parser.add_argument("--again", action="store_true", help="judge those that survived once more")
-    parser.add_argument("--json", action="store_true", help=f"write {RESULT.name}")
+    parser.add_argument(
+        "--json", nargs="?", const=RESULT.name, help=f"write {RESULT.name}, or a file beside it"
+    )
     options = parser.parse_args()
     journal = Journal(HOME)
     folder = journal.place()
@@ -345,7 +349,8 @@ def main() -> None:
     preload()
     pages, modules = texts(tree, "docs/**/*.md"), texts(tree, "src/glassformer/**/*.py")
     with Book(load(tree / "mkdocs.yml", {"timeout": LIMIT}), covers=True) as book:
-        content = digest(tree, without={RESULT.relative_to(ROOT).as_posix()})
+        kept = {path.relative_to(ROOT).as_posix() for path in RESULT.parent.glob("drift*.json")}
+        content = digest(tree, without=kept)
         bench = Bench(folder, tree, pages, Engine(book), journal, content, models)
         if options.again:
             ask_again(bench, pages | modules, options)
@@ -363,14 +368,15 @@ def ask_all(
     result = report(judge_pages(of_pages, bench), judge_modules(of_modules, bench))
     if options.json:
         coverage = bench.engine.covers(bench.pages)
-        write({"machine": circumstances(), "seed": options.seed, "coverage": coverage, **result})
+        start = {"machine": circumstances(), "seed": options.seed, "coverage": coverage}
+        write(start | result, options.json)
 
 
 def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) -> None:
     """Judge the survivors of the run whose results are kept, where their lines still stand."""
     result = json.loads(RESULT.read_text())
     result["again"] = {"machine": circumstances()}
-    for name, judge in (("pages", judge_pages), ("modules", partial(judge_modules, few=True))):
+    for name, judge in (("pages", judge_pages), ("modules", judge_modules)):
         before = result[name]["survivors"]
         mutants = [one for row in before if (one := redrawn(row, files.get(row["path"], "")))]
         outcomes = judge(mutants, bench)
@@ -380,7 +386,7 @@ def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) 
         noticed = sum(not one.passed for one in outcomes)
         result["again"][name] = {"asked": len(mutants), "noticed": noticed, "survivors": left}
     if options.json:
-        write(result)
+        write(result, options.json)
 
 
 def report(on_pages: list[Outcome], on_modules: list[Outcome]) -> dict:
@@ -417,9 +423,9 @@ def git(*words: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def write(result: dict) -> None:
+def write(result: dict, name: str) -> None:
     """Keep the results, from where a page takes them."""
-    RESULT.write_text(json.dumps(result, indent=1) + "\n")
+    (RESULT.parent / name).write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":
