@@ -31,8 +31,9 @@ EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
 SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+\.css)">\s*')
 IN_SHEET = re.compile(r"url\(([\"']?)(?!data:|[#/\"'])")
-# What no line may break: a shape, and a formula with the sign behind it.
+# What no line may break: a shape, a formula with the sign behind it, a claim of one word.
 SHAPE = re.compile(r"<code>(?=\[\d+(?:, \d+){1,4}\]</code>)")
+CLAIM = re.compile(r'(?<=<span class="proofbook-claim)(?=">(?:<\w+>)*[^<\s]+</)')
 SIGN = re.compile(r"(</math>(?:</a>)?)</span>([.,;:!?)]+)")
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
 
@@ -106,7 +107,8 @@ def repaired(html: str) -> str:
         html = html.replace(said, meant)
     if 'id="__toc"' not in html:  # a page without headings has a label for it nevertheless
         html = html.replace(' for="__toc"', "")
-    html = SIGN.sub(r"\1\2</span>", SHAPE.sub('<code class="shape">', html))
+    html = CLAIM.sub(" short", SHAPE.sub('<code class="shape">', html))
+    html = SIGN.sub(r"\1\2</span>", html)
     return styles_in_head(EMPTY_HEADER.sub(r"<td\1></td>", html))
 
 

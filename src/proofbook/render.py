@@ -86,8 +86,8 @@ def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, 
 
 def _sign(number: int) -> str:
     return (
-        '<button type="button" class="proofbook-sign" aria-label="How this is checked" '
-        f'popovertarget="proof-{number}"></button></span>'
+        '</span><button type="button" class="proofbook-sign" aria-label="How this is checked" '
+        f'popovertarget="proof-{number}"></button>'
     )
 
 
