@@ -19,8 +19,11 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 from unittest.mock import patch
+from xml.etree.ElementTree import Element
 
 import jupytext
+from markdown import Extension, Markdown
+from markdown.treeprocessors import Treeprocessor
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
@@ -34,6 +37,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from proofbook.formulas import Explainer, read_table
 from proofbook.model import BlockResult, Output
 from proofbook.render import AssetUrl, outputs_html
 
@@ -42,6 +46,7 @@ Cell = dict[str, Any]
 HERE = Path(__file__).with_suffix("")
 PAGE = "text/vnd.proofbook.page"  # what profile_default/startup adds to a view's forms
 RULE = "-" * 18  # above and below the cell in nbclient's messages
+LATE = 4  # after the table of contents, before links are resolved
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 settings.templates_dir = str(HERE)
@@ -93,9 +98,54 @@ def render(page: Page, run: Callable[..., None], config: MkDocsConfig, files: Fi
             blocks[parts[-1]] = block(cell, url)
     title, _, text = "\n\n".join(parts).partition("\n")
     page.markdown = f"{title}\n\n<!--about-->\n\n{text}"
-    Page.render(page, config, files)
+    with explained(page, config):
+        Page.render(page, config, files)
     pattern = "|".join(map(re.escape, blocks))
     page.content = re.sub(pattern, lambda mark: blocks[mark[0]], page.content or "")
+
+
+@contextmanager
+def explained(page: Page, config: MkDocsConfig) -> Iterator[None]:
+    """Have the letters of formulas say what they mean, by the book's table of symbols.
+
+    They say no values: what a lab computes stays in its kernel.
+    """
+    name = config.mdx_configs.get("proofbook.maths", {}).get("symbols")
+    if not name:
+        yield
+        return
+    file = Path(config.docs_dir, name)
+    table = read_table(file, name, file.stat().st_mtime_ns)
+    extension = Explained(Explainer(table, page.file.src_uri, {}))
+    config.markdown_extensions.append(extension)  # type: ignore[arg-type]  # an object does too
+    try:
+        yield
+    finally:
+        config.markdown_extensions.remove(extension)  # type: ignore[arg-type]
+
+
+class Explaining(Treeprocessor):
+    """Runs an explainer of formulas."""
+
+    def __init__(self, explainer: Explainer) -> None:
+        super().__init__()
+        self.explainer = explainer
+
+    def run(self, root: Element) -> None:
+        """Explain what stands on the page."""
+        self.explainer.explain(root)
+
+
+class Explained(Extension):
+    """Has the formulas of a page explained before its links are resolved."""
+
+    def __init__(self, explainer: Explainer) -> None:
+        super().__init__()
+        self.explainer = explainer
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
+        """Take the place that the explanations of chapters have."""
+        md.treeprocessors.register(Explaining(self.explainer), "lab-symbols", LATE)
 
 
 def executed(

@@ -125,6 +125,16 @@ def test_links_of_a_lab_were_resolved(lab, built):
     assert not [link for link in links if re.search(r"\.md(#|$)", link)]
 
 
+def test_letters_in_a_labs_formulas_say_what_they_mean(built):
+    html = built["anatomy"].read_text(encoding="utf-8")
+    [formula] = re.findall(r"<math.*?</math>", html, flags=re.DOTALL)
+    said = dict(re.findall(r'<(\w+) data-aid="([^"]*)"', formula))
+    aids = re.findall(r'data-aid="([^"]*)"', formula)
+    assert "keys, one row each" in aids
+    assert said["msub"] == "width of a head: numbers in a query or a key"
+    assert len(aids) == 5  # softmax, Q, K, d_k and V
+
+
 @each_lab
 def test_a_lab_can_be_taken_along(lab, built, site):
     assert (built[lab.stem].parent / lab.name).read_bytes() == lab.read_bytes()
