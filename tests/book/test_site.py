@@ -257,8 +257,8 @@ def test_text_stands_out_from_its_ground(scheme):
     for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", on_screen):
         if f'[data-md-color-scheme="{scheme}"]' in selector:
             colours |= dict(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6});", body))
-    inks = [name for name in colours if name.startswith(("ink", "blue", "md-code-hl"))]
-    assert len(inks) > 15
+    inks = [name for name in colours if name.startswith(("ink", "blue", "code-"))]
+    assert len(inks) == 3 + 2 + 5
     for ink in inks:
         for ground in ("paper", "paper-code"):
             ratio = contrast(colours[ink], colours[ground])
