@@ -1,11 +1,15 @@
-"""The built site, once a session."""
+"""The built site, once a session, and for each file of tests a server and a browser."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from browser import launched, served
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,3 +29,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert result.returncode == 0, result.stdout + result.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Where the site is served, with a slash at the end."""
+    with served(site) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One at a time: Playwright refuses a second one beside it."""
+    with launched() as browser:
+        yield browser

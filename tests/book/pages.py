@@ -6,6 +6,16 @@ from pathlib import Path
 
 VERBATIM = {"code", "pre", "script", "style", "math", "svg", "template"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
+# What sticks out of the window to the right, and is not inside a box that scrolls by itself.
+STICKING_OUT = """() => [...document.querySelectorAll('main *')].filter(element => {
+  const box = element.getBoundingClientRect();
+  if (box.width === 0 || box.right <= innerWidth + 1) return false;
+  for (let e = element; e && e.tagName !== 'MAIN'; e = e.parentElement) {
+    const style = getComputedStyle(e);
+    if (style.overflowX !== 'visible' || style.clipPath !== 'none') return false;
+  }
+  return true;
+}).map(element => element.outerHTML.slice(0, 120))"""
 
 
 @dataclass

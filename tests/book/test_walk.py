@@ -11,7 +11,7 @@ from urllib.parse import urldefrag, urljoin
 import pytest
 from pages import Page
 
-from browser import launched, served, visit
+from browser import served, visit
 
 ROOT = Path(__file__).parents[2]
 PATH = "one-sentence/"
@@ -32,12 +32,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
 def address(site: Path) -> Iterator[str]:
     with served(site) as url:
         yield url + PATH
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
 
 
 @pytest.fixture
