@@ -129,7 +129,8 @@ class Entry:
                     links = ", ".join(f'<a href="{to}">{escape(name)}</a>' for name, to in pages)
                     yield title, f"<p data-search-exclude>{links}</p>"
         if self.symbol.kind != "method":
-            lines = f"lines {self.symbol.first} to {self.symbol.last}"
+            first, last = self.symbol.first, self.symbol.last
+            lines = f"line {first}" if first == last else f"lines {first} to {last}"
             where = self.symbol.path if self.symbol.kind == "module" else lines
             yield "Code", f'<p data-search-exclude><a href="{self.source}">{where}</a></p>'
 

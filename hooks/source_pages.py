@@ -44,7 +44,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         name = f"{address(path).rstrip('/')}.md"
         waiting[name] = numbered(file.read_text(encoding="utf-8"))
         head = f"---\ntitle: {path}\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n"
-        text = f"{head}# {escape(path)}\n\n{PLACE}\n"
+        shown = escape(path).replace("_", r"\_").replace("/", "/<wbr>")  # lines may break there
+        text = f"{head}# {shown}\n\n{PLACE}\n"
         page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
         files.append(page)
     return files
