@@ -260,9 +260,8 @@ class Tests:
 
     def stages(self, module: Path) -> list[list[str]]:
         """The files of the module's own tests, and those of the tests that import it."""
-        own = {self._folder / f"test_{module.stem}.py"}
-        if module.parent.name == "views":
-            own = {self._folder / "test_views.py"}
+        inner = module.parent.name != "glassformer"  # its package is what is tested
+        own = {self._folder / f"test_{module.parent.name if inner else module.stem}.py"}
         files = sorted(self._folder.glob("test_*.py"))
         others = [file for file in files if file not in own and self._imports(file, module)]
         return [[str(f) for f in stage if f.exists()] for stage in (sorted(own), others)]
@@ -282,13 +281,18 @@ class Tests:
     def _imports(self, file: Path, module: Path) -> bool:
         """Whether a test imports a module, or all there are, or takes one of its names."""
         text = file.read_text()
-        package = (self._tree / "src" / "glassformer" / "__init__.py").read_text()
         dotted = ".".join(module.with_suffix("").parts[1:])
         if re.search(rf"\b{re.escape(dotted)}\b|\bwalk_packages\b", text):
             return True
-        given = re.search(rf"from {re.escape(dotted)} import (\([^)]*\)|[^\n]*)", package)
+        return any(self._takes(text, dotted, package) for package in list(module.parents)[:-2])
+
+    def _takes(self, text: str, dotted: str, package: Path) -> bool:
+        """Whether a test takes a name from a package that has it from a module."""
+        begin = (self._tree / package / "__init__.py").read_text()
+        given = re.search(rf"from {re.escape(dotted)} import (\([^)]*\)|[^\n]*)", begin)
         names = re.findall(r"\w+", given[1]) if given else []
-        taken = re.findall(r"^from glassformer import (\([^)]*\)|[^\n]*)", text, re.MULTILINE)
+        origin = re.escape(".".join(package.parts[1:]))
+        taken = re.findall(rf"^from {origin} import (\([^)]*\)|[^\n]*)", text, re.MULTILINE)
         return any(re.search(rf"\b{name}\b", some) for name in names for some in taken)
 
     def _test(self, tests: list[str], kept: Path) -> int:
