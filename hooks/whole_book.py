@@ -34,6 +34,8 @@ HEADING = re.compile(r"(</?h)([1-5])\b")
 NAMES = "id|for|name|headers|popovertarget|aria-labelledby|aria-describedby|aria-controls"
 LINKS = "href|src|xlink:href|data-scripts"
 TAG = re.compile(rf'<[a-zA-Z][^<>]*?(?:\s(?:{NAMES}|{LINKS})="|url\(#)[^<>]*>')
+# A shadow tree has ids of its own, which only its script looks for.
+SHADOW = re.compile(r"(<template\b.*?</template>)", re.DOTALL)
 ATTRIBUTE = re.compile(rf'\s(?:({NAMES})|({LINKS}))="([^"]*)"|url\(#')
 
 
@@ -133,6 +135,9 @@ def chapter(page: Page, pages: list[Page], whole: Page) -> str:
         return f"url(#{name}--"
 
     article = OWN.sub("", book.articles[page.url])
-    article = TAG.sub(lambda tag: ATTRIBUTE.sub(attribute, tag[0]), article)
+    article = "".join(
+        part if SHADOW.match(part) else TAG.sub(lambda tag: ATTRIBUTE.sub(attribute, tag[0]), part)
+        for part in SHADOW.split(article)
+    )
     article = HEADING.sub(lambda found: f"{found[1]}{int(found[2]) + 1}", article)
     return f'<section id="{name}" data-part="{escape(part_of(page))}">{article}</section>'

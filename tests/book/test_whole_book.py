@@ -75,6 +75,16 @@ def test_it_opens_without_complaint_and_follows_a_link(site):
         assert not seen.foreign
 
 
+def test_its_views_are_drawn_as_those_of_the_chapters(site):
+    with served(site) as root, launched() as browser, visit(browser, f"{root}whole-book/") as seen:
+        views = seen.page.locator("glassformer-view")
+        assert views.count() > 3
+        for view in views.all():
+            view.scroll_into_view_if_needed()
+            view.locator("#vis svg").first.wait_for(timeout=20_000)
+        assert not seen.complaints
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_it_becomes_one_pdf(site, tmp_path):
