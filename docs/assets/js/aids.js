@@ -68,16 +68,18 @@ addEventListener("click", event => {
   } else if (!one && !tip.contains(event.target)) hide();
 });
 
-// A formula or a figure wider than the page scrolls, by keys too.
-const WIDE = ".maths-block, .proofbook-figure";
+// What is wider than its place scrolls, by keys too.
+const WIDE = ".maths-block, .proofbook-figure, .proofbook-html, .scroll, .md-typeset__scrollwrap, pre > code";
+const INSIDE = ".maths-block > math, .proofbook-figure > svg"; // grow when a font comes late
 const reach = new ResizeObserver(seen => {
-  for (const { target } of seen) {
-    const block = target.closest(WIDE);
-    if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
-    else block.removeAttribute("tabindex");
-  }
+  const blocks = [...new Set(seen.map(one => one.target.closest(WIDE)))];
+  const wide = blocks.map(block => block.scrollWidth > block.clientWidth);
+  blocks.forEach((block, i) => (wide[i] ? (block.tabIndex = 0) : block.removeAttribute("tabindex")));
 });
-for (const part of document.querySelectorAll(`:is(${WIDE}), :is(${WIDE}) > *`)) reach.observe(part);
+addEventListener("load", () => {
+  const parts = document.querySelectorAll(`.md-typeset :is(${WIDE}, ${INSIDE})`);
+  for (const part of parts) reach.observe(part);
+});
 
 // In a narrow window the navigation is a drawer: keys open it and its parts, and lead back.
 const NARROW = matchMedia("(max-width: 76.234375em)");
