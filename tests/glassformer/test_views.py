@@ -140,6 +140,14 @@ def test_heatmap_numbers_leave_when_they_do_not_fit():
     assert 'class="number' not in heatmap(many, range(3), range(41)).html
 
 
+@pytest.mark.parametrize(("count", "cell"), [(41, 660 / 41), (101, 12.0)])
+def test_cells_of_many_columns_share_a_pages_width_until_they_are_too_small(count, cell):
+    page = Reader(heatmap(torch.rand(2, count), range(2), range(count)).html)
+    first, second = page.all("rect")[:2]
+    assert float(first["width"]) == pytest.approx(cell, abs=0.06)
+    assert float(second["x"]) - float(first["x"]) == pytest.approx(cell, abs=0.11)
+
+
 def test_large_heatmap_shares_paths_but_keeps_strengths():
     rows, columns = 37, 31  # more than 1024 cells
     weights = torch.rand(rows, columns)
