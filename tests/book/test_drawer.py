@@ -1,0 +1,46 @@
+"""The navigation of a narrow window, by keys alone."""
+
+import pytest
+
+from browser import visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+
+REACHED = """() => {
+  const { left, right, width } = document.activeElement.getBoundingClientRect();
+  const seen = document.activeElement.checkVisibility({ visibilityProperty: true });
+  return {
+    drawer: Boolean(document.activeElement.closest('.md-sidebar--primary')),
+    words: (document.activeElement.textContent || '').trim(),
+    seen: seen && left >= 0 && right <= innerWidth && width > 0,
+  };
+}"""
+
+
+def walk(page, steps):
+    """What has the focus after each of so many steps, of the drawer alone."""
+    reached = []
+    for _ in range(steps):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate(REACHED))
+    return [place for place in reached if place["drawer"]]
+
+
+def test_keys_stay_out_of_a_drawer_that_is_shut(browser, address):
+    with visit(browser, address + "decoder/masks/", width=720) as seen:
+        assert walk(seen.page, 13) == []
+
+
+def test_keys_open_the_drawer_and_reach_each_part_of_it(browser, address):
+    with visit(browser, address + "decoder/masks/", width=720) as seen:
+        page = seen.page
+        page.locator(".md-header__button[for=__drawer]").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(400)  # it slides in
+        inside = walk(page, 11)
+        assert all(place["seen"] for place in inside), inside
+        assert {"Decoder", "Translation"} <= {place["words"] for place in inside}
+        page.locator("label.md-nav__title", has_text="Decoder").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(400)
+        assert [place["words"] for place in walk(page, 2)] == ["Family", "Practice"]
