@@ -31,9 +31,9 @@ EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
 SHEETS = re.compile(r'<link rel="stylesheet" href="([^"]+\.css)">\s*')
 IN_SHEET = re.compile(r"url\(([\"']?)(?!data:|[#/\"'])")
-# What no line may break: a shape, a formula with the sign behind it, a claim of one word.
+# What no line may break: a shape, a formula with the sign behind it, a claim of one short word.
 SHAPE = re.compile(r"<code>(?=\[\d+(?:, \d+){1,4}\]</code>)")
-CLAIM = re.compile(r'(?<=<span class="proofbook-claim)(?=">(?:<\w+>)*[^<\s]+</)')
+CLAIM = re.compile(r'(?<=<span class="proofbook-claim)(?=">(?:<\w+>)*[^<\s]{1,16}</)')
 SIGN = re.compile(r"(</math>(?:</a>)?)</span>([.,;:!?)]+)")
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
 
