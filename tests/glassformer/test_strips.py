@@ -61,6 +61,7 @@ def test_only_the_first_numbers_are_drawn_and_the_length_counts_all():
     assert "the first 2 of 3 numbers" in view.html
     assert ">5.0<" in view.html
     assert "the first" not in strips({"x": torch.ones(3, 2)}, WORDS, most=2).html
+    assert "the first" in strips({"x": torch.ones(3, 2)}, WORDS, most=1).html
 
 
 def test_strips_as_text_and_as_a_table_tell_the_same():
