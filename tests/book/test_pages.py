@@ -34,6 +34,8 @@ DRAWN = f"""() => {VIEWERS}.map(view => {{
   const marks = root.querySelectorAll('svg line, svg path, svg rect, canvas').length;
   return [view.tagName.toLowerCase(), marks, view.getBoundingClientRect().height];
 }})"""
+# What waits to be drawn is drawn, and colours do not fade from one theme into the other.
+AT_ONCE = "* { content-visibility: visible !important; transition: none !important }"
 SHIFTS = """() => new Promise(resolve => {
   const found = [];
   new PerformanceObserver(list => list.getEntries().forEach(entry => found.push([entry.value,
@@ -205,11 +207,13 @@ def axe(page: Any, code: set[str]) -> dict[str, list[str]]:
 def axe_says(page: Any, rules: list[str], beside: str = "[data-known]") -> list[str]:
     """What axe-core finds against these of its rules, or any, with all folds open, beside these."""
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    page.add_style_tag(content="* { content-visibility: visible !important }")
+    page.add_style_tag(content=AT_ONCE)
     page.wait_for_timeout(50)  # for observers of what has appeared
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    options = {"resultTypes": ["violations"], "preload": False} | {"runOnly": rules or None}
+    options = {"resultTypes": ["violations"], "preload": False} | (
+        {"runOnly": rules} if rules else {}
+    )
     context = {"exclude": [[beside]]}
     results = page.evaluate("([context, options]) => axe.run(context, options)", [context, options])
     return [

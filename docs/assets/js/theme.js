@@ -50,8 +50,10 @@
   };
 })();
 
-/* Around each button that copies, the theme puts a landmark; with one a block, there are too many
- * to find anything by. */
-addEventListener("load", () =>
-  document.querySelectorAll(".md-code__nav").forEach((nav) => nav.setAttribute("role", "none")),
-);
+/* Around each button that copies, the theme puts a landmark, as soon as its block is seen; with one
+ * a block, there are too many to find anything by. */
+new MutationObserver((changes) => {
+  for (const added of changes.flatMap((change) => [...change.addedNodes])) {
+    if (added.className === "md-code__nav") added.setAttribute("role", "none");
+  }
+}).observe(document.body, { childList: true, subtree: true });
