@@ -171,7 +171,6 @@ def visit(
         color_scheme="dark" if dark else "light",
         java_script_enabled=javascript,
         has_touch=touch,
-        is_mobile=touch,
     )
     try:
         page = context.new_page()
