@@ -122,7 +122,7 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
     if CONTENTS in html:
         rows = contents(reference.modules, lambda name: reference.address(find(name), page))
         return html.replace(CONTENTS, rows)
-    parts = [_linked_code(html, page, reference)]
+    parts = [_named_sources(html, page, reference)]
     for name in page.meta.get("api") or []:
         module = reference.package.modules[name]
         parts += [_entry(one, page, reference) for one in walk(module)]
@@ -130,8 +130,10 @@ def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files
     return "\n".join(parts)
 
 
-def _linked_code(html: str, page: Page, reference: Reference) -> str:
-    """Link what a page's blocks import, and name what they show above its place."""
+@event_priority(-200)  # when code stands in its place, in colours
+def on_page_context(context: Any, *, page: Page, config: MkDocsConfig, nav: Navigation) -> None:
+    """Link what a page's blocks import."""
+    reference = built["now"]
 
     def named(module: str, name: re.Match[str]) -> str:
         address = reference.address(reference.package.find(f"{module}.{name[1]}"), page)
@@ -139,6 +141,12 @@ def _linked_code(html: str, page: Page, reference: Reference) -> str:
 
     def imported(line: re.Match[str]) -> str:
         return line[1] + NAME.sub(partial(named, line[2]), line[3])
+
+    page.content = IMPORT.sub(imported, page.content or "")
+
+
+def _named_sources(html: str, page: Page, reference: Reference) -> str:
+    """Name what a page's blocks show, above its place."""
 
     def shown(place: re.Match[str]) -> str:
         symbol = reference.lines.get((place[2], int(place[3])))
@@ -148,7 +156,7 @@ def _linked_code(html: str, page: Page, reference: Reference) -> str:
         link = f'<a class="symbol" href="{address}"><code>{symbol.short}</code></a>'
         return f'<p class="proofbook-source">{link} in {place[1]}'
 
-    return SOURCE.sub(shown, IMPORT.sub(imported, html))
+    return SOURCE.sub(shown, html)
 
 
 def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:

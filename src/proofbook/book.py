@@ -11,6 +11,7 @@ from proofbook.page import Page, normal, parse, split_front_matter
 from proofbook.problems import Problem
 from proofbook.runner import Runner
 from proofbook.sheet import read
+from proofbook.shelf import Shelf
 from proofbook.show import Shown, show
 from proofbook.verdict import judge
 
@@ -39,13 +40,13 @@ class Book:
 
     Attributes:
         covers: Whether runs must know the names in the prose, which coverage asks for.
-        highlighted: HTML of code, by language, text and looks, kept from one rebuild to the next.
+        shelf: What earlier builds found out about texts.
     """
 
     def __init__(self, settings: BookSettings, covers: bool = False) -> None:
         self.settings = settings
         self.covers = covers
-        self.highlighted: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = {}
+        self.shelf = Shelf(settings.running.cache / "texts.json")
         self._runner = Runner(settings.running)
         self._pages: dict[str, tuple[str, Page]] = {}
         self._bares: dict[str, Page] = {}
@@ -65,8 +66,9 @@ class Book:
         self.close()
 
     def close(self) -> None:
-        """Stop what runs."""
+        """Stop what runs, and keep what was found out."""
         self._runner.close()
+        self.shelf.save()
 
     def renew(self, settings: BookSettings) -> None:
         """Begin another build, with settings read anew; the runner stays where it may."""
@@ -76,7 +78,8 @@ class Book:
             self._runner = Runner(settings.running)
         if settings != self.settings:
             self._pages.clear()
-            self.highlighted.clear()
+            self.shelf.save()
+            self.shelf = Shelf(settings.running.cache / "texts.json")
         self.settings = settings
 
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
@@ -138,7 +141,7 @@ class Book:
         known = self._pages.get(path)
         if known and known[0] == text:
             return known[1]
-        page = parse(path, text, self.settings.extensions, self.settings.configs)
+        page = parse(path, text, self.settings.extensions, self.settings.configs, self.shelf)
         self._pages[path] = text, page
         return page
 

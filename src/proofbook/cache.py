@@ -9,12 +9,12 @@ import contextlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from proofbook import fingerprint
+from proofbook.files import replace
 from proofbook.model import Chapter, Run
 from proofbook.watch import is_current
 from proofbook.wire import dump_run, load_run
@@ -64,7 +64,7 @@ class Cache:
             home.mkdir(parents=True, exist_ok=True)
             (self._folder / ".gitignore").write_text("*\n")
             content = f"{fingerprint.digest(body.encode())}\n{body}"
-            _replace(home / f"{self._key(chapter)}-{state}.json", content)
+            replace(home / f"{self._key(chapter)}-{state}.json", content)
             for entry in _newest_first(home, "*.json")[KEPT:]:
                 entry.unlink(missing_ok=True)
 
@@ -87,14 +87,3 @@ def _newest_first(folder: Path, pattern: str) -> list[Path]:
         with contextlib.suppress(OSError):  # another build may have pruned it
             entries.append((path.stat().st_mtime_ns, path))
     return [path for _, path in sorted(entries, reverse=True)]
-
-
-def _replace(path: Path, content: str) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(content)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -11,6 +11,7 @@ from markdown_exec import base_format, markdown_config
 from proofbook.book import Book, Checked
 from proofbook.downloads import Offer, link_html, notebook_name
 from proofbook.fences import Fence
+from proofbook.held import Hold, at_once, uncoloured
 from proofbook.ledger import foot_html
 from proofbook.model import BlockResult
 from proofbook.notebook import Notebooks
@@ -18,7 +19,6 @@ from proofbook.problems import Problem
 from proofbook.render import (
     LONG,
     AssetUrl,
-    Hold,
     claim_marks,
     outputs_html,
     payload_html,
@@ -45,7 +45,7 @@ class PageFace:
         asset_url: AssetUrl,
         offer: Offer,
         notebooks: Notebooks,
-        hold: Hold = str,
+        hold: Hold = at_once,
     ) -> None:
         self.book = book
         self.path = path
@@ -95,7 +95,8 @@ class PageFace:
         door = partial(base_format, language=fence.language, code=code, md=md, html=True)
         place = fence.options.get("source")
         if not place:  # the door would set up all extensions anew, block by block
-            source = self._highlighted(fence.language, code, looks, md)
+            coloured = self._highlighted(fence.language, code, looks, md)
+            source = self.hold(coloured, uncoloured(coloured))
             return str(door(run=lambda _, **__: f"{source}{after}"))
         settings = self.book.settings
         markdown_config.save(
@@ -107,16 +108,18 @@ class PageFace:
             markdown_config.reset()
 
     def _highlighted(self, language: str, code: str, looks: dict[str, str], md: Markdown) -> str:
-        """Code in colours, kept for the next rebuild; ids are counted anew for each page."""
-        key = language, code, tuple(looks.items())
-        kept = self.book.highlighted.get(key)
+        """Code in colours, kept for the next build; ids are counted anew for each page."""
+        fences: Any = md.preprocessors[FENCES]
+        fences.get_hl_settings()
+        options = fences.highlight_ext.getConfigs()
+        question = ("colours", language, code, looks, options)
+        kept = self.book.shelf.get(*question)
         if kept is not None:
-            return kept
-        highlight = md.preprocessors[FENCES].highlight  # type: ignore[attr-defined]
-        source = str(highlight(code, language, looks, md, classes=[], id_value="", attrs={}))
+            return str(kept)
+        source = fences.highlight(code, language, looks, md, classes=[], id_value="", attrs={})
         if 'id="' not in source:
-            self.book.highlighted[key] = source
-        return source
+            self.book.shelf.put(str(source), *question)
+        return str(source)
 
     def _after(self, index: int) -> str:
         fence = self.known.page.sheet.fences[index]
@@ -177,7 +180,8 @@ class PageFace:
             if self._has_values(number) and not self._claim_problems(index)
         )
         foot = "" if self.known.problems else foot_html(self.known, self.about) + self._download()
-        return problems_html(self.known.problems), proofs + foot
+        end = proofs + foot
+        return problems_html(self.known.problems), self.hold(end, "") if end else ""
 
     def _download(self) -> str:
         """The link to the page's notebook; nothing for a page that runs nothing."""

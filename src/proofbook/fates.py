@@ -11,6 +11,7 @@ from markdown.extensions import Extension
 from markdown.util import Registry
 
 from proofbook.sheet import Marks, Sheet, read
+from proofbook.shelf import Shelf
 from proofbook.weave import TAG, Weaver
 
 PIECE = re.compile(
@@ -25,6 +26,14 @@ REVERTED = re.compile(rf"{TAG}=(?:&quot;|\")(\d+)")
 LEFT_OVER = re.compile(
     r"\{:?\s*(?:\.literal\b|(?:equals?|values?|reason)\s*=|holds?(?=[\s=}]))[^}\n\0]*\}?"
 )
+FROM_TEXT_ALONE = frozenset(
+    [
+        *("abbr", "admonition", "attr_list", "def_list", "footnotes", "md_in_html", "smarty"),
+        *("tables", "toc", "proofbook.maths", "pymdownx.details", "pymdownx.highlight"),
+        *("pymdownx.superfences", "pymdownx.tabbed"),
+    ]
+)
+"""Extensions that, as to where text ends up, read no file and ask no clock."""
 
 Mark = tuple[str, int]
 
@@ -48,6 +57,26 @@ class Fates:
     in_tag: set[Mark] = field(default_factory=set)
     strays: list[str] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
+
+
+def recall(
+    body: str,
+    extensions: Sequence[str | Extension],
+    configs: Mapping[str, Mapping[str, Any]],
+    shelf: Shelf,
+) -> Fates:
+    """The same as `follow`, from the shelf where an earlier build has put it there."""
+    if not all(isinstance(one, str) and one in FROM_TEXT_ALONE for one in extensions):
+        return follow(body, extensions, configs)
+    question = ("fates", body, tuple(extensions), configs)
+    if (found := shelf.get(*question)) is None:
+        fates = follow(body, extensions, configs)
+        sets = [sorted(marks) for marks in (fates.seen, fates.hidden, fates.in_tag)]
+        shelf.put([fates.sheet.text, *sets, fates.strays, fates.left_over], *question)
+        return fates
+    text, *lists, strays, left_over = found
+    seen, hidden, in_tag = ({(kind, index) for kind, index in marks} for marks in lists)
+    return Fates(read(text), seen, hidden, in_tag, strays, left_over)
 
 
 def follow(

@@ -1,14 +1,29 @@
-"""Keeps pictures and other markup of outputs out of pages while these are read tag by tag.
+"""Keeps markup of code and outputs out of pages while these are read tag by tag.
 
 Markdown, the index of the search and whoever changes a page between them look at each tag of it.
-A picture has hundreds, and in none of them is there anything to find.
+A picture has hundreds, and so has a block in colours; what there is to find in them are words.
 """
 
 import re
+from collections.abc import Callable
 
 from proofbook import fingerprint
 
-PLACE = re.compile(r'<div data-held="(\w+)"></div>')
+Hold = Callable[[str, str], str]
+"""Given markup and the words in it that can be found, says what stands for it meanwhile."""
+
+PLACE = re.compile(r'<div data-held="(\w+)">.*?</div>', re.DOTALL)
+COLOURS = re.compile(r"</?(?:div|span)\b[^>]*>")
+
+
+def at_once(markup: str, words: str) -> str:
+    """Let markup stand for itself."""
+    return markup
+
+
+def uncoloured(code: str) -> str:
+    """Markup of code without its colours: what the search needs of it."""
+    return COLOURS.sub("", code)
 
 
 class Held:
@@ -17,11 +32,11 @@ class Held:
     def __init__(self) -> None:
         self._waiting: dict[str, str] = {}
 
-    def put(self, markup: str) -> str:
-        """Keep markup; gives what stands in its place."""
+    def put(self, markup: str, words: str) -> str:
+        """Keep markup; gives what stands in its place, with these words and no `div` in them."""
         key = fingerprint.digest(markup.encode())
         self._waiting[key] = markup
-        return f'<div data-held="{key}"></div>'
+        return f'<div data-held="{key}">{words}</div>'
 
     def put_back(self, html: str) -> str:
         """A page with its markup in place."""

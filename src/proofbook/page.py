@@ -3,16 +3,18 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from markdown.extensions import Extension
 from markdown.util import ETX, STX
 
-from proofbook.fates import Fates, follow
+from proofbook.fates import Fates, follow, recall
 from proofbook.inline import names
 from proofbook.model import Block, Chapter, Claim
 from proofbook.problems import Problem
 from proofbook.sheet import Sheet
+from proofbook.shelf import Shelf
 from proofbook.symbols import given_values
 from proofbook.weave import BROUGHT
 
@@ -51,6 +53,7 @@ def parse(
     text: str,
     extensions: Sequence[str | Extension] = BROUGHT,
     configs: Mapping[str, Mapping[str, Any]] | None = None,
+    shelf: Shelf | None = None,
 ) -> Page:
     """Parse the text of a chapter as Markdown with these extensions would show it.
 
@@ -59,7 +62,8 @@ def parse(
     """
     whole = normal(text)
     body, offset = split_front_matter(whole)
-    fates = follow(body, extensions, configs or {})
+    look = follow if shelf is None else partial(recall, shelf=shelf)
+    fates = look(body, extensions, configs or {})
     sheet = fates.sheet
     shown = [index for index in range(len(sheet.fences)) if ("fence", index) in fates.seen]
     run = [index for index in shown if sheet.fences[index].runs]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable
 from html import escape
 
+from proofbook.held import Hold, at_once
 from proofbook.model import BlockResult, Claim, Output, Run
 from proofbook.payload import program
 from proofbook.problems import Problem
@@ -14,20 +15,19 @@ from proofbook.verdict import shown
 LONG = 30  # lines that an output may have and be shown whole
 FIRST = 20  # lines of a longer one that are shown, above the fold
 AssetUrl = Callable[[str, str], str]
-Hold = Callable[[str], str]
 
 
-def outputs_html(result: BlockResult, asset_url: AssetUrl, hold: Hold = str) -> str:
+def outputs_html(result: BlockResult, asset_url: AssetUrl, hold: Hold = at_once) -> str:
     """What a block showed, in order.
 
     Args:
         result: What running the block gave.
         asset_url: Given the name and the path of an asset, says where it is served.
-        hold: Given markup, says what stands for it until the page is ready; itself by default.
+        hold: Says what stands for a picture until the page is ready; itself by default.
     """
     outputs = (_output_html(output, asset_url) for output in result.outputs)
     inner = "".join(
-        html if output.kind in ("stdout", "text") else hold(html)
+        html if output.kind in ("stdout", "text") else hold(html, "")
         for output, html in zip(result.outputs, outputs, strict=True)
     )
     return f'<div class="proofbook-output">{inner}</div>' if inner else ""

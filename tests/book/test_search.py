@@ -1,5 +1,6 @@
 """What a reader types into the search box leads first to where it is explained."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,14 @@ def page(site: Path) -> Iterator[Any]:
         yield seen.page
         assert not seen.complaints
         assert not seen.foreign
+
+
+def test_proofs_and_the_ledger_are_not_what_anybody_searches_for(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    texts = "".join(entry["text"] for entry in index)
+    assert "scaled_dot_product_attention(query, key, value" in texts
+    assert "Verified when this page was built" not in texts
+    assert "was asserted and is" not in texts
 
 
 def said(page: Any, words: str) -> None:

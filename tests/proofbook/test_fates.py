@@ -1,7 +1,11 @@
 """A mark is on the page, hidden on purpose, in a tag, or lost."""
 
-from proofbook.fates import follow
-from proofbook.weave import BROUGHT
+import pytest
+
+from proofbook import fates as module
+from proofbook.fates import follow, recall
+from proofbook.shelf import Shelf
+from proofbook.weave import BROUGHT, Weaver
 
 CODE = "```python\nx\n```\n"
 
@@ -35,3 +39,31 @@ def test_fences_that_the_sheet_does_not_know_are_strays():
 
 def test_nothing_comes_of_nothing():
     assert fates("").sheet.text == ""
+
+
+EVERYTHING = (
+    f"{CODE}\n[a]{{ equals='x' }} ![b [c]{{ equals='x' }}](d) <!-- [e]{{ equals='x' }} -->\n\n"
+    f"&#123; equals='x' &#125;\n\ntext <!-- never closed\n\n{CODE}"
+)
+
+
+def test_the_next_build_need_not_convert_what_this_one_has(tmp_path, monkeypatch):
+    file = tmp_path / "texts.json"
+    shelf = Shelf(file)
+    fresh = fates(EVERYTHING)
+    assert all((fresh.seen, fresh.hidden, fresh.in_tag, fresh.strays, fresh.left_over))
+    assert recall(EVERYTHING, BROUGHT, {}, shelf) == fresh
+    shelf.save()
+    monkeypatch.setattr(module, "follow", None)
+    assert recall(EVERYTHING, BROUGHT, {}, Shelf(file)) == fresh
+    for other in [("other", BROUGHT, {}), (EVERYTHING, BROUGHT, {"toc": {"title": "t"}})]:
+        with pytest.raises(TypeError, match="not callable"):
+            recall(*other, Shelf(file))
+
+
+def test_an_extension_that_may_read_files_is_asked_each_time(tmp_path):
+    shelf = Shelf(tmp_path / "texts.json")
+    for extension in ("pymdownx.snippets", Weaver()):
+        assert recall(CODE, [*BROUGHT, extension], {}, shelf).seen == {("fence", 0)}
+    shelf.save()
+    assert not (tmp_path / "texts.json").exists()
