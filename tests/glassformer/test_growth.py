@@ -138,3 +138,114 @@ def test_words_and_names_are_text_never_markup():
 def test_what_cannot_be_drawn_is_refused(steps, most, message):
     with pytest.raises(ValueError, match=message):
         growth(steps, WORDS, most=most)
+
+
+# --- where it all stands
+
+
+def numbers(text):
+    return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+def near(value):
+    """Within what is left out of a coordinate with one decimal."""
+    return pytest.approx(value, abs=0.06)
+
+
+def picture(view):
+    return ElementTree.fromstring(re.search(r"<svg.*?</svg>", view.html)[0])
+
+
+def texts(view):
+    """Class, place and anchor of each text, by what it says."""
+    found = {}
+    for text in picture(view).iter("text"):
+        place = near(float(text.get("x"))), near(float(text.get("y")))
+        found.setdefault(text.text, []).append((text.get("class"), *place, text.get("text-anchor")))
+    return found
+
+
+def test_growth_is_laid_out_by_hand():
+    """Above its rows each thing has 40, below them 22; steps are 12 apart."""
+    _, steps = whole_and_steps()
+    view = growth({"keys": steps, "values": steps}, WORDS, most=5)
+    left, wide, high = 9 * 7.4 + 9, 5 * CELL, 7 * ROW + 62  # `</script>` has 9 letters
+    bottom = 2 * high + 6
+    found = texts(view)
+    for k, name in enumerate(("keys", "values")):
+        top = high * k + 40
+        assert found[name] == [("name", left, top - 24, None)]
+        for i, word in enumerate(WORDS):
+            assert found[word][k] == ("word", left - 7, top + (i + 0.5) * ROW + 4.5, "end")
+        for step, length in enumerate((2, 3, 7)):
+            middle = left + (wide + 12) * step + wide / 2
+            assert found[f"step {step + 1}"][k] == ("axis", middle, top - 6, "middle")
+            size = ("axis", middle, top + ROW * length + 14, "middle")
+            assert found[f"{length} × 11"][k] == size
+    assert found["framed: new; pale: as in the step before"] == [("axis", left, bottom + 27, None)]
+    assert found["the first 5 of 11 numbers of a vector"] == [("axis", left, bottom + 43, None)]
+    scale = [text for text, places in found.items() if ("axis", left, bottom + 8.5, None) in places]
+    assert len(scale) == 1
+    assert numbers(picture(view).get("viewBox")) == [0, 0, round(left + 260), bottom + 50]
+
+
+def test_cells_and_frames_of_a_step_cover_its_rows():
+    _, steps = whole_and_steps()
+    view = growth({"keys": steps, "values": steps}, WORDS, most=5)
+    left, high = 9 * 7.4 + 9, 7 * ROW + 62
+    # Of each step: which rows were kept, and which are new.
+    runs = [(0, 0, 2, True), (1, 0, 2, False), (1, 2, 1, True), (2, 0, 3, False), (2, 3, 4, True)]
+    wanted = [
+        (left + (5 * CELL + 12) * step, high * k + 40 + ROW * row, count, new)
+        for k in range(2)
+        for step, row, count, new in runs
+    ]
+    groups = [g for g in picture(view) if g.tag == "g"]
+    for group, (x, y, count, new) in zip(groups, wanted, strict=True):
+        strip, lines, *frame = group
+        assert group.get("class") == (None if new else "kept")
+        assert numbers(strip.get("transform")) == [near(x), near(y + ROW / 2), CELL, ROW]
+        drawn = {int(row) for p in strip for row in re.findall(r"M\d+ (\d+)h", p.get("d"))}
+        assert drawn == set(range(count))
+        assert len(re.findall("M[^MV]*H", lines.get("d"))) == count + 1
+        sides = [[float(f.get(k)) for k in ("x", "y", "width", "height")] for f in frame]
+        assert sides == ([[near(x), near(y), 5 * CELL, ROW * count]] if new else [])
+
+
+@pytest.mark.parametrize("count", [1, 5, 6, 7, 8, 13])
+def test_many_steps_make_a_wider_picture_that_keys_can_scroll(count):
+    """At least the legend's 260; it shrinks to a 1.3th, a phone's column holds 300."""
+    view = growth({"x": [torch.ones(1, 5)] * count}, ["time"])
+    left = 4 * 7.4 + 9
+    wide = max(left + (5 * CELL + 12) * count, left + 260)
+    assert numbers(picture(view).get("viewBox"))[2] == round(wide)
+    sizes = [int(n) for n in re.findall(r"m..-width:(\d+)px", view.html)]
+    assert sizes == [round(1.4 * wide), round(wide / 1.3)]
+    assert ('tabindex="0"' in view.html) == (wide / 1.3 > 300)
+
+
+@pytest.mark.parametrize(("change", "kept"), [(0.8e-5, 3), (1.5e-5, 2)])
+def test_a_change_of_a_hundred_thousandth_is_rounding(change, kept):
+    zeros = torch.zeros(3, 7)
+    changed = zeros.clone()
+    changed[1, 4] = change
+    told = str(growth({"x": [zeros, changed]}, ["a", "b", "c"])).splitlines()
+    assert told[-1].split()[3:] == ["nothing" if kept == 3 else "b", str(kept), "3", "×", "7"]
+
+
+def test_five_numbers_are_drawn_unless_told_otherwise():
+    _, steps = whole_and_steps()
+    frames, _ = rectangles(growth({"keys": steps}, WORDS))
+    assert {wide for _, _, wide, _ in frames} == {5 * CELL}
+
+
+def test_steps_that_shrink_keep_what_is_left():
+    whole, _ = whole_and_steps()
+    told = str(growth({"keys": [whole[:5], whole[:3]]}, WORDS)).splitlines()
+    assert told[-1].split() == ["keys,", "step", "2", "nothing", "3", "3", "×", "11"]
+
+
+def test_a_table_without_a_caption_names_its_vectors():
+    steps = {"keys": [torch.ones(1, 2)], "values": [torch.ones(1, 2)]}
+    assert "<caption>keys, values</caption>" in growth(steps, ["a"]).html
+    assert "<caption>A cache</caption>" in growth(steps, ["a"], caption="A cache").html

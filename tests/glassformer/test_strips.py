@@ -1,6 +1,7 @@
 """What strips draw and say, held against numbers worked out here."""
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 import torch
@@ -117,3 +118,108 @@ def test_of_a_tensor_that_is_nearly_all_zeros_the_rest_is_seen():
     tensor[2, 5] = -0.5
     assert strokes(strips({"x": tensor}, WORDS).html) == [{(2, 5): -1.0}]
     assert strokes(strips({"x": torch.zeros(3, 5)}, WORDS).html) == [{}]
+
+
+# --- where it all stands
+
+
+def numbers(text):
+    return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+def near(value):
+    """Within what is left out of a coordinate with one decimal."""
+    return pytest.approx(value, abs=0.06)
+
+
+def texts(html):
+    """Class, place and anchor of each text, by what it says."""
+    found = {}
+    svg = ElementTree.fromstring(re.search(r"<svg.*?</svg>", html)[0])
+    for text in svg.iter("text"):
+        place = float(text.get("x")), float(text.get("y"))
+        found.setdefault(text.text, []).append((text.get("class"), *place, text.get("text-anchor")))
+    return found
+
+
+def test_strips_are_laid_out_by_hand():
+    """A cell is 7 by 15; a panel has 20 above its rows and 8 below; `time` is 4 letters of 7.4."""
+    tensors = {"query": torch.full((3, 5), 2.0), "key": torch.full((3, 5), -1.0)}
+    html = strips(tensors, ["time", "an", "a"]).html
+    left, right, high = 4 * 7.4 + 9, 4 * 7.4 + 9 + 5 * 7, 3 * 15 + 28
+    bottom = 6 + 2 * high
+    assert numbers(re.search('viewBox="([^"]*)"', html)[1]) == [
+        0,
+        0,
+        round(right + 48),
+        bottom + 40,
+    ]
+    found = texts(html)
+    for k, (name, length) in enumerate((("query", f"{20**0.5:.1f}"), ("key", f"{5**0.5:.1f}"))):
+        top = 6 + high * k
+        assert found[name] == [("name", near(left), top + 12, None)]
+        rows = [top + 20 + 7.5 + 4.5 + 15 * i for i in range(3)]
+        for word, y in zip(("time", "an", "a"), rows, strict=True):
+            assert found[word][k] == ("word", near(left - 7), y, "end")
+        assert found[length] == [("word", near(right + 44), y, "end") for y in rows]
+    assert found["length"] == [("axis", near(right + 44), 18, "end")]
+    assert found["5 numbers"] == [("axis", near(left), bottom + 33, None)]
+    assert found["−2.00"] == [("axis", near(left), bottom + 4 + 8.5, None)]
+    groups = re.findall(r'class="strip" transform="(.*?)"', html)
+    lines = re.findall(r'class="g" d="(.*?)"', html)
+    for k, (group, line) in enumerate(zip(groups, lines, strict=False)):
+        top = 26 + high * k
+        # A stroke is as wide as a row is high and runs along its middle.
+        assert numbers(group) == [near(left), near(top + 7.5), 7, 15]
+        across, (x, y, *corners) = line[: line.rindex("M")], numbers(line[line.rindex("M") :])
+        assert numbers(across) == [near(n) for i in range(4) for n in (left, top + 15 * i, right)]
+        assert (x, y, corners) == (near(left), near(top), [near(n) for n in (top + 45, right, top)])
+        assert re.sub("[^A-Z]", "", line) == "MH" * 4 + "MVHV"
+
+
+@pytest.mark.parametrize(("count", "narrowest"), [(5, None), (48, 300)])
+def test_strips_shrink_to_a_phone_and_grow_by_a_fifth(count, narrowest):
+    html = strips({"x": torch.ones(1, count)}, ["time"]).html
+    wide = 4 * 7.4 + 9 + 7 * count + 48
+    assert [int(n) for n in re.findall(r"m..-width:(\d+)px", html)] == [
+        round(1.2 * wide),
+        narrowest or round(wide),
+    ]
+
+
+def test_forty_eight_numbers_are_drawn_unless_told_otherwise():
+    [cells] = strokes(strips({"x": torch.ones(1, 53)}, ["a"]).html)
+    assert sorted(cells) == [(0, column) for column in range(48)]
+
+
+def test_colours_have_twenty_four_steps():
+    tensor = torch.cat([torch.arange(1, 25) / 24, torch.ones(20)])
+    [cells] = strokes(strips({"x": tensor[None]}, ["a"], most=44).html)
+    assert [cells[0, k] for k in range(24)] == [round((k + 1) / 24, 2) for k in range(24)]
+    faint = torch.tensor([[0.4 / 24, 0.6 / 24, 1.4 / 24, 1.6 / 24, *[1.0] * 20]])
+    [cells] = strokes(strips({"x": faint}, ["a"]).html)
+    assert [cells.get((0, k)) for k in range(5)] == [None, 0.04, 0.04, 0.08, 1.0]
+
+
+def test_the_table_has_the_first_three_numbers_of_each_vector():
+    tensor = torch.tensor([[3.0, -4.0, 12.0, 84.0]])
+    assert re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", strips({"x": tensor}, ["a"]).html) == [
+        *("vector", "length", "number 0", "number 1", "number 2"),
+        *("x: a", "85.00", "3.00", "-4.00", "12.00"),
+    ]
+
+
+def test_a_table_without_a_caption_names_its_tensors():
+    tensors = {"query": torch.ones(1, 2), "key": torch.ones(1, 2)}
+    assert "<caption>query, key</caption>" in strips(tensors, ["a"]).html
+    assert "<caption>Two</caption>" in strips(tensors, ["a"], caption="Two").html
+
+
+def test_two_in_a_hundred_numbers_may_lie_beyond_the_scale():
+    """Of 101, those that are 2 places or fewer from the largest; zeros do not count."""
+    tensor = torch.cat([torch.ones(98), torch.tensor([2.0, 3.0, 4.0]), torch.zeros(50)])
+    html = strips({"x": tensor[None]}, ["a"], most=151).html
+    assert "2.00" in texts(html)
+    assert "some beyond the scale" in html
+    two = strips({"x": torch.tensor([[1.0, 3.0, -torch.inf]])}, ["a"]).html
+    assert "3.00" in texts(two)
