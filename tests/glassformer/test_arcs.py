@@ -164,7 +164,7 @@ def test_lines_join_the_words_and_the_farther_these_are_the_higher_they_run():
     """Above 22 over the middle and below 30 under it; they begin 4 beside where others end."""
     tokens = [*"abcdef"]
     places = [12 + 6.5 + 39 * k for k in range(6)]
-    pairs = [(0, k) for k in range(1, 6)] + [(k, 0) for k in range(1, 6)]
+    pairs = [(0, k) for k in range(1, 6)] + [(k, 0) for k in range(1, 6)] + [(1, 3), (4, 2)]
     for (i, j), (x, y, u, bend, v, other, end, foot) in lines(tokens, *pairs).items():
         ahead = j > i
         assert (x, end) == (near(places[i] + (4 if ahead else -4)), near(places[j]))

@@ -1,10 +1,14 @@
 """How views write numbers, words and tables."""
 
+import importlib
 import math
+import pkgutil
 import re
+from dataclasses import is_dataclass
 
 import pytest
 
+from glassformer import views
 from glassformer.views.view import View, aligned, columns_of, isolated, number, table, visible
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
@@ -105,3 +109,16 @@ def test_a_view_is_html_for_a_page_and_text_for_a_terminal():
     view = View("<b>1</b>", "one")
     assert view._repr_html_() == "<b>1</b>"
     assert str(view) == repr(view) == "one"
+
+
+def test_only_what_is_built_step_by_step_can_be_changed():
+    """Boxes that move as they are laid out, and steps of a run that goes on."""
+    parts = [
+        getattr(importlib.import_module(module.name), name)
+        for module in pkgutil.iter_modules(views.__path__, "glassformer.views.")
+        for name in vars(importlib.import_module(module.name))
+    ]
+    classes = {part for part in parts if isinstance(part, type) and is_dataclass(part)}
+    changing = {one.__name__ for one in classes if not one.__dataclass_params__.frozen}
+    assert changing == {"Box", "Plan", "Step", "Level"}
+    assert {"View", "Viewer", "Picture", "Node", "Row", "Panel"} <= {c.__name__ for c in classes}
