@@ -3,16 +3,17 @@
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from xml.etree import ElementTree
 
 import pytest
 import torch
+from torch import nn
 
 from glassformer.config import TransformerConfig
 from glassformer.transformer import Transformer
 from glassformer.views import flow
-from glassformer.views.flow import DEEPEST, down, draw
+from glassformer.views.flow import DEEPEST, down, draw, leave, lines, wire
 from glassformer.views.plan import Box, lay_out
 from glassformer.views.trace import Node
 
@@ -163,14 +164,39 @@ def test_modules_have_corners_and_operations_have_round_ends():
     assert (corner, end) == (5, 13)
 
 
-@pytest.mark.parametrize("count", [3, 6, 7, 20])
-def test_a_picture_that_stays_wider_than_a_phone_can_be_reached_by_keys(count):
-    """It shrinks to 0.8 of its size, a phone's column holds 300."""
-    nodes = [CHAIN[0], node("n" * 7 * count, "Norm", (2, 3), 0)]
-    html = draw(whole(nodes))
-    width = 7 * count * TITLE + 2 * BESIDE + 2 * 6
+@pytest.mark.parametrize(("letters", "width"), [(54, 368.8), (55, 375.0), (56, 381.2)])
+def test_a_picture_that_stays_wider_than_a_phone_can_be_reached_by_keys(letters, width):
+    """It shrinks to 0.8 of its size, and a phone's column holds 300: 375 is just not too wide."""
+    html = draw(whole([CHAIN[0], node("norm", "N" * letters, (2, 3), 0)]))
+    assert letters * SMALL + 2 * BESIDE + 2 * 6 == near(width)
     assert float(re.search(r"min-width:(\d+)px", html)[1]) == pytest.approx(0.8 * width, abs=0.51)
-    assert ("tabindex" in html) == (0.8 * width > 300)
+    assert ("tabindex" in html) == (width > 375)
+
+
+def test_no_frame_is_opened_unless_asked_for():
+    model = nn.Sequential(nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 3)), nn.LayerNorm(3))
+    hidden = torch.randn(2, 3)
+    assert not Picture(flow(model, hidden).html).frames
+    assert len(Picture(flow(model, hidden, depth=2).html).frames) == 1
+
+
+@pytest.mark.parametrize(
+    ("label", "times", "shown"),
+    [
+        ("encoder.norm", 1, "norm"),
+        ("encoder.layers.0", 1, "layers.0"),
+        ("encoder.layers.0", 2, "layers × 2"),
+        ("encoder.layers.0", 3, "layers × 3"),
+        ("0", 1, "0"),
+        ("", 1, ""),
+    ],
+)
+def test_a_box_is_called_by_the_end_of_its_path_and_layers_by_that_of_their_list(
+    label, times, shown
+):
+    one = node(label, "Linear", (2, 3), 0, times=times)
+    titles = [text for kind, _, _, text in Picture(draw(whole([CHAIN[0], one]))).texts]
+    assert titles[2] == shown
 
 
 # --- arrows
@@ -188,6 +214,20 @@ def test_arrows_run_from_edge_to_edge_and_end_below_their_heads():
     assert sorted(p[0][1] for p in heads) == [61, 144, 212, 295, 345]
     for apex, one, other in heads:
         assert sorted([one, other]) == [near(-3.6, apex[1] - 7), near(3.6, apex[1] - 7)]
+
+
+@pytest.mark.parametrize(("dx", "dy"), [(1, 0), (-1, 0), (0, 1), (0, -1)])
+def test_a_head_points_where_its_line_runs(dx, dy):
+    end = 50.0 + 20 * dx, 50.0 + 20 * dy
+    line, head = re.findall(r' d="([^"]+)"', wire([(50.0, 50.0), end]))
+    assert numbers(line) == [50, 50, end[0] - 6 * dx, end[1] - 6 * dy]
+    x, y = end[0] - 7 * dx, end[1] - 7 * dy
+    apex, *base = zip(numbers(head)[::2], numbers(head)[1::2], strict=True)
+    assert apex == end
+    assert sorted(base) == [
+        near(x - 3.6 * abs(dy), y - 3.6 * abs(dx)),
+        near(x + 3.6 * abs(dy), y + 3.6 * abs(dx)),
+    ]
 
 
 def test_a_residual_leaves_below_its_box_and_comes_in_at_the_side_of_another():
@@ -411,26 +451,31 @@ def test_what_leaves_a_frame_leaves_it_below_where_it_came_in():
     ]]  # fmt: skip
 
 
+@pytest.mark.parametrize(("aside", "turns"), [(0.9, 0), (-0.9, 0), (1.0, 2), (1.9, 2), (-3.0, 2)])
+def test_what_stands_nearly_where_its_frame_is_left_goes_straight_down(aside, turns):
+    made = leave(Box(5.0, 5.0, 10.0, x=aside, y=20.0), 48.0)
+    assert re.search(r' d="([^"]+)"', made)[1].count("Q") == turns
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_title_stands_left_of_the_line_into_its_frame_or_right_where_it_is_too_long(times):
     """It keeps 4 from it, and the number of equal layers takes 24."""
     sides = Counter()
-    for letters in range(2, 15):
-        for inner in range(1, 25):
-            box = node("b" * inner, "Normalization", (2, 3), 0)
-            title = "t" * letters
-            label = f"{title}.0" if times > 1 else title
-            frame = node(label, "M", (2, 3), 0, inside=(CHAIN[0], box), times=times)
-            picture = shown([CHAIN[0], frame])
+    for letters, inner in product(range(2, 25), range(5, 120)):
+        end = 13 + letters * TITLE + (24 if times > 1 else 0)
+        room = 13 + inner * SMALL / 2 + BESIDE - 4
+        if 0.11 < abs(end - room) < 3:
+            box = node("box", "N" * inner, (2, 3), 0)
+            label = "t" * letters + (".0" if times > 1 else "")
+            picture = shown(
+                [CHAIN[0], node(label, "M", (2, 3), 0, inside=(CHAIN[0], box), times=times)]
+            )
             [(place, _)] = picture.frames
             [(x, y)] = [(x, y) for kind, x, y, _ in picture.texts if kind == "heading"]
-            assert y == place[1] + 17
-            end = 13 + letters * TITLE + (24 if times > 1 else 0)
-            room = -place[0] - 4
-            if abs(end - room) > 0.11:
-                side = "right" if end > room else "left"
-                sides[side] += 1
-                assert x == near(9 if side == "right" else place[0] + 13)
+            assert place[0] == near(-room - 4)
+            side = "right" if end > room else "left"
+            assert (x, y) == (near(9 if side == "right" else place[0] + 13), place[1] + 17)
+            sides[side] += 1
     assert min(sides.values()) > 10
 
 
@@ -458,6 +503,22 @@ def test_a_further_input_comes_in_at_the_side_of_its_frame():
     assert ([near(memory[2], outside), near(frame[0], outside)], False) in picture.wires
     assert sum(points[0] == near(frame[0], y) for points, _ in picture.tips) == 0
     assert sum(points[0] == near(cross[0], y) for points, _ in picture.tips) == 1
+
+
+def test_a_further_input_passes_through_a_frame_to_the_frame_within():
+    inner = (CHAIN[0], node("memory", "input", (2, 3)), node("cross", "Attention", (2, 3), 0, 1))
+    layer = node("layer", "Layer", (2, 3), 0, 1, inside=inner)
+    memory = node("memory", "input", (2, 3))
+    outer = node("decoder", "Decoder", (2, 3), 1, 2, inside=(CHAIN[0], memory, layer))
+    picture = shown([CHAIN[0], module(0), memory, outer])
+    (outside, _), (inside, _) = picture.frames
+    cross, _ = picture.boxes[0]
+    y = (cross[1] + cross[3]) / 2
+    wires = [points for points, _ in picture.wires]
+    assert [near(outside[0], y), near(inside[0], y)] in wires
+    assert [near(inside[0], y), near(cross[0] - 6, y)] in wires
+    # Beside the title of each, too, one line runs into the next.
+    assert [near(0, inside[1] + 25), near(0, cross[1] - 6)] in wires
 
 
 def test_from_frame_to_frame_an_arrow_runs_between_them_to_where_it_is_taken():
@@ -515,3 +576,29 @@ def test_the_shares_of_all_boxes_make_one(depth):
     shares = [(opacity / DEEPEST) ** (1 / 0.7) for _, opacity in picture.inks]
     count = sum(parameter.numel() for parameter in model.parameters())
     assert sum(shares) == pytest.approx(1 + 23 * 14 / count, abs=0.003)
+
+
+# --- in words
+
+
+def test_what_is_inside_is_told_two_further_in():
+    assert lines(INSIDE) == [
+        "  hidden: 2 × 3",
+        "  block of hidden (Mlp, 38 parameters): 2 × 3",
+        "    up of hidden (Linear, 20 parameters): 2 × 5",
+        "    act of up (GELU): 2 × 5",
+        "    down of act (Linear, 18 parameters): 2 × 3",
+        "    + of hidden and down: 2 × 3",
+        "  norm of block (LayerNorm, 6 parameters): 2 × 3",
+    ]
+
+
+def test_steps_of_one_name_are_numbered_and_equal_layers_counted():
+    layers = node("layers.0", "Layer", (2, 3), 0, parameters=5000, times=3)
+    once = node("layers.3", "Layer", (2, 3), 1)
+    assert lines([CHAIN[0], layers, once, plus(0, 2), plus(0, 3)])[1:] == [
+        "  layers of hidden (Layer, 3 times, 5,000 parameters): 2 × 3",
+        "  layers.3 of layers (Layer): 2 × 3",
+        "  + (1) of hidden and layers.3: 2 × 3",
+        "  + (2) of hidden and + (1): 2 × 3",
+    ]
