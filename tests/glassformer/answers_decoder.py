@@ -75,6 +75,12 @@ def one_norm(x, m, attend, attend_across, feed, norm_1, norm_2, norm_3):
     return norm_3(feed(second) + second)
 
 
+def both_read_the_same(x, m, attend, attend_across, feed, norm_1, norm_2, norm_3):
+    first = norm_1(attend(x) + x)
+    second = norm_2(attend_across(x, m) + first)
+    return norm_3(feed(second) + second)
+
+
 def memory_kept(x, m, attend, attend_across, feed, norm_1, norm_2, norm_3):
     """The residual is that of the memory."""
     first = norm_1(attend(x) + x)
@@ -178,7 +184,7 @@ DECODER = {
             "The padding stands in the rows": lambda m: (
                 padding_mask(m).transpose(2, 3) & causal_mask(m.shape[1])
             ),
-            "from looking at padding": lambda m: torch.stack(
+            "Nothing keeps the words from looking at padding": lambda m: torch.stack(
                 [causal_mask(m.shape[1])[None]] * len(m)
             ),
             "from looking at the future": lambda m: padding_mask(m).repeat(1, 1, m.shape[1], 1),
@@ -194,7 +200,7 @@ DECODER = {
             "e⁰ is 1": lambda s, m: s.masked_fill(~m, 0).softmax(-1),
             "its softmax is NaN": lambda s, m: (s + m.double().log()).softmax(-1),
             "A row that may look at nothing looks at all alike": lambda s, m: s.masked_fill(
-                ~m, torch.finfo(s.dtype).min
+                ~m, -1e9
             ).softmax(-1),
             "True and False are exchanged": lambda s, m: softmax_rows(s.masked_fill(m, -math.inf)),
             "still leaks": lambda s, m: torch.where(m, s, torch.tensor(-10.0)).softmax(-1),
@@ -232,6 +238,7 @@ DECODER = {
             "This is pre-norm": norms_first,
             "The memory is not read": deaf,
             "Only the last norm": one_norm,
+            "what the layer was given": both_read_the_same,
             "your answer has": memory_kept,
         },
     ),

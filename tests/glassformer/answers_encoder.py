@@ -192,6 +192,11 @@ def counted(vocab_size, d_model, d_ff, num_layers, max_positions, num_token_type
     )
 
 
+def with_a_pooler(vocab_size, d_model, *sizes):
+    pooler = torch.nn.Linear(d_model, d_model)
+    return counted(vocab_size, d_model, *sizes) + pooler.weight.numel() + pooler.bias.numel()
+
+
 def count_without(*skip):
     return lambda *sizes: counted(*sizes, skip=skip)
 
@@ -230,6 +235,7 @@ ENCODER = {
             "counted from 0, and yours from 1": lambda ids, t, p: (
                 t[ids] + p[torch.arange(1, ids.shape[1] + 1)]
             ),
+            "looked up by the token's id": lambda ids, t, p: t[ids] + p.repeat(2, 1)[ids],
             "tokens are missing": lambda ids, t, p: p[: ids.shape[1]].repeat(len(ids), 1, 1),
             "multiplied": lambda ids, t, p: t[ids].mul(p[: ids.shape[1]]),
             "stops with IndexError": lambda ids, t, p: t[ids] + p[ids],
@@ -293,10 +299,10 @@ ENCODER = {
             ),
             "last two axes are swapped": lambda x, n: x.unflatten(-1, (n, -1)).permute(0, 2, 3, 1),
             "Every head gets the whole": lambda x, n: torch.stack([x] * n, dim=1),
-            r"has shape \(2, 1, 3, 5\), and \(1, 2, 3, 5\) is right": lambda x, n: torch.stack(
+            r"has shape \(2, 1, 5, 7\), and \(1, 2, 5, 7\) is right": lambda x, n: torch.stack(
                 x.chunk(n, -1)
             ),
-            r"answer is a tuple of 2, and a tensor of \(1, 2, 3, 5\) is wanted": lambda x, n: (
+            r"answer is a tuple of 2, and a tensor of \(1, 2, 5, 7\) is wanted": lambda x, n: (
                 x.chunk(n, -1)
             ),
         },
@@ -378,6 +384,9 @@ ENCODER = {
                 F.gelu(x), w, b, v, c, bend=lambda h: h
             ),
             "residual is added by the layer": lambda x, *rest: network(x, *rest) + x,
+            "The words are averaged": lambda x, *rest: torch.stack(
+                [network(x.sum(1) / x.shape[1], *rest)] * x.shape[1], dim=1
+            ),
             "stops with RuntimeError": lambda x, w, b, v, c: F.gelu(x @ w + b) @ v + c,
         },
     ),
@@ -400,8 +409,8 @@ ENCODER = {
             "mean is not taken away": lambda x, w, b, eps: (
                 w * x / (deviation(x, correction=0) ** 2 + eps).sqrt() + b
             ),
-            "bias is missing": lambda x, w, b, eps: F.layer_norm(x, w.shape, w, None, eps),
-            "weight is missing": lambda x, w, b, eps: F.layer_norm(x, w.shape, None, b, eps),
+            "bias is missing": lambda x, w, b, eps: layer_norm(x, w, torch.zeros_like(b), eps),
+            "weight is missing": lambda x, w, b, eps: layer_norm(x, torch.ones_like(w), b, eps),
             "eps is missing": lambda x, w, b, eps: w * centred(x) / deviation(x, correction=0) + b,
         },
     ),
@@ -416,7 +425,9 @@ ENCODER = {
             "what the layer was given": lambda x, a, f, n, m: f(m(x)) + a(n(x)) + x,
             "norms are exchanged": lambda x, a, f, n, m: pre_norm(x, a, f, m, n),
             "no norms at all": lambda x, a, f, n, m: x + a(x) + f(x + a(x)),
-            "network is missing": lambda x, a, f, n, m: x + a(n(x)) + f(x + a(n(x))),
+            "before the feed-forward network is missing": lambda x, a, f, n, m: (
+                x + a(n(x)) + f(x + a(n(x)))
+            ),
         },
     ),
     "check_sinusoids": Answers(
@@ -486,6 +497,7 @@ ENCODER = {
             "token types are missing": count_without("token_types"),
             "A single layer": lambda v, d, f, n, p, t: counted(v, d, f, 1, p, t),
             "projection of attention's output": count_without("out_proj"),
+            "A pooler is counted": with_a_pooler,
             "your answer is": count_without("tokens"),
         },
     ),

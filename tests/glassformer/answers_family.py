@@ -81,7 +81,7 @@ def gated(x, w_gate, w_up, w_down, bend):
 def group_by_group(query, key, value):
     groups = query.chunk(key.shape[1], dim=1)
     shared = zip(groups, key.split(1, dim=1), value.split(1, dim=1), strict=True)
-    return torch.cat([scaled_dot_product_attention(*part) for part in shared], dim=1)
+    return torch.cat([F.scaled_dot_product_attention(*part) for part in shared], dim=1)
 
 
 def in_turn(heads, query):

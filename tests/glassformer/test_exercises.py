@@ -3,17 +3,20 @@
 import ast
 import re
 import time
+from functools import cache
+from inspect import signature
 from pathlib import Path
 
 import pytest
 import torch
-from answers_decoder import DECODER
-from answers_encoder import ENCODER
+from answers_decoder import DECODER, written
+from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
+from transformers import LlamaConfig
 
 from glassformer import exercises
-from glassformer.exercises import Exercise, Verdict
-from glassformer.exercises.checking import Draw
+from glassformer.masks import causal_mask
+from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = {
@@ -44,7 +47,7 @@ def test_accepts_a_right_answer_of_another_kind(name):
 def test_says_what_is_wrong(name, pattern, answer):
     verdict = CHECKERS[name](answer)
     assert not verdict.right
-    assert re.search(pattern, str(verdict), re.IGNORECASE), verdict
+    assert re.search(pattern, verdict.says, re.IGNORECASE), verdict
 
 
 @pytest.mark.parametrize("name", CHECKERS)
@@ -55,9 +58,12 @@ def test_every_known_mistake_is_told_from_the_others(name):
 
 
 @pytest.mark.parametrize("name", CHECKERS)
-def test_five_wrong_answers_and_more_are_tried(name):
-    assert len(ANSWERS[name].wrong) >= 5
-    assert len(CHECKERS[name].mistakes) >= 3
+def test_each_known_mistake_is_made_in_another_way_too(name):
+    """What tells a mistake is thus more than a copy of itself."""
+    wrong = ANSWERS[name].wrong
+    assert len(wrong) >= 5
+    for says in CHECKERS[name].mistakes:
+        assert len([told for told in wrong if re.search(told, says, re.IGNORECASE)]) == 1, says
 
 
 @pytest.mark.parametrize("name", CHECKERS)
@@ -74,6 +80,173 @@ def test_an_answer_that_gives_one_thing_always_is_not_right(name):
     checker = CHECKERS[name]
     for constant in (0, 1, True, False, torch.zeros(()), torch.ones(1), [], ""):
         assert not checker(lambda *_, constant=constant: constant)
+
+
+@cache
+def tried(name):
+    """The examples of an exercise: what each is called, and what an answer is handed."""
+    handed = []
+
+    def answer(*given):
+        handed.append(given)
+        return ANSWERS[name].right(*given)
+
+    examples = CHECKERS[name](answer).because[0].removeprefix("Checked with ")[:-1].split("; ")
+    arguments = signature(CHECKERS[name].reference).parameters
+    return {
+        example: dict(zip(arguments, given, strict=False))
+        for example, given in zip(examples, handed, strict=True)
+    }
+
+
+NUMBERS = {
+    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8},
+    **{"eleven": 11, "thirteen": 13},
+}
+ODD_PRIMES = {number for number in range(3, 1000) if all(number % d for d in range(2, number))}
+USUAL = {
+    "eps": {torch.nn.LayerNorm(1).eps, LlamaConfig().rms_norm_eps},
+    "theta": {signature(RotaryPositions).parameters["theta"].default},
+}
+
+
+def numbers_in(example):
+    """What the name of an example says, in words or in digits."""
+    for word in re.findall(r"−?[\d.]*\d|\w+", example):
+        if word in NUMBERS:
+            yield NUMBERS[word]
+        elif word[-1].isdigit():
+            yield float(word.replace("−", "-"))
+
+
+def sizes(value):
+    """How long something is along each axis; a whole number stands for itself."""
+    if isinstance(value, torch.Tensor):
+        return list(value.shape)
+    return [len(value)] if isinstance(value, list) else [value] * isinstance(value, int)
+
+
+def measures(argument, value, given):
+    """What else of an argument the name of an example may tell."""
+    if isinstance(value, float):
+        return [value]
+    if argument == "attention_mask":  # how many words each sentence has
+        return value.sum(1).tolist()
+    if argument == "labels" and "pad_token_id" in given:
+        return (value != given["pad_token_id"]).sum(1).tolist()
+    if argument in ("chosen", "mask"):  # how many are
+        return [value.sum().item()]
+    if argument == "logits" and value.ndim == 1:
+        return value.softmax(-1).tolist()
+    if argument in ("x", "position_ids"):
+        return [value.min().item(), value.max().item()]
+    return []
+
+
+@pytest.mark.parametrize("name", CHECKERS)
+def test_what_the_name_of_an_example_does_not_say_is_an_odd_prime_or_usual(name):
+    """A width may also be that of heads, or of pairs, each an odd prime wide."""
+    for example, given in tried(name).items():
+        said = set(numbers_in(example))
+        found = {size for value in given.values() for size in sizes(value)}
+        more = [one for about in given.items() for one in measures(*about, given)]
+        for number in said:
+            assert number in found or pytest.approx(number) in more, (example, number)
+        parts = given.get("num_heads", 2 if "position_ids" in given else 1)
+        widths = {sizes(value)[-1] for value in given.values() if sizes(value)}
+        for size in found - said:
+            of_parts = size in widths and size / parts in ODD_PRIMES
+            assert size in ODD_PRIMES or of_parts, (example, size)
+        for argument, value in given.items():
+            if isinstance(value, float):
+                assert value in said | USUAL.get(argument, set()), (example, argument)
+
+
+def in_float32(value):
+    is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
+    return value.float() if is_float else value
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, checker in CHECKERS.items()
+        if {"model", "score", "attend", "layers"}.isdisjoint(
+            signature(checker.reference).parameters
+        )
+    ],
+)
+def test_an_answer_may_compute_in_float32(name):
+    """No example is such that rounding would be taken for a mistake."""
+    checker = CHECKERS[name]
+    verdict = checker(lambda *given: checker.reference(*map(in_float32, given)))
+    assert verdict, verdict
+
+
+@pytest.mark.parametrize("name", CHECKERS)
+def test_the_axes_of_an_example_are_told_apart_by_their_sizes(name):
+    """Save the last two of what is square: weights, or how words look at words."""
+    for example, given in tried(name).items():
+        for argument, value in given.items():
+            shape = sizes(value)
+            axes = shape[:-1] if shape[-2:-1] == shape[-1:] else shape
+            longer = [size for size in axes if size > 1]
+            assert len(set(longer)) == len(longer), (example, argument, shape)
+
+
+def places_moved(model):
+    """Where the output changes when the first of eleven words does; the last is before it."""
+    hidden = torch.zeros(11, 5, dtype=torch.float64)
+    changed = torch.cat([1 + hidden[:1], hidden[1:]])
+    return (model(changed) != model(hidden)).any(1).nonzero().flatten().tolist()
+
+
+SAYS = {
+    "in the thousands": lambda scores, *_: 2000 < scores.std() < 4000,
+    "classes|eleven of seven": lambda logits, labels: labels.max() == logits.shape[1] - 1,
+    "attention$|network for each word|average of all": lambda model, hidden: blind_by_swaps(
+        model, hidden
+    ),
+    "with positions|sum|difference": lambda model, hidden: not blind_by_swaps(model, hidden),
+    "sum of neighbours": lambda model, hidden: places_moved(model) == [0, 1, 10],
+    "difference of neighbours": lambda model, hidden: (
+        places_moved(model) == [0, 1] and not model(torch.ones_like(hidden)).any()
+    ),
+    "running sum": lambda model, hidden: places_moved(model) == list(range(11)),
+    "three sentences of 5, 3": lambda *given: (
+        given[-1].sum(1)[:2].tolist() == [5, 3] and (given[-1].diff(dim=1) <= 0).all()
+    ),
+    "padded on the left": lambda mask: (mask.diff(dim=1) >= 0).all(),
+    "without padding": lambda hidden, mask: mask.all(),
+    "no future": lambda scores, mask: mask.equal(causal_mask(mask.shape[1])),
+    "second of which may look at nothing": lambda scores, mask: (
+        mask.any(1).tolist() == [True, False]
+    ),
+    "as long as its memory": lambda hidden, memory, *_: hidden.shape == memory.shape,
+    "longer memories": lambda hidden, memory, *_: hidden.shape[1] < memory.shape[1],
+    "looks at itself": lambda query, key, value: query.shape == key.shape == value.shape,
+    "and no end": lambda model, ids, count, end: (
+        len(written(model, ids, count, end)) == len(ids) + count
+    ),
+    "an end at token": lambda model, ids, count, end: written(model, ids, count, end)[-1] == end,
+    "from position": lambda x, position_ids, theta: position_ids.diff().eq(1).all(),
+    "as long as it is wide": lambda x, keys, *_: keys.shape == (len(x), len(x)),
+    "layers of .* heads": lambda weights: torch.allclose(weights.sum(-1), torch.ones(()).double()),
+}
+
+
+@pytest.mark.parametrize("phrase", SAYS)
+def test_an_example_is_what_its_name_says(phrase):
+    found = [
+        (name, example, given)
+        for name in CHECKERS
+        for example, given in tried(name).items()
+        if re.search(phrase, example)
+    ]
+    assert found
+    for name, example, given in found:
+        assert SAYS[phrase](*given.values()), (name, example)
 
 
 def verdicts(chapter):
@@ -96,166 +269,6 @@ def test_a_page_asks_and_its_solution_is_right(chapter):
         assert asked[0] == solved[0], "the stub, then the solution"
         assert not asked[1].right, f"{asked[0]} is solved before it is asked"
         assert solved[1].right, solved[1]
-
-
-def twice(x):
-    return 2 * x
-
-
-SMALL = Exercise(
-    asks="twice the numbers",
-    chapter="nowhere.md",
-    reference=twice,
-    examples=lambda draw: [("three numbers", (draw(3),)), ("a matrix", (draw(5, 7),))],
-    mistakes={"That is the square.": lambda x: x * x},
-)
-
-
-def test_a_verdict_is_true_where_the_answer_is_right():
-    verdict = SMALL(lambda x: x + x)
-    assert verdict
-    assert str(verdict) == (
-        "Right. It gives twice the numbers.\n  Checked with three numbers; a matrix."
-    )
-
-
-def test_a_mistake_that_is_known_is_named_and_one_that_is_not_is_shown():
-    x = Draw()(3)
-    known, unknown = SMALL(torch.square), SMALL(lambda x: 3 * x)
-    seen = f"At [0] your answer has {x[0] ** 2:.4g}, and {2 * x[0]:.4g} is right"
-    assert known.says == "Not yet. That is the square."
-    assert known.because == ("Seen with three numbers: x (3,).", f"{seen}.")
-    assert unknown.says == (
-        f"Not yet. At [0] your answer has {3 * x[0]:.4g}, and {2 * x[0]:.4g} is right."
-    )
-    assert unknown.because == ("Seen with three numbers: x (3,).",)
-
-
-def test_a_checker_says_what_it_asks_for():
-    assert repr(SMALL) == "Exercise('twice the numbers')"
-
-
-def test_a_mistake_on_one_example_alone_is_not_taken_for_the_known_one():
-    verdict = SMALL(lambda x: x * x if x.ndim == 1 else 2 * x)
-    assert "square" not in str(verdict)
-    assert not verdict
-
-
-def test_a_difference_that_comes_late_is_found():
-    assert not SMALL(lambda x: 2 * x if x.ndim == 1 else 2 * x + 1e-4)
-    assert SMALL(lambda x: (2 * x.float()).double())
-
-
-@pytest.mark.parametrize("nothing", [None, ...])
-def test_a_stub_is_told_kindly(nothing):
-    says = "Nothing to check yet. The function gives back nothing; wanted: twice the numbers."
-    assert SMALL(lambda x: nothing).says == says
-
-
-def test_a_stub_may_also_say_that_it_is_one():
-    def stub(x):
-        raise NotImplementedError
-
-    assert SMALL(stub).says.startswith("Nothing to check yet.")
-
-
-def test_an_error_is_shown_with_its_line_and_what_was_given():
-    def broken(x):
-        return x + torch.ones(2, 2)
-
-    verdict = SMALL(broken)
-    assert verdict.says.startswith("Not yet. Your function stops with RuntimeError: The size of")
-    assert verdict.because == (
-        "In the line: return x + torch.ones(2, 2)",
-        "Seen with three numbers: x (3,).",
-    )
-
-
-def test_of_a_long_error_the_first_line_is_shown():
-    def broken(x):
-        raise ValueError("one line\nand another")
-
-    assert SMALL(broken).says == "Not yet. Your function stops with ValueError: one line"
-
-
-def test_an_answer_with_other_arguments_is_told_what_it_is_given():
-    verdict = SMALL(lambda x, y: x)
-    assert "missing 1 required positional argument: 'y'" in verdict.says
-    assert verdict.because[-1] == "Seen with three numbers: x (3,)."
-
-
-@pytest.mark.usefixtures("unhooked")
-def test_what_is_not_a_function_is_told_so():
-    verdict = SMALL(twice(torch.ones(3)))
-    assert verdict.says == (
-        "Not yet. This is a tensor of shape (3,); the function itself is to be checked."
-    )
-
-
-def test_an_answer_that_changes_what_it_is_given_is_refused():
-    verdict = SMALL(lambda x: x.mul_(2))
-    assert verdict.says == ("Not yet. Your function changes its argument x, which is the caller's.")
-
-
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (lambda x: (2 * x).tolist(), r"is a list of 3, and a tensor of \(3,\) is wanted"),
-        (lambda x: 2 * x[None], r"has shape \(1, 3\), and \(3,\) is right"),
-        (lambda x: (2 * x).long(), "is of torch.int64, and a float type is wanted"),
-        (lambda x: x / 0 * 0, "has nan, and"),
-        (lambda x: twice, "is a function, and a tensor"),
-    ],
-)
-def test_another_kind_of_thing_is_named(answer, told):
-    assert re.search(told, SMALL(answer).says)
-
-
-def test_checking_draws_no_random_numbers_and_leaves_the_default_type():
-    torch.manual_seed(3)
-    wanted = torch.rand(2)
-    torch.manual_seed(3)
-    assert SMALL(lambda x: x * torch.tensor(2.0))
-    assert torch.equal(torch.rand(2), wanted)
-    assert torch.get_default_dtype() == torch.float32
-
-
-def test_what_an_answer_makes_itself_is_of_the_type_of_what_it_is_given():
-    assert SMALL(lambda x: (2 * torch.eye(len(x))) @ x)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "given", "told"),
-    [
-        (5, 5, None),
-        (5, torch.tensor(5), None),
-        (5, 7, "your answer is 7, and 5 is right"),
-        (110_000_000, 110_000_001, "your answer is 110000001, and 110000000 is right"),
-        (torch.tensor(0.25), 0.25, None),
-        (torch.tensor(0.25), torch.ones(3), "a tensor of shape (3,), and 0.25 is right"),
-        (5, "five", "your answer is 'five', and 5 is right"),
-        (True, True, None),
-        (True, 1, "your answer is 1, and True is right"),
-        (0.25, 0.25 + 1e-9, None),
-        (0.25, 0.26, "your answer is 0.26, and 0.25 is right"),
-        ([1, 2], (1, 2), None),
-        ([1, 2], [1, 3], "of your 2 results, number 2: your answer is 3, and 2 is right"),
-        ([1, 2], [1], "your answer has 1 results, and 2 are wanted"),
-        ([1, 2], 1, "your answer is 1, and 2 results are wanted"),
-    ],
-)
-def test_numbers_and_lists_are_compared_too(wanted, given, told):
-    checker = Exercise("it", "nowhere.md", lambda: wanted, lambda draw: [("it", ())], {})
-    verdict = checker(lambda: given)
-    assert verdict.right == (told is None)
-    assert told is None or told in verdict.says.replace("Your", "your").replace("Of", "of")
-
-
-def test_a_verdict_reads_the_same_as_html():
-    html = Verdict(False, "Not yet. 1 < 2.", ("a & b",))._repr_html_()
-    assert "<p><strong>Not yet. </strong>1 &lt; 2.</p><p>a &amp; b</p>" in html
-    assert '"glassformer-verdict"' in html
-    assert '"glassformer-verdict right"' in Verdict(True, "Right. Yes.")._repr_html_()
 
 
 def headings(chapter):

@@ -8,8 +8,8 @@ CHAPTER = "family/applications.md"
 
 
 def _shelves(draw: Draw):
-    yield "two questions and eleven passages", (draw(2, 5), draw(11, 5) * 3 * draw(11, 1), 3)
-    yield "three and thirteen", (draw(3, 7), draw(13, 7) + 2 * draw(13, 1), 5)
+    yield "two questions, and the three nearest of eleven", (draw(2, 5), draw(11, 5), 3)
+    yield "three questions, and the five nearest of thirteen", (draw(3, 7), draw(13, 7), 5)
 
 
 def _cosines(questions, passages):

@@ -9,8 +9,8 @@ CHAPTER = "encoder/attention.md"
 
 def _scores(draw: Draw):
     yield "three queries and five keys", (draw(3, 5),)
-    yield "a batch of heads", (draw(2, 7, 3, 11),)
-    yield "scores in the thousands", (3000 * draw(2, 5),)
+    yield "two sentences with seven heads", (draw(2, 7, 3, 11),)
+    yield "scores in the thousands", (3e3 * draw(3, 5),)
 
 
 check_softmax = Exercise(
@@ -44,8 +44,11 @@ check_softmax = Exercise(
 
 def _queries(draw: Draw):
     yield "a sentence that looks at itself", (draw(5, 7), draw(5, 7), draw(5, 7))
-    yield "queries and keys of two sentences", (draw(3, 7), draw(11, 7), draw(11, 5))
-    yield "a batch of heads", (draw(2, 3, 5, 7), draw(2, 3, 11, 7), draw(2, 3, 11, 13))
+    yield "queries and keys of different sentences", (draw(3, 7), draw(11, 7), draw(11, 5))
+    yield (
+        "two sentences with three heads",
+        (draw(2, 3, 5, 7), draw(2, 3, 11, 7), draw(2, 3, 11, 13)),
+    )
 
 
 def _attention(query, key, value, scale=None, axis=-1):

@@ -31,7 +31,7 @@ class Draw:
         return torch.randint(vocab_size, shape, generator=self.generator)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Exercise:
     """A checker: called with a function, it says whether that is right, or what is wrong with it.
 

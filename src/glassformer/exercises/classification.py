@@ -11,15 +11,14 @@ CHAPTER = "encoder/classification.md"
 def _padded(draw: Draw):
     lengths = torch.tensor([5, 3, 1])
     yield (
-        "three sentences of unequal length",
-        (draw(3, 5, 7), (torch.arange(5) < lengths[:, None]).long()),
+        "three sentences of 5, 3 and 1 words",
+        (draw(3, 5, 7), (torch.arange(int(lengths.max())) < lengths[:, None]).long()),
     )
-    yield "two without padding", (draw(2, 3, 11), torch.ones(2, 3, dtype=torch.long))
+    yield "two sentences without padding", (draw(2, 3, 11), torch.ones(2, 3, dtype=torch.long))
 
 
 def _mean_pool(hidden, attention_mask):
-    rows = zip(hidden, attention_mask.bool(), strict=True)
-    return torch.stack([vectors[real].mean(0) for vectors, real in rows])
+    return (hidden * attention_mask[..., None]).sum(1) / attention_mask.sum(1, keepdim=True)
 
 
 check_mean_pool = Exercise(
@@ -56,8 +55,9 @@ check_mean_pool = Exercise(
 
 def _questions(draw: Draw):
     yield "five examples of three classes", (draw(5, 3), draw.ids(3, 5))
-    yield "eleven of seven", (3 * draw(11, 7), draw.ids(7, 11))
-    yield "logits in the thousands", (3000 * draw(2, 5), draw.ids(5, 2))
+    yield "eleven of seven", (draw(11, 7), draw.ids(7, 11))
+    logits = 3e3 * draw(3, 5)
+    yield "logits in the thousands", (logits, logits.argmin(-1))
 
 
 def _picked(scores, labels):

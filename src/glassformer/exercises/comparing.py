@@ -40,8 +40,8 @@ def _of_sequences(given: Any, wanted: list | tuple) -> str | None:
         return f"your answer is {shown(given)}, and {len(wanted)} results are wanted"
     if len(given) != len(wanted):
         return f"your answer has {len(given)} results, and {len(wanted)} are wanted"
-    for number, (mine, right) in enumerate(zip(given, wanted, strict=True), start=1):
-        if told := difference(mine, right):
+    for number, right in enumerate(wanted, start=1):
+        if told := difference(given[number - 1], right):
             return f"of your {len(wanted)} results, number {number}: {told}"
     return None
 
@@ -69,7 +69,7 @@ def _plain(value: Any) -> Any:
 
 def _same(given: Any, wanted: bool | int | float) -> bool:
     """Whether two numbers are one: a count must be met, a measure may be rounded."""
-    if isinstance(wanted, bool) or isinstance(given, bool) or isinstance(wanted, int):
+    if isinstance(given, bool) or isinstance(wanted, int):
         return type(given) is type(wanted) and given == wanted
     return isinstance(given, int | float) and math.isclose(
         given, wanted, rel_tol=RELATIVE, abs_tol=ABSOLUTE

@@ -8,14 +8,17 @@ from glassformer.exercises.norms_and_residuals import layer_parts
 
 CHAPTER = "decoder/decoder-layer.md"
 
+SIZES = (
+    ("one sentence as long as its memory", (1, 5, 7), (1, 5, 7)),
+    ("two sentences with longer memories", (2, 3, 11), (2, 13, 11)),
+)
+"""The shapes of what the decoder has, and of the memory."""
+
 
 def _two_sentences(draw: Draw):
-    for name, x, memory in (
-        ("as many words as the memory has", (1, 5, 7), (1, 5, 7)),
-        ("a longer memory", (2, 3, 11), (2, 13, 11)),
-    ):
+    for name, x, memory in SIZES:
         width = x[-1]
-        yield name, (draw(*x), draw(*memory), *(draw(width, width) / 3 for _ in range(3)))
+        yield name, (draw(*x), draw(*memory), *draw(3, width, width))
 
 
 def _cross_attention(hidden, memory, w_q, w_k, w_v, scale=None):
@@ -67,10 +70,7 @@ check_cross_attention = Exercise(
 
 
 def _layers(draw: Draw):
-    for name, x, memory in (
-        ("as many words as the memory has", (1, 5, 7), (1, 5, 7)),
-        ("a longer memory", (2, 3, 11), (2, 13, 11)),
-    ):
+    for name, x, memory in SIZES:
         attend, feed, *norms = layer_parts(draw, x[-1])
         across, _, norm, _ = layer_parts(draw, x[-1])
         yield name, (draw(*x), draw(*memory), attend, across, feed, *norms, norm)

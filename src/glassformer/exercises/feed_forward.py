@@ -11,8 +11,8 @@ CHAPTER = "encoder/feed-forward.md"
 
 
 def _numbers(draw: Draw):
-    yield "numbers from −4 to 4", (torch.linspace(-4, 4, 17),)
-    yield "a batch of vectors", (2 * draw(2, 3, 5),)
+    yield "17 numbers from −4 to 4", (torch.linspace(-4, 4, 17),)
+    yield "two sentences", (draw(2, 3, 5),)
 
 
 def _phi(x):
@@ -65,8 +65,8 @@ check_feed_forward = Exercise(
         "The bend between the maps is ReLU; BERT has GELU.": (
             lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, F.relu)
         ),
-        "The first bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, 0 * b, v, c),
-        "The second bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, b, v, 0 * c),
+        "The first bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, None, v, c),
+        "The second bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, b, v, None),
         "After the second map comes no GELU: what is added may be negative.": (
             lambda x, w, b, v, c: F.gelu(_feed_forward(x, w, b, v, c))
         ),

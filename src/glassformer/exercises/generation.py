@@ -11,10 +11,10 @@ CHAPTER = "decoder/generation.md"
 def _writers(draw: Draw):
     """Made-up models: the logits of a place come from the token there and its place."""
     for name, vocab, prompt, count, end in (
-        ("a prompt of two tokens", 11, 2, 5, 11),
-        ("one that ends by itself", 7, 3, 13, 4),
+        ("a prompt of two tokens, and no end", 11, 2, 5, 11),
+        ("a prompt of three, and an end at token 3", 7, 3, 13, 3),
     ):
-        table, places = draw(vocab, vocab), draw(31, vocab)
+        table, places = draw(vocab, vocab), draw(prompt + count, vocab)
 
         def logits(ids, table=table, places=places):
             return table[ids] + places[: len(ids)]
@@ -65,9 +65,10 @@ check_greedy = Exercise(
 
 
 def _next_logits(draw: Draw):
-    yield "one token to choose, of seven", (draw(7) / 2, 0.6)
-    yield "three rows", (2 * draw(3, 11), 0.9)
-    yield "a sure thing", (torch.tensor([0.0, 9.0, 1.0]), 0.5)
+    yield "seven tokens, and p = 0.9", (draw(7), 0.9)
+    yield "three rows, and p = 0.6", (draw(3, 11), 0.6)
+    chances = torch.tensor([0.1, 0.7, 0.2])
+    yield "chances of 0.1, 0.7 and 0.2, and p = 0.5", (chances.log(), 0.5)
 
 
 def _top_p(logits, p):
@@ -138,39 +139,43 @@ def _kept_from_the_end(logits, p):
 
 
 def _steps(draw: Draw):
-    for name, past, d in (("a past of four tokens", 4, 4), ("one of eleven", 11, 7)):
-        yield name, (draw(d), draw(past, d), draw(past, d), *(draw(d, d) / 2 for _ in range(3)))
+    for name, past, d in (("a past as long as it is wide", 5, 5), ("eleven tokens", 11, 7)):
+        yield name, (draw(d), *draw(2, past, d), *draw(3, d, d))
+
+
+def _look(query, keys, values, is_causal=False):
+    """The attention of a single query."""
+    return F.scaled_dot_product_attention(query[None], keys, values, is_causal=is_causal).squeeze(0)
 
 
 def _cached_step(x, keys, values, w_q, w_k, w_v):
     keys, values = torch.vstack([keys, w_k @ x]), torch.vstack([values, w_v @ x])
-    return F.scaled_dot_product_attention((w_q @ x)[None], keys, values)[0], keys, values
+    return _look(w_q @ x, keys, values), keys, values
 
 
 def _looks_at_the_past_alone(x, keys, values, w_q, w_k, w_v):
-    output = F.scaled_dot_product_attention((w_q @ x)[None], keys, values)[0]
+    output = _look(w_q @ x, keys, values)
     return output, torch.vstack([keys, w_k @ x]), torch.vstack([values, w_v @ x])
 
 
 def _causal_from_the_first(x, keys, values, w_q, w_k, w_v):
     keys, values = torch.vstack([keys, w_k @ x]), torch.vstack([values, w_v @ x])
-    output = F.scaled_dot_product_attention((w_q @ x)[None], keys, values, is_causal=True)
-    return output[0], keys, values
+    return _look(w_q @ x, keys, values, is_causal=True), keys, values
 
 
 def _overwrites(x, keys, values, w_q, w_k, w_v):
     keys, values = torch.vstack([keys[:-1], w_k @ x]), torch.vstack([values[:-1], w_v @ x])
-    return F.scaled_dot_product_attention((w_q @ x)[None], keys, values)[0], keys, values
+    return _look(w_q @ x, keys, values), keys, values
 
 
 def _in_front(x, keys, values, w_q, w_k, w_v):
     keys, values = torch.vstack([w_k @ x, keys]), torch.vstack([w_v @ x, values])
-    return F.scaled_dot_product_attention((w_q @ x)[None], keys, values)[0], keys, values
+    return _look(w_q @ x, keys, values), keys, values
 
 
 def _keeps_the_input(x, keys, values, w_q, w_k, w_v):
     keys, values = torch.vstack([keys, x]), torch.vstack([values, x])
-    return F.scaled_dot_product_attention((w_q @ x)[None], keys, values)[0], keys, values
+    return _look(w_q @ x, keys, values), keys, values
 
 
 check_cached_step = Exercise(

@@ -9,8 +9,8 @@ CHAPTER = "encoder/many-heads.md"
 
 
 def _hidden(draw: Draw):
-    yield "two heads", (draw(1, 3, 10), 2)
-    yield "a batch of three sentences", (draw(3, 7, 55), 5)
+    yield "one sentence, two heads", (draw(1, 5, 14), 2)
+    yield "three sentences, five heads", (draw(3, 7, 55), 5)
 
 
 def _split(hidden, num_heads):
@@ -44,10 +44,13 @@ check_split_heads = Exercise(
 
 
 def _projections(draw: Draw):
-    for name, heads, *shape in (("two heads", 2, 1, 3, 10), ("a batch", 3, 2, 5, 21)):
+    for name, heads, *shape in (
+        ("one sentence, two heads", 2, 1, 5, 14),
+        ("two sentences, three heads", 3, 2, 5, 21),
+    ):
         width = shape[-1]
-        weights = (draw(width, width) / width**0.5 for _ in range(4))
-        yield name, (draw(*shape), *weights, heads)
+        turns = torch.linalg.qr(draw(4, width, width)).Q  # which keep the scores small
+        yield name, (draw(*shape), *turns, heads)
 
 
 def _multi_head(hidden, w_q, w_k, w_v, w_o, num_heads, scale=None, merge=None):

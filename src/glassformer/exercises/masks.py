@@ -9,8 +9,11 @@ CHAPTER = "decoder/masks.md"
 
 def _paddings(draw: Draw):
     lengths = torch.tensor([5, 3, 2])
-    yield "three sentences of unequal length", ((torch.arange(5) < lengths[:, None]).long(),)
-    yield "one that is padded on the left", (torch.tensor([[0, 0, 1, 1, 1, 1, 1]]),)
+    yield (
+        "three sentences of 5, 3 and 2 words",
+        ((torch.arange(int(lengths.max())) < lengths[:, None]).long(),),
+    )
+    yield "one of 5, padded on the left", (torch.tensor([[0, 0, 1, 1, 1, 1, 1]]),)
 
 
 def _decoder_mask(attention_mask):
@@ -65,14 +68,17 @@ check_decoder_mask = Exercise(
 
 
 def _masked(draw: Draw):
-    yield "no future", (draw(2, 5, 5), torch.ones(5, 5, dtype=torch.bool).tril())
-    yield "keys of another sentence, at random", (draw(3, 7), draw(3, 7) > 0)
-    yield "a word that may look at nothing", (draw(2, 3), torch.tensor([[True] * 3, [False] * 3]))
+    yield "two sentences, and no future", (draw(2, 5, 5), torch.ones(5, 5, dtype=torch.bool).tril())
+    yield "keys of another sentence, eight pairs allowed", (draw(3, 7), draw.ids(2, 3, 7).bool())
+    yield (
+        "two words, the second of which may look at nothing",
+        (draw(2, 3), torch.tensor([[True] * 3, [False] * 3])),
+    )
 
 
 def _masked_weights(scores, mask):
-    powers = (scores - scores.amax(-1, keepdim=True)).exp() * mask
-    return powers / powers.sum(-1, keepdim=True).clamp(min=1e-300)
+    powers = scores.exp() * mask
+    return (powers / powers.sum(-1, keepdim=True)).nan_to_num()
 
 
 check_masked_weights = Exercise(
@@ -92,7 +98,7 @@ check_masked_weights = Exercise(
         "zero.": lambda s, m: s.masked_fill(~m, -torch.inf).softmax(-1),
         "A row that may look at nothing looks at all alike: a large negative number is the same "
         "for all, and the softmax sees only differences. It should be zero.": (
-            lambda s, m: s.masked_fill(~m, -1e9).softmax(-1)
+            lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min).softmax(-1)
         ),
         "True and False are exchanged: True is where a word may look.": (
             lambda s, m: _masked_weights(s, ~m)

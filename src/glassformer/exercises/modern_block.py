@@ -9,9 +9,9 @@ CHAPTER = "family/modern-block.md"
 
 
 def _vectors(draw: Draw):
-    yield "five words", (3 * draw(5, 7) + 2, draw(7), 1e-6)
+    yield "five words", (draw(5, 7), draw(7), 1e-6)
     yield "two sentences", (draw(2, 3, 11), draw(11), 1e-6)
-    yield "words near zero", (0.01 * draw(3, 5), draw(5), 1e-3)
+    yield "three words, and an eps of 0.5", (draw(3, 5), draw(5), 0.5)
 
 
 def _rms_norm(x, weight, eps):
@@ -55,8 +55,11 @@ check_rms_norm = Exercise(
 
 
 def _heads(draw: Draw):
-    yield "one head", (draw(5, 6), torch.arange(5), 10000.0)
-    yield "a batch of heads, further on", (draw(2, 3, 7, 10), torch.arange(11, 18), 100.0)
+    yield "one head", (draw(1, 5, 6), torch.arange(5), 10000.0)
+    yield (
+        "two sentences with three heads, from position 11 on, and a theta of 100",
+        (draw(2, 3, 7, 10), torch.arange(11, 18), 100.0),
+    )
 
 
 def _rotary(x, position_ids, theta, turn=1.0, exponent=-1.0):
@@ -94,7 +97,7 @@ check_rotary = Exercise(
             lambda x, p, theta: _rotary(x, p, theta, exponent=-2.0)
         ),
         "The positions are counted from 0 again; they are given as position_ids.": (
-            lambda x, p, theta: _rotary(x, p - p[0] + 0.0, theta)
+            lambda x, p, theta: _rotary(x, (p - p[0]).double(), theta)
         ),
         "Positions are counted from 1, and position_ids says from where.": (
             lambda x, p, theta: _rotary(x, p + 1.0, theta)
@@ -148,8 +151,8 @@ check_gated = Exercise(
 
 
 def _groups(draw: Draw):
-    yield "four heads, two of keys", (draw(1, 4, 3, 5), draw(1, 2, 3, 5), draw(1, 2, 3, 5))
-    yield "six heads, three of keys", (draw(2, 6, 5, 7), draw(2, 3, 11, 7), draw(2, 3, 11, 7))
+    yield "one sentence, four heads, two of keys", (draw(1, 4, 5, 7), *draw(2, 1, 2, 5, 7))
+    yield "two sentences, six heads, three of keys", (draw(2, 6, 5, 7), *draw(2, 2, 3, 11, 7))
 
 
 def _grouped(query, key, value, share=lambda heads, times: heads.repeat_interleave(times, dim=1)):

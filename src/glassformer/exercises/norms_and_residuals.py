@@ -9,9 +9,9 @@ CHAPTER = "encoder/norms-and-residuals.md"
 
 
 def _vectors(draw: Draw):
-    yield "five words", (3 * draw(5, 7) + 2, draw(7), draw(7), 1e-5)
-    yield "two sentences", (draw(2, 3, 11) - 1, draw(11), draw(11), 1e-5)
-    yield "words that hardly differ", (0.01 * draw(3, 5), draw(5), draw(5), 1e-3)
+    yield "five words", (draw(5, 7), draw(7), draw(7), 1e-5)
+    yield "two sentences", (draw(2, 3, 11), draw(11), draw(11), 1e-5)
+    yield "three words, and an eps of 0.5", (draw(3, 5), draw(5), draw(5), 0.5)
 
 
 def _layer_norm(x, weight, bias, eps):
@@ -51,8 +51,8 @@ check_layer_norm = Exercise(
         "The mean is not taken away.": lambda x, w, b, eps: (
             w * x / (_normalised(x)[1] + eps).sqrt() + b
         ),
-        "The bias is missing.": lambda x, w, b, eps: _scaled_by(x, w, 0 * b, eps),
-        "The weight is missing.": lambda x, w, b, eps: _scaled_by(x, 1, b, eps),
+        "The bias is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, w, None, eps),
+        "The weight is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, None, b, eps),
         "eps is missing, and where the numbers are nearly equal it counts.": (
             lambda x, w, b, eps: _scaled_by(x, w, b, 0)
         ),
@@ -68,19 +68,20 @@ def layers(draw: Draw):
 
 def layer_parts(draw: Draw, d_model: int):
     """Stand-ins that are quick to compute: attention that mixes words, a network that does not."""
-    projections, gains, shifts = draw(2, d_model, d_model), 1 + draw(2, d_model), draw(2, d_model)
+    mix, bend = draw(2, d_model, d_model)
+    gains, shifts = draw(2, d_model), draw(2, d_model)
 
     def attend(hidden, memory=None):
         read = hidden if memory is None else memory
-        return F.scaled_dot_product_attention(hidden, read, read @ projections[0])
+        return F.scaled_dot_product_attention(hidden, read, read @ mix)
 
     def feed(hidden):
-        return (hidden @ projections[1]).tanh()
+        return (hidden @ bend).tanh()
 
     def normaliser(gain, shift):
         return lambda hidden: F.layer_norm(hidden, (d_model,), gain, shift)
 
-    return attend, feed, *(normaliser(*pair) for pair in zip(gains, shifts, strict=True))
+    return attend, feed, *map(normaliser, gains, shifts)
 
 
 def _pre_norm(hidden, attend, feed, norm_1, norm_2):

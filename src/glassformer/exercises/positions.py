@@ -72,7 +72,7 @@ def _readers(draw: Draw):
         "a running sum": lambda hidden: hidden.cumsum(0),
         "a sum of neighbours": neighbours,
         "a difference of neighbours": lambda hidden: hidden - hidden.roll(1, dims=0),
-        "the average of all words": lambda hidden: hidden.mean(0, keepdim=True).expand(seq, -1),
+        "the average of all words": lambda hidden: hidden.mean(0).expand(seq, -1),
     }
     yield from ((name, (model, draw(seq, d_model))) for name, model in models.items())
 
@@ -93,7 +93,7 @@ check_order_blind = Exercise(
             model(hidden.flip(0)), model(hidden)
         ),
         "Reversing is one order among many, and a sum of neighbours does not see it. Shuffle.": (
-            lambda model, hidden: _order_blind(model, hidden, torch.arange(len(hidden)).flip(0))
+            lambda model, hidden: _order_blind(model, hidden, list(reversed(range(len(hidden)))))
         ),
         "Nothing is shuffled, so every model passes.": lambda model, hidden: True,
         "No model passes your test, and attention should.": lambda model, hidden: False,

@@ -9,7 +9,7 @@ CHAPTER = "encoder/seeing-attention.md"
 
 def _weights(draw: Draw):
     yield "two layers of three heads", (draw(2, 3, 5, 5).softmax(-1),)
-    yield "seven tokens", (draw(3, 2, 7, 7).softmax(-1),)
+    yield "three layers of two heads", (draw(3, 2, 7, 7).softmax(-1),)
 
 
 check_received = Exercise(
@@ -40,12 +40,13 @@ check_received = Exercise(
 
 def _scorers(draw: Draw):
     for name, seq in (("five tokens", 5), ("eleven tokens", 11)):
-        table, places = draw(17, 3), draw(seq, 3)
+        table, places = draw(14), draw(seq)
+        mask_id = len(table) - 1  # the last token of the vocabulary, and in no sentence
 
         def score(ids, table=table, places=places):
-            return (table[ids] * places[: len(ids)]).sum().tanh()
+            return table[ids].dot(places[: len(ids)]).tanh()
 
-        yield name, (score, draw.ids(13, seq), 16)
+        yield name, (score, draw.ids(mask_id, seq), mask_id)
 
 
 def _without_each(score, ids, mask_id):

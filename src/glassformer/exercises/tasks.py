@@ -9,8 +9,11 @@ CHAPTER = "family/tasks.md"
 
 
 def _chosen(draw: Draw):
-    yield "two sentences", (draw.ids(97, 2, 7), draw(2, 7) > 0.5, 103)
-    yield "three", (draw.ids(97, 3, 11), draw(3, 11) > 1, 101)
+    for name, mask_id, *shape in (
+        ("two sentences, six words chosen", 101, 2, 7),
+        ("three, 16 words chosen", 103, 3, 11),
+    ):
+        yield name, (draw.ids(mask_id, *shape), draw.ids(2, *shape).bool(), mask_id)
 
 
 def _hide(ids, chosen, mask_id):
@@ -48,8 +51,8 @@ check_hide = Exercise(
 
 
 def _texts(draw: Draw):
-    yield "one text", (draw(1, 5, 7), draw.ids(7, 1, 5))
-    yield "two texts", (2 * draw(2, 11, 13), draw.ids(13, 2, 11))
+    for name, vocab, *shape in (("one text", 7, 1, 5), ("two texts", 13, 2, 11)):
+        yield name, (draw(*shape, vocab), draw.ids(vocab, *shape))
 
 
 def _surprises(logits, ids, shift=1):

@@ -8,8 +8,8 @@ CHAPTER = "encoder/tokens.md"
 
 
 def _ids(draw: Draw):
-    yield "one sentence", (draw.ids(11, 1, 5), 11)
-    yield "two sentences", (draw.ids(7, 2, 13), 7)
+    for name, vocab_size, *shape in (("one sentence", 11, 1, 5), ("two sentences", 7, 2, 13)):
+        yield name, (draw.ids(vocab_size, *shape), vocab_size)
 
 
 def _one_hot(ids, vocab_size):
@@ -45,8 +45,11 @@ check_one_hot = Exercise(
 
 
 def _tables(draw: Draw):
-    yield "one sentence", (draw.ids(11, 1, 5), draw(11, 3), draw(7, 3))
-    yield "two sentences", (draw.ids(17, 2, 7), draw(17, 5), draw(13, 5))
+    for name, vocab_size, places, width, *shape in (
+        ("one sentence", 11, 7, 3, 1, 5),
+        ("two sentences", 17, 13, 5, 2, 7),
+    ):
+        yield name, (draw.ids(vocab_size, *shape), draw(vocab_size, width), draw(places, width))
 
 
 def _embed(ids, token_table, position_table):

@@ -8,8 +8,8 @@ CHAPTER = "decoder/translation.md"
 
 
 def _targets(draw: Draw):
-    yield "two sentences", (draw.ids(101, 2, 5),)
-    yield "a longer one", (draw.ids(101, 1, 11),)
+    yield "two sentences", (draw(2, 5).argsort(),)
+    yield "one that is longer", (draw(1, 11).argsort(),)
 
 
 check_shift = Exercise(
@@ -40,12 +40,15 @@ check_shift = Exercise(
 
 
 def _answers(draw: Draw):
-    labels = 1 + draw.ids(6, 2, 5)
-    labels[0, 3:] = 0
-    yield "two sentences, one with padding", (draw(2, 5, 7), labels, 0)
-    labels = draw.ids(10, 3, 7)
-    labels[0, 1:], labels[1, 4:] = 10, 10
-    yield "three, and another padding token", (draw(3, 7, 11), labels, 10)
+    for name, pad_token_id, vocab, lengths in (
+        ("two sentences of 3 and 5 words, padded with 0", 0, 7, (3, 5)),
+        ("three sentences of 1, 4 and 7 words, padded with 9", 9, 11, (1, 4, 7)),
+    ):
+        logits = draw(len(lengths), max(lengths), vocab)
+        labels = draw.ids(vocab, len(lengths), max(lengths))
+        for row, length in enumerate(lengths):
+            labels[row, length:] = pad_token_id
+        yield name, (logits, labels, pad_token_id)
 
 
 def _losses(logits, labels):

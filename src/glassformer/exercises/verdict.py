@@ -12,7 +12,7 @@ STYLE = (
 )
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Verdict:
     """A sentence for the reader, and what stands behind it; true where the answer is right.
 

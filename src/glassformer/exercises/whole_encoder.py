@@ -7,7 +7,10 @@ CHAPTER = "encoder/whole-encoder.md"
 
 
 def _stacks(draw: Draw):
-    for name, depth, *shape in (("two layers", 2, 1, 5, 7), ("three layers", 3, 2, 3, 11)):
+    for name, depth, *shape in (
+        ("one sentence through two layers", 2, 1, 5, 7),
+        ("two sentences through three layers", 3, 2, 5, 11),
+    ):
         yield name, (draw(*shape), [layer_parts(draw, shape[-1]) for _ in range(depth)])
 
 
@@ -72,8 +75,8 @@ check_stack = Exercise(
 
 
 def _sizes(draw: Draw):
-    yield "a small model", (101, 6, 13, 2, 17, 2)
-    yield "another", (997, 14, 23, 5, 31, 3)
+    yield "a small model", (101, 7, 13, 3, 17, 5)
+    yield "another", (997, 11, 23, 5, 31, 3)
 
 
 def _count(
