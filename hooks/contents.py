@@ -17,6 +17,13 @@ def on_page_content(html: str, *, page: Page, **_: object) -> str:
     return OPENING.sub(rf'<p class="opening">\1<br>\n\2{box.replace(chr(92), "")}', html, count=1)
 
 
+def on_post_page(output: str, *, page: Page, **_: object) -> str:
+    """Say of a chapter that it is one: its sections are numbered, beside it too."""
+    if "modules" not in page.meta:
+        return output
+    return output.replace("<body ", '<body class="chapter" ', 1)
+
+
 def contents(page: Page) -> str:
     """A box with the sections of a page."""
     sections = [section for top in page.toc for section in top.children]

@@ -24,8 +24,17 @@ THEME = {
         'data-md-component="search" role="dialog" aria-label="Search">'
     ),
 }
-# The rule by which the theme measures each element of a page anew, twice, whenever one opens.
-COSTLY = re.compile(r"\[data-md-color-switching\][^{}]*\{[^{}]*\}")
+# The theme's script adds a tag that says which colours the browser's own parts have, after the one
+# that `overrides/main.html` begins with: it counts for nothing, and costs a look at each element.
+SECOND = 'x("meta",{name:"color-scheme"})'
+# Rules of the theme that are about any element at all below one whose class or attribute changes:
+# for each, the browser looks at all elements of a page anew when the theme's script begins. The
+# ones about tables are put in narrower words in `book.css`; there are no tabs.
+COSTLY = re.compile(
+    r"\[data-md-color-switching\][^{}]*\{[^{}]*\}"
+    r"|\.md-typeset \.no-js \.tabbed-set[^{}]*\{[^{}]*\}"
+    r"|(?<=\})\.md-typeset table:not\(\[class\]\)(?: td>:(?:fir|la)st-child|\+\*)[^{}]*\{[^{}]*\}"
+)
 EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 # A style of its own belongs to a drawing or a shadow tree; any other is the page's.
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
@@ -44,6 +53,13 @@ joined: dict[tuple[str, ...], str] = {}
 def on_pre_build(*, config: MkDocsConfig) -> None:
     """Forget the style sheets of the last build, which may have been edited."""
     joined.clear()
+
+
+def on_post_build(*, config: MkDocsConfig) -> None:
+    """Leave out what the theme's script does for nothing."""
+    for script in Path(config.site_dir, "assets", "javascripts").glob("bundle.*.js"):
+        text = script.read_text(encoding="utf-8")
+        script.write_text(text.replace(SECOND, 'x("meta",{})'), encoding="utf-8")
 
 
 def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:

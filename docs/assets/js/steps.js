@@ -54,6 +54,7 @@
     if (!bar || headings.length < 2) return;
     const sections = wrapped(headings);
     bar.innerHTML = CONTROLS;
+    document.body.classList.add("with-steps");
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Steps");
     const [back, line, next, place, all] = bar.children;

@@ -21,12 +21,21 @@ function text(url) {
   return sources.get(url);
 }
 
+// Between two pieces of work the page answers its reader.
+const breath = () => new Promise((resume) => setTimeout(resume));
+
 let libraries; // promise of {jQuery, d3}, evaluated once and kept off the page's globals
 
+async function libraryOf(url) {
+  const source = await text(url);
+  await breath();
+  return evaluate(source);
+}
+
 function load(jqueryUrl, d3Url) {
-  libraries ??= Promise.all([text(jqueryUrl), text(d3Url)]).then(([jquerySource, d3Source]) => ({
-    jQuery: evaluate(jquerySource),
-    d3: sparing(evaluate(d3Source)),
+  libraries ??= Promise.all([libraryOf(jqueryUrl), libraryOf(d3Url)]).then(([jQuery, d3]) => ({
+    jQuery,
+    d3: sparing(d3),
   }));
   libraries.catch(() => (libraries = undefined));
   return libraries;
@@ -214,7 +223,9 @@ class GlassformerView extends HTMLElement {
       text(viewerUrl),
       unpack(this.dataset),
     ]);
+    await breath();
     const params = parameters(kind, header, parts(header, bytes));
+    await breath();
     const { $, d3 } = within(this.shadowRoot, loaded);
     const requirejs = (_, start) => start($, d3);
     new Function("require", "requirejs", "window", "console", "PYTHON_PARAMS", viewer)(
@@ -224,6 +235,8 @@ class GlassformerView extends HTMLElement {
       { log() {} },
       params,
     );
+    this.#fit(kind, params);
+    await breath();
     this.#listen(kind, params);
     this.#tidy(kind, params);
     const redrawn = new MutationObserver(() => this.#tidy(kind, params));
