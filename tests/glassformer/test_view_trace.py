@@ -129,3 +129,29 @@ def test_an_operation_that_gives_several_tensors_has_the_shape_of_the_first(hidd
 
     shapes = {node.label: node.shape for node in whole(split, hidden).inside}
     assert shapes == {"x": (2, 3), "split": (2, 1), "+": (2, 2)}
+
+
+def test_only_one_tensor_of_the_same_numbers_is_unchanged(hidden):
+    """Sorting gives the order, too, and a sum is no longer all that it was made of."""
+    assert steps(lambda x: x.sort(dim=1)[0], hidden) == [("x",), ("sort", "x")]
+    assert steps(lambda x: x.sum(dim=1), hidden) == [("x",), ("sum", "x")]
+    assert steps(lambda x: x.flip(1).mT.reshape(6) * 2.0, hidden) == [("x",), ("× 2", "x")]
+
+
+def test_only_members_of_one_list_are_equal_layers(hidden):
+    class Named(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+            self.left = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
+            self.right = nn.ModuleList([nn.Linear(3, 3)])
+
+        def forward(self, x):
+            for layer in (self.first, self.second, *self.left, *self.right):
+                x = layer(x)
+            return x
+
+    nodes = whole(Named(), hidden).inside[1:]
+    assert [(node.label, node.times) for node in nodes] == [
+        *(("first", 1), ("second", 1), ("left.0", 2), ("right.0", 1)),
+    ]
