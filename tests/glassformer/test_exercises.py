@@ -204,7 +204,6 @@ def places_moved(model):
 
 SAYS = {
     "in the thousands": lambda scores, *_: 2000 < scores.std() < 4000,
-    "classes|eleven of seven": lambda logits, labels: labels.max() == logits.shape[1] - 1,
     "attention$|network for each word|average of all": lambda model, hidden: blind_by_swaps(
         model, hidden
     ),
@@ -226,6 +225,7 @@ SAYS = {
     "as long as its memory": lambda hidden, memory, *_: hidden.shape == memory.shape,
     "longer memories": lambda hidden, memory, *_: hidden.shape[1] < memory.shape[1],
     "looks at itself": lambda query, key, value: query.shape == key.shape == value.shape,
+    "a prompt of": lambda model, ids, *_: model(ids).shape[1] in ODD_PRIMES,
     "and no end": lambda model, ids, count, end: (
         len(written(model, ids, count, end)) == len(ids) + count
     ),

@@ -54,8 +54,11 @@ check_mean_pool = Exercise(
 
 
 def _questions(draw: Draw):
-    yield "five examples of three classes", (draw(5, 3), draw.ids(3, 5))
-    yield "eleven of seven", (draw(11, 7), draw.ids(7, 11))
+    for name, batch, classes in (
+        ("five examples of three classes", 5, 3),
+        ("eleven of seven", 11, 7),
+    ):
+        yield name, (draw(batch, classes), draw.ids(classes, batch))
     logits = 3e3 * draw(3, 5)
     yield "logits in the thousands", (logits, logits.argmin(-1))
 
