@@ -34,6 +34,8 @@ def test_a_verdict_is_true_where_the_answer_is_right():
 def test_a_mistake_that_is_known_is_named_and_one_that_is_not_is_shown():
     x = Draw()(3)
     known, unknown = SMALL(torch.square), SMALL(lambda x: 3 * x)
+    assert not known
+    assert not unknown
     seen = f"At [0] your answer has {x[0] ** 2:.4g}, and {2 * x[0]:.4g} is right"
     assert known.says == "Not yet. That is the square."
     assert known.because == ("Seen with three numbers: x (3,).", f"{seen}.")
@@ -66,7 +68,8 @@ def test_a_difference_that_comes_late_is_found():
 @pytest.mark.parametrize("nothing", [None, ...])
 def test_a_stub_is_told_kindly(nothing):
     says = "Nothing to check yet. The function gives back nothing; wanted: twice the numbers."
-    assert SMALL(lambda x: nothing).says == says
+    verdict = SMALL(lambda x: nothing)
+    assert (verdict.right, verdict.says) == (False, says)
 
 
 def test_a_stub_may_also_say_that_it_is_one():
@@ -81,6 +84,7 @@ def test_an_error_is_shown_with_its_line_and_what_was_given():
         return x + torch.ones(2, 2)
 
     verdict = SMALL(broken)
+    assert not verdict
     assert verdict.says.startswith("Not yet. Your function stops with RuntimeError: The size of")
     assert verdict.because == (
         "In the line: return x + torch.ones(2, 2)",
@@ -104,6 +108,7 @@ def test_an_answer_with_other_arguments_is_told_what_it_is_given():
 @pytest.mark.usefixtures("unhooked")
 def test_what_is_not_a_function_is_told_so():
     verdict = SMALL(twice(torch.ones(3)))
+    assert not verdict
     assert verdict.says == (
         "Not yet. This is a tensor of shape (3,); the function itself is to be checked."
     )
@@ -111,6 +116,7 @@ def test_what_is_not_a_function_is_told_so():
 
 def test_an_answer_that_changes_what_it_is_given_is_refused():
     verdict = SMALL(lambda x: x.mul_(2))
+    assert not verdict
     assert verdict.says == ("Not yet. Your function changes its argument x, which is the caller's.")
 
 

@@ -44,7 +44,7 @@ check_mean_pool = Exercise(
             lambda h, m: h.mean(-1)
         ),
         "All sentences are averaged together.": (
-            lambda h, m: _mean_pool(h, m).mean(0, keepdim=True).expand(len(h), -1)
+            lambda h, m: _mean_pool(h, m).mean(0).expand(len(h), -1)
         ),
         "All vectors are divided by the number of tokens of the whole batch.": (
             lambda h, m: (h * m[..., None]).sum(1) / m.sum()
