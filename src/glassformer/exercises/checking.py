@@ -125,8 +125,8 @@ def copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _alike(one: Any, other: Any) -> bool:
     """Whether two outcomes are the same, or both none at all."""
-    if isinstance(one, Verdict) or isinstance(other, Verdict):
-        return isinstance(one, Verdict) and isinstance(other, Verdict)
+    if isinstance(other, Verdict):
+        return isinstance(one, Verdict)
     return difference(one, other) is None
 
 

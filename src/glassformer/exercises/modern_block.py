@@ -151,7 +151,7 @@ check_gated = Exercise(
 
 
 def _groups(draw: Draw):
-    yield "one sentence, four heads, two of keys", (draw(1, 4, 5, 7), *draw(2, 1, 2, 5, 7))
+    yield "one sentence, four heads, two of keys", (draw(1, 4, 5, 7), *draw(2, 1, 2, 11, 7))
     yield "two sentences, six heads, three of keys", (draw(2, 6, 5, 7), *draw(2, 2, 3, 11, 7))
 
 

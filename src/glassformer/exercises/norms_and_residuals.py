@@ -69,7 +69,7 @@ def layers(draw: Draw):
 def layer_parts(draw: Draw, d_model: int):
     """Stand-ins that are quick to compute: attention that mixes words, a network that does not."""
     mix, bend = draw(2, d_model, d_model)
-    gains, shifts = draw(2, d_model), draw(2, d_model)
+    gains, shifts = draw(2, 2, d_model)
 
     def attend(hidden, memory=None):
         read = hidden if memory is None else memory
