@@ -158,7 +158,7 @@ def test_each_step_begins_below_the_buttons(page):
     page.wait_for_timeout(100)
     next_button(page).click()
     bar = page.locator(".steps-bar").bounding_box()
-    heading = page.locator("#step-positions").bounding_box()
+    heading = page.locator(f"#{steps(page)[4]}").bounding_box()
     assert 0 <= heading["y"] - (bar["y"] + bar["height"]) < 60
 
 

@@ -23,24 +23,25 @@
   // Where left and right already mean something: fields, and what scrolls sideways.
   const OWN_KEYS = "input, textarea, select, pre, [contenteditable], [tabindex]:not(h2)";
 
-  /** Each step's heading and what follows it, in a section of its own. */
+  /** Each step's heading and what follows it, in a section of its own: its first and last part. What
+   *  the browser's search may find is laid out whenever somebody asks where it is, and the theme
+   *  asks of all headings after each step, so a heading stands beside the rest. */
   function wrapped(headings) {
-    return headings.map((heading, index) => {
+    return headings.map((heading) => {
       const section = document.createElement("section");
+      const rest = document.createElement("div");
       section.className = "steps-step";
       heading.before(section);
-      const next = headings[index + 1];
-      while (section.nextSibling && section.nextSibling !== next && !ends(section.nextSibling, section)) {
-        section.append(section.nextSibling);
-      }
+      section.append(heading, rest);
+      while (section.nextSibling && !ends(section.nextSibling)) rest.append(section.nextSibling);
       heading.tabIndex = -1;
       return section;
     });
   }
 
   /** Whether a node is no longer the step's: another heading, or the foot of the page. */
-  function ends(node, section) {
-    return section.firstChild && node.nodeType === 1 && node.matches("h2, .proofbook-end");
+  function ends(node) {
+    return node.nodeType === 1 && node.matches("h2, .proofbook-end");
   }
 
   function title(section) {
@@ -67,8 +68,9 @@
       at = index;
       const leaves = sections.some((one, i) => i !== at && one.contains(document.activeElement));
       sections.forEach((section, i) => {
-        if (whole || i === at) section.removeAttribute("hidden");
-        else section.setAttribute("hidden", "until-found"); // the browser's search opens it
+        const isHidden = !whole && i !== at;
+        section.firstChild.hidden = isHidden;
+        section.lastChild.hidden = isHidden && "until-found"; // the browser's search opens it
       });
       if (leaves) headings[at].focus({ preventScroll: true });
       const told = `${at + 1} of ${sections.length}: ${title(sections[at])}`;
@@ -83,8 +85,13 @@
         if (here && !whole) link.setAttribute("aria-current", "step");
         else link.removeAttribute("aria-current");
       }
-      const above = sections[at].getBoundingClientRect().top < bar.getBoundingClientRect().bottom;
-      if (scroll === "always" || (scroll && (above || whole))) sections[at].scrollIntoView();
+      if (scroll === "always" || (scroll && (whole || isAbove(sections[at])))) {
+        sections[at].scrollIntoView();
+      }
+    }
+
+    function isAbove(section) {
+      return section.getBoundingClientRect().top < bar.getBoundingClientRect().bottom;
     }
 
     /** The reader has moved on: the address follows, and going back leaves the page. */
