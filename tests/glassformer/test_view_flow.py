@@ -263,7 +263,7 @@ def test_an_arrow_from_far_above_runs_straight_until_one_row_above_its_box(betwe
     ("aside", "commands"), [(0.9, "ML"), (-0.9, "ML"), (1.0, "MVC"), (-3.0, "MVC")]
 )
 def test_boxes_that_are_nearly_below_each_other_are_joined_by_a_straight_line(aside, commands):
-    made = down(Box(5.0, 5.0, 10.0), Box(5.0, 5.0, 10.0, x=aside, y=36.0))
+    made = down(Box(5.0, 5.0, 10.0, x=30.0), Box(5.0, 5.0, 10.0, x=30.0 + aside, y=36.0))
     assert re.sub("[^A-Z]", "", re.search(r' d="([^"]+)"', made)[1]) == commands
 
 
