@@ -62,11 +62,17 @@ WORDS = """() => {
 
 
 # Blocks that wait to be drawn: the room that is left for each, and what it takes.
-ROOMS = """() => [...document.querySelectorAll('.proofbook-block[style]')].map(block => {
-  const room = parseFloat(getComputedStyle(block).containIntrinsicBlockSize.replace('auto ', ''));
-  block.style.contentVisibility = 'visible';
-  return [room, block.getBoundingClientRect().height, block.innerText.slice(0, 80)];
-}).filter(([room, height]) => height > 0)"""
+ROOMS = """what => [...document.querySelectorAll(what)].filter(
+  part => getComputedStyle(part).contentVisibility === 'auto'
+).map(part => {
+  const height = () => part.getBoundingClientRect().height;
+  const room = getComputedStyle(part).containIntrinsicBlockSize.replace('auto ', '');
+  part.style.containIntrinsicBlockSize = room;  // not what it was when it was last drawn
+  part.style.contentVisibility = 'hidden';
+  const kept = height();
+  part.style.contentVisibility = 'visible';
+  return [kept, height(), part.textContent.slice(0, 80)];
+}).filter(([kept, height]) => height > 0)"""
 
 
 @dataclass
@@ -277,13 +283,17 @@ def test_no_word_is_lost_without_javascript(desk, still):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("page", ["encoder/attention/", "decoder/generation/", "one-sentence/"])
-def test_blocks_that_wait_have_the_room_they_need(address, browser, page):
+def test_blocks_that_wait_have_the_room_they_need(address, browser, page, width):
     """Or what was led to, and what is being read, would move."""
-    with visit(browser, address + page) as seen:
-        rooms = seen.page.evaluate(ROOMS)
-    assert len(rooms) > 3
-    assert not [one for one in rooms if abs(one[0] - one[1]) > 3]
+    with visit(browser, address + page, width=width) as seen:
+        blocks = seen.page.evaluate(ROOMS, ".proofbook-block[style]")
+        pictures = seen.page.evaluate(ROOMS, ".proofbook-html .scroll[style]")
+    assert len(blocks) > 3
+    assert len(pictures) > 0
+    assert not [one for one in blocks if abs(one[0] - one[1]) > 3]
+    assert not [one for one in pictures if abs(one[0] - one[1]) > 1]
 
 
 # The checker is of the year 2020. What it does not know yet, and what a shadow tree changes.

@@ -134,7 +134,7 @@ def test_words_stand_in_one_line_with_room_between_them():
 
 @pytest.mark.parametrize(
     ("token", "special"),
-    [("[SEP]", True), ("</s>", True), ("[a", False), ("b>", False), ("a]b", False)],
+    [("[SEP]", True), ("</s>", True), ("[a", False), ("b>", False), ("a]b", False), ("", False)],
 )
 def test_signs_of_the_tokenizer_are_small(token, special):
     figure = read(arcs({"one": torch.eye(2)}, [token, "a"]))

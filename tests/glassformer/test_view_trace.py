@@ -116,7 +116,14 @@ def test_what_stands_left_of_a_sign_may_be_made_of_nothing(hidden):
 
 @pytest.mark.parametrize(
     ("number", "label"),
-    [(32**0.5, "÷ √32"), (7.0, "÷ 7"), (8, "÷ 8"), (2.5, "÷ 2.5"), (-(32**0.5), "÷ -5.65685")],
+    [
+        (32**0.5, "÷ √32"),
+        (7.0, "÷ 7"),
+        (8, "÷ 8"),
+        (2.5, "÷ 2.5"),
+        (-(32**0.5), "÷ -5.65685"),
+        (1e-12, "÷ 1e-12"),
+    ],
 )
 def test_a_root_is_written_as_one(hidden, number, label):
     assert steps(lambda x: x / number, hidden)[1:] == [(label, "x")]

@@ -170,7 +170,7 @@ def width(token: str) -> float:
 
 def special(token: str) -> bool:
     """Whether a token is a sign of the tokenizer's and no word."""
-    return token[:1] in "[<" and token[-1:] in "]>"
+    return token.startswith(("[", "<")) and token.endswith(("]", ">"))
 
 
 def arc(i: int, j: int, weight: float, places: list[float]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from glassformer.views.path import Axes
 from glassformer.views.plan import APART, GAP, PAD, TITLE, Box, Plan, lay_out, notes, title, wide
 from glassformer.views.trace import Node, trace
-from glassformer.views.view import SHADOWS, THEME, UNSEEN, View
+from glassformer.views.view import SHADOWS, THEME, UNSEEN, View, room
 
 EDGE = 6.0  # room around the picture
 TIP = 6.0  # the length of an arrow's head
@@ -104,9 +104,10 @@ def draw(whole: Node) -> str:
     left, width = plan.left - EDGE, plan.right - plan.left + 2 * EDGE
     height = plan.height + GAP + 20
     narrowest = NARROWEST * width
+    place = room(width, height, narrowest, width)
     reach = ' tabindex="0"' if narrowest > PHONE else ""  # keys can scroll it
     return (
-        f'<div class="scroll"{reach}><svg aria-hidden="true" '
+        f'<div class="scroll" {place}{reach}><svg aria-hidden="true" '
         f'viewBox="{left:.1f} 0 {width:.1f} {height:.1f}" '
         f'style="max-width:{width:.0f}px;min-width:{narrowest:.0f}px">'
         f"{paint(plan, whole.inside, float(whole.parameters))}{out}{label}</svg></div>"

@@ -18,13 +18,14 @@ from glassformer.views.view import (
     columns_of,
     isolated,
     number,
+    room,
     table,
     words,
 )
 
 SMALLEST = 12.0  # a cell without its number
 WIDEST = 660.0  # what a page's column holds
-PHONE = 300  # what a phone's column holds
+PHONE = 300.0  # what a phone's column holds
 NARROWEST = 0.7  # of its size; a narrower window scrolls
 LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
 WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
@@ -138,9 +139,10 @@ def draw(
     parts.append(scale(values, left, bottom, largest))
     total_width, total_height = left + grid_width + right, bottom + 26
     narrowest = NARROWEST * total_width if numbered else min(total_width, PHONE)
+    place = room(total_width, total_height, narrowest, total_width)
     reach = ' tabindex="0"' if narrowest > PHONE else ""  # keys can scroll it
     return (
-        f'<div class="scroll"{reach}><svg aria-hidden="true" '
+        f'<div class="scroll" {place}{reach}><svg aria-hidden="true" '
         f'viewBox="0 0 {total_width:.0f} {total_height:.0f}" '
         f'style="width:100%;max-width:{total_width:.0f}px;min-width:{narrowest:.0f}px">'
         f"{''.join(parts)}</svg></div>"

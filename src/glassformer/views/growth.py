@@ -9,7 +9,16 @@ from torch import Tensor
 
 from glassformer.views.grid import PHONE, STYLE, scale, shorten, width, word
 from glassformer.views.strips import CELL, ROW, STRIPS, Panel, panel, scale_end, strip
-from glassformer.views.view import THEME, UNSEEN, View, aligned, isolated, table, words
+from glassformer.views.view import (
+    THEME,
+    UNSEEN,
+    View,
+    aligned,
+    isolated,
+    room,
+    table,
+    words,
+)
 
 APART = 12.0  # steps
 ABOVE = 40.0  # the cells: what they are, and the numbers of the steps
@@ -137,9 +146,10 @@ def draw(
     )
     bottom = high * len(panels) + 6
     told = legend(every, next(iter(steps.values()))[0].shape[1], left, bottom, end)
+    place = room(across, bottom + 50, across / 1.3, 1.4 * across)
     reach = ' tabindex="0"' if across > 1.3 * PHONE else ""  # keys can scroll it
     return (
-        f'<div class="scroll"{reach}><svg aria-hidden="true" '
+        f'<div class="scroll" {place}{reach}><svg aria-hidden="true" '
         f'viewBox="0 0 {across:.0f} {bottom + 50:.0f}" style="width:100%;'
         f'max-width:{1.4 * across:.0f}px;min-width:{across / 1.3:.0f}px">{drawn}{told}</svg></div>'
     )

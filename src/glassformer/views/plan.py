@@ -73,7 +73,7 @@ def lay_out(nodes: Sequence[Node], *, framed: bool = False) -> Plan:
     edges = [edge for edge in edges if edge[0] not in late]
     for i in late:
         del rows[i]
-    residual = {(s, t) for s, t in edges if rows[t] - rows[s] > 1 and bypasses(s, t, edges)}
+    residual = {(s, t) for s, t in edges if bypasses(s, t, edges)}
     straighten(plan, rows, [edge for edge in edges if edge not in residual])
     stack(plan, rows, late, framed=framed)
     for source, target in sorted(residual, key=lambda e: rows[e[1]] - rows[e[0]]):

@@ -174,7 +174,7 @@ def called(name: str, args: tuple[Any, ...]) -> str:
         return sign
     value = float(numbers[0])
     square = round(value**2)
-    root = not value.is_integer() and value > 0 and abs(value - square**0.5) < 1e-9
+    root = not value.is_integer() and value > 1 and abs(value - square**0.5) < 1e-9
     return f"{sign} √{square}" if root else f"{sign} {value:g}"
 
 

@@ -129,6 +129,19 @@ def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -
     )
 
 
+def room(width: float, height: float, narrowest: float, widest: float) -> str:
+    """The sizes of a picture as properties of CSS, for pages that keep room for it undrawn.
+
+    Args:
+        width: Of its coordinates.
+        height: Of its coordinates.
+        narrowest: Pixels below which it scrolls.
+        widest: Pixels above which it does not grow.
+    """
+    sizes = f"--narrowest:{narrowest:.0f}px;--widest:{widest:.0f}px"
+    return f'style="{sizes};--shape:{height:.1f}/{width:.1f}"'
+
+
 def aligned(rows: list[list[str]]) -> str:
     """Rows as text, each column as wide as its widest entry."""
     widths = [max(columns_of(row[k]) for row in rows) for k in range(len(rows[0]))]
