@@ -215,7 +215,12 @@ def _markdown() -> Markdown:
 def _front(file: File) -> dict[str, Any]:
     """The front matter of a page."""
     found = FRONT.match(file.content_string) if file.src_uri.endswith(".md") else None
-    return (yaml.safe_load(found[1]) or {}) if found else {}
+    return _loaded(found[1]) if found else {}
+
+
+@cache  # under `mkdocs serve`, most are what they were
+def _loaded(front: str) -> dict[str, Any]:
+    return yaml.safe_load(front) or {}
 
 
 def _first_heading(file: File) -> str:

@@ -6,6 +6,7 @@ its order, in place of its `<div data-whole-book></div>`; those under `without` 
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -107,9 +108,24 @@ def contents(pages: list[Page]) -> str:
 
 
 def chapter(page: Page, pages: list[Page], whole: Page) -> str:
-    """A page as a part of the one page: ids of its own, links within, headings one level down."""
-    name = name_of(page)
-    inside = {other.url: name_of(other) for other in pages}
+    """A page as a part of the one page."""
+    names = tuple((other.url, name_of(other)) for other in pages)
+    article = fitted(OWN.sub("", book.articles[page.url]), page.url, names, whole.url)
+    return f'<section id="{name_of(page)}" data-part="{escape(part_of(page))}">{article}</section>'
+
+
+@lru_cache(maxsize=256)  # under `mkdocs serve`, most pages are what they were
+def fitted(article: str, url: str, names: tuple[tuple[str, str], ...], whole: str) -> str:
+    """What stands on a page, with ids of its own, links within, and headings one level down.
+
+    Args:
+        article: What stands on the page.
+        url: The page's address.
+        names: Address and name of each page that is a part.
+        whole: The address of the one page.
+    """
+    inside = dict(names)
+    name = inside[url]
 
     def link(address: str) -> str:
         parts = urlsplit(address)
@@ -118,13 +134,13 @@ def chapter(page: Page, pages: list[Page], whole: Page) -> str:
         anchor = f"--{parts.fragment}" if parts.fragment else ""
         if not parts.path:
             return f"#{name}{anchor}"
-        there = normpath(join(dirname(page.url) if page.url else "", parts.path))
+        there = normpath(join(dirname(url) if url else "", parts.path))
         there += "/" if parts.path.endswith("/") or parts.path in (".", "..") else ""
         there = "" if there in (".", "./") else there
         if there in inside:
             return f"#{inside[there]}{anchor}"
         fragment = f"#{parts.fragment}" if parts.fragment else ""
-        return get_relative_url(there, whole.url) + fragment
+        return get_relative_url(there, whole) + fragment
 
     def attribute(found: re.Match[str]) -> str:
         if found[1]:
@@ -134,10 +150,8 @@ def chapter(page: Page, pages: list[Page], whole: Page) -> str:
             return f' {found[2]}="{" ".join(map(link, found[3].split(" ")))}"'
         return f"url(#{name}--"
 
-    article = OWN.sub("", book.articles[page.url])
     article = "".join(
         part if SHADOW.match(part) else TAG.sub(lambda tag: ATTRIBUTE.sub(attribute, tag[0]), part)
         for part in SHADOW.split(article)
     )
-    article = HEADING.sub(lambda found: f"{found[1]}{int(found[2]) + 1}", article)
-    return f'<section id="{name}" data-part="{escape(part_of(page))}">{article}</section>'
+    return HEADING.sub(lambda found: f"{found[1]}{int(found[2]) + 1}", article)

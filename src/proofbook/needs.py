@@ -35,7 +35,12 @@ def _project(root: Path) -> dict[str, Any]:
     file = root / "pyproject.toml"
     if not file.is_file():
         return {}
-    return tomllib.loads(file.read_text(encoding="utf-8")).get("project", {})
+    return _read(file.read_text(encoding="utf-8"))
+
+
+@cache  # each chapter asks
+def _read(toml: str) -> dict[str, Any]:
+    return tomllib.loads(toml).get("project", {})
 
 
 def _imports(chapter: Chapter) -> Iterator[str]:
