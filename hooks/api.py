@@ -103,7 +103,7 @@ def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> Navigation
         if "api" in front:
             reference.modules += [reference.package.modules[name] for name in front["api"]]
         else:
-            title = front.get("title") or _first_heading(page.file)
+            title = page.title or front.get("title") or _first_heading(page.file)
             said = mentions(page.file.content_string, not page.file.src_uri.endswith(".md"))
             reference.read(title, page.file, said)
     return nav

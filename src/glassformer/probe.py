@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from glassformer.multihead import MultiHeadAttention
 
-STATE = r"(embeddings|layers\.\d+)\.output"
+_STATE = r"(embeddings|layers\.\d+)\.output"
 
 
 class Tape(Mapping[str, Tensor]):
@@ -82,7 +82,7 @@ class Tape(Mapping[str, Tensor]):
         Raises:
             ValueError: no layer was recorded.
         """
-        return self._first_stack(rf"(.+\.)?{STATE}", "layer")
+        return self._first_stack(rf"(.+\.)?{_STATE}", "layer")
 
     @property
     def decoder_hidden_states(self) -> tuple[Tensor, ...]:
@@ -91,7 +91,7 @@ class Tape(Mapping[str, Tensor]):
         Raises:
             ValueError: no layer under a `decoder` was recorded.
         """
-        return self._all(rf"(.+\.)?decoder\.(.+\.)?{STATE}", "decoder layer")
+        return self._all(rf"(.+\.)?decoder\.(.+\.)?{_STATE}", "decoder layer")
 
     def _first_stack(self, pattern: str, what: str) -> tuple[Tensor, ...]:
         """Of an encoder-decoder those of the encoder, of any other model all."""

@@ -93,7 +93,7 @@ def site(tmp_path_factory):
     }
     page = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
     page += 'content="width=device-width,initial-scale=1"><style>'
-    page += ":root{--serif:Book,serif}#flow{font-family:Sans}"
+    page += ":root{--serif:Book,serif}body{font-family:Sans}"
     for name, font in FONTS.items():
         page += f"@font-face{{font-family:{name};src:url({font})}}"
         shutil.copy(ASSETS / font, folder)
@@ -121,12 +121,16 @@ def page(request, site):
 
 
 def apart(one, other):
-    """Whether two boxes share nothing, give or take a pixel of a letter's overhang."""
+    """Whether two boxes share nothing.
+
+    A letter may hang over by a pixel, and a tenth of a line above and below its letters is white.
+    """
+    white = 0.1 * (one[3] - one[1] + other[3] - other[1])
     return (
         one[2] <= other[0] + 1
         or other[2] <= one[0] + 1
-        or one[3] <= other[1] + 3
-        or other[3] <= one[1] + 3
+        or one[3] <= other[1] + white
+        or other[3] <= one[1] + white
     )
 
 

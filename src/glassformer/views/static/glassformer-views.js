@@ -170,7 +170,7 @@ const TOKENS = {
 const WORDS = {
   head: ["#left text, #right text", 101],
   model: ["text.token", 77],
-  neuron: ["text.token", 92],
+  neuron: ["text.token", 88],
 };
 const graphemes = new Intl.Segmenter();
 
