@@ -19,7 +19,8 @@ def fit(
     `ask` draws a batch and gives the loss of the model's answers. The learning rate rises to
     `rate` in the first tenth of the steps, and then falls evenly to nothing.
 
-    Source: Devlin et al. 2019, appendix A.2, for optimizer and learning rate.
+    Source: Devlin et al. 2019, appendix A.2, for optimizer and learning rate; Liu et al. 2019,
+    section 3.1, for the quicker second average of the optimizer.
     """
 
     def share(step: int) -> float:

@@ -25,6 +25,20 @@ def test_rates_rise_and_fall(monkeypatch):
     assert rates[1:] == sorted(rates[1:], reverse=True)
 
 
+def test_the_optimizer_averages_as_roberta_was_trained(monkeypatch):
+    given = {}
+
+    class Adam(torch.optim.AdamW):
+        def __init__(self, parameters, **options):
+            given.update(options)
+            super().__init__(parameters, **options)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Adam)
+    model = nn.Linear(3, 2)
+    fit(model, lambda: model(torch.ones(1, 3)).sum(), steps=1, rate=0.5, report=quiet)
+    assert given["betas"] == (0.9, 0.98)  # Liu et al. 2019, section 3.1
+
+
 def test_finds_the_mean_that_least_squares_ask_for():
     model, reports = nn.Linear(1, 1), []
     inputs = torch.linspace(-1, 1, 11)[:, None]

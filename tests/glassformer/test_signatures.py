@@ -32,12 +32,13 @@ def test_each_tensor_stands_with_its_words_and_its_sizes():
     query, key = torch.zeros(2, 3, 5, 7), torch.zeros(2, 3, 11, 7)
     view = signatures(partial(weigh, query, key=key, mask=torch.zeros(5, 11).bool(), scale=2.0))
     assert cells(view) == [
-        ["weigh", "query", "(…, q_len, width)", "[2, 3, 5, 7]"],
+        ["weigh"],
+        ["query", "(…, q_len, width)", "[2, 3, 5, 7]"],
         ["key", "(…, k_len, width)", "[2, 3, 11, 7]"],
         ["mask", "(…)", "[5, 11]"],
         ["→", "(…, q_len, k_len)", "[2, 3, 5, 11]"],
     ]
-    assert 'rowspan="4"' in view.html
+    assert '<th scope="rowgroup" colspan="3">weigh</th>' in view.html
     assert [line.split()[0] for line in str(view).splitlines()] == [
         "name",
         "weigh",
@@ -51,7 +52,8 @@ def test_a_module_is_called_as_one_and_named_after_its_class():
     hidden = torch.zeros(2, 5, 6)
     view = signatures(partial(MultiHeadAttention(6, 3), hidden), partial(nn.Flatten(), hidden))
     assert cells(view) == [
-        ["MultiHeadAttention", "query", "(batch, q_len, d_model)", "[2, 5, 6]"],
+        ["MultiHeadAttention"],
+        ["query", "(batch, q_len, d_model)", "[2, 5, 6]"],
         ["→", "(batch, q_len, d_model)", "[2, 5, 6]"],
     ]
 
@@ -61,7 +63,7 @@ def test_several_tensors_come_one_by_one():
         return parts[0], parts[1][:2]
 
     view = signatures(partial(split, torch.arange(3), torch.arange(3)))
-    assert [row[-1] for row in cells(view)] == ["[3]", "[3]", "[3]", "[2]"]
+    assert [row[-1] for row in cells(view)] == ["split", "[3]", "[3]", "[3]", "[2]"]
 
 
 def test_gradients_are_left_out_and_calls_are_made_once():

@@ -54,6 +54,12 @@ def test_tables_are_separate_and_the_last_map_is_tied():
     assert model.lm_head.weight is model.decoder.embeddings.tokens.weight
 
 
+def test_embeddings_are_added_and_not_normalised():
+    model = build()  # Vaswani et al. 2017, section 3.4 and figure 1
+    assert not model.encoder.config.embedding_norm
+    assert not model.decoder.config.embedding_norm
+
+
 def test_an_epoch_has_every_pair_once(monkeypatch):
     monkeypatch.setattr(translation, "EPOCHS", 2)
     monkeypatch.setattr(translation, "BATCH", 7)

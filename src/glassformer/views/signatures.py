@@ -17,7 +17,7 @@ STYLE = """
 font-variant-numeric:tabular-nums}
 .glassformer-signatures th,.glassformer-signatures td{padding:.3em .6em;text-align:left;
 vertical-align:baseline;border-bottom:1px solid rgba(128,128,128,.25)}
-.glassformer-signatures tbody th{font-weight:inherit}
+.glassformer-signatures tbody th{padding-top:1em}
 .glassformer-signatures .size{white-space:nowrap}
 @media print{.glassformer-signatures{overflow:visible}
 .glassformer-signatures tr{break-inside:avoid}}
@@ -123,17 +123,19 @@ def spoken(axes: str) -> str:
 
 
 def draw(tables: Mapping[str, list[Row]]) -> str:
-    """The table as HTML; a name stands beside all of its tensors."""
-    lines = []
-    for name, rows in tables.items():
-        first = f'<th scope="rowgroup" rowspan="{len(rows)}">{escape(name.partition(" ")[2])}</th>'
-        for number, (tensor, axes, size) in enumerate(rows):
-            lines.append(
-                f"<tr>{'' if number else first}<td><code>{escape(tensor)}</code></td>"
-                f'<td>{escape(axes)}</td><td class="size">{escape(size)}</td></tr>'
-            )
-    head = "".join(f'<th scope="col">{name}</th>' for name in HEADER)
+    """The table as HTML; a name stands above all of its tensors, so that a phone has room."""
+    groups = []
+    for name, rows in ((name, rows) for name, rows in tables.items() if rows):
+        lines = "".join(
+            f"<tr><td><code>{escape(tensor)}</code></td>"
+            f'<td>{escape(axes)}</td><td class="size">{escape(size)}</td></tr>'
+            for tensor, axes, size in rows
+        )
+        title = escape(name.partition(" ")[2])
+        first = f'<tr><th scope="rowgroup" colspan="3">{title}</th></tr>'
+        groups.append(f"<tbody>{first}{lines}</tbody>")
+    head = "".join(f'<th scope="col">{name}</th>' for name in HEADER[1:])
     return (
         f'<div class="glassformer-signatures" tabindex="0"><style>{STYLE}</style>'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+        f"<table><thead><tr>{head}</tr></thead>{''.join(groups)}</table></div>"
     )
