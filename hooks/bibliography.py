@@ -19,6 +19,7 @@ from pybtex.database import BibliographyData, Entry, Person, parse_file
 PAGE = "reference/bibliography.md"
 WORKS = "reference/bibliography.bib"
 PLACE = '<div data-bibliography=""></div>'
+FENCED = re.compile(r"^( *)(`{3,}).*?^\1\2`*$", flags=re.MULTILINE | re.DOTALL)
 CITED = re.compile(r"\]\((?:\.\./)*(?:reference/)?bibliography\.md#([\w-]+)\)")
 TITLE = re.compile(r"^# (.+)$", flags=re.MULTILINE)
 
@@ -45,7 +46,7 @@ def citations(files: Files) -> dict[str, list[File]]:
     found: dict[str, list[File]] = {}
     for file in sorted(files.documentation_pages(), key=lambda file: file.src_uri):
         if file.src_uri.endswith(".md") and file.src_uri != PAGE:
-            for key in dict.fromkeys(CITED.findall(file.content_string)):
+            for key in dict.fromkeys(CITED.findall(FENCED.sub("", file.content_string))):
                 found.setdefault(key, []).append(file)
     return found
 
@@ -63,7 +64,8 @@ def in_order(works: Mapping[str, Entry]) -> list[str]:
 def entry_text(key: str, work: Entry, citing: Sequence[File]) -> str:
     """One work as a paragraph of Markdown: who, when, what, where, its ids, and who cites it."""
     fields = work.fields
-    parts = [f"{authors(work.persons['author'])} ({fields['year']}). *{fields['title']}*."]
+    stop = "" if fields["title"].endswith(("?", "!")) else "."
+    parts = [f"{authors(work.persons['author'])} ({fields['year']}). *{fields['title']}*{stop}"]
     where = next((fields[n] for n in ("booktitle", "journal", "institution") if n in fields), "")
     if where:
         parts.append(f"{where}{f', volume {volume}' if (volume := fields.get('volume')) else ''}.")

@@ -76,7 +76,8 @@ class Entry:
         code = _coloured("\n".join(lines), PythonLexer)
 
         def link(name: re.Match[str]) -> str:
-            to = self.address(name[1]) if name[1] != self.symbol.short else None
+            meant = name[1] in self.known and name[1] != self.symbol.short
+            to = self.address(name[1]) if meant else None
             return f'<a class="symbol" href="{to}">{name[0]}</a>' if to else name[0]
 
         return (
