@@ -218,7 +218,7 @@ def test_few_elements_are_looked_at_anew_when_the_themes_script_begins(browser, 
     root = "document.documentElement"
     with visit(browser, address + path) as seen:
         every = recalculated(seen.page, "document.body.style.color = 'red'")
-        assert every > 300
+        assert every > 200
         assert recalculated(seen.page, f"{root}.classList.add('unknown')") < every / 2
         assert recalculated(seen.page, f"{root}.className = 'no-js'") < every / 2
         assert seen.page.locator("meta[name=color-scheme]").count() == 1
