@@ -71,9 +71,12 @@ addEventListener("click", event => {
 // What is wider than its place scrolls, by keys too.
 const WIDE = ".maths-block, .proofbook-figure, .proofbook-html, .scroll, .md-typeset__scrollwrap, pre > code";
 const INSIDE = ".maths-block > math, .proofbook-figure > svg"; // grow when a font comes late
+// A picture that waits says how narrow it can be; what is in it has no width yet.
+const across = block =>
+  Math.max(block.scrollWidth, parseFloat(block.style.getPropertyValue("--narrowest")) || 0);
 const reach = new ResizeObserver(seen => {
   const blocks = [...new Set(seen.map(one => one.target.closest(WIDE)))];
-  const wide = blocks.map(block => block.scrollWidth > block.clientWidth);
+  const wide = blocks.map(block => across(block) > block.clientWidth);
   blocks.forEach((block, i) => (wide[i] ? (block.tabIndex = 0) : block.removeAttribute("tabindex")));
 });
 addEventListener("load", () => {
