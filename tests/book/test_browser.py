@@ -213,14 +213,14 @@ def recalculated(page, change: str) -> int:
 
 
 @pytest.mark.parametrize("path", ["", "encoder/attention/", "encoder/seeing-attention/"])
-def test_few_elements_are_looked_at_anew_when_the_themes_script_begins(browser, address, path):
+def test_not_all_elements_are_looked_at_anew_when_the_themes_script_begins(browser, address, path):
     # On a slow phone, to ask all 3,450 of a chapter with views takes a tenth of a second.
     root = "document.documentElement"
     with visit(browser, address + path) as seen:
         every = recalculated(seen.page, "document.body.style.color = 'red'")
         assert every > 200
-        assert recalculated(seen.page, f"{root}.classList.add('unknown')") < every / 2
-        assert recalculated(seen.page, f"{root}.className = 'no-js'") < every / 2
+        assert recalculated(seen.page, f"{root}.classList.add('unknown')") < 0.75 * every
+        assert recalculated(seen.page, f"{root}.className = 'no-js'") < 0.75 * every
         assert seen.page.locator("meta[name=color-scheme]").count() == 1
 
 
