@@ -193,37 +193,6 @@ def test_at_twice_the_size_nothing_sticks_out_and_the_header_covers_no_text(brow
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-STYLE = "UpdateLayoutTree"  # as traces of Chromium call it
-
-
-def recalculated(page, change: str) -> int:
-    """How many elements the browser asks for their style anew after a change."""
-    found: list[dict] = []
-    ended: list[bool] = []
-    session = page.context.browser.new_browser_cdp_session()
-    session.on("Tracing.dataCollected", lambda some: found.extend(some["value"]))
-    session.on("Tracing.tracingComplete", lambda _: ended.append(True))
-    session.send("Tracing.start", {"traceConfig": {"includedCategories": ["devtools.timeline"]}})
-    page.evaluate(f"() => {{ {change}; return getComputedStyle(document.body).width }}")
-    session.send("Tracing.end")
-    while not ended:
-        page.wait_for_timeout(20)
-    counts = [event["args"].get("elementCount", 0) for event in found if event["name"] == STYLE]
-    return sum(counts)
-
-
-@pytest.mark.parametrize("path", ["", "encoder/attention/", "encoder/seeing-attention/"])
-def test_not_all_elements_are_looked_at_anew_when_the_themes_script_begins(browser, address, path):
-    # On a slow phone, to ask all 3,450 of a chapter with views takes a tenth of a second.
-    root = "document.documentElement"
-    with visit(browser, address + path) as seen:
-        every = recalculated(seen.page, "document.body.style.color = 'red'")
-        assert every > 200
-        assert recalculated(seen.page, f"{root}.classList.add('unknown')") < 0.75 * every
-        assert recalculated(seen.page, f"{root}.className = 'no-js'") < 0.75 * every
-        assert seen.page.locator("meta[name=color-scheme]").count() == 1
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_first_visit_begins_in_the_systems_colours(browser, address, dark):
     scheme = "document.body.dataset.mdColorScheme"
