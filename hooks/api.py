@@ -30,6 +30,7 @@ IMPORT = re.compile(
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
     re.DOTALL,
 )
+FIELD = re.compile(r"^ {4}(\w+): ", re.MULTILINE)
 SOURCE = re.compile(r'<p class="proofbook-source">((?:<a[^>]*>)?([\w/.]+), lines (\d+))')
 
 
@@ -166,6 +167,8 @@ def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:
     said = _in_module(module, reference.package)
 
     def address(code: str) -> str | None:
+        if re.search(rf"\b{re.escape(code)}: ", symbol.signature):
+            return None  # its own parameter or field, whatever else has that name
         found = said.find(code, reference.package)
         return reference.address(found, page) if found is not symbol else None
 
@@ -186,11 +189,15 @@ def _entry(symbol: Symbol, page: Page, reference: Reference) -> str:
 
 @cache
 def _in_module(module: str, package: Package) -> Mentions:
-    """What names mean in a module."""
+    """What names mean in a module; a field of a class that it imports is no function."""
     path = package.sources[module].path
+    imported = package.sources[module].imported
+    taken = [one for name in imported.values() if (one := package.find(name))]
+    classes = [one.signature for one in taken if one.kind == "class"]
+    fields = frozenset(name for signature in classes for name in FIELD.findall(signature))
     here = [one for one in package.symbols.values() if one.path == path]
     own = {one.short: one.name for one in here if one.kind not in ("module", "method")}
-    return Mentions({**package.sources[module].imported, **own}, frozenset(), (), ())
+    return Mentions({**imported, **own}, fields, (), ())
 
 
 def _address(said: Mentions, page: Page, code: str) -> str | None:

@@ -43,6 +43,10 @@ IN_SHEET = re.compile(r"url\(([\"']?)(?!data:|[#/\"'])")
 # What no line may break: a shape, a formula with the sign behind it, a claim of one short word.
 SHAPE = re.compile(r"<code>(?=\[\d+(?:, \d+){1,4}\]</code>)")
 CLAIM = re.compile(r'(?<=<span class="proofbook-claim)(?=">(?:<\w+>)*[^<\s]{1,16}</)')
+# A claim's ring stands above a comma or a stop, not before it.
+RING = re.compile(
+    r'(?<=<button type="button" class="proofbook-sign)(?="[^>]*></button>(?:</\w+>)*[.,])'
+)
 SIGN = re.compile(r"(</math>(?:</a>)?)</span>([.,;:!?)]+)")
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
 
@@ -124,6 +128,7 @@ def repaired(html: str) -> str:
     if 'id="__toc"' not in html:  # a page without headings has a label for it nevertheless
         html = html.replace(' for="__toc"', "")
     html = CLAIM.sub(" short", SHAPE.sub('<code class="shape">', html))
+    html = RING.sub(" above", html)
     html = SIGN.sub(r"\1\2</span>", html)
     return styles_in_head(EMPTY_HEADER.sub(r"<td\1></td>", html))
 

@@ -30,7 +30,7 @@ class Symbol:
         path: the file, seen from the root of the project.
         first: its first line.
         last: its last line.
-        messages: of the errors that it raises; … stands for what is filled in.
+        messages: the errors that it raises, as a traceback ends; … stands for what is filled in.
         members: names in a module, methods and properties of a class.
     """
 
@@ -181,17 +181,17 @@ class Package:
     def _messages(
         self, source: Source, node: Function, within: ast.ClassDef | None = None, depth: int = 3
     ) -> Iterator[str]:
-        """The messages of the errors that a function raises, itself or in its own helpers."""
+        """The errors that a function raises, itself or in its own helpers, with their messages."""
         own = {m.name: m for m in within.body if isinstance(m, Function)} if within else {}
         for one in ast.walk(node):
-            if isinstance(one, ast.Raise) and isinstance(one.exc, ast.Call) and one.exc.args:
-                text = re.sub(r"\s+", " ", template(one.exc.args[0])).strip()
+            if not isinstance(one, ast.Call):
+                continue
+            name = ast.unparse(one.func).rpartition(".")[2]
+            if name.endswith("Error") and one.args:
+                text = re.sub(r"\s+", " ", template(one.args[0])).strip()
                 if len(SPEAKING.findall(text)) > 2:
-                    yield text
-            elif isinstance(one, ast.Call) and depth:
-                name = ast.unparse(one.func).rpartition(".")[2]
-                if not name.startswith(("_", "check_")) or name.startswith("__"):
-                    continue
+                    yield f"{name}: {text}"
+            elif depth and name.startswith(("_", "check_")) and not name.startswith("__"):
                 helper, there = own.get(name) or source.functions.get(name), source
                 if helper is None and name in source.imported:
                     module = source.imported[name].rpartition(".")[0]

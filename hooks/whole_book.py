@@ -116,10 +116,10 @@ def chapter(page: Page, pages: list[Page], whole: Page) -> str:
 
 @lru_cache(maxsize=256)  # under `mkdocs serve`, most pages are what they were
 def fitted(article: str, url: str, names: tuple[tuple[str, str], ...], whole: str) -> str:
-    """What stands on a page, with ids of its own, links within, and headings one level down.
+    """An article as a part: ids that name its page, links that stay within, headings one lower.
 
     Args:
-        article: What stands on the page.
+        article: The page's text as HTML.
         url: The page's address.
         names: Address and name of each page that is a part.
         whole: The address of the one page.

@@ -28,7 +28,7 @@ class TransformerConfig:
         d_model: width of the hidden states.
         num_heads: attention heads a layer.
         num_kv_heads: key-value heads a layer; None is one for each head.
-        head_dim: width of a head; None is d_model / num_heads.
+        head_dim: width of a head; None is `d_model / num_heads`.
         num_layers: layers in the stack.
         d_ff: inner width of the feed-forward network.
         activation: a name in `feed_forward.ACTIVATIONS`.
@@ -46,7 +46,7 @@ class TransformerConfig:
         skip_padding: whether an encoder's positions count only what is not `pad_token_id`, as
             RoBERTa's do; BERT's count all.
         rope_theta: the base of the frequencies of rotary positions.
-        scale_embeddings: whether a token's vector is multiplied by sqrt(d_model).
+        scale_embeddings: whether a token's vector is multiplied by `sqrt(d_model)`.
         embedding_norm: whether the sum of embeddings is normalised.
         num_token_types: segments that tokens may be marked as; 0 leaves the table out.
         dropout: of embeddings and of what each sub-layer adds.

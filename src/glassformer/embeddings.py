@@ -12,7 +12,7 @@ from glassformer.positions import LearnedPositions, SinusoidalPositions
 class Embeddings(nn.Module):
     """Token, position and token type: three vectors looked up, added, normalised.
 
-    Where the configuration says so, a token's vector is first made sqrt(d_model) times as long,
+    Where the configuration says so, a token's vector is first made `sqrt(d_model)` times as long,
     positions are sines and cosines or, if rotary, left to attention, and nothing is normalised.
 
     Shapes: ids (batch, seq) to vectors (batch, seq, d_model).

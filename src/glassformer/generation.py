@@ -197,8 +197,9 @@ def beam_search(
 ) -> Int[Tensor, "batch written"]:
     """Follow the `num_beams` best beginnings of each row, and give the best finished sequence.
 
-    A sequence is worth its log-probability, divided by (tokens written)^length_penalty. A row is
-    done when it has `num_beams` finished sequences, and the best beginning is worth less than any.
+    A sequence is worth its log-probability, divided by the number of its written tokens to the
+    power of `length_penalty`. A row is done when it has `num_beams` finished sequences, and the
+    best beginning is worth less than any.
 
     Source: transformers 5.23, `GenerationMixin._beam_search` with `early_stopping=False`.
     """

@@ -26,7 +26,8 @@ class AttentionHead(nn.Module):
     Raises:
         ValueError: a size is less than one, or the inputs do not fit together.
 
-    Source: Vaswani et al. 2017, section 3.2.2, with q_proj = W_i^Q, k_proj = W_i^K, v_proj = W_i^V.
+    Source: Vaswani et al. 2017, section 3.2.2, whose $W_i^Q$, $W_i^K$ and $W_i^V$ are
+    q_proj, k_proj and v_proj.
 
     >>> head = AttentionHead(d_model=8, head_dim=2)
     >>> head(torch.randn(1, 3, 8)).shape
@@ -65,8 +66,8 @@ class AttentionHead(nn.Module):
 class MultiHeadAttention(nn.Module):
     """All heads at once: one wide projection, split into heads, attended, merged, projected.
 
-    `head_dim` defaults to d_model / num_heads; where it is given, the projections are
-    num_heads · head_dim wide, whatever d_model is. With fewer key-value heads than heads, each
+    `head_dim` defaults to `d_model / num_heads`; where it is given, the projections are
+    `num_heads * head_dim` wide, whatever d_model is. With fewer key-value heads than heads, each
     serves num_heads / num_kv_heads queries' heads in a row. `rotary` turns queries and keys before
     they meet; keys are cached turned.
 
@@ -77,7 +78,8 @@ class MultiHeadAttention(nn.Module):
         ValueError: sizes that do not divide, inputs or a cache that do not fit together, or a key
             for a rotary attention, which knows no distance from one sequence to another.
 
-    Source: Vaswani et al. 2017, section 3.2.2, with num_heads = h, out_proj = W^O;
+    Source: Vaswani et al. 2017, section 3.2.2, whose $h$ is num_heads and whose $W^O$ is
+    out_proj;
     grouped keys and values: Ainslie et al. 2023, section 2.2.
 
     >>> attention = MultiHeadAttention(d_model=8, num_heads=4)

@@ -38,9 +38,9 @@ class LearnedPositions(nn.Module):
 class SinusoidalPositions(nn.Module):
     """A fixed table: sines and cosines of the position, from fast ones to slow ones.
 
-    Pair number i of the d_model numbers turns by 10000^(−2i / d_model) from one position to the
-    next. The paper interleaves the pairs, sine and cosine side by side; Marian puts all sines
-    before all cosines (`interleaved=False`). Of an odd width the last sine has no cosine.
+    From one position to the next, pair number $i$ of a vector's numbers turns by $10000^{-2i/d}$,
+    where $d$ is d_model. The paper interleaves the pairs, sine and cosine side by side; Marian puts
+    all sines before all cosines (`interleaved=False`). Of an odd width the last sine has no cosine.
 
     Shapes: position ids (..., seq) to vectors (..., seq, d_model).
 
@@ -88,11 +88,12 @@ def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions
 
 
 class RotaryPositions(nn.Module):
-    """Turn queries and keys by where they stand: their product then hangs on the distance alone.
+    r"""Turn queries and keys by where they stand: their product then hangs on the distance alone.
 
-    The numbers of a head are points of a plane, two by two, and point i is turned about 0 by the
-    angle position · theta^(−2i / head_dim). The paper pairs neighbours, 2i with 2i + 1; the Llamas
-    of transformers pair the halves, i with i + head_dim / 2 (`interleaved=False`).
+    The numbers of a head are points of a plane, two by two. At position $p$, point $i$ is turned
+    about 0 by the angle $p \, \theta^{-2i/d_k}$, where $d_k$ is head_dim. The paper pairs
+    neighbours, $2i$ with $2i + 1$; the Llamas of transformers pair the halves, $i$ with
+    $i + d_k/2$ (`interleaved=False`).
 
     Shapes: (..., seq, head_dim) to the same; position ids broadcast to (..., seq).
 

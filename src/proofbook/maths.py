@@ -84,9 +84,14 @@ def _to_core(math: Element) -> None:
         # A named operator is an identifier in upright letters; as <mo> it would get wide margins.
         if part.tag == "mo" and part.text and len(part.text) > 1 and part.text.isalpha():
             part.tag = "mi"
+        if part.text == ";":  # between arguments, as a comma is
+            part.tag = "mo"
         # Infinity is a quantity; as an operator it would stand apart from its sign.
         if part.text == "∞":
             part.tag = "mi"
+        # Only what stands between \left and \right grows; of the others a browser is not sure.
+        if part.tag == "mo" and part.text == "‖":
+            part.set("stretchy", part.get("stretchy", "false"))
         # TeX's idiom softmax\!\left( takes back a space that MathML does not set.
         if part.get("width") == "negativethinmathspace":
             part.set("width", "0")

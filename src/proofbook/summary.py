@@ -65,13 +65,12 @@ def _circumstances(ledger: Account, links: Links) -> str:
 
 
 def _pages(ledger: Account, links: Links) -> str:
-    known = ledger["pages"]
+    columns = (*KINDS, "exempt")
+    found = {path: [page[name] for name in columns] for path, page in ledger["pages"].items()}
+    known = {path: numbers for path, numbers in found.items() if any(numbers)}
     paths = [*(path for path in links if path in known), *sorted(known.keys() - links.keys())]
-    rows = (
-        (_link(path, links), *(_number(known[path][name]) for name in (*KINDS, "exempt")))
-        for path in paths
-    )
-    return _table(("page", *KINDS, "exempt"), rows)
+    rows = ((_link(path, links), *map(_number, known[path])) for path in paths)
+    return _table(("page", *columns), rows)
 
 
 def _labs(ledger: Account, links: Links) -> str:

@@ -97,7 +97,7 @@ def test_an_entry_has_shapes_errors_with_their_messages_source_and_lines(entries
     _, html = entries["glassformer.multihead.MultiHeadAttention"]
     for title in ("Shapes", "Raises", "Source", "Used in", "Code"):
         assert f"<dt>{title}</dt>" in html, title
-    assert "num_heads (…) must divide d_model (…)" in text(html)
+    assert "ValueError: num_heads (…) must divide d_model (…)" in text(html)
     assert "Vaswani et al. 2017, section 3.2.2" in text(html)
     assert re.search(r'href="[./]*source/glassformer/multihead/#L\d+"', html)
 
@@ -108,6 +108,14 @@ def test_messages_of_helpers_in_other_modules_are_listed_where_they_reach(entrie
         entries["glassformer.attention.attention_scores"][1]
     )
     assert "ValueError as attention_scores ." in said
+    made_by_a_helper = "ValueError: positions … to … are not all within max_positions (…)"
+    assert made_by_a_helper in text(entries["glassformer.positions.LearnedPositions.forward"][1])
+
+
+def test_a_field_of_a_configuration_does_not_lead_to_a_function_of_its_name(entries):
+    said = entries["glassformer.decoder.TransformerDecoderLayer"][1]
+    assert "<code>cross_attention</code>" in said
+    assert ".evaluation.cross_attention" not in said
 
 
 def test_inline_code_in_a_chapter_leads_to_the_entry_of_what_it_names(site, entries):

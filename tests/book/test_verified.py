@@ -106,7 +106,7 @@ def test_the_page_says_what_the_file_says(site, ledger):
     assert numbers(table(site, "exemptions")) == ledger["exemptions"]
     rows = [tuple(map(int, row[1:])) for row in table(site, "pages")]
     in_file = [tuple(page[name] for name in KINDS) for page in ledger["pages"].values()]
-    assert sorted(rows) == sorted(in_file)
+    assert sorted(rows) == sorted(row for row in in_file if any(row))
     kept = [page["kept"] for page in ledger["pages"].values() if page["blocks"] or page["claims"]]
     said = dict(table(site, "circumstances"))
     assert said == {
@@ -122,7 +122,7 @@ def test_the_page_says_what_the_file_says(site, ledger):
 
 def test_pages_stand_in_reading_order_under_their_titles(site):
     titles = [row[0] for row in table(site, "pages")]
-    order = ["Home", "Tokens and embeddings", "Attention", "Masks", "Topics", "Contributing"]
+    order = ["Home", "Tokens and embeddings", "Attention", "Masks", "Applications", "Shapes"]
     places = [titles.index(title) for title in order]
     assert places == sorted(places)
 

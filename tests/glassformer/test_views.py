@@ -593,10 +593,10 @@ def test_viewers_refuse_what_does_not_fit(attentions, tape, unhooked):
             [attentions[0], attentions[1][:, :2]], TOKENS)),
         ("5 queries and 5 keys, but there are 2 tokens: a b", lambda: model_view(
             attentions, ["a", "b"])),
-        (r"layer \(2\) must be one of 0\.\.1", lambda: head_view(attentions, TOKENS, layer=2)),
-        (r"layer \(-1\) must be one of 0\.\.1", lambda: head_view(attentions, TOKENS, layer=-1)),
-        (r"head \(3\) must be one of 0\.\.2", lambda: head_view(attentions, TOKENS, heads=[0, 3])),
-        (r"head \(7\) must be one of 0\.\.2", lambda: neuron_view(tape, TOKENS, head=7)),
+        (r"layer \(2\) must be from 0 to 1", lambda: head_view(attentions, TOKENS, layer=2)),
+        (r"layer \(-1\) must be from 0 to 1", lambda: head_view(attentions, TOKENS, layer=-1)),
+        (r"head \(3\) must be from 0 to 2", lambda: head_view(attentions, TOKENS, heads=[0, 3])),
+        (r"head \(7\) must be from 0 to 2", lambda: neuron_view(tape, TOKENS, head=7)),
         (r"sentence_b_start \(5\) must lie inside the 5 tokens", lambda: head_view(
             attentions, TOKENS, sentence_b_start=5)),
         (r"sentence_b_start \(0\) must lie inside", lambda: neuron_view(
@@ -677,7 +677,7 @@ def test_the_cross_view_refuses_what_does_not_fit(cross):
         cross_view(**cross | {"encoder_tokens": TOKENS[:4]})
     with pytest.raises(ValueError, match=r"decoder_attentions have .* \(1, 3\), cross.* \(2, 3\)"):
         cross_view(**cross | {"decoder_attentions": cross["decoder_attentions"][:1]})
-    with pytest.raises(ValueError, match=r"head \(3\) must be one of 0\.\.2"):
+    with pytest.raises(ValueError, match=r"head \(3\) must be from 0 to 2"):
         cross_view(**cross, heads=[3])
-    with pytest.raises(ValueError, match=r"layer \(2\) must be one of 0\.\.1"):
+    with pytest.raises(ValueError, match=r"layer \(2\) must be from 0 to 1"):
         cross_view(**cross, layer=2)

@@ -73,6 +73,18 @@ def test_names_are_upright_words_with_space_around():
     assert row[softmax + 1].text == "("
 
 
+def test_bars_of_a_norm_grow_only_between_left_and_right():
+    small = [part.get("stretchy") for part in to_mathml(r"\lVert A^\top \rVert").iter("mo")]
+    assert small == ["false", None, "false"]
+    large = [part.get("stretchy") for part in to_mathml(r"\left\Vert A \right\Vert").iter("mo")]
+    assert large == ["true", "true"]
+
+
+def test_a_semicolon_parts_arguments_as_a_comma_does():
+    signs = [part.text for part in to_mathml("f(x, y; z)").iter("mo")]
+    assert signs == ["(", ",", ";", ")"]
+
+
 def test_infinity_stands_at_its_sign():
     row = to_mathml(r"-\infty")[0]
     assert [(part.tag, part.text) for part in row] == [("mo", "−"), ("mi", "∞")]

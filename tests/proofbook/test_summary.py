@@ -20,9 +20,17 @@ LEDGER = {
     "problems": 0,
     "labs": {"docs/lab.py": {"cells": 7, "assertions": 1235}},
     "pages": {
-        "docs/b.md": {
+        "docs/none.md": {
             "blocks": 0,
             "doctests": 0,
+            "claims": 0,
+            "exempt": 0,
+            "kept": False,
+            "device": None,
+        },
+        "docs/b.md": {
+            "blocks": 0,
+            "doctests": 1,
             "claims": 0,
             "exempt": 0,
             "kept": False,
@@ -56,7 +64,7 @@ def test_each_place_has_its_table_and_all_else_stays():
     assert html.startswith('<p>a</p><div data-verified="totals"><table>')
     assert html.endswith("</table></div><p>b</p>")
     assert rows(html) == [
-        ["pages", "2"], ["blocks", "2"], ["doctests", "0"], ["claims", "1,234"], ["exempt", "3"],
+        ["pages", "3"], ["blocks", "2"], ["doctests", "0"], ["claims", "1,234"], ["exempt", "3"],
     ]  # fmt: skip
 
 
@@ -86,9 +94,10 @@ def test_circumstances_that_are_not_known_are_left_out():
     ]
 
 
-def test_pages_stand_in_reading_order_with_their_titles_and_the_rest_below():
-    html = filled(place("pages"), LEDGER, {"docs/no.md": ("N", "n"), "docs/b.md": ("<B>", "../b/")})
-    assert rows(html) == [["&lt;B&gt;", "0", "0", "0", "0"], ["docs/a.md", "2", "0", "1,234", "3"]]
+def test_pages_that_verify_anything_stand_in_reading_order_and_the_rest_below():
+    links = {"docs/no.md": ("N", "n"), "docs/none.md": ("O", "o"), "docs/b.md": ("<B>", "../b/")}
+    html = filled(place("pages"), LEDGER, links)
+    assert rows(html) == [["&lt;B&gt;", "0", "1", "0", "0"], ["docs/a.md", "2", "0", "1,234", "3"]]
     assert '<a href="../b/">&lt;B&gt;</a>' in html
 
 
@@ -127,9 +136,8 @@ def test_a_page_that_comes_first_knows_those_that_come_after_it(tmp_path):
         ["programs", "2"], ["notebooks", "2"],
     ]  # fmt: skip
     assert tables[1] == [["example", "2"]]
-    zeros = ["0", "0", "0", "0"]
     one = ["1", "0", "1", "1"]
-    assert tables[3] == [["Home", *zeros], ["A page", *one], ["A page", *one]]
+    assert tables[3] == [["A page", *one], ["A page", *one]]
     assert '<a href="part/a/">A page</a>' in html
     assert json.loads((site / "verified.json").read_text())["totals"]["claims"] == 2
 

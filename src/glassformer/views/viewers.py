@@ -309,7 +309,7 @@ def per_head(vectors: Tensor, num_heads: int) -> Tensor:
 def check_index(name: str, index: int, count: int) -> None:
     """An index counts from 0 and stays below what there is."""
     if not 0 <= operator.index(index) < count:
-        raise ValueError(f"{name} ({index}) must be one of 0..{count - 1}")
+        raise ValueError(f"{name} ({index}) must be from 0 to {count - 1}")
 
 
 def second_sentence(start: SupportsInt | None, seq: int) -> int | None:
