@@ -244,6 +244,8 @@ def _head(source: Source, node: Function | ast.ClassDef) -> tuple[int, list[str]
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     opening = node.body[0]
     last = opening.lineno - 1 if opening.lineno > node.lineno else node.lineno
+    while source.lines[last - 1].lstrip().startswith("#"):  # a comment on the body
+        last -= 1
     return first, [source.text(first, last).removesuffix(":").rstrip()]
 
 

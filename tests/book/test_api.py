@@ -93,6 +93,11 @@ def test_shapes_in_signatures_are_the_source_s_own(entries):
     assert given.rstrip().endswith('-> Float[Tensor, "*batch q_len value_dim"]')
 
 
+def test_a_signature_ends_where_the_body_begins(entries):
+    given = signature(entries["glassformer.generation.NextLogits"][1])
+    assert given.rstrip().endswith("use_cache: bool,\n    )")
+
+
 def test_an_entry_has_shapes_errors_with_their_messages_source_and_lines(entries):
     _, html = entries["glassformer.multihead.MultiHeadAttention"]
     for title in ("Shapes", "Raises", "Source", "Used in", "Code"):
