@@ -21,6 +21,7 @@ NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>')
 TITLES = {"Args": "Arguments"}
 FORMATTER = HtmlFormatter(nowrap=True)
 LEXERS = {kind: kind() for kind in (PythonLexer, PythonConsoleLexer)}
+DEPTH = 2  # slashes in the path of a module
 LONG = 12  # lines of a value that are shown
 
 Convert = Callable[[str], str]
@@ -62,7 +63,8 @@ class Entry:
         text, facts = self._parts()
         unsought = " data-search-exclude" if symbol.short.isupper() else ""
         return (
-            f'<h{level} id="{symbol.name}"{unsought}><code>{title}</code><a class="headerlink" '
+            f'<h{level} id="{symbol.name}"{unsought}><code>{breakable(title)}</code>'
+            f'<a class="headerlink" '
             f'href="#{symbol.name}" title="Link to this entry">#</a></h{level}>\n'
             f"{self._signature()}{text}{_list([*facts, *self._places()])}\n"
         )
@@ -93,15 +95,16 @@ class Entry:
             section, fact = SECTION.fullmatch(part), FACT.fullmatch(part)
             if part.startswith(">>> "):
                 facts["Example"] = facts.get("Example", "") + self._example(part)
+            elif section and section[1] == "Raises":
+                facts["Raises"] = self._errors(dedent(section[2]))
             elif section:
                 facts[section[1]] = self._items(dedent(section[2]), section[1])
             elif fact:
                 facts[fact[1]] = self.convert(fact[2])
             elif part:
                 text.append(part)
-        if self.symbol.messages:
-            said = "".join(f"<li><samp>{escape(one)}</samp></li>" for one in self.symbol.messages)
-            facts["Raises"] = facts.get("Raises", "") + f'<ul class="api-messages">{said}</ul>'
+        if self.symbol.messages and "Raises" not in facts:
+            facts["Raises"] = self._errors("")
         example = {"Example": facts.pop("Example")} if "Example" in facts else {}
         return self.convert("\n\n".join(text)), list({**facts, **example}.items())
 
@@ -111,6 +114,18 @@ class Entry:
         if title in ("Returns", "Yields") or not items:
             return self.convert(text)
         rows = [(f"<code>{name}</code>", self.convert(" ".join(t.split()))) for name, t in items]
+        return _list(rows, "api-items")
+
+    def _errors(self, text: str) -> str:
+        """Each error with its reasons, and with the messages of the code that raises it."""
+        reasons = {name: self.convert(" ".join(why.split())) for name, why in ITEM.findall(text)}
+        raised = dict.fromkeys(message.partition(": ")[0] for message in self.symbol.messages)
+        rows = []
+        for name in {**reasons, **raised}:
+            said = [one for one in self.symbol.messages if one.startswith(f"{name}: ")]
+            items = "".join(f"<li><samp>{escape(one)}</samp></li>" for one in said)
+            messages = f'<ul class="api-messages">{items}</ul>' if said else ""
+            rows.append((f"<code>{name}</code>", reasons.get(name, "") + messages))
         return _list(rows, "api-items")
 
     def _example(self, text: str) -> str:
@@ -131,8 +146,10 @@ class Entry:
                     yield title, f"<p data-search-exclude>{links}</p>"
         if self.symbol.kind != "method":
             first, last = self.symbol.first, self.symbol.last
-            lines = f"line {first}" if first == last else f"lines {first} to {last}"
-            where = self.symbol.path if self.symbol.kind == "module" else lines
+            where = f"line {first}" if first == last else f"lines {first} to {last}"
+            if self.symbol.path.count("/") > DEPTH:  # in a file of its own below its module
+                where = f"{self.symbol.path}, {where}"
+            where = self.symbol.path if self.symbol.kind == "module" else where
             yield "Code", f'<p data-search-exclude><a href="{self.source}">{where}</a></p>'
 
 
@@ -159,7 +176,7 @@ def contents(modules: Sequence[Symbol], address: Callable[[str], str | None]) ->
         names = ", ".join(
             f'<a class="symbol" href="{address(one.name)}"><code>{one.short}</code></a>'
             for one in module.members
-            if one.kind != "value" or one.short.islower()
+            if not one.short.isupper()
         )
         link = f'<a class="symbol" href="{address(module.name)}"><code>{module.name}</code></a>'
         rows.append((link, f"<p>{about}</p>" + (f"<p>{names}</p>" if names else "")))
@@ -168,12 +185,17 @@ def contents(modules: Sequence[Symbol], address: Callable[[str], str | None]) ->
 
 def headings(module: Symbol) -> list[Symbol]:
     """What of a module stands in the page's table of contents."""
-    return [one for one in module.members if one.kind != "value" or one.short.islower()]
+    return [one for one in module.members if not one.short.isupper()]
 
 
 @cache  # under `mkdocs serve`, most of it is what it was
 def _coloured(code: str, lexer: type[Lexer]) -> str:
     return highlight(code, LEXERS[lexer], FORMATTER).rstrip("\n")
+
+
+def breakable(name: str) -> str:
+    """A name that a narrow line may break where one of its words begins."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[._])(?=\w)", "<wbr>", name)
 
 
 def _within(symbol: Symbol) -> list[str]:

@@ -139,18 +139,22 @@ class Package:
         name = f"{source.module}.{node.name}"
         methods = {one.name: one for one in node.body if isinstance(one, Function)}
         made = [methods[n] for n in ("__new__", "__init__", "__post_init__") if n in methods]
-        public = [n for n in methods if not n.startswith("_") and n not in PROTOCOL]
+        hidden = [n for n in methods if n.startswith("_") and n != "__call__"]
+        public = [n for n in methods if n not in {*hidden, *PROTOCOL}]
         first, parts = _head(source, node)
         if "__init__" in methods:
             parts[0] += ":"
             parts.append("    " + _head(source, methods["__init__"])[1][0].replace("\n", "\n    "))
         else:
-            fields = [one for one in node.body if isinstance(one, ast.AnnAssign)]
-            parts += [
-                "    " + source.text(one.lineno, one.end_lineno or 0)
-                for one in fields
-                if isinstance(one.target, ast.Name) and not one.target.id.startswith("_")
+            fields = [
+                source.text(_commented(source, one.lineno), one.end_lineno or 0)
+                for one in node.body
+                if isinstance(one, ast.AnnAssign)
+                and isinstance(one.target, ast.Name)
+                and not one.target.id.startswith("_")
             ]
+            parts[0] += ":" * bool(fields)
+            parts += ["    " + field.replace("\n", "\n    ") for field in fields]
         return Symbol(
             name,
             "class",
@@ -249,18 +253,24 @@ def _head(source: Source, node: Function | ast.ClassDef) -> tuple[int, list[str]
     return first, [source.text(first, last).removesuffix(":").rstrip()]
 
 
+def _commented(source: Source, line: int) -> int:
+    """The first line of the comment that ends above a line; the line itself if none does."""
+    while line > 1 and source.lines[line - 2].lstrip().startswith("# "):
+        line -= 1
+    return line
+
+
 def _values(
     source: Source, node: ast.Assign | ast.AnnAssign, after: ast.stmt | None
 ) -> Iterator[Symbol]:
     """A value under a public name; what it means stands below it as text, or above as comment."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     first, last = node.lineno, node.end_lineno or node.lineno
-    doc = ""
     if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
         doc = str(after.value.value)
-    comment = re.search(r"(?:^|\s)# (.*)$", source.lines[first - 2] if first > 1 else "")
-    if not doc and comment and source.lines[first - 2].startswith("#"):
-        doc = comment[1]
+    else:
+        above = source.lines[_commented(source, first) - 1 : first - 1]
+        doc = " ".join(line.lstrip("# ") for line in above)
     text = source.text(first, last)
     asks = _asked(node.value)
     if asks:  # the rest of an exercise gives its answer away

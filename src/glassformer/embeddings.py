@@ -76,31 +76,30 @@ class Embeddings(nn.Module):
         return ((input_ids != self.skipped).cumsum(1) - 1).clamp(min=0)
 
 
-def check_ids(input_ids: Tensor) -> None:
+def check_ids(ids: Tensor, name: str = "input_ids") -> None:
     """Refuse what is not a batch of token ids.
 
     Raises:
         ValueError: not (batch, seq), empty, or not of an integer type that torch looks up.
     """
-    if input_ids.ndim != 2 or 0 in input_ids.shape:
+    if ids.ndim != 2 or 0 in ids.shape:
         raise ValueError(
-            "input_ids must have shape (batch, seq), neither of them 0, "
-            f"got shape {tuple(input_ids.shape)}"
+            f"{name} must have shape (batch, seq), neither of them 0, got shape {tuple(ids.shape)}"
         )
-    if input_ids.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"input_ids must be int64 or int32, got {input_ids.dtype}")
+    if ids.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"{name} must be int64 or int32, got {ids.dtype}")
 
 
-def check_same_shape(name: str, given: Tensor, input_ids: Tensor) -> None:
+def check_same_shape(name: str, given: Tensor, ids: Tensor) -> None:
     """Refuse a companion of the ids that has another shape.
 
     Raises:
         ValueError: the shapes differ.
     """
-    if given.shape != input_ids.shape:
+    if given.shape != ids.shape:
         raise ValueError(
-            f"{name} of shape {tuple(given.shape)} must have the shape of input_ids "
-            f"{tuple(input_ids.shape)}"
+            f"{name} of shape {tuple(given.shape)} must have the shape of the ids, "
+            f"{tuple(ids.shape)}"
         )
 
 

@@ -93,7 +93,7 @@ class TransformerEncoder(nn.Module):
 
 
 def init_weights(model: nn.Module, std: float) -> None:
-    """Draw new weights as BERT does: N(0, std), no bias, and zero for the padding token.
+    """Draw new weights as BERT does, normal with deviation `std`; biases and padding become zero.
 
     Source: Devlin et al. 2019, via `initializer_range` of transformers 5.23.
     """

@@ -102,7 +102,8 @@ def alignment_error(found: Sequence[set[tuple[int, int]]], pairs: Sequence[Pair]
     r"""The alignment error rate: 0 where every sure link was found, and nothing impossible.
 
     With $A$ what was found, $S$ the sure and $P$ the possible links, over all pairs together:
-    $1 - (|A \cap S| + |A \cap P|) / (|A| + |S|)$.
+
+    $$1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
 
     Raises:
         ValueError: there are not as many sets of links as pairs, or no link at all.

@@ -127,7 +127,7 @@ class NextLogits:
         return logits[:, -1]
 
     def repeat(self, times: int) -> None:
-        """Each row becomes so many neighbours; to be called before anything is read."""
+        """Repeat each row, its copies side by side; to be called before anything is read."""
         if self.memory is not None:
             self.memory = self.memory.repeat_interleave(times, dim=0)
         if self.mask is not None:

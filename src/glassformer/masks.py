@@ -123,7 +123,7 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
 def ignore_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
     """The opposite convention: True where a position is ignored, and back again.
 
-    That is what `attn_mask` and `key_padding_mask` of `torch.nn.MultiheadAttention` mean, and of
+    That is what `attn_mask` and `key_padding_mask` mean in `torch.nn.MultiheadAttention`, and in
     the layers that torch builds on it.
 
     Shapes: as `mask`.

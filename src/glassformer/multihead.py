@@ -175,7 +175,7 @@ class MultiHeadAttention(nn.Module):
             ValueError: there is no such head, or it is rotary, which a head alone is not.
         """
         if self.rotary is not None:
-            raise ValueError(f"head {index} turns its queries and keys: {self.rotary}")
+            raise ValueError(f"head {index} is rotary, which a head alone is not: {self.rotary}")
         if not 0 <= index < self.num_heads:
             raise ValueError(f"head {index} is not one of 0 to {self.num_heads - 1}")
         kv_index = index * self.num_kv_heads // self.num_heads
@@ -257,7 +257,7 @@ def merge_heads(
 def repeat_heads(
     heads: Float[Tensor, "batch kv_heads seq head_dim"], num_heads: int
 ) -> Float[Tensor, "batch {num_heads} seq head_dim"]:
-    """Give each key-value head as often as there are queries' heads that share it.
+    """Repeat each key-value head, once for each head of the queries that shares it.
 
     Shapes: (batch, kv_heads, seq, head_dim) to (batch, num_heads, seq, head_dim).
 

@@ -161,8 +161,7 @@ class RotaryPositions(nn.Module):
 def rotary_frequencies(head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
     """How far each pair turns from one position to the next, from fast ones to slow ones.
 
-    In float32 and in the order of transformers: the last digit counts as often as there are
-    positions.
+    In float32 and in the order of transformers, since a position multiplies every rounding error.
 
     Shapes: (head_dim / 2).
     """

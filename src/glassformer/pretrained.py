@@ -60,7 +60,7 @@ class Architecture:
 
 
 def nested(there: str, here: str, names: Names) -> Names:
-    """The same rows for a stack that lies deeper: under `there` there, under `here` here."""
+    """The same names for a stack that lies deeper: after `there` on their side, `here` on ours."""
     return {
         f"{there}.{module}": f"{here}.{ours}"
         if isinstance(ours, str)
@@ -301,7 +301,7 @@ LEGACY = MappingProxyType({"gamma": "weight", "beta": "bias"})
 
 
 def from_hf(hf_model: HFModel) -> nn.Module:
-    """The equal model of a live one, in eval mode, with a copy of its weights.
+    """Our equal of a model of transformers, in eval mode, with a copy of its weights.
 
     Raises:
         ValueError: the class, or a field of its config, is not built here.
@@ -317,7 +317,7 @@ def from_hf(hf_model: HFModel) -> nn.Module:
 
 
 def load(name_or_path: str | Path) -> nn.Module:
-    """The equal model of a checkpoint, in eval mode, from its `config.json` and safetensors alone.
+    """Our equal of a checkpoint, in eval mode, from its `config.json` and safetensors alone.
 
     Raises:
         CheckpointError: there is no such checkpoint, or it cannot be used; it says what to do.

@@ -71,7 +71,7 @@ def recipe_key(name: str, device: torch.device) -> str:
 def sources(module: str) -> list[Path]:
     """The source of a module, and of all that it imports from its own package and glassformer.
 
-    Followed are import statements, wherever they stand; the `__init__` of a package counts only
+    Import statements are followed, wherever they stand; the `__init__` of a package counts only
     where a name is taken from the package itself.
     """
     packages = {module.partition(".")[0], "glassformer"}

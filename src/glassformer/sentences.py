@@ -1,4 +1,4 @@
-"""One vector for a whole sentence: the mean over its tokens, made one long."""
+"""One vector for a whole sentence: the mean over its tokens, scaled to length 1."""
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ def mean_pool(
 
 @torch.no_grad()
 def embed(encoder: TransformerEncoder, texts: Sequence[str]) -> Float[Tensor, "texts d_model"]:
-    """A vector for each text, one long, so that the product of two is their cosine.
+    """A vector of length 1 for each text, so that the product of two is their cosine.
 
     Raises:
         ValueError: `texts` is no list of texts, one of them has more tokens than the encoder has

@@ -66,7 +66,7 @@ class Transformer(nn.Module):
         src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
     ) -> Float[Tensor, "batch src_len d_model"]:
         """What the decoder will look at: the memory."""
-        check_ids(src_ids)
+        check_ids(src_ids, "src_ids")
         if src_attention_mask is not None:
             check_same_shape("src_attention_mask", src_attention_mask, src_ids)
             _check_not_all_padding(src_attention_mask)

@@ -13,7 +13,7 @@ SATURATION, LENGTH = 1.5, 0.75
 
 
 def word_vectors(texts: Sequence[str]) -> Float[Tensor, "texts vocab"]:
-    """How often each token stands in each text, one long: a product of two is their overlap."""
+    """How often each token stands in each text, as rows of length 1: a product is an overlap."""
     return normalize(count_tokens(texts))
 
 

@@ -89,9 +89,10 @@ def _to_core(math: Element) -> None:
         # Infinity is a quantity; as an operator it would stand apart from its sign.
         if part.text == "∞":
             part.tag = "mi"
-        # Only what stands between \left and \right grows; of the others a browser is not sure.
-        if part.tag == "mo" and part.text == "‖":
-            part.set("stretchy", part.get("stretchy", "false"))
+        # Only what stands between \left and \right grows, and a bar belongs to what it encloses;
+        # of others a browser is not sure.
+        if part.tag == "mo" and part.text in ("|", "‖"):
+            part.attrib = {"stretchy": "false", "lspace": "0", "rspace": "0"} | part.attrib
         # TeX's idiom softmax\!\left( takes back a space that MathML does not set.
         if part.get("width") == "negativethinmathspace":
             part.set("width", "0")

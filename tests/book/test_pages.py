@@ -60,6 +60,12 @@ WORDS = """() => {
   return article.textContent.match(/[\\p{L}\\p{N}]+/gu) ?? [];
 }"""
 
+# Claims whose ring is not where their last word ends.
+ASTRAY = """() => [...document.querySelectorAll('.proofbook-sign')].filter(ring => {
+  const end = [...ring.previousElementSibling.getClientRects()].pop();
+  const at = ring.getBoundingClientRect();
+  return end.width > 0 && (Math.abs(at.right - end.right) > 10 || Math.abs(at.top - end.top) > 10);
+}).map(ring => ring.previousElementSibling.textContent)"""
 
 # Blocks that wait to be drawn: the room that is left for each, and what it takes.
 ROOMS = """what => [...document.querySelectorAll(what)].filter(
@@ -87,6 +93,7 @@ class Found:
         complaints: What was said in the console, failed, or asked for another host.
         blank: Viewers that drew nothing.
         wide: What sticks out of the window.
+        astray: Claims whose ring is not at their end.
         words: How often each word is in the page.
     """
 
@@ -96,6 +103,7 @@ class Found:
     complaints: list[str] = field(default_factory=list)
     blank: list[Any] = field(default_factory=list)
     wide: list[str] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)
     words: Counter[str] = field(default_factory=Counter)
 
 
@@ -176,6 +184,7 @@ def looked_at(seen: Any, weight: int = 0) -> Found:
         + page.evaluate(
             "document.documentElement.scrollWidth > innerWidth ? ['the page scrolls'] : []"
         ),
+        astray=page.evaluate(ASTRAY),
         words=words,
     )
 
@@ -274,6 +283,13 @@ def test_consoles_stay_empty_and_no_other_host_is_asked(request, window):
 def test_views_are_drawn_and_nothing_sticks_out(request, window):
     found = request.getfixturevalue(window)
     nothing_in({page: one.blank + one.wide for page, one in found.items()})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("window", ["desk", "phone"])
+def test_the_ring_of_a_claim_is_where_its_last_word_ends(request, window):
+    found = request.getfixturevalue(window)
+    nothing_in({page: one.astray for page, one in found.items()})
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def test_labels_are_counted_from_their_names_or_taken_as_a_number():
     names = {str(number): f"label {number}" for number in range(5)}
     for given in ({"id2label": names}, {"num_labels": 5}, {"num_labels": 5, "id2label": names}):
         assert TransformerConfig.from_hf({"model_type": "bert", **given}).num_labels == 5
-    with pytest.raises(ValueError, match=r"num_labels \(7\).* must tell the same") as error:
+    with pytest.raises(ValueError, match=r"num_labels \(7\).* must agree") as error:
         TransformerConfig.from_hf({"model_type": "bert", "num_labels": 7, "id2label": names})
     assert "id2label ({'0': 'label 0'" in str(error.value)
 

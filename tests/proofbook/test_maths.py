@@ -80,6 +80,11 @@ def test_bars_of_a_norm_grow_only_between_left_and_right():
     assert large == ["true", "true"]
 
 
+def test_a_bar_stands_at_what_it_encloses():
+    bars = [part for part in to_mathml("|A| + |B|").iter("mo") if part.text == "|"]
+    assert [(bar.get("lspace"), bar.get("rspace")) for bar in bars] == [("0", "0")] * 4
+
+
 def test_a_semicolon_parts_arguments_as_a_comma_does():
     signs = [part.text for part in to_mathml("f(x, y; z)").iter("mo")]
     assert signs == ["(", ",", ";", ")"]

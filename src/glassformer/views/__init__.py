@@ -4,11 +4,15 @@ from glassformer.views.arcs import arcs
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
 from glassformer.views.growth import growth
+from glassformer.views.page import Viewer
 from glassformer.views.path import shapes
 from glassformer.views.strips import strips
+from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 
 __all__ = [
+    "View",
+    "Viewer",
     "arcs",
     "beside",
     "cross_view",

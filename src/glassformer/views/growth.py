@@ -23,7 +23,6 @@ from glassformer.views.view import (
 APART = 12.0  # steps
 ABOVE = 40.0  # the cells: what they are, and the numbers of the steps
 LEGEND = 260.0  # how wide it is
-MOST = 5  # numbers drawn of a vector
 ROUNDING = 1e-5  # numbers that differ by less are the same
 
 GROWTH = (
@@ -37,7 +36,7 @@ def growth(
     rows: Sequence[object],
     *,
     caption: str | None = None,
-    most: int = MOST,
+    most: int = 5,
 ) -> View:
     """Draws vectors that become more from step to step: a column for each step, a row a word.
 

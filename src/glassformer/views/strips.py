@@ -14,7 +14,6 @@ from glassformer.views.view import THEME, UNSEEN, View, aligned, table, words
 
 CELL, ROW = 7.0, 15.0  # a cell is narrow and tall: the eye reads along a row
 LENGTHS = 44  # how wide their column is
-MOST = 48  # numbers drawn of a vector
 LEVELS = 24  # steps of colour, so that cells of one step share a path
 BEYOND = 0.98  # of the numbers that are not zero, how many the scale covers: one hides no other
 LISTED = 3  # numbers of a vector that the text tells
@@ -32,7 +31,7 @@ def strips(
     rows: Sequence[object],
     *,
     caption: str | None = None,
-    most: int = MOST,
+    most: int = 48,
 ) -> View:
     """Draws vectors as strips of coloured cells, a row for each word, one tensor below another.
 
@@ -43,7 +42,7 @@ def strips(
         tensors: What each tensor is, and the tensor: `(rows, width)`, all of one shape.
         rows: The words beside the rows.
         caption: A line below the picture.
-        most: How many numbers of a vector are drawn; its length counts them all.
+        most: How many numbers of a vector are drawn; the length beside it is that of all.
 
     Raises:
         ValueError: There is no tensor, one is not `(rows, width)`, shapes differ, or `most` is
