@@ -17,7 +17,7 @@ from symbols import Symbol
 SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Yields):\n(.*)", re.DOTALL)
 FACT = re.compile(r"(Shapes|Shapes and errors|Source): (.*)", re.DOTALL)
 ITEM = re.compile(r"^(\w[\w., ]*?): (.*?)(?=^\w|\Z)", re.DOTALL | re.MULTILINE)
-NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>')
+NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>(?!<span class="o">=<)')
 TITLES = {"Args": "Arguments"}
 FORMATTER = HtmlFormatter(nowrap=True)
 LEXERS = {kind: kind() for kind in (PythonLexer, PythonConsoleLexer)}

@@ -43,9 +43,9 @@ IN_SHEET = re.compile(r"url\(([\"']?)(?!data:|[#/\"'])")
 # What no line may break: a shape, a formula with the sign behind it, a claim of one short word.
 SHAPE = re.compile(r"<code>(?=\[\d+(?:, \d+){1,4}\]</code>)")
 CLAIM = re.compile(r'(?<=<span class="proofbook-claim)(?=">(?:<\w+>)*[^<\s]{1,16}</)')
-# A claim's ring stands above a comma or a stop, not before it.
+# A claim's ring stands above a narrow sign, not before it.
 RING = re.compile(
-    r'(?<=<button type="button" class="proofbook-sign)(?="[^>]*></button>(?:</\w+>)*[.,])'
+    r'(?<=<button type="button" class="proofbook-sign)(?="[^>]*></button>(?:</\w+>)*[.,;:])'
 )
 SIGN = re.compile(r"(</math>(?:</a>)?)</span>([.,;:!?)]+)")
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')

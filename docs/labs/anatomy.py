@@ -241,8 +241,8 @@ assert same(network(read[:, 2:3]), thought[:, 2:3])  # a word alone gives the sa
 assert config.d_ff == 4 * config.d_model
 
 # %% [markdown]
-# The result is added too, and normalised: the second residual of the layer. Forget it, as happens,
-# and nothing complains; the shape is right, and the vectors are others.
+# The result is added too, and normalised: the second residual of the layer. Forget it, and
+# nothing complains: the shape is right, and the vectors are different.
 # Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#a-residual-that-is-missing).
 
 # %%
@@ -320,7 +320,7 @@ assert same(through(first, embedded[:, order]), step[:, order])
 turned, straight = encoder(ids[:, order]), output[:, order]
 assert not same(turned, straight)
 cosines = torch.cosine_similarity(turned, straight, dim=-1)  # (1, seq)
-heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("cosine", "word"))
+heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("order", "word"))
 
 # %% [markdown]
 # ## The norm in front

@@ -20,10 +20,10 @@ def attention_scores(
     attn_mask: Mask | None = None,
     is_causal: bool = False,
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    r"""How well each query matches each key, and −inf where it may not look.
+    """How well each query matches each key, and −inf where it may not look.
 
-    The score is $q \cdot k / \sqrt{d_k}$, where $d_k$ is head_dim. Of two vectors whose numbers are
-    independent, with mean 0 and variance 1, the product has variance $d_k$; the root makes it 1.
+    A score is `q @ k / sqrt(head_dim)`. Of two vectors whose numbers are independent, with mean 0
+    and variance 1, the product has variance head_dim; the root makes it 1.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), scores (..., q_len, k_len);
     `attn_mask` broadcasts to the scores: bool, True where a query may attend, or float, added.
@@ -31,7 +31,7 @@ def attention_scores(
     Raises:
         ValueError: query and key have unequal widths, or the mask does not fit the scores.
 
-    Source: Vaswani et al. 2017, section 3.2.1, equation 1, whose $Q$ and $K$ are query and key.
+    Source: Vaswani et al. 2017, section 3.2.1, equation 1, whose `Q` and `K` are query and key.
 
     >>> query, key = torch.ones(1, 2, 4), torch.ones(1, 3, 4)
     >>> attention_scores(query, key)

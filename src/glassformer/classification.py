@@ -176,7 +176,7 @@ def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
     """The interval in which a share lies, at 95 % where z is 1.96.
 
     Raises:
-        ValueError: the share is not between none and all of at least one.
+        ValueError: right does not lie between 0 and total, or total is 0.
 
     Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
     """

@@ -79,7 +79,7 @@ def make_corpus(seed: int = 0) -> Corpus:
 def withheld() -> frozenset[tuple[str, str]]:
     """Verbs with the kind of clause that is kept from training: one for each verb.
 
-    A verb that stands alone beside other clauses keeps its plain statements.
+    Verbs that the corpus needs alone, beside other clauses, keep their plain statements.
     """
     pairs = set()
     for number, verb in enumerate(VERBS):
@@ -150,7 +150,7 @@ class Writer:
         return NounPhrase(role, determiner, adjective, noun, plural)
 
     def subject(self, role: str, kinds: str = "person", pronouns: float = 0.3) -> Subject:
-        """Somebody who does something, or is somehow."""
+        """The subject of a clause: a pronoun, or a phrase about somebody or something."""
         if self.chance(pronouns):
             return Pronoun(role, *self.random.choice(PRONOUNS))
         return self.phrase(role, fitting(kinds), (*DEFINITE, "a"))
@@ -187,7 +187,7 @@ class Writer:
         return recipient, thing
 
     def aside(self, kind: str, subject: Subject) -> Clause:
-        """A short clause beside another: somebody does something, and needs nothing for it."""
+        """A short clause beside another, with a verb that takes no object."""
         verb = self.random.choice([verb for verb in VERBS if not verb.takes and not verb.particle])
         negated = self.chance(0.2)
         return Clause(kind, verb, "present", subject, None, None, None, negated, "aside")
@@ -265,7 +265,7 @@ class Writer:
         )
 
     def being(self) -> Pair:
-        """That this is something, or that somebody is somehow."""
+        """A sentence with "to be": this is something, or somebody has a quality."""
         past, asks = self.chance(0.3), self.chance(0.3)
         if self.chance(0.6):
             nouns = fitting("person pet thing text")
@@ -282,7 +282,7 @@ class Writer:
 
 
 def this_is(phrase: NounPhrase, *, past: bool = False, asks: bool = False) -> Pair:
-    """That this is something; or was; or whether."""
+    """A sentence like "this is a house", in the present or the past, told or asked."""
     this = [Word("das", ("this",))], [Word("this", ("this",))]
     rest = phrase.german("nominative"), phrase.english()
     return being("third", this, rest, past, asks)

@@ -99,11 +99,10 @@ def links_of(weights: Float[Tensor, "english german"]) -> set[tuple[int, int]]:
 
 
 def alignment_error(found: Sequence[set[tuple[int, int]]], pairs: Sequence[Pair]) -> float:
-    r"""The alignment error rate: 0 where every sure link was found, and nothing impossible.
+    """The alignment error rate: 0 where every sure link was found, and nothing impossible.
 
-    With $A$ what was found, $S$ the sure and $P$ the possible links, over all pairs together:
-
-    $$1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}$$
+    With `A` for what was found, `S` for the sure and `P` for the possible links, over all pairs
+    together, it is `1 - (|A & S| + |A & P|) / (|A| + |S|)`.
 
     Raises:
         ValueError: there are not as many sets of links as pairs, or no link at all.

@@ -23,8 +23,8 @@ class FeedForward(nn.Module):
     Raises:
         ValueError: a size is less than one, or the activation is not in `ACTIVATIONS`.
 
-    Source: Vaswani et al. 2017, section 3.3, equation 2: up_proj has its $W_1$ and $b_1$,
-    down_proj its $W_2$ and $b_2$; GELU in place of ReLU: Devlin et al. 2019, appendix A.2.
+    Source: Vaswani et al. 2017, section 3.3, equation 2: up_proj has its `W_1` and `b_1`,
+    down_proj its `W_2` and `b_2`; GELU in place of ReLU: Devlin et al. 2019, appendix A.2.
 
     >>> FeedForward(d_model=8, d_ff=32)(torch.randn(1, 3, 8)).shape
     torch.Size([1, 3, 8])
@@ -69,8 +69,8 @@ class GatedFeedForward(nn.Module):
     Raises:
         ValueError: as `FeedForward`.
 
-    Source: Shazeer 2020, section 2, equation 6: gate_proj is its $W$, up_proj its $V$,
-    down_proj its $W_2$.
+    Source: Shazeer 2020, section 2, equation 6: gate_proj is its `W`, up_proj its `V`,
+    down_proj its `W_2`.
 
     >>> GatedFeedForward(d_model=8, d_ff=32)(torch.randn(1, 3, 8)).shape
     torch.Size([1, 3, 8])

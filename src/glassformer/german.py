@@ -1,4 +1,4 @@
-"""German words: who bends how, and what each is in English.
+"""German words: how each inflects, and what each is in English.
 
 Endings are computed from tables of gender and case; what no rule gives stands in the lexicon.
 """
@@ -76,7 +76,7 @@ class Verb:
 
     Attributes:
         particle: what leaves the verb and goes to the end: "an" in "ruft … an".
-        infinitive: without the particle, like all that follow.
+        infinitive: without the particle, as is the third person.
         third: with he, she or it.
         participle: of the perfect, with the particle.
         auxiliary: haben or sein.

@@ -38,7 +38,7 @@ def build() -> TransformerForMaskedLM:
 
 
 def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train on the halves of stories, and on single sentences as often; the loss of each step."""
+    """Train on halves of stories, and equally often on single sentences; the loss of each step."""
     stories = make_stories()["train"]
     halves = encode([story.halves for story in stories])
     single = encode([sentence for story in stories for sentence in story.sentences])

@@ -26,7 +26,7 @@ class AttentionHead(nn.Module):
     Raises:
         ValueError: a size is less than one, or the inputs do not fit together.
 
-    Source: Vaswani et al. 2017, section 3.2.2, whose $W_i^Q$, $W_i^K$ and $W_i^V$ are
+    Source: Vaswani et al. 2017, section 3.2.2, whose `W_i^Q`, `W_i^K` and `W_i^V` are
     q_proj, k_proj and v_proj.
 
     >>> head = AttentionHead(d_model=8, head_dim=2)
@@ -78,7 +78,7 @@ class MultiHeadAttention(nn.Module):
         ValueError: sizes that do not divide, inputs or a cache that do not fit together, or a key
             for a rotary attention, which knows no distance from one sequence to another.
 
-    Source: Vaswani et al. 2017, section 3.2.2, whose $h$ is num_heads and whose $W^O$ is
+    Source: Vaswani et al. 2017, section 3.2.2, whose `h` is num_heads and whose `W^O` is
     out_proj;
     grouped keys and values: Ainslie et al. 2023, section 2.2.
 

@@ -13,14 +13,14 @@ def layer_norm(
     bias: Float[Tensor, " d_model"],
     eps: float,
 ) -> Float[Tensor, "*batch d_model"]:
-    r"""Normalise each vector by its own mean and variance.
+    """Normalise each vector by its own mean and variance.
 
-    $y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta$, where the mean $\mu$ and the
-    variance $\sigma^2$ run over d_model.
+    It is `weight * (x - mean) / sqrt(variance + eps) + bias`, where mean and variance run over
+    d_model.
 
     Models use `torch.nn.LayerNorm`, which computes the same in one kernel.
 
-    Shapes: vectors (..., d_model) to the same; weight $\gamma$ and bias $\beta$ (d_model).
+    Shapes: vectors (..., d_model) to the same; weight and bias (d_model).
 
     Raises:
         ValueError: the width of x is not that of weight and bias, or eps is not more than 0.
@@ -44,13 +44,13 @@ def layer_norm(
 
 
 class RMSNorm(nn.Module):
-    r"""Divide each vector by its root mean square, then scale each of its numbers.
+    """Divide each vector by its root mean square, then scale each of its numbers.
 
-    $y = \gamma x / \sqrt{\operatorname{mean}(x^2) + \epsilon}$, where the mean runs over d_model:
+    It is `weight * x / sqrt(mean(x ** 2) + eps)`, where the mean runs over d_model:
     layer normalisation without the mean taken away, and without a shift. What is narrower than
     float32 is normalised in float32.
 
-    Shapes: vectors (..., d_model) to the same; weight $\gamma$ (d_model).
+    Shapes: vectors (..., d_model) to the same; weight (d_model).
 
     Raises:
         ValueError: d_model is less than one, or eps is not more than 0.

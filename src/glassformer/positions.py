@@ -38,9 +38,9 @@ class LearnedPositions(nn.Module):
 class SinusoidalPositions(nn.Module):
     """A fixed table: sines and cosines of the position, from fast ones to slow ones.
 
-    From one position to the next, pair number $i$ of a vector's numbers turns by $10000^{-2i/d}$,
-    where $d$ is d_model. The paper interleaves the pairs, sine and cosine side by side; Marian puts
-    all sines before all cosines (`interleaved=False`). Of an odd width the last sine has no cosine.
+    Pair `c` of a vector's numbers turns by `10000 ** (-2c / d_model)` from a position to the next.
+    The paper interleaves the pairs, sine and cosine side by side; Marian puts all sines before all
+    cosines (`interleaved=False`). Of an odd width the last sine has no cosine.
 
     Shapes: position ids (..., seq) to vectors (..., seq, d_model).
 
@@ -82,18 +82,17 @@ def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions
     Shapes: (max_positions, d_model).
     """
     position = torch.arange(max_positions, dtype=torch.float64)[:, None]
-    pair = torch.arange(0, d_model, 2, dtype=torch.float64)  # 2i
+    pair = torch.arange(0, d_model, 2, dtype=torch.float64)  # 2c
     angle = position * 10000 ** (-pair / d_model)  # (max_positions, ceil(d_model / 2))
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :d_model]
 
 
 class RotaryPositions(nn.Module):
-    r"""Turn queries and keys by where they stand: their product then hangs on the distance alone.
+    """Turn queries and keys by where they stand: their product then hangs on the distance alone.
 
-    The numbers of a head are points of a plane, two by two. At position $p$, point $i$ is turned
-    about 0 by the angle $p \, \theta^{-2i/d_k}$, where $d_k$ is head_dim. The paper pairs
-    neighbours, $2i$ with $2i + 1$; the Llamas of transformers pair the halves, $i$ with
-    $i + d_k/2$ (`interleaved=False`).
+    The numbers of a head are points of a plane, two by two, and point `c` is turned about 0 by the
+    angle `position * theta ** (-2c / head_dim)`. The paper pairs neighbours, `2c` with `2c + 1`;
+    the Llamas of transformers pair the halves, `c` with `c + head_dim / 2` (`interleaved=False`).
 
     Shapes: (..., seq, head_dim) to the same; position ids broadcast to (..., seq).
 
@@ -165,7 +164,7 @@ def rotary_frequencies(head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
 
     Shapes: (head_dim / 2).
     """
-    pair = torch.arange(0, head_dim, 2, dtype=torch.float32)  # 2i
+    pair = torch.arange(0, head_dim, 2, dtype=torch.float32)  # 2c
     return 1.0 / theta ** (pair / head_dim)
 
 

@@ -304,7 +304,8 @@ def from_hf(hf_model: HFModel) -> nn.Module:
     """Our equal of a model of transformers, in eval mode, with a copy of its weights.
 
     Raises:
-        ValueError: the class, or a field of its config, is not built here.
+        CheckpointError: the class is not built here, or has other weights than its config says.
+        ValueError: a field of its config is not built here.
 
     >>> from transformers import BertConfig, BertModel
     >>> sizes = {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1}
@@ -321,7 +322,7 @@ def load(name_or_path: str | Path) -> nn.Module:
 
     Raises:
         CheckpointError: there is no such checkpoint, or it cannot be used; it says what to do.
-        ValueError: the architecture, or a field of the config, is not built here.
+        ValueError: a field of the config is not built here.
 
     >>> from glassformer import default_checkpoint
     >>> encoder = load(default_checkpoint())

@@ -75,7 +75,7 @@ def make_stories(seed: int = 0) -> dict[str, tuple[Story, ...]]:
 
 
 def tell(plot: int, random: Random) -> Story:
-    """Draw a story with a plot: whatever is open is one of what it may be, each as likely."""
+    """Draw a story with a plot: whatever is open is drawn evenly from what it may be."""
     tables, plots = read_plots()
     dice = Dice(tables, random)
     told = OPENING.sub(dice.fill, plots[plot])
@@ -102,7 +102,7 @@ class Dice:
         return self.chosen[name]
 
     def draw(self, options: Sequence[Any]) -> Any:
-        """One of the options, each as likely."""
+        """One of the options, all equally likely."""
         self.surprise += math.log(len(options))
         return self.random.choice(options)
 
@@ -175,8 +175,8 @@ def read(ids: Sequence[int]) -> str:
 def ways(ids: Sequence[int]) -> int:
     """How many words there are for the [MASK] among the ids that make a story of them.
 
-    All these stories are drawn as often, so nobody guesses the hidden word more often than once in
-    so many times.
+    All these stories are equally likely, so no guess of the hidden word is right more often than
+    once in so many times.
     """
     gap = tokenizer().decode(
         [token for token in ids if token == MASK or token not in SPECIAL],

@@ -103,7 +103,7 @@ def _unsorted(logits, p):
 
 
 check_top_p = Exercise(
-    asks="the probabilities, with only the fewest best tokens that have p of them together",
+    asks="the probabilities, cut to the fewest tokens, from the likeliest on, that have p of them",
     chapter=CHAPTER,
     reference=_top_p,
     examples=_next_logits,

@@ -32,7 +32,7 @@ def _real(mask):
 
 
 check_decoder_mask = Exercise(
-    asks="a mask that shows no word the future and no padding",
+    asks="a mask that hides the future and the padding from every word",
     chapter=CHAPTER,
     reference=_decoder_mask,
     examples=_paddings,

@@ -46,7 +46,7 @@ font-variant-numeric:tabular-nums}
 .glassformer-arcs .says{min-height:1.6em;margin:.2em auto 0;text-align:center;font-size:.95em}
 .glassformer-arcs figcaption{max-width:34em;margin:.4em auto 0;text-align:center;font-size:.86em;
 opacity:.85;font-style:normal}
-.glassformer-arcs.live .arc{opacity:.07!important}
+.glassformer-arcs.live .arc{opacity:var(--rest)!important}
 .glassformer-arcs.live .arc.on{opacity:var(--o)!important}
 .glassformer-arcs.live .share.on{opacity:.9}
 .glassformer-arcs.live .asks .word{fill:var(--pos);font-weight:600}
@@ -59,7 +59,7 @@ color:inherit;font:inherit;cursor:pointer;visibility:hidden}
 @media (prefers-reduced-motion:reduce){.glassformer-arcs .arc{transition:none}}
 @media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}
 .glassformer-arcs .word{font-size:29px}.glassformer-arcs .special,
-.glassformer-arcs .share{font-size:20px}}
+.glassformer-arcs .share{font-size:20px}.glassformer-arcs .share{translate:0 5px}}
 @media print{.glassformer-arcs{break-inside:avoid;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}}
 """.replace("\n", "")

@@ -82,11 +82,12 @@ def beside(*views: View) -> View:
 
 def sizes(whole: Node, axes: Axes) -> str:
     """The axes by name, `batch 1 · seq 7 · d_model 384`, as far as they have names."""
-    found: dict[str, int] = {}
+    found: dict[str, set[int]] = {}
     for shape in shapes_of(whole.inside):
         for word, length in zip(axes.of(shape), shape, strict=True):
-            found.setdefault(word, length)
-    return " · ".join(f"{word} {length}" for word, length in found.items() if word)
+            found.setdefault(word, set()).add(length)
+    sure = {word: lengths.pop() for word, lengths in found.items() if word and len(lengths) == 1}
+    return " · ".join(f"{word} {length}" for word, length in sure.items())
 
 
 def shapes_of(nodes: Sequence[Node]) -> list[tuple[int, ...]]:

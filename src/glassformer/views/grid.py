@@ -26,7 +26,7 @@ from glassformer.views.view import (
 SMALLEST = 12.0  # a cell without its number
 WIDEST = 660.0  # what a page's column holds
 PHONE = 300.0  # what a phone's column holds
-NARROWEST = 0.7  # of its size; a narrower window scrolls
+NARROWEST = 0.76  # of its size; a narrower window scrolls
 LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
 WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
 MOST_CELLS = 1024  # above this many, cells of one strength share a path

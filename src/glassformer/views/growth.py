@@ -194,7 +194,7 @@ def legend(every: list[Panel], numbers: int, left: float, top: float, end: float
     """The scale, what a frame means, and how much of each vector is drawn."""
     drawn = len(every[0].values[0])
     first = "all" if drawn == numbers else f"the first {drawn} of"
-    lines = ("framed: new; pale: as in the step before", f"{first} {numbers} numbers of a vector")
+    lines = ("framed: new; faint: as in the step before", f"{first} {numbers} numbers of a vector")
     return scale([row for one in every for row in one.values], left, top, end) + "".join(
         f'<text class="axis" x="{left:.1f}" y="{top + 27 + 16 * k:.1f}">{line}</text>'
         for k, line in enumerate(lines)

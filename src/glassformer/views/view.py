@@ -15,12 +15,12 @@ JOINERS = "\u200c\u200d"  # between two signs they make one of them, as in ðŸ‘©â
 LIGHT = (
     "--pos:#1f4fb5;--neg:#b0440b;--cell:#1a47a8;--negative:#8f3405;--number:#000;"
     "--edge:rgba(0,0,0,.16);--hover:rgba(0,0,0,.1);"
-    "--glow:#7fb0f5;--lift:1;--ink:#202020;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#fff))"
+    "--glow:#7fb0f5;--lift:1;--rest:.07;--ink:#202020;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#fff))"
 )
 DARK = (
     "--pos:#4a82e6;--neg:#d0601f;--cell:#3b6dcc;--negative:#b9500f;--number:#fff;"
     "--edge:rgba(255,255,255,.2);--hover:rgba(255,255,255,.16);"
-    "--glow:#2c5cb0;--lift:1.5;--ink:#e2e4e9;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#181a20))"
+    "--glow:#2c5cb0;--lift:1.7;--rest:.16;--ink:#e2e4e9;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#181a20))"
 )
 VIEWS = ":is(.glassformer-heatmap,.glassformer-flow,.glassformer-arcs,glassformer-view)"
 # Colours by the system's choice, and by the switches of Material and Jupyter; paper is light.
