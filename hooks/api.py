@@ -154,7 +154,8 @@ def _named_sources(html: str, page: Page, reference: Reference) -> str:
         address = reference.address(symbol, page)
         if symbol is None or address is None:
             return place[0]
-        link = f'<a class="symbol" href="{address}"><code>{symbol.short}</code></a>'
+        name = ".".join(symbol.name.split(".")[-2 if symbol.kind == "method" else -1 :])
+        link = f'<a class="symbol" href="{address}"><code>{name}</code></a>'
         return f'<p class="proofbook-source">{link} in {place[1]}'
 
     return SOURCE.sub(shown, html)

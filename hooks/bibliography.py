@@ -12,6 +12,7 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from pybtex.database import BibliographyData, Entry, Person, parse_file
@@ -22,6 +23,9 @@ PLACE = '<div data-bibliography=""></div>'
 FENCED = re.compile(r"^( *)(`{3,}).*?^\1\2`*$", flags=re.MULTILINE | re.DOTALL)
 CITED = re.compile(r"\]\((?:\.\./)*(?:reference/)?bibliography\.md#([\w-]+)\)")
 TITLE = re.compile(r"^# (.+)$", flags=re.MULTILINE)
+
+order: dict[str, int] = {}
+"""The place of each page in the book, by its file."""
 
 
 @event_priority(50)  # before the engine compares the page with what it checked
@@ -36,15 +40,22 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     return markdown.replace(PLACE, "\n\n".join(listed))
 
 
+def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
+    """Learn in which order the chapters are read."""
+    order.clear()
+    order.update((page.file.src_uri, number) for number, page in enumerate(nav.pages))
+
+
 @cache  # under `mkdocs serve`, the file has hardly ever changed since the last build
 def _read(path: Path, mtime_ns: int) -> BibliographyData:
     return parse_file(str(path), bib_format="bibtex")
 
 
 def citations(files: Files) -> dict[str, list[File]]:
-    """For each key, the pages whose text links to it, in the order of their addresses."""
+    """For each key, the pages whose text links to it, in reading order."""
     found: dict[str, list[File]] = {}
-    for file in sorted(files.documentation_pages(), key=lambda file: file.src_uri):
+    pages = files.documentation_pages()
+    for file in sorted(pages, key=lambda file: order.get(file.src_uri, len(order))):
         if file.src_uri.endswith(".md") and file.src_uri != PAGE:
             for key in dict.fromkeys(CITED.findall(FENCED.sub("", file.content_string))):
                 found.setdefault(key, []).append(file)

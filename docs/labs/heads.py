@@ -7,7 +7,8 @@
 # [Seeing attention](../encoder/seeing-attention.md).
 #
 # This page shows one sentence. Take the notebook along, change `SENTENCE`, and run it again: all
-# that is asserted here holds for any text that the model can read.
+# that is asserted here holds for any text that the model can read. The last three sections compare
+# two sentences that are fixed.
 
 # %%
 import torch
@@ -51,7 +52,7 @@ assert torch.allclose(weights.sum(dim=-1), torch.ones(layers, heads, seq))
 #
 # Looking at pictures of dozens of heads one sees what one likes to see. So we first say what we
 # look for. A habit is a set of pairs of tokens: who asks, and who is asked. A head has the habit as
-# far as its weight lies on these pairs.
+# far as its weight lies on these pairs. Where all words differ, the same word is the word itself.
 
 
 # %%

@@ -32,7 +32,7 @@ WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast 
 MOST_CELLS = 1024  # above this many, cells of one strength share a path
 
 STYLE = """
-.glassformer-heatmap{position:relative;margin:1em 0;color:inherit;font-family:inherit}
+.glassformer-heatmap{position:relative;margin:1em 0 1.6em;color:inherit;font-family:inherit}
 @media print{.glassformer-heatmap{break-inside:avoid;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}}
 .glassformer-heatmap .scroll{overflow-x:auto;{SHADOWS}}
@@ -46,7 +46,7 @@ font-family:inherit}
 .glassformer-heatmap .number{fill:var(--number);font-size:12px;text-anchor:middle;
 font-variant-numeric:tabular-nums;pointer-events:none}
 .glassformer-heatmap .number.on{fill:#fff}
-.glassformer-heatmap figcaption{max-width:none;margin:.6em auto 0;text-align:center;font-size:.9em;
+.glassformer-heatmap figcaption{max-width:none;margin:.3em auto 0;text-align:center;font-size:.9em;
 opacity:.85;font-style:normal}
 """.replace("\n", "").replace("{SHADOWS}", SHADOWS)
 
