@@ -1,6 +1,6 @@
 """The trained models that a copy of the tree works with, kept apart from those of the book.
 
-A model hangs on all code that it was trained by, so each mistake in that would train it anew, for
+A model depends on all code that it was trained by, so each mistake in that would train it anew, for
 minutes. Instead a mutant gets what the sound code trained, where it still has a place for it: what
 its mistake would do to the training of these models is seen by nobody, which counts against us.
 """

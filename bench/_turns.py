@@ -84,7 +84,7 @@ def peak_bytes(call: Callable[[], object]) -> int:
 
 
 def machine() -> dict[str, str | int]:
-    """What the numbers of a run hang on."""
+    """What the numbers of a run depend on."""
     return {
         "processor": platform.processor() or platform.machine(),
         "cores": os.cpu_count() or 1,

@@ -52,7 +52,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 settings.templates_dir = str(HERE)
 
 ran: dict[str, tuple[str, list[Cell]]] = {}
-"""For each lab what it hung on when it last ran, and its cells: `mkdocs serve` builds often."""
+"""For each lab what it depended on when it last ran, and its cells: `mkdocs serve` builds often."""
 
 
 @event_priority(-100)  # after mkdocs-jupyter, which says what is a notebook

@@ -126,7 +126,7 @@ def test_a_package_loads_no_notebook_and_no_plotting_library(package):
 
 @pytest.mark.parametrize("stem", MODULES)
 def test_no_module_hangs_on_the_exercises(stem):
-    """They ask about the modules, and a recipe that hung on them would train anew with each."""
+    """They ask about the modules, and a recipe that depended on them would train anew with each."""
     assert "glassformer.exercises" not in (SRC / "glassformer" / f"{stem}.py").read_text()
 
 

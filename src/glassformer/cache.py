@@ -24,7 +24,7 @@ class KeysValues:
         key: Float[Tensor, "batch kv_heads new head_dim"],
         value: Float[Tensor, "batch kv_heads new head_dim"],
     ) -> tuple[Tensor, ...]:
-        """Write what is new behind what is there, and give all of it.
+        """Write what is new after what is there, and give all of it.
 
         Raises:
             ValueError: batch, heads or width differ from what is there, or gradients are wanted:
@@ -61,7 +61,7 @@ class KeysValues:
             self._buffer = self._buffer.index_select(1, indices)
 
     def _with_room_for(self, key: Tensor) -> Tensor:
-        """The buffer, replaced by a longer one if these keys do not fit behind what is there."""
+        """The buffer, replaced by a longer one if these keys do not fit after what is there."""
         if key.requires_grad:
             raise ValueError(
                 "a cache keeps no gradients: call the model under torch.no_grad(), or without cache"

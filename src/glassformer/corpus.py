@@ -295,7 +295,7 @@ def being(
     past: bool,
     asks: bool,
 ) -> Pair:
-    """A sentence with "to be", given what stands before and behind it in each language."""
+    """A sentence with "to be", given what stands before and after it in each language."""
     column = PERSONS.index(person)
     forms = ("was", "was", "were") if past else ("am", "is", "are")
     verbs = HELPERS["had sein" if past else "sein"][column], forms[column]

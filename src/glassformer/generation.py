@@ -271,7 +271,7 @@ class Beams(NamedTuple):
 
 
 def _cut(sequences: Tensor, start: int, end: int) -> Tensor:
-    """Without what lies behind the last end, if every row has one."""
+    """Without what lies after the last end, if every row has one."""
     ends = sequences[:, start:] == end
     first_end = ends.int().argmax(dim=1).masked_fill(~ends.any(dim=1), ends.shape[1] - 1)
     return sequences[:, : start + int(first_end.max()) + 1]

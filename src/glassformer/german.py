@@ -119,7 +119,7 @@ def determiner(english: str, gender: str, case: str) -> str:
 
 
 def adjective(word: Adjective, after: str, gender: str, case: str) -> str:
-    """The adjective with its ending, which hangs on the determiner (in English) before it."""
+    """The adjective with its ending, which depends on the determiner (in English) before it."""
     endings = WEAK if after == "the" else MIXED
     return word.stem + endings[gender][CASES.index(case)]
 

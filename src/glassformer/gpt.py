@@ -47,7 +47,7 @@ def build() -> TransformerForCausalLM:
 
 
 def encode(texts: Sequence[str]) -> Int[Tensor, "batch seq"]:
-    """Ids of whole stories, [END] before and behind, padded on the right."""
+    """Ids of whole stories, [END] before and after, padded on the right."""
     framed = [f"[END] {text} [END]" for text in texts]
     encodings = tokenizer().encode_batch(framed, add_special_tokens=False)
     return torch.tensor([encoding.ids for encoding in encodings])

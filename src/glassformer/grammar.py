@@ -216,7 +216,7 @@ def at_the_end(clause: Clause, finite: Word, end: list[Word]) -> list[Word]:
 
 
 def english_verbs(clause: Clause) -> list[Word]:
-    """The verbs in English order; in a question the subject goes behind the first."""
+    """The verbs in English order; in a question the subject goes after the first."""
     base, third, past, participle = clause.verb.english
     asks = clause.kind in ("polar", "wh")
     is_third = clause.subject.person == "third"

@@ -61,5 +61,5 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
 
 
 def files() -> Iterable[Path]:
-    """The plots of the stories, and all the code that the body hangs on."""
+    """The plots of the stories, and all the code that the body depends on."""
     return [plots_file(), *sources(RECIPES["masked_lm"])]

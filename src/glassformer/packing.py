@@ -12,7 +12,7 @@ def packed(model: nn.Module, rows: int) -> Iterator[None]:
     """While it lasts, the linear maps multiply by copies of their weights, in another order.
 
     A step multiplies each weight of the model by a few rows, one token each, and lasts about as
-    long as reading the weights takes. The order in which that goes fastest hangs on the number of
+    long as reading the weights takes. The order in which that goes fastest depends on the number of
     rows. The weights themselves stay as they are. Only float32 on the CPU is packed; gradients
     do not flow through it.
 

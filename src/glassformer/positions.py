@@ -88,7 +88,7 @@ def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions
 
 
 class RotaryPositions(nn.Module):
-    """Turn queries and keys by where they stand: their product then hangs on the distance alone.
+    """Turn queries and keys by where they stand: their product then depends on the distance alone.
 
     The numbers of a head are points of a plane, two by two, and point `c` is turned about 0 by the
     angle `position * theta ** (-2c / head_dim)`. The paper pairs neighbours, `2c` with `2c + 1`;

@@ -1,4 +1,4 @@
-"""Recipes: the models that the project trains itself, and the files that each of them hangs on."""
+"""Recipes: the models that the project trains itself, and the files that each depends on."""
 
 import ast
 import hashlib
@@ -57,7 +57,7 @@ def find_recipe(name: str) -> Recipe:
 
 
 def recipe_key(name: str, device: torch.device) -> str:
-    """A hash of all that the trained weights hang on: code, data, seed, torch and device.
+    """A hash of all that the trained weights depend on: code, data, seed, torch and device.
 
     Comments and docstrings do not count: an edited sentence trains nothing anew.
     """

@@ -1,4 +1,4 @@
-"""The state of the world that a page's result hangs on, as short texts that can be compared.
+"""The state of the world that a page's result depends on, as short texts that can be compared.
 
 The process that builds the site asks these questions of every page at every build, so they are
 answered by a few listings and by hashing small files; nothing heavy is imported.

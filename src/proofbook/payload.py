@@ -59,7 +59,7 @@ class Slicer:
 
 
 def _needed(page: list[Statement], block: int) -> list[Statement]:
-    """The statements that the block hangs on, itself included."""
+    """The statements that the block depends on, itself included."""
     later = {name: s.reads for s in page if s.defines for name in s.binds}
     makers = _makers(page)
     wanted: set[str] = set()

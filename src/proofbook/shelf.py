@@ -30,7 +30,7 @@ class Shelf:
         self._is_new = False
 
     def get(self, *question: object) -> Any:
-        """The answer to a question, whose `repr` says all that it hangs on; None where none is."""
+        """The answer to a question, whose `repr` says all it depends on; None where none is."""
         answers = self._known()
         key = _key(question)
         if key not in answers:

@@ -34,7 +34,7 @@ def _greedy(model, ids, max_new_tokens, end, choose=lambda logits: logits[-1].ar
 
 
 check_greedy = Exercise(
-    asks="the prompt, and behind it the likeliest token each time, up to the end token",
+    asks="the prompt, and after it the likeliest token each time, up to the end token",
     chapter=CHAPTER,
     reference=_greedy,
     examples=_writers,
@@ -45,7 +45,7 @@ check_greedy = Exercise(
         "The least likely token is taken.": (
             lambda model, ids, n, end: _greedy(model, ids, n, end, lambda z: z[-1].argmin())
         ),
-        "It goes on behind the end token.": lambda model, ids, n, end: _greedy(model, ids, n, -1),
+        "It goes on after the end token.": lambda model, ids, n, end: _greedy(model, ids, n, -1),
         "The end token itself belongs to the text; append it before you stop.": (
             lambda model, ids, n, end: _greedy(model, ids, n, end, keep=False)
         ),
@@ -179,7 +179,7 @@ def _keeps_the_input(x, keys, values, w_q, w_k, w_v):
 
 
 check_cached_step = Exercise(
-    asks="the output of the new token, and keys and values with its own behind them",
+    asks="the output of the new token, and keys and values with its own after them",
     chapter=CHAPTER,
     reference=_cached_step,
     examples=_steps,
@@ -192,7 +192,7 @@ check_cached_step = Exercise(
         ),
         "With is_causal=True torch lets a first query see the first key alone. The new token is "
         "the last one, and may see all: no mask.": _causal_from_the_first,
-        "The last key and value are overwritten; put the new ones behind them.": _overwrites,
+        "The last key and value are overwritten; put the new ones after them.": _overwrites,
         "The new key and value stand in front; the cache is in the order of the words.": _in_front,
         "What is kept is the token's vector; keep its key and its value.": _keeps_the_input,
         "The new token looks at itself alone, so the past is lost.": (

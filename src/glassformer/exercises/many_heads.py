@@ -27,7 +27,7 @@ check_split_heads = Exercise(
         "(batch, seq, heads, head_dim), then swap the middle axes.": (
             lambda x, n: x.reshape(x.shape[0], n, x.shape[1], -1)
         ),
-        "The heads stand behind the words; swap axes 1 and 2.": (
+        "The heads stand after the words; swap axes 1 and 2.": (
             lambda x, n: x.unflatten(-1, (n, -1))
         ),
         "Each head takes numbers from all over the vector; it should take neighbours.": (

@@ -80,7 +80,7 @@ check_leave_one_out = Exercise(
         "Tokens stay hidden once they have been: hide each in a fresh copy of the ids.": (
             _one_more_each_time
         ),
-        "The token is cut out, which also moves all that stand behind it. Put mask_id there.": (
+        "The token is cut out, which also moves all that stand after it. Put mask_id there.": (
             _cut_out
         ),
         "These are the scores without each token; how far is each from that of the whole?": (

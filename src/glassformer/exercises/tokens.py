@@ -57,7 +57,7 @@ def _embed(ids, token_table, position_table):
 
 
 check_embed = Exercise(
-    asks="for each token the sum of its row and of its position's",
+    asks="for each token the sum of its row and its position's row",
     chapter=CHAPTER,
     reference=_embed,
     examples=_tables,

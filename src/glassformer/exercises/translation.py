@@ -24,7 +24,7 @@ check_shift = Exercise(
         "Each place is asked for the token that it has just read.": (
             lambda ids: (ids[:, :-1], ids[:, :-1])
         ),
-        "The answers are moved and nothing is cut: behind the last token nothing follows, and "
+        "The answers are moved and nothing is cut: after the last token nothing follows, and "
         "roll brings the first one round.": lambda ids: (ids, ids.roll(-1, dims=1)),
         "The decoder reads its last token too, for which there is no answer.": (
             lambda ids: (ids, ids[:, 1:])
