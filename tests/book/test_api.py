@@ -82,7 +82,8 @@ def test_signatures_name_what_python_takes(entries):
         own = vars(value) if inspect.isclass(value) else {"__init__": value}
         if "__init__" not in own or getattr(value, "_is_protocol", False):
             continue
-        given = signature(entries[name][1])
+        bases = [f"{base.__module__}.{base.__name__}" for base in getattr(value, "__mro__", [])]
+        given = "".join(signature(entries[one][1]) for one in {name, *bases} & entries.keys())
         for parameter in inspect.signature(value).parameters.values():
             assert re.search(rf"\b{parameter.name}\b", given), f"{name}: {parameter.name}: {given}"
 

@@ -287,7 +287,7 @@ DECODER = {
         {
             "read off the first place": lambda *given: written(*given, place=0),
             "least likely": lambda *given: written(*given, best=torch.argmin),
-            "goes on behind the end": lambda *given: written(*given, stop=False),
+            "goes on after the end": lambda *given: written(*given, stop=False),
             "append it before you stop": without_end,
             "prompt is missing": lambda model, ids, n, end: written(model, ids, n, end)[len(ids) :],
             "one token too few": lambda model, ids, n, end: written(model, ids, n - 1, end),

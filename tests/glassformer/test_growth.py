@@ -182,7 +182,7 @@ def test_growth_is_laid_out_by_hand():
             assert found[f"step {step + 1}"][k] == ("axis", middle, top - 6, "middle")
             size = ("axis", middle, top + ROW * length + 14, "middle")
             assert found[f"{length} × 11"][k] == size
-    assert found["framed: new; pale: as in the step before"] == [("axis", left, bottom + 27, None)]
+    assert found["framed: new; faint: as in the step before"] == [("axis", left, bottom + 27, None)]
     assert found["the first 5 of 11 numbers of a vector"] == [("axis", left, bottom + 43, None)]
     scale = [text for text, places in found.items() if ("axis", left, bottom + 8.5, None) in places]
     assert len(scale) == 1

@@ -305,5 +305,5 @@ class TestBadInput:
             rotary_layer(hidden(Q_LEN, 13), hidden(K_LEN, 13))
 
     def test_one_head_of_a_rotary_attention(self, rotary_layer):
-        with pytest.raises(ValueError, match=r"head 0 turns .*RotaryPositions\(10, theta=500.0"):
+        with pytest.raises(ValueError, match=r"head 0 is rotary.*RotaryPositions\(10, theta=500.0"):
             rotary_layer.head(0)

@@ -321,7 +321,7 @@ class TestBadInput:
             model(torch.full_like(src, 101), tgt)
         with pytest.raises(ValueError, match=r"between 0 and 102, got \[103\]"):
             model(src, torch.full_like(tgt, 103))
-        with pytest.raises(ValueError, match=r"input_ids must be int64 or int32, got torch.float"):
+        with pytest.raises(ValueError, match=r"src_ids must be int64 or int32, got torch.float"):
             model(src.float(), tgt)
 
     def test_a_config_without_a_second_stack(self):
