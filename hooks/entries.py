@@ -195,7 +195,7 @@ def _coloured(code: str, lexer: type[Lexer]) -> str:
 
 def breakable(name: str) -> str:
     """A name that a narrow line may break where one of its words begins."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[._])(?=\w)", "<wbr>", name)
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=\.)(?=\w)|(?<=_)(?=[^\W_])", "<wbr>", name)
 
 
 def _within(symbol: Symbol) -> list[str]:

@@ -7,8 +7,8 @@
 # [Seeing attention](../encoder/seeing-attention.md).
 #
 # This page shows one sentence. Take the notebook along, change `SENTENCE`, and run it again: all
-# that is asserted here holds for any text that the model can read. The last three sections compare
-# two sentences that are fixed.
+# that is asserted here holds for any text that the model can read. Further down, two sentences that
+# are fixed are compared.
 
 # %%
 import torch

@@ -79,7 +79,7 @@ def make_corpus(seed: int = 0) -> Corpus:
 def withheld() -> frozenset[tuple[str, str]]:
     """Verbs with the kind of clause that is kept from training: one for each verb.
 
-    Verbs that the corpus needs alone, beside other clauses, keep their plain statements.
+    Plain statements are never withheld: they stand beside other clauses.
     """
     pairs = set()
     for number, verb in enumerate(VERBS):

@@ -93,7 +93,9 @@ class TransformerEncoder(nn.Module):
 
 
 def init_weights(model: nn.Module, std: float) -> None:
-    """Draw new weights as BERT does, normal with deviation `std`; biases and padding become zero.
+    """Draw new weights of linear maps and tables as BERT does: normal, with deviation `std`.
+
+    Biases of linear maps and the row of the padding token become zero; norms stay as they are.
 
     Source: Devlin et al. 2019, via `initializer_range` of transformers 5.23.
     """

@@ -32,7 +32,7 @@ def build() -> TransformerForNextSentencePrediction:
 def pair_up(
     stories: Sequence[Story], generator: torch.Generator | None = None
 ) -> tuple[list[tuple[str, str]], Int[Tensor, " pairs"]]:
-    """A pair for each story, and its label: its own halves, or equally often another's second half.
+    """A pair for each story, and its label: its first half with its second or, as often, another's.
 
     Source: Devlin et al. 2019, section 3.1, task 2.
     """

@@ -304,7 +304,7 @@ def from_hf(hf_model: HFModel) -> nn.Module:
     """Our equal of a model of transformers, in eval mode, with a copy of its weights.
 
     Raises:
-        CheckpointError: the class is not built here, or has other weights than its config says.
+        CheckpointError: the class is not built here, or the weights are not those of the config.
         ValueError: a field of its config is not built here.
 
     >>> from transformers import BertConfig, BertModel

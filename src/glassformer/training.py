@@ -69,7 +69,7 @@ def next_token_loss(
 
 
 def warmup_decay(step: int, *, d_model: int, warmup_steps: int) -> float:
-    """The learning rate of a step, from 1 on: it climbs evenly, then falls as `1 / sqrt(step)`.
+    """The learning rate of step 1, 2, …: it climbs evenly, then falls as `1 / sqrt(step)`.
 
     It is highest at warmup_steps, with `1 / sqrt(d_model * warmup_steps)`.
 

@@ -83,6 +83,7 @@ class Transformer(nn.Module):
         last_only: bool = False,
     ) -> Float[Tensor, "batch answers vocab"]:
         """The logits of what follows each target position, or the last one alone."""
+        check_ids(tgt_ids, "tgt_ids")
         hidden = self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask, cache)
         return self.lm_head(hidden[:, -1:] if last_only else hidden)
 

@@ -323,6 +323,8 @@ class TestBadInput:
             model(src, torch.full_like(tgt, 103))
         with pytest.raises(ValueError, match=r"src_ids must be int64 or int32, got torch.float"):
             model(src.float(), tgt)
+        with pytest.raises(ValueError, match=r"tgt_ids must be int64 or int32, got torch.float"):
+            model(src, tgt.float())
 
     def test_a_config_without_a_second_stack(self):
         with pytest.raises(ValueError, match=r"decoder \(None\) must be the TransformerConfig"):

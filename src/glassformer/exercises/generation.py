@@ -103,7 +103,7 @@ def _unsorted(logits, p):
 
 
 check_top_p = Exercise(
-    asks="the probabilities, cut to the fewest tokens, from the likeliest on, that have p of them",
+    asks="the probabilities of the fewest tokens, likeliest first, that have p, with a sum of one",
     chapter=CHAPTER,
     reference=_top_p,
     examples=_next_logits,

@@ -81,7 +81,7 @@ def beside(*views: View) -> View:
 
 
 def sizes(whole: Node, axes: Axes) -> str:
-    """The axes by name, `batch 1 · seq 7 · d_model 384`, as far as they have names."""
+    """The axes by name, `batch 1 · seq 7 · d_model 384`: those of one length throughout."""
     found: dict[str, set[int]] = {}
     for shape in shapes_of(whole.inside):
         for word, length in zip(axes.of(shape), shape, strict=True):

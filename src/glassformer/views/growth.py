@@ -40,7 +40,7 @@ def growth(
 ) -> View:
     """Draws vectors that become more from step to step: a column for each step, a row a word.
 
-    A row that has the numbers of the step before, up to rounding, is pale; one that is new, or has
+    A row that has the numbers of the step before, up to rounding, is faint; one that is new, or has
     become another, is framed. Below each step stands its size. All steps share one scale.
 
     Args:
