@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from entries import NAME, Entry, contents, headings
+from entries import NAME, Entry, contents, headings, within
 from markdown import Markdown
 from mentions import Mentions, SymbolLinks, mentions
 from mkdocs.config.defaults import MkDocsConfig
@@ -154,8 +154,7 @@ def _named_sources(html: str, page: Page, reference: Reference) -> str:
         address = reference.address(symbol, page)
         if symbol is None or address is None:
             return place[0]
-        name = ".".join(symbol.name.split(".")[-2 if symbol.kind == "method" else -1 :])
-        link = f'<a class="symbol" href="{address}"><code>{name}</code></a>'
+        link = f'<a class="symbol" href="{address}"><code>{".".join(within(symbol))}</code></a>'
         return f'<p class="proofbook-source">{link} in {place[1]}'
 
     return SOURCE.sub(shown, html)

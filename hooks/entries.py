@@ -59,7 +59,7 @@ class Entry:
         """Heading, signature, text, facts, and where it is."""
         symbol = self.symbol
         level = {"module": 2, "method": 4}.get(symbol.kind, 3)
-        title = symbol.name if symbol.kind == "module" else ".".join(_within(symbol))
+        title = symbol.name if symbol.kind == "module" else ".".join(within(symbol))
         text, facts = self._parts()
         unsought = " data-search-exclude" if symbol.short.isupper() else ""
         return (
@@ -198,7 +198,7 @@ def breakable(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=\.)(?=\w)|(?<=_)(?=[^\W_])", "<wbr>", name)
 
 
-def _within(symbol: Symbol) -> list[str]:
+def within(symbol: Symbol) -> list[str]:
     """A name without its module."""
     return symbol.name.split(".")[-2 if symbol.kind == "method" else -1 :]
 

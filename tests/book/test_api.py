@@ -99,6 +99,26 @@ def test_a_signature_ends_where_the_body_begins(entries):
     assert given.rstrip().endswith("use_cache: bool,\n    )")
 
 
+def test_an_entry_says_what_its_signature_and_its_place_leave_open(site, entries):
+    assert "glassformer.generation.NextLogits.__call__" in entries
+    strips = entries["glassformer.views.strips.strips"][1]
+    assert re.search(r">src/glassformer/views/strips.py, lines \d+ to \d+</a>", strips)
+    training = (site / "reference/api/training/index.html").read_text(encoding="utf-8")
+    runs = training.partition('id="glassformer.warmup.RUNS"')[2].partition("<h3")[0]
+    assert "warm_up</span>" in runs
+    assert "#glassformer.warmup.warm_up" not in runs  # a field that is given, not the function
+    weights = text((site / "reference/api/weights/index.html").read_text(encoding="utf-8"))
+    assert "There the rows up to the padding token's are for padding" in weights.replace("’", "'")
+
+
+def test_each_error_has_the_messages_of_its_own_kind(entries):
+    html = entries["glassformer.pretrained.load"][1]
+    errors = dict(re.findall(r"<dt><code>(\w+Error)</code></dt><dd>(.*?)</dd>", html, re.DOTALL))
+    assert errors.keys() == {"CheckpointError", "ValueError"}
+    assert "CheckpointError: … lacks" in errors["CheckpointError"]
+    assert "CheckpointError: " not in errors["ValueError"]
+
+
 def test_an_entry_has_shapes_errors_with_their_messages_source_and_lines(entries):
     _, html = entries["glassformer.multihead.MultiHeadAttention"]
     for title in ("Shapes", "Raises", "Source", "Used in", "Code"):

@@ -96,6 +96,14 @@ def test_ids_are_well_formed_and_nobody_has_anothers():
         assert len(values) == len(set(values))
 
 
+def test_a_work_names_who_cites_it_in_reading_order(site):
+    html = (site / "reference/bibliography/index.html").read_text(encoding="utf-8")
+    entry = html.partition('id="vaswani2017"')[2].partition("</p>")[0]
+    cited = re.findall(r">([^<>]+)</a>", entry.partition("Cited in")[2])
+    places = [cited.index(title) for title in ("Attention", "Positions", "Masks", "Translation")]
+    assert places == sorted(places)
+
+
 def test_the_page_lists_each_work_once_and_leads_back(site):
     page = Page(site / "reference/bibliography/index.html")
     known = works()
