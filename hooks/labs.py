@@ -37,9 +37,9 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from proofbook.formulas import Explainer, read_table
+from proofbook.maths.explain import Explainer, read_table
 from proofbook.model import BlockResult, Output
-from proofbook.render import AssetUrl, outputs_html
+from proofbook.rendering.html import AssetUrl, outputs_html
 
 Cell = dict[str, Any]
 

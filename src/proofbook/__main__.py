@@ -5,14 +5,14 @@ import io
 import sys
 from pathlib import Path
 
-from proofbook.book import Book
-from proofbook.bookfile import load
-from proofbook.coverage import cover
+from proofbook.checking.book import Book
+from proofbook.checking.rerun import again
+from proofbook.checking.update import updated
+from proofbook.coverage.coverage import cover
+from proofbook.coverage.report import is_whole, report
 from proofbook.model import Chapter, Run
 from proofbook.problems import Problem
-from proofbook.report import is_whole, report
-from proofbook.twice import again
-from proofbook.update import updated
+from proofbook.settings import load
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,7 +49,7 @@ def _check(book: Book, files: list[Path], twice: bool = False) -> int:
     pages = book.check(texts, _progress)
     problems += [problem for checked in pages for problem in checked.problems]
     if twice:
-        problems += again(pages, book.settings.running, _progress)
+        problems += again(pages, book.settings, _progress)
     for problem in problems:
         print(f"\n{problem}")
     whole = [checked for checked in pages if book.covers and not checked.problems]
