@@ -17,12 +17,12 @@ help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r a b; do printf '%-21s %s\n' "$$a" "$$b"; done
 
 # Made again when the metadata or a pinned version changes; otherwise a look at two dates.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml src/proofbook/pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Glassformer needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo none)." \
 		"Install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || { echo "Creating .venv with $$($(PYTHON) --version)"; $(PYTHON) -m venv .venv; }
 	@echo "Installing the book and the versions it is verified with (the first time takes minutes)"
-	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e '.[docs,test]'
+	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e src/proofbook -e '.[docs,test]'
 	@touch $@
 
 serve: $(READY) ## read the book at a local address; it follows your edits

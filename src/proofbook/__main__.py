@@ -4,6 +4,7 @@ import argparse
 import io
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from proofbook.checking.book import Book
 from proofbook.checking.rerun import again
@@ -108,5 +109,10 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-if __name__ == "__main__":
+def run() -> NoReturn:
+    """Run the command `proofbook` and leave with its exit status."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

@@ -18,7 +18,7 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url, is_markdown_file
+from mkdocs.utils import CountHandler, get_relative_url, is_markdown_file
 
 import proofbook
 from proofbook.checking.book import Book
@@ -82,6 +82,8 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Bring the Markdown extensions that chapters need, and open the book."""
         refuse_unproved_notebooks(config.plugins)
+        if self.serving:
+            _count_no_warnings()
         given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
         names = with_added([name for name in given if isinstance(name, str)])
         settings = _settings(config, names, self.config)
@@ -218,6 +220,16 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             return get_relative_url(target, page.url)
 
         return url
+
+
+def _count_no_warnings() -> None:
+    """Take off what counts warnings for `strict: true`.
+
+    A server ends at its first build, and hangs at a later one, where any were counted.
+    """
+    logger = logging.getLogger("mkdocs")
+    for handler in [one for one in logger.handlers if isinstance(one, CountHandler)]:
+        logger.removeHandler(handler)
 
 
 def _settings(config: MkDocsConfig, names: list[str], own: LegacyConfig) -> Settings:
