@@ -34,6 +34,15 @@ def clipped(text: str, size: int | None = None) -> str:
     return f"{text[:LARGEST_TEXT]}\n[… cut here: {size / 1e6:.1f} MB in all]\n"
 
 
+def without_device(text: str, device: str) -> str:
+    """A text in which tensors do not say that they lie on the device that the page computes on.
+
+    torch says so of every device but the CPU; a page reads the same on each, and its foot names it.
+    """
+    kind = re.escape(device.partition(":")[0])
+    return re.sub(rf", device='{kind}(?::\d+)?'", "", text)
+
+
 def shown(data: Any, limit: int = 200) -> str:
     """A value as a reader should see it, cut where it is long."""
     return shortened(repr(data), limit)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
-from glassformer import checkpoints, load, tokenizer
+from glassformer import checkpoints, default_device, load, tokenizer
 from glassformer.checkpoints import DEFAULT_NAME, find_checkpoint
 from glassformer.corpus import make_corpus
 
@@ -19,9 +19,13 @@ SECOND = ["fruit flies like a banana", "it purred", ""]
 
 @pytest.fixture(autouse=True)
 def same_start(monkeypatch):
-    """Seed, threads, dtype, device and grad mode as a fresh interpreter would have them."""
-    for name in ("GLASSFORMER_CHECKPOINT", "GLASSFORMER_DEVICE"):
-        monkeypatch.delenv(name, raising=False)
+    """Seed, threads, dtype and grad mode as a fresh interpreter would have them, and the device.
+
+    `GLASSFORMER_DEVICE` says where tests make their tensors and models, as it does for chapters.
+    """
+    monkeypatch.delenv("GLASSFORMER_CHECKPOINT", raising=False)
+    if os.environ.get("GLASSFORMER_DEVICE"):
+        torch.set_default_device(default_device())
     torch.manual_seed(0)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     yield

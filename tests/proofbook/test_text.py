@@ -2,7 +2,7 @@
 
 import pytest
 
-from proofbook.text import LARGEST_TEXT, clipped, encodable, readable
+from proofbook.text import LARGEST_TEXT, clipped, encodable, readable, without_device
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,17 @@ def test_a_text_is_cut_where_it_is_too_long_and_says_how_long_it_was():
     assert clipped(fits) == fits
     assert clipped(fits + "b" * 1_000_000) == fits + "\n[… cut here: 1.2 MB in all]\n"
     assert clipped("a", 20_000_000) == "a\n[… cut here: 20.0 MB in all]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "device", "shown"),
+    [
+        ("tensor([1.], device='cuda:0')", "cuda", "tensor([1.])"),
+        ("tensor([1.], device='cuda:1', dtype=x)", "cuda:1", "tensor([1.], dtype=x)"),
+        ("tensor([1.], device='cuda:0')", "mps", "tensor([1.], device='cuda:0')"),
+        ("a device='cuda:0' of its own", "cuda", "a device='cuda:0' of its own"),
+        ("tensor([1.])", "cpu", "tensor([1.])"),
+    ],
+)
+def test_tensors_say_where_they_lie_only_if_that_is_elsewhere(text, device, shown):
+    assert without_device(text, device) == shown

@@ -125,3 +125,23 @@ def test_torch_is_fresh_on_each_page_and_never_in_the_builder(tmp_path):
     }
     assert len(shown) == 1
     assert "torch.float32, True, False" in shown.pop()
+
+
+ON_A_DEVICE = ("import torch\ntorch.ones(2, 3)", ">>> torch.ones(2, 3)\ntensor(..., size=(2, 3))")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preload", [(), ("torch",)], ids=["loaded by the page", "preloaded"])
+def test_pages_compute_on_the_device_that_the_environment_names(project, monkeypatch, preload):
+    """`meta` is a device that every torch has."""
+    settings = {"preload": preload, "environment": ("BOOK_DEVICE",)}
+    monkeypatch.setenv("BOOK_DEVICE", "meta")
+    run = project.run(*ON_A_DEVICE, claims=[("torch.ones(1).is_meta", 2)], **settings)
+    assert run.device == "meta"
+    assert [output.data for output in run.blocks[0].outputs] == ["tensor(..., size=(2, 3))"]
+    assert run.blocks[1].examples[0].got == run.blocks[1].examples[0].want
+    assert run.values["torch.ones(1).is_meta", 2].data is True
+    monkeypatch.setenv("BOOK_DEVICE", "cpu")
+    assert project.run("import torch\ntorch.ones(1).device", **settings).blocks[0].outputs[
+        0
+    ].data == ("device(type='cpu')")

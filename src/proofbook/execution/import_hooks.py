@@ -44,6 +44,16 @@ def seed() -> None:
     after_import({"numpy": _seed_numpy, "torch": _seed_torch})
 
 
+def compute_on(device: str) -> None:
+    """Have torch make its tensors on a device: from now on if it is loaded, else from its import.
+
+    Args:
+        device: As torch names it; `cpu` leaves torch as it is.
+    """
+    if device != "cpu":
+        after_import({"torch": lambda torch: torch.set_default_device(device)})
+
+
 def announce_native_reads() -> None:
     """Make safetensors, whose reader is not Python's, raise the audit event of an opened file."""
     after_import({"safetensors._safetensors_rust": _announce_safe_open})

@@ -166,6 +166,7 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
         "root": str(settings.root),
         "cache": str(settings.cache),
         "timeout": settings.timeout,
+        "device": settings.device,
         "environment": settings.child_environment(),
         "blocks": [dump(block) for block in chapter.blocks],
         "claims": list(claims),

@@ -16,6 +16,7 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from proofbook.execution import display
@@ -25,13 +26,18 @@ from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
 from proofbook.execution.tracebacks import failure_of, last_line
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
+from proofbook.text import without_device
 
 
 class Session:
     """A fresh `__main__`, the blocks that run in it, and the claims that wait for their names."""
 
     def __init__(
-        self, blocks: Sequence[Block], claims: Sequence[tuple[str, int]], capture: Capture
+        self,
+        blocks: Sequence[Block],
+        claims: Sequence[tuple[str, int]],
+        capture: Capture,
+        device: str = "cpu",
     ) -> None:
         main = types.ModuleType("__main__")
         sys.modules["__main__"] = main
@@ -40,6 +46,7 @@ class Session:
         self._blocks = blocks
         self._claims = list(claims)
         self._capture = capture
+        self._device = device
         self._slicer = Slicer(SEED, is_own)
         self._draws: list[tuple[int, str]] = []
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
@@ -65,9 +72,17 @@ class Session:
             failure = failure_of(error, filename)
         text = self._capture.take()
         printed = [Output("stdout", text)] if text else []
+        outputs = tuple(self._told(output) for output in (*printed, *shown))
         seconds = time.perf_counter() - started
         payload = ("", "") if failure else self._slicer.add(block, self._draws)
-        return BlockResult((*printed, *shown), tuple(examples), failure, seconds, payload)
+        return BlockResult(outputs, tuple(examples), failure, seconds, payload)
+
+    def _told(self, output: Output) -> Output:
+        """An output as it reads on every device; markup is left alone."""
+        plain = without_device(output.plain, self._device)
+        if output.kind in ("html", "svg"):
+            return replace(output, plain=plain)
+        return replace(output, data=without_device(output.data, self._device))
 
     def ready(self, done: int) -> list[tuple[str, int]]:
         """Take the waiting claims whose turn has come now that `done` blocks have run.
@@ -147,7 +162,7 @@ class Session:
             try:
                 with self._watching_draws(number):
                     exec(self._compile_example(example, filename), self.names)
-                got = self._capture.take()
+                got = without_device(self._capture.take(), self._device)
             except BaseException as error:
                 if example.exc_msg is None:
                     raise

@@ -58,6 +58,7 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     import_hooks.compile_project_from_source()
     dependencies = Dependencies(request["root"], request["cache"])
     import_hooks.seed()
+    import_hooks.compute_on(request["device"])
     # plt.show() has nothing to do: figures that are open at the end of a block are shown.
     warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
     faulthandler.enable(replies)
@@ -83,7 +84,9 @@ def _run(
             tell(value=[text, place, dump(session.evaluate(text, done))])
 
     blocks = [Block(**block) for block in request["blocks"]]
-    session = Session(blocks, [(text, place) for text, place in request["claims"]], capture)
+    session = Session(
+        blocks, [(text, place) for text, place in request["claims"]], capture, request["device"]
+    )
     evaluate(0)
     for index, block in enumerate(blocks):
         limit(block.timeout or request["timeout"], begin=index)
