@@ -3,9 +3,11 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [
@@ -52,6 +54,32 @@ def test_links_of_the_readme_lead_somewhere():
     assert links
     missing = [link for link in links if not (ROOT / link).exists()]
     assert not missing
+
+
+def test_what_it_takes_is_said_before_anything_is_installed():
+    """And the disk that the environment takes is no more than that."""
+    recipe = (ROOT / "Makefile").read_text().partition("$(READY): ")[2]
+    before, install, _ = recipe.partition("pip install")
+    readme = (ROOT / "README.md").read_text()
+    for said in ("2.5 GB of disk", "4 GB of free memory", "10 minutes on two cores"):
+        assert install
+        assert said in before
+        assert said in " ".join(readme.split())
+    files = (path for path in Path(sys.prefix).rglob("*") if path.is_file(follow_symlinks=False))
+    assert sum(path.stat().st_size for path in files) < 2.5e9
+
+
+def test_each_hook_of_pre_commit_can_run():
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    hooks = [hook for repository in config["repos"] for hook in repository["hooks"]]
+    for hook in hooks:
+        tool = Path(hook["entry"].split()[0])
+        assert tool.parent == Path(".venv/bin")
+        help_text = subprocess.run(
+            [Path(sys.executable).with_name(tool.name), "--help"], capture_output=True, check=False
+        )
+        assert help_text.returncode == 0, hook["id"]
+    assert {hook["id"] for hook in hooks} == {"ruff-format", "ruff-check", "mypy", "proofbook"}
 
 
 def test_too_old_a_python_is_named_in_the_message(tmp_path):

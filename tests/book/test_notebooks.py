@@ -29,7 +29,7 @@ THERE = {"metadata": {"path": str(ROOT)}}
 
 @pytest.fixture(scope="module")
 def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelSpecManager]:
-    preload = load(ROOT / "mkdocs.yml").running.preload
+    preload = load(ROOT / "mkdocs.yml").preload
     with kernels(tmp_path_factory.mktemp("kernels"), ROOT, preload) as found:
         yield found
 
