@@ -130,23 +130,23 @@ class Settings(Options):
         return next((os.environ[name] for name in names if os.environ.get(name)), "cpu")
 
     def name(self, file: Path) -> str:
-        """A file as the author would name it."""
+        """Name a file as the author would."""
         file, root = file.resolve(), self.root
         return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
     def packages(self) -> list[str]:
-        """The packages that a page may speak of without importing them: preloaded or its own."""
+        """Return the packages that a page may name without importing them: preloaded or its own."""
         folders = [folder for folder in self.source_folders if folder.is_dir()]
         files = [path for folder in folders for path in folder.iterdir()]
         own = sorted(path.stem for path in files if not path.name.startswith(("_", ".")))
         return list(dict.fromkeys([*(name.partition(".")[0] for name in self.preload), *own]))
 
     def watched_environment(self) -> Mapping[str, str | None]:
-        """The variables on which results depend."""
+        """Return the variables on which results depend."""
         return {name: os.environ.get(name) for name in self.environment}
 
     def child_environment(self) -> dict[str, str]:
-        """The environment of a page: the builder's, made the same wherever the book is built.
+        """Return the environment of a page: the builder's, made the same everywhere.
 
         Pages side by side share the CPUs: with a thread a CPU each, they would fight for them.
         """
@@ -196,7 +196,10 @@ def make(
     edit_uri: str = "",
     **site: Any,
 ) -> Settings:
-    """Settings from the author's options and what the site says; an empty option is not given."""
+    """Make settings of the author's options and what the site says.
+
+    An empty option is not given.
+    """
     known = {one.name: options.get(one.name) for one in fields(Options)}
     given = {name: value for name, value in known.items() if value}
     for name, value in given.items():
@@ -212,7 +215,7 @@ def make(
 
 
 def source_url(repo_url: str, edit_uri: str) -> str:
-    """The address of lines in a file of a repository, on the branch that `edit_uri` names."""
+    """Return the address of lines in a repository, on the branch that `edit_uri` names."""
     host = next((name for name in HOSTS if f"//{name}/" in repo_url), None)
     if host is None:
         return ""
@@ -221,7 +224,7 @@ def source_url(repo_url: str, edit_uri: str) -> str:
 
 
 def with_added(names: Iterable[str]) -> list[str]:
-    """A book's extensions with those that proofbook adds, each once, proofbook itself apart."""
+    """Add proofbook's extensions to a book's, each once, proofbook itself apart."""
     given = [name for name in names if name != "proofbook"]
     short = {name.removeprefix("markdown.extensions.") for name in given}
     return list(dict.fromkeys([*given, *(name for name in ADDED_EXTENSIONS if name not in short)]))

@@ -12,17 +12,17 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def readable(text: str) -> str:
-    """A text without a terminal's commands; what else no page can hold stands there escaped."""
+    """Drop a terminal's commands from a text; escape what else no page can hold."""
     return CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], ESCAPES.sub("", text))
 
 
 def encodable(text: str) -> str:
-    """A text that a file can hold: halves of characters stand there escaped."""
+    """Escape the halves of characters that no file can hold."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def clipped(text: str, size: int | None = None) -> str:
-    """A text, or the beginning of a long one and a note.
+    """Cut a long text, with a note.
 
     Args:
         text: The text.
@@ -35,7 +35,7 @@ def clipped(text: str, size: int | None = None) -> str:
 
 
 def without_device(text: str, device: str) -> str:
-    """A text in which tensors do not say that they lie on the device that the page computes on.
+    """Drop from the tensors of a text that they lie on the device that the page computes on.
 
     torch says so of every device but the CPU; a page reads the same on each, and its foot names it.
     """
@@ -44,10 +44,10 @@ def without_device(text: str, device: str) -> str:
 
 
 def shown(data: Any, limit: int = 200) -> str:
-    """A value as a reader should see it, cut where it is long."""
+    """Write a value as a reader should see it, cut where it is long."""
     return shortened(repr(data), limit)
 
 
 def shortened(text: str, limit: int = 200) -> str:
-    """A text, cut where it is long."""
+    """Cut a text where it is long."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -11,8 +12,6 @@ from pathlib import Path
 
 import pytest
 from mkdocs.config import load_config
-
-from browser import free_port
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/contributing.md"
@@ -25,8 +24,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """This project with chapters of its own, one of which says what is not so."""
-    for name in ("mkdocs.yml", "src", "overrides", "bench", "tests", "pyproject.toml"):
-        (tmp_path / name).symlink_to(ROOT / name)
+    for path in ROOT.iterdir():
+        if path.name[0] != "." and path.name not in ("docs", "site"):
+            (tmp_path / path.name).symlink_to(path)
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     if (ROOT / ".cache").is_dir():  # what was run before need not run again
         shutil.copytree(ROOT / ".cache", tmp_path / ".cache")
@@ -37,7 +37,9 @@ def copy(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def address(copy: Path) -> Iterator[str]:
-    port = free_port()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
     with (copy / "log").open("w") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],

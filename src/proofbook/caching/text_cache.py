@@ -30,7 +30,10 @@ class TextCache:
         self._is_new = False
 
     def get(self, *question: object) -> Any:
-        """The answer to a question, whose `repr` says all it depends on; None where none is."""
+        """Return the answer to a question, whose `repr` says all it depends on.
+
+        None where none is.
+        """
         answers = self._known()
         key = _key(question)
         if key not in answers:
@@ -62,7 +65,7 @@ class TextCache:
         return self._answers
 
     def _read(self) -> dict[str, Any]:
-        """What lies there, unless it was written half, or in another state of the world."""
+        """Return what lies there, unless it was written half, or in another state of the world."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             checksum, _, body = self._file.read_text(encoding="utf-8").partition("\n")
             stored = json.loads(body)

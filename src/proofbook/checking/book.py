@@ -54,7 +54,7 @@ class Book:
         self._checked: dict[str, Checked] = {}
 
     def __enter__(self) -> "Book":
-        """The book itself."""
+        """Return the book itself."""
         return self
 
     def __exit__(
@@ -97,7 +97,7 @@ class Book:
         return self._runner.run(chapters, progress, self.covers)
 
     def of(self, path: str, text: str) -> Checked:
-        """The result for a page whose text Markdown is now converting.
+        """Return the result for a page whose text Markdown is now converting.
 
         A text that differs from the one that was checked (a plugin may have changed it, or made
         the page) is checked now, unless there is nothing in it to check.
@@ -111,7 +111,7 @@ class Book:
         return known
 
     def _bare(self, path: str, text: str) -> Page | None:
-        """A page in which there is nothing to check; None where there is something."""
+        """Return a page in which there is nothing to check; None where there is something."""
         bare = self._bares.get(path)
         if bare is None or bare.source.text != text:
             source = read(text)
@@ -126,7 +126,7 @@ class Book:
         return list(self._checked.values())
 
     def find(self, text: str) -> tuple[str, str]:
-        """The path and the whole text of the file whose text, front matter apart, this is."""
+        """Find the path and the whole text of the file that has this text, front matter apart."""
         for file in sorted(self.settings.docs.rglob("*.md")):
             whole = normal(file.read_text(encoding="utf-8", errors="replace"))
             if text.strip() in (whole.strip(), split_front_matter(whole)[0].strip()):
@@ -134,7 +134,7 @@ class Book:
         return "<page>", text
 
     def name(self, file: Path) -> str:
-        """A file as the author would name it."""
+        """Name a file as the author would."""
         return self.settings.name(file)
 
     def _page(self, path: str, text: str) -> Page:

@@ -21,7 +21,7 @@ BOOLS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def says(text: str, value: Any) -> bool:
-    """Whether a text of the page reads as a value (JSON data, tensors as nested lists).
+    """Tell whether a text of the page reads as a value (JSON data, tensors as nested lists).
 
     Numbers compare at the precision written (`0.94`, `1.2e-6`, `30,522`, `94%` of one, `five`),
     shapes and lists item by item, strings exactly, truth as `True` or `yes`.
@@ -56,7 +56,7 @@ def _number_says(text: str, value: int | float) -> bool:
 
 
 def _within_half(number: Decimal, unit: Decimal, value: float) -> bool:
-    """Whether a number written to this unit is the rounding of a value."""
+    """Tell whether a number written to this unit is the rounding of a value."""
     if value != value or value in (float("inf"), float("-inf")):
         return False
     exact = Decimal(value)
@@ -64,7 +64,7 @@ def _within_half(number: Decimal, unit: Decimal, value: float) -> bool:
 
 
 def number_from_words(text: str) -> int | None:
-    """The number that English words name, such as `twenty-one` or `two hundred and five`."""
+    """Return the number that English words name, such as `twenty-one` or `two hundred and five`."""
     total = group = 0
     seen = False
     for word in re.split(r"[\s-]+", text.lower().replace(" and ", " ")):
@@ -97,7 +97,7 @@ def words_from_number(number: int) -> str:
 
 
 def _parse_list(text: str) -> list[Any] | None:
-    """A list or shape as written, with its items as texts: `[1, 5]`, `(1, 5)`, `1 × 5`."""
+    """Return a list or shape as written, with its items as texts: `[1, 5]`, `(1, 5)`, `1 × 5`."""
     text = re.sub(r"^(?:torch\.Size|tensor|array)\((.*)\)$", r"\1", text.strip(), flags=re.DOTALL)
     if not text.startswith(("[", "(")):
         text = f"[{text.replace('×', ',')}]"
@@ -147,7 +147,7 @@ def _unquoted(text: str) -> str:
 
 
 def prints(want: str, got: str) -> bool:
-    """Whether an output as the page writes it is the output that came.
+    """Tell whether an output as the page writes it is the output that came.
 
     Runs of white space count as one blank, and none beside brackets and commas. A float is right
     when it is the rounding of the printed one to the digits written; all else must be equal.
@@ -162,7 +162,7 @@ def prints(want: str, got: str) -> bool:
 
 
 def same_but_numbers(want: str, got: str) -> bool:
-    """Whether two outputs differ in nothing but numbers and white space."""
+    """Tell whether two outputs differ in nothing but numbers and white space."""
     return PRINTED.split(_settled(want)) == PRINTED.split(_settled(got))
 
 

@@ -30,7 +30,7 @@ def judge(page: Page, run: Run) -> list[Problem]:
 
 
 def _page_problem(page: Page, failure: Failure, failed_block: int | None) -> Problem:
-    """A page that died as a whole, at the block that was running."""
+    """Blame the block that was running for a page that died as a whole."""
     path = page.chapter.path
     if failed_block is None:
         return Problem(path, 1, failure.reason, "", failure.detail)
@@ -40,7 +40,7 @@ def _page_problem(page: Page, failure: Failure, failed_block: int | None) -> Pro
 
 
 def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem]:
-    """What a block did that its chapter does not say."""
+    """List what a block did that its chapter does not say."""
     problems = []
     for example in result.examples:
         if not prints(example.want, example.got):
@@ -57,7 +57,7 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
 
 
 def difference(one: str, other: str) -> str:
-    """How two texts differ, line by line; of long ones, what comes where they begin to differ."""
+    """Say how two texts differ, line by line; of long ones, from where they begin to differ."""
     lines, others = one.splitlines(), other.splitlines()
     longest = max(len(lines), len(others))
     head = []
@@ -80,7 +80,7 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def claim_problems(path: str, claim: Claim, run: Run) -> list[Problem]:
-    """What of a claim is not so."""
+    """List what of a claim is not so."""
     problems = []
     for expression in claim.expressions:
         value = run.values.get((expression, claim.place), Value())

@@ -32,7 +32,7 @@ def again(
 
 
 def compared(checked: Checked, second: Run) -> list[Problem]:
-    """What of a page that passed is not so in its second run, or is not the same."""
+    """List what of a page that passed is not so in its second run, or is not the same."""
     chapter = checked.page.chapter
     problems = [
         replace(problem, message=f"in a second run: {problem.message}")

@@ -65,7 +65,7 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _extent(node: ast.AST) -> tuple[int, int]:
-    """The first and the last line of a statement."""
+    """Return the first and the last line of a statement."""
     assert isinstance(node, ast.stmt)
     assert node.end_lineno is not None
     decorators = node.decorator_list if isinstance(node, Definition) else []
@@ -73,7 +73,7 @@ def _extent(node: ast.AST) -> tuple[int, int]:
 
 
 def _only(node: ast.AST, lines: list[str], text: str, target: str) -> tuple[int, int]:
-    """The lines of the one innermost statement with a text in it."""
+    """Return the lines of the one innermost statement with a text in it."""
     holding = []
     for statement in ast.walk(node):
         if isinstance(statement, ast.stmt):
@@ -103,7 +103,7 @@ def _module_file(module: str, folders: Sequence[Path]) -> Path:
 
 
 def _defined(node: ast.AST, name: str) -> ast.stmt | None:
-    """The last statement of a body that binds a name."""
+    """Return the last statement of a body that binds a name."""
     found = None
     for statement in getattr(node, "body", []):
         if isinstance(statement, Definition):

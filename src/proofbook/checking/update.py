@@ -19,7 +19,7 @@ from proofbook.parsing.source import edited, read
 
 
 def updated(text: str, checked: Checked) -> str:
-    """The text of a chapter with its outputs and claims as the run gave them.
+    """Return the text of a chapter with its outputs and claims as the run gave them.
 
     Only what differs is touched. What cannot be rewritten (a `holds`, a failing block) stays, and
     a later check reports it.
@@ -75,7 +75,7 @@ def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool
 
 
 def reprinted(want: str, got: str) -> str:
-    """An output with as many digits as the page writes, where only numbers differ."""
+    """Return an output with as many digits as the page writes, where only numbers differ."""
     if not same_but_numbers(want, got):
         return got
     numbers = iter(PRINTED.findall(got))
@@ -83,7 +83,7 @@ def reprinted(want: str, got: str) -> str:
 
 
 def _like(want: str, got: str) -> str:
-    """A printed number with the digits that another is written with."""
+    """Return a printed number with the digits that another is written with."""
     mantissa, exponent, _ = want.partition("e")
     digits = len(mantissa.partition(".")[2])
     if prints(want, got):
@@ -94,7 +94,7 @@ def _like(want: str, got: str) -> str:
 
 
 def rewritten(text: str, value: Any) -> str:
-    """A value in the style of the text that stands there: words, digits, separators, brackets."""
+    """Write a value in the style of the text there: words, digits, separators, brackets."""
     if isinstance(value, bool):
         words = ("yes", "no") if text.lower() in ("yes", "no") else ("True", "False")
         word = words[0] if value else words[1]
@@ -147,7 +147,7 @@ def _leaf(sample: str, value: Any) -> str:
 
 
 def _in_markup(markup: str, old: str, new: str) -> str:
-    """New text within the marks of code or emphasis that surround the old."""
+    """Put new text within the marks of code or emphasis that surround the old."""
     if markup.count(old) == 1:
         return markup.replace(old, new)
     marks = re.match(r"[`*_]*", markup)

@@ -60,7 +60,7 @@ def candidates(
 
 
 def _prose(source: SourceText) -> str:
-    """The text with all but its prose made blank."""
+    """Return the text with all but its prose made blank."""
     text, at = source.text, 0
     for start, end in [*source.prose, (len(text), len(text))]:
         text, at = blank(text, at, start), end
@@ -68,7 +68,7 @@ def _prose(source: SourceText) -> str:
 
 
 def _without(text: str, span: Span, names: re.Pattern[str]) -> str:
-    """A claim is a sign in the text; of a literal the target stays."""
+    """Leave a sign in the text for a claim; of a literal the target stays."""
     if not span.reason:
         said = names.sub("", span.text)
         numeric = NUMERAL.search(said) or NUMBER_WORD.search(said)
@@ -99,14 +99,14 @@ def _in_sentence(text: str, first: int, last: int) -> Iterator[tuple[int, int, s
 
 
 def _trimmed(match: re.Match[str]) -> tuple[int, int]:
-    """A numeral without the punctuation around it."""
+    """Return a numeral without the punctuation around it."""
     core = re.search(r"[\w.+−-].*[\w%‰°′″×]|\w", match[0])
     start, end = core.span() if core else (0, len(match[0]))
     return match.start() + start, match.start() + end
 
 
 def _placed(found: list[Candidate], alternative: list[tuple[int, int]]) -> Iterator[Candidate]:
-    """The same, saying which stand in the text of a picture."""
+    """Say of each whether it stands in the text of a picture."""
     for one in found:
         within = any(start <= one.start < end for start, end in alternative)
         yield Candidate(one.start, "alternative text" if within else one.kind, one.text)

@@ -125,7 +125,7 @@ def _kind(code: Inline, checked: Checked, settings: Settings) -> str:
 
 
 def _is_quoted(code: str, checked: Checked) -> bool:
-    """Whether code stands in what ran, in what is shown from the source, or in what came out."""
+    """Tell whether code stands in what ran, in a source that is shown, or in what came out."""
     found = re.compile(rf"(?<!\w){re.escape(code)}(?!\w)")
     return any(found.search(" ".join(text.split())) for text in _ran_or_came_out(checked))
 

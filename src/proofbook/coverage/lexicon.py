@@ -59,7 +59,7 @@ EXEMPT = (IDIOMS, YEARS, CITATIONS, VERSIONS)
 
 
 def named(names: tuple[str, ...]) -> re.Pattern[str]:
-    """What matches any of some names as whole words, the longest first."""
+    """Compile what matches any of some names as whole words, the longest first."""
     ordered = sorted(names, key=len, reverse=True)
     either = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in ordered)
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if names else r"(?!)")

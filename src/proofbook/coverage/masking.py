@@ -24,18 +24,18 @@ NUMBER_ALONE = re.compile(r"[\s\d.,%+−-]*\d[\s\d.,%+−-]*(?:\\%)?\s*")
 
 
 def blank(text: str, start: int, end: int, filler: str = BLANK) -> str:
-    """A text with a stretch made blank, line breaks apart; it may begin with another sign."""
+    """Make a stretch of a text blank, line breaks apart; it may begin with another sign."""
     blanks = re.sub(r"[^\n]", BLANK, text[start:end])
     return f"{text[:start]}{filler}{blanks[1:]}{text[end:]}" if blanks else text
 
 
 def blank_all(text: str, pattern: re.Pattern[str]) -> str:
-    """A text with all that matches made blank."""
+    """Make all that matches blank."""
     return pattern.sub(_blanks, text)
 
 
 def words_alone(text: str, maths: bool) -> str:
-    """A prose with its links' targets, tags, formulas and list numbers made blank.
+    """Make the targets of links, tags, formulas and list numbers of a prose blank.
 
     Args:
         text: The prose, claims and inline code made blank already.
@@ -66,13 +66,13 @@ def _blanks(match: re.Match[str]) -> str:
 
 
 def _formula(match: re.Match[str]) -> str:
-    """A formula is blank; a mere number is no formula."""
+    """Make a formula blank; a mere number is no formula."""
     inner = next((group for group in match.groups() if group), "")
     return match[0] if NUMBER_ALONE.fullmatch(inner) else _blanks(match)
 
 
 def _tag(match: re.Match[str]) -> str:
-    """A tag is blank but for its texts."""
+    """Make a tag blank but for its texts."""
     kept = [m.span(m.lastindex or 0) for m in TEXT_ATTRIBUTE.finditer(match[0])]
     return "".join(
         letter if letter == "\n" or any(a <= at < b for a, b in kept) else BLANK
@@ -87,7 +87,7 @@ def _without_item_numbers(text: str) -> str:
 
 
 def _without_row_numbers(text: str) -> str:
-    """A cell that begins a row numbers it where it is one more than that of the row above."""
+    """Make the numbers of rows blank: cells that begin a row, each one more than the one above."""
     rows = list(ROW.finditer(text))
     for above, row in pairwise(rows):
         between = text[above.end() : row.start()]

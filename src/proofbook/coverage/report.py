@@ -10,18 +10,18 @@ HEAD = ("page", "candidates", "covered", "exempt", "uncovered", "share")
 
 
 def is_whole(pages: Sequence[Coverage]) -> bool:
-    """Whether nothing is left uncovered, and not too much is exempt."""
+    """Tell whether nothing is left uncovered, and not too much is exempt."""
     return _total(pages).uncovered == () and not has_too_many_exempt(pages)
 
 
 def has_too_many_exempt(pages: Sequence[Coverage]) -> bool:
-    """Whether more is exempt than may be."""
+    """Tell whether more is exempt than may be."""
     total = _total(pages)
     return total.exempt > LARGEST_SHARE * total.candidates
 
 
 def report(pages: Sequence[Coverage]) -> str:
-    """A line for each thing that is not covered, then a table."""
+    """Write a line for each thing that is not covered, then a table."""
     lines = [
         f"{page.path}:{line}: {kind}: {text}"
         for page in pages
@@ -42,7 +42,7 @@ def _total(pages: Sequence[Coverage]) -> Coverage:
 
 
 def _row(page: Coverage) -> tuple[str, ...]:
-    """The share is of what is covered or exempt; it is rounded down, so that 100 % is all."""
+    """Give the share of what is covered or exempt, rounded down, so that 100 % is all."""
     left = len(page.uncovered)
     share = 100 * (page.candidates - left) // page.candidates if page.candidates else 100
     counts = page.candidates, page.covered, page.exempt, left

@@ -83,7 +83,7 @@ class Reader:
     def read(
         self, index: int, block: Block, draws: Sequence[tuple[int, str]]
     ) -> Iterator[Statement]:
-        """The statements of a block; a prompt of a doctest is one.
+        """Yield the statements of a block; a prompt of a doctest is one.
 
         Args:
             index: Which block of the page it is.
@@ -148,13 +148,13 @@ class Reader:
         return changes - self.callables, far - self.callables
 
     def _filled(self, tree: ast.stmt) -> set[str]:
-        """What was made from nothing is there to be filled by the calls of a loop that get it."""
+        """Follow what was made from nothing into the calls of a loop that fill it."""
         loops = (node for node in ast.walk(tree) if isinstance(node, LOOPS))
         calls = (node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
         return self.hollow & set().union(*map(_roots_of_arguments, calls))
 
     def _changed_by_bare_call(self, call: ast.Call, *, drew: bool) -> set[str]:
-        """A call whose value is not used is there for what it changes."""
+        """Take a call whose value is not used for one that changes something."""
         if isinstance(call.func, ast.Name):
             return set() if call.func.id in HARMLESS else _roots_of_arguments(call)
         root = _root(call.func)
@@ -164,7 +164,7 @@ class Reader:
 
 
 def _names(tree: ast.stmt) -> tuple[set[str], set[str]]:
-    """The names that a statement binds, and those that it reads, in functions too."""
+    """Return the names that a statement binds, and those that it reads, in functions too."""
     table = symtable.symtable(ast.unparse(tree), "<statement>", "exec")
     symbols = table.get_symbols()
     binds = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
@@ -211,7 +211,7 @@ def _globals(table: symtable.SymbolTable) -> Iterator[str]:
 
 
 def _root(node: ast.expr) -> set[str]:
-    """The name that a chain of attributes, items and calls begins with."""
+    """Return the name that a chain of attributes, items and calls begins with."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         node = node.func if isinstance(node, ast.Call) else node.value
     return {node.id} if isinstance(node, ast.Name) else set()

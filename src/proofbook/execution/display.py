@@ -48,7 +48,10 @@ def _show_value(value: Any, prefix: str) -> Output:
 
 
 def _plain(value: Any) -> str:
-    """The repr of what is shown as markup; one that would be an address in memory is a name."""
+    """Return the repr of what is shown as markup.
+
+    One that would be an address in memory is a name.
+    """
     kind = type(value)
     if kind.__repr__ is object.__repr__:
         return f"<{kind.__name__}>"

@@ -93,7 +93,7 @@ def randomness_kept() -> Iterator[None]:
 
 
 def random_states() -> dict[str, object]:
-    """The state of each global random generator that is loaded, to be compared."""
+    """Return the state of each global random generator that is loaded, to be compared."""
     states: dict[str, object] = {"random": random.getstate()}
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and hasattr(numpy, "random"):

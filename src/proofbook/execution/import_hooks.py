@@ -33,7 +33,7 @@ def compile_project_from_source() -> None:
 
 
 def is_own(package: str) -> bool:
-    """Whether a package that is loaded is the project's own, and not an installed one."""
+    """Tell whether a package that is loaded is the project's own, and not an installed one."""
     path = getattr(sys.modules.get(package), "__file__", None)
     return path is not None and not is_installed(path)
 

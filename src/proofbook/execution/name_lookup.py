@@ -42,7 +42,7 @@ def _exists(name: str, roots: Sequence[object], parameters: Set[str]) -> bool:
 
 
 def _holders(page: Mapping[str, object], packages: Iterable[object]) -> Iterator[object]:
-    """What the page imported, where that comes from, what it made, and the project's modules."""
+    """Yield what the page imported and from where, what it made, and the project's modules."""
     yield from packages
     seen: set[int] = set()
     for name, value in page.items():
@@ -59,7 +59,7 @@ def _holders(page: Mapping[str, object], packages: Iterable[object]) -> Iterator
 
 
 def _member(holder: object, name: str) -> tuple[object] | None:
-    """A member in a tuple of its own, since it may be None."""
+    """Return a member in a tuple of its own, since it may be None."""
     try:
         return (getattr(holder, name),)
     except BaseException:  # whatever a lazy attribute raises, it leads nowhere
@@ -76,7 +76,7 @@ def _leads(start: object, rest: list[str]) -> bool:
 
 
 def _parameters(holder: object) -> set[str]:
-    """The parameters of a function, of a class, of its methods, or of a module's public members."""
+    """Return the parameters of a function, of a class and its methods, or of a module's members."""
     members = [holder]
     if isinstance(holder, type):
         members += [value for value in vars(holder).values() if inspect.isfunction(value)]
@@ -107,7 +107,7 @@ def _is_module_or_member(first: str, rest: list[str]) -> bool:
 
 
 def _is_module(name: str) -> bool:
-    """Whether a module could be imported; for a bare word of the prose none is run."""
+    """Tell whether a module could be imported; for a bare word of the prose none is run."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError):

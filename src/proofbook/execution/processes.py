@@ -35,11 +35,13 @@ class Child(ABC):
         self.replies = replies
 
     def send(self, request: bytes) -> None:
+        """Write a request; a page that has died does not hear it."""
         with contextlib.suppress(BrokenPipeError):
             self._requests.write(request)
             self._requests.flush()
 
     def kill(self) -> None:
+        """End the process, with all that it has started."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._group, signal.SIGKILL)
@@ -49,6 +51,7 @@ class Child(ABC):
         """Return how the process ended, where its last words did not say so."""
 
     def close(self) -> None:
+        """Close what leads to the process."""
         with contextlib.suppress(BrokenPipeError):
             self._requests.close()
         self.replies.close()
@@ -77,13 +80,16 @@ class Spawned(Child):
         super().__init__(self._process.pid, requests, replies)
 
     def kill(self) -> None:
+        """End the process, with all that it has started."""
         super().kill()
         self._process.kill()
 
     def exit_code(self) -> int | None:
+        """Return how the process ended, where its last words did not say so."""
         return self._process.wait()
 
     def close(self) -> None:
+        """Close what leads to the process."""
         super().close()
         self._process.wait()
 
@@ -114,9 +120,15 @@ class ForkServer:
         return otherwise
 
     def has_died(self) -> bool:
+        """Tell whether the server came up and is no longer there."""
         return self.trouble is None and self._process.poll() is not None
 
     def fork(self) -> "Forked":
+        """Start a page.
+
+        Raises:
+            StartError: the server could not preload what it should, or has died.
+        """
         if self.trouble:
             raise StartError(self.trouble)
         theirs_in, ours_out = os.pipe()
@@ -133,6 +145,7 @@ class ForkServer:
         return forked
 
     def close(self) -> None:
+        """Close what leads to the process."""
         self._answers.close()
         self._door.close()
         self._process.kill()
@@ -143,4 +156,5 @@ class Forked(Child):
     """A page in a child of the fork server."""
 
     def exit_code(self) -> int | None:
+        """Return how the process ended, where its last words did not say so."""
         return None  # the fork server would have said so, but it has died

@@ -78,7 +78,7 @@ class Session:
         return BlockResult(outputs, tuple(examples), failure, seconds, payload)
 
     def _told(self, output: Output) -> Output:
-        """An output as it reads on every device; markup is left alone."""
+        """Return an output as it reads on every device; markup is left alone."""
         plain = without_device(output.plain, self._device)
         if output.kind in ("html", "svg"):
             return replace(output, plain=plain)

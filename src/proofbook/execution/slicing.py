@@ -36,7 +36,7 @@ class Slicer:
         self._count = 0
 
     def add(self, block: Block, draws: Sequence[tuple[int, str]]) -> tuple[str, str]:
-        """What must run before the next block of the page, and its own code without imports.
+        """Return what must run before the next block of the page, and its own code without imports.
 
         Together they are the program.
         """
@@ -59,7 +59,7 @@ class Slicer:
 
 
 def _needed(page: list[Statement], block: int) -> list[Statement]:
-    """The statements that the block depends on, itself included."""
+    """Return the statements that the block depends on, itself included."""
     later = {name: s.reads for s in page if s.defines for name in s.binds}
     makers = _makers(page)
     wanted: set[str] = set()
@@ -100,7 +100,7 @@ def _makers(page: list[Statement]) -> dict[str, set[str]]:
 
 
 def program(before: str, code: str) -> str:
-    """The two parts of a payload as one text."""
+    """Return the two parts of a payload as one text."""
     return _apart([part for part in (before, code) if part]) + "\n"
 
 
@@ -125,7 +125,10 @@ def _joined(group: list[Statement]) -> str:
 
 
 def _sorted_imports(lines: Sequence[str], is_own: Callable[[str], bool]) -> list[str]:
-    """Imports as isort groups them: Python's own, the installed, the project's; none twice."""
+    """Return imports as isort groups them: Python's own, the installed, the project's.
+
+    None twice.
+    """
     groups: dict[int, set[str]] = {}
     members: dict[tuple[int, str], set[str]] = {}
     for line in lines:

@@ -39,7 +39,10 @@ log = logging.getLogger("mkdocs.plugins.proofbook")
 
 
 def _schema(kind: Any) -> options.BaseConfigOption[Any]:
-    """What MkDocs calls an option of this type; what is not given is `None`, and `make` knows."""
+    """Return what MkDocs calls an option of this type.
+
+    What is not given is `None`, and `make` knows.
+    """
     if is_dataclass(kind):
         parts = get_type_hints(kind).items()
         return options.SubConfig(*((name, _schema(part)) for name, part in parts))
@@ -212,7 +215,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return url
 
     def _offer(self, page: Page) -> Callable[[str, str], str]:
-        """Puts files beside a page."""
+        """Return what puts files beside a page."""
 
         def url(name: str, text: str) -> str:
             target = (PurePosixPath(page.file.dest_uri).parent / name).as_posix()

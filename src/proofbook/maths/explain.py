@@ -49,7 +49,7 @@ class Table:
     indexed: Mapping[Key, Mapping[str, Symbol]]
 
     def find(self, part: Element, page: str) -> Symbol | None:
-        """The symbol that a part of a formula is, on this page."""
+        """Return the symbol that a part of a formula is, on this page."""
         places = [self.exact.get(look(part))]
         if part.tag in ("msub", "msubsup") and len(part):
             places.append(self.indexed.get(without_index(part)))
@@ -60,7 +60,7 @@ class Table:
 
 
 def look(part: Element) -> Key:
-    """What tells a part of a formula from others: rows of one, and transposition, do not."""
+    """Return what tells a part of a formula from others: rows of one, and transposition, do not."""
     inside = tuple(look(child) for child in part if child.tag != "mspace")
     if part.tag in ("mrow", "math"):
         inside = tuple(one for one in inside if one != TRANSPOSED)
@@ -72,7 +72,7 @@ def look(part: Element) -> Key:
 
 
 def has_index(part: Element) -> bool:
-    """Whether what stands below a letter says which one, as in x_i, and not of which kind."""
+    """Tell whether what stands below a letter says which one, as in x_i, and not of which kind."""
     if part.tag not in ("msub", "msubsup"):
         return False
     letters = {one.text for one in part[1].iter("mi")}
@@ -80,14 +80,14 @@ def has_index(part: Element) -> bool:
 
 
 def without_index(part: Element) -> Key:
-    """The look of a part with whatever index."""
+    """Return the look of a part with whatever index."""
     tag, text, inside = look(part)
     return tag, text, (inside[0], *inside[2:])
 
 
 @lru_cache(maxsize=8)
 def read_table(file: Path, page: str, mtime_ns: int) -> Table:
-    """The table of a page, read once as long as it stays as it is."""
+    """Return the table of a page, read once as long as it stays as it is."""
     known = {one.key: one for one in read_symbols(file.read_text(encoding="utf-8"), page)}
     exact: dict[Key, dict[str, Symbol]] = {}
     indexed: dict[Key, dict[str, Symbol]] = {}
@@ -133,7 +133,7 @@ class SymbolsTreeprocessor(Treeprocessor):
         Explainer(table, page, values).explain(root)
 
     def _renderer(self) -> Any:
-        """The renderer of the page that is converted, if it is checked."""
+        """Return the renderer of the page that is converted, if it is checked."""
         extensions = getattr(self.md, "registeredExtensions", ())
         marking = next((one for one in extensions if isinstance(one, MarkingExtension)), None)
         renderer = marking.renderer if marking and marking.converting is self.md else None
@@ -141,7 +141,7 @@ class SymbolsTreeprocessor(Treeprocessor):
 
 
 def _values(checked: Any) -> dict[str, str]:
-    """What the page's symbols were in its run, as text."""
+    """Return what the page's symbols were in its run, as text."""
     values = {}
     for key, number in checked.page.symbols.items():
         claim = checked.page.chapter.claims[number]
@@ -216,7 +216,7 @@ class Explainer:
         link.append(math)
 
     def _list(self, symbols: list[Symbol]) -> Element:
-        """The symbols of a formula with what they mean, to be unfolded."""
+        """Return the symbols of a formula with what they mean, to be unfolded."""
         details = Element("details", {"class": "symbols", "data-search-exclude": ""})
         SubElement(details, "summary").text = "Symbols"
         items = SubElement(details, "dl")
@@ -236,5 +236,5 @@ def _formula(tex: str) -> Element:
 
 
 def _drawn(tex: str) -> Element:
-    """A formula of its own in each place."""
+    """Return a formula of its own in each place."""
     return copy.deepcopy(_formula(tex))

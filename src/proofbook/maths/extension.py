@@ -1,7 +1,7 @@
-"""Mathematics written in TeX and shown as MathML, made when the page is built: no script, no image.
+r"""Mathematics in TeX, shown as MathML that is made when the page is built: no script, no image.
 
-A Markdown extension of its own: `markdown_extensions: [proofbook.maths]` turns `$…$` and `\\(…\\)`
-into formulas in the line, `$$…$$`, `\\[…\\]` and `\\begin{…}` into displayed ones. With
+A Markdown extension of its own: `markdown_extensions: [proofbook.maths]` turns `$…$` and `\(…\)`
+into formulas in the line, `$$…$$`, `\[…\]` and `\begin{…}` into displayed ones. With
 `symbols: PAGE`, the formulas of a book are explained by the tables of that page; see
 `proofbook.maths.symbol_table`.
 """

@@ -35,7 +35,7 @@ def to_mathml(tex: str, display: bool = False) -> Element:
 
 
 def _check_source(tex: str) -> None:
-    """The library lets these pass and draws nonsense."""
+    """Refuse what the library lets pass and draws as nonsense."""
     depth = 0
     for brace in re.findall(r"(?<!\\)[{}]", tex.replace(r"\\", "")):
         depth += 1 if brace == "{" else -1

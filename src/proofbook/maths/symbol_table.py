@@ -40,7 +40,7 @@ class Symbol:
 
 
 def read_symbols(text: str, page: str) -> list[Symbol]:
-    """The rows of the tables on a page.
+    """Return the rows of the tables on a page.
 
     Args:
         text: The page.

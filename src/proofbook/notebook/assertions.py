@@ -38,7 +38,7 @@ def asserts(claim: Claim, run: Run) -> Iterator[tuple[int, str]]:
 
 
 def equality(expression: str, text: str, value: Any) -> str:
-    """The line that asserts that an expression gives what a text says.
+    """Return the line that asserts that an expression gives what a text says.
 
     Args:
         expression: The expression, as the author wrote it.
@@ -63,7 +63,7 @@ def equality(expression: str, text: str, value: Any) -> str:
 
 
 def without_word(expression: str) -> str:
-    """An expression with `a if condition else b` for each `word(condition, a, b)`."""
+    """Return an expression with `a if condition else b` for each `word(condition, a, b)`."""
     tree = _tree(expression)
     if not any(_is_word(node) for node in ast.walk(tree)):
         return expression.strip()
@@ -92,7 +92,10 @@ def _parts(call: ast.Call) -> list[ast.expr]:
 
 
 def _condition(expression: str, text: str) -> str:
-    """What must be true for `word(condition, "a", "b")` to give a text; "" for anything else."""
+    """Return what must be true for `word(condition, "a", "b")` to give a text.
+
+    "" for anything else.
+    """
     tree = _tree(expression)
     if not isinstance(tree, ast.Call) or not _is_word(tree):
         return ""
@@ -105,7 +108,7 @@ def _condition(expression: str, text: str) -> str:
 
 
 def _operand(expression: str, of_not: bool = False) -> str:
-    """An expression as it may stand beside `==`, or after `not`."""
+    """Return an expression as it may stand beside `==`, or after `not`."""
     tree = _tree(expression)
     negated = isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
     loose = LOOSE if not of_not else (*LOOSE, ast.UnaryOp)
@@ -137,7 +140,7 @@ def _number(expression: str, text: str, value: int | float) -> str:
 
 
 def _decimal(text: str) -> Decimal:
-    """The number that a text says, with the places that it writes."""
+    """Return the number that a text says, with the places that it writes."""
     number = Decimal(text.replace("−", "-").replace(",", "").removesuffix("%").strip())
     return number.scaleb(-2) if text.endswith("%") else number
 
@@ -149,7 +152,7 @@ def _formatted(expression: str, spec: str) -> str:
 
 
 def _listing(expression: str, text: str, value: list[Any]) -> str:
-    """Lists compare item by item, as lists, whatever sequence or tensor the expression gives."""
+    """Compare lists item by item, as lists, whatever sequence or tensor the expression gives."""
     leaves = list(_leaves(value))
     nested = any(isinstance(item, list) for item in value)
     if nested and not all(isinstance(row, list) and _is_flat(row) for row in value):
@@ -187,7 +190,7 @@ def _is_flat(items: list[Any]) -> bool:
 
 
 def _shown(value: Any, show: str) -> str:
-    """A list as Python source, its floats as the texts that they are compared as."""
+    """Return a list as Python source, its floats as the texts that they are compared as."""
     if isinstance(value, list):
         return f"[{', '.join(_shown(item, show) for item in value)}]"
     if isinstance(value, str):
@@ -203,7 +206,7 @@ def _gives_lists(tree: ast.expr) -> bool:
 
 
 def _is_text(tree: ast.expr) -> bool:
-    """Whether an expression gives a string, as far as its form tells."""
+    """Tell whether an expression gives a string, as far as its form tells."""
     match tree:
         case ast.JoinedStr() | ast.Constant(value=str()) | ast.Attribute(attr="__name__"):
             return True

@@ -15,12 +15,12 @@ Cell = dict[str, Any]
 
 
 def markdown(name: str, text: str) -> Cell:
-    """A cell of prose."""
+    """Make a cell of prose."""
     return {"cell_type": "markdown", "id": name, "metadata": {}, "source": _lines(text)}
 
 
 def code(name: str, source: str, outputs: Sequence[Cell] = (), tags: Sequence[str] = ()) -> Cell:
-    """A cell of code."""
+    """Make a cell of code."""
     return {
         "cell_type": "code",
         "execution_count": None,
@@ -32,12 +32,12 @@ def code(name: str, source: str, outputs: Sequence[Cell] = (), tags: Sequence[st
 
 
 def python_cell(name: str, source: str, result: BlockResult) -> Cell:
-    """The cell of a `python` block."""
+    """Make the cell of a `python` block."""
     return code(name, source, [_output(output) for output in result.outputs])
 
 
 def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
-    """The cells of a `pycon` block: one for each output, with the statements that lead to it."""
+    """Yield the cells of a `pycon` block: one for each output and the statements before it."""
     sources: list[str] = []
     number = 0
     for example in result.examples:
@@ -53,7 +53,7 @@ def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
 
 
 def _caught(source: str) -> str:
-    """A statement that is there to fail: its error is printed, and the notebook runs on."""
+    """Wrap a statement that is there to fail: its error is printed, and the notebook runs on."""
     return (
         f"try:\n{indent(source, '    ')}\n"
         'except Exception as error:\n    print(f"{type(error).__name__}: {error}")'

@@ -25,7 +25,7 @@ METADATA = {
 
 
 def notebook(checked: Checked, settings: Settings, about: Mapping[str, Any]) -> str:
-    """The notebook of a page that passed, as the text of its file; the same text each time.
+    """Write the notebook of a page that passed, as the text of its file; the same text each time.
 
     Args:
         checked: The page and its run.
@@ -42,7 +42,7 @@ class Notebooks:
         self._made: dict[str, tuple[tuple[Any, ...], Links, str]] = {}
 
     def of(self, checked: Checked, settings: Settings, about: Mapping[str, Any]) -> str:
-        """The notebook of a page that passed; see `notebook`."""
+        """Return the notebook of a page that passed; see `notebook`."""
         path = checked.page.chapter.path
         needed = requirements(checked.page.chapter, settings)
         things = checked.page, checked.run, checked.sources, settings, about["versions"], needed
@@ -66,7 +66,7 @@ def _text(checked: Checked, settings: Settings, about: Mapping[str, Any], links:
 
 
 def _head(checked: Checked, links: Links, about: Mapping[str, Any]) -> Iterator[Cell]:
-    """What this is, where the page is, and under what it was verified."""
+    """Say what this is, where the page is, and under what it was verified."""
     name = links.page.removesuffix(".md")
     title = title_of(links.settings.root / links.path) or name
     page = f"[{title}]({links.address})" if links.address else f"“{title}” (`{name}`)"
@@ -98,7 +98,7 @@ def _installing(checked: Checked, settings: Settings) -> Iterator[Cell]:
 
 
 def _start(checked: Checked) -> Iterator[Cell]:
-    """The state in which the page began, where a fresh kernel has another."""
+    """Set the state in which the page began, where a fresh kernel has another."""
     programs = [before for before, _ in (result.payload for result in checked.run.blocks)]
     lines: list[str] = []
     for module, seeding in SEEDS.values():
@@ -114,7 +114,7 @@ def _start(checked: Checked) -> Iterator[Cell]:
 
 
 def _ends_with_figures(checked: Checked) -> bool:
-    """Whether there are figures, and each is the value of its block, as their ids tell."""
+    """Tell whether there are figures, and each is the value of its block, as their ids tell."""
     shown = [
         f'id="block-{number}-figure' in output.data
         for number, result in enumerate(checked.run.blocks, start=1)
@@ -128,7 +128,7 @@ def _ends_with_figures(checked: Checked) -> bool:
 
 
 def _body(checked: Checked, links: Links, maths: bool) -> Iterator[Cell]:
-    """The page; what a claim says is asserted where it was checked, a section's claims together.
+    """Write the page, and assert what claims say where they were checked, a section's together.
 
     A block may change what the claims before it are about. So assertions come before the next
     block that runs, and no later than the next heading.

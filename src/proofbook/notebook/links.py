@@ -46,7 +46,7 @@ class Links:
         return self._absolute(self.page)
 
     def link(self, text: str, target: str, title: str = "", is_image: bool = False) -> str:
-        """A link as Markdown that holds anywhere.
+        """Return a link as Markdown that holds anywhere.
 
         Where the book has an address, a relative target becomes an absolute one. Where it has
         none, of a link its text is left, and the title of the page where the text does not say it.
@@ -64,7 +64,7 @@ class Links:
         return text if not name or name.casefold() in text.casefold() else f"{text} (“{name}”)"
 
     def still_hold(self) -> bool:
-        """Whether the titles that were asked for are what they were."""
+        """Tell whether the titles that were asked for are what they were."""
         return all(title_of(file) == title for file, title in self.titles.items())
 
     def _title(self, target: str) -> str:
@@ -86,7 +86,7 @@ class Links:
         return f"{base.rstrip('/')}/{served(name, self.settings.directory_urls)}"
 
     def _named(self, path: str) -> str:
-        """A relative path, seen from the folder of the chapters."""
+        """Return a relative path, seen from the folder of the chapters."""
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.page), path))
 
     def _file(self, target: str) -> Path:
@@ -106,14 +106,14 @@ def served(name: str, directory_urls: bool) -> str:
 
 
 def title_of(file: Path) -> str:
-    """The title of a page: its first heading, else what its front matter says, else ""."""
+    """Return the title of a page: its first heading, else what its front matter says, else ""."""
     state = signature(str(file)) if file.suffix == ".md" else None
     return _title(file, *state) if state else ""
 
 
 @lru_cache(maxsize=1024)  # every link to a page asks for its title
 def _title(file: Path, *state: int) -> str:
-    """The title of a page whose file is in this state."""
+    """Return the title of a page whose file is in this state."""
     text = normal(file.read_text(encoding="utf-8", errors="replace"))
     body, _ = split_front_matter(text)
     before_fences = FENCE.split(body, maxsplit=1)[0]
@@ -125,7 +125,7 @@ def _title(file: Path, *state: int) -> str:
 
 
 def _seen(text: str) -> str:
-    """A text without its fences, and of its claims what stands there to be read."""
+    """Return a text without its fences, and of its claims what stands there to be read."""
     source = read(text)
     spans = [(span.start, span.end, source.text[slice(*span.inner)]) for span in source.spans]
     fences = [(fence.body[0], fence.body[1], "") for fence in source.fences]

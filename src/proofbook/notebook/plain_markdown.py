@@ -52,7 +52,7 @@ class Code:
 
 
 def pieces(checked: Checked, links: Links, maths: bool) -> Iterator[Text | Code]:
-    """A page in reading order.
+    """Read a page in order.
 
     Args:
         checked: The page and its run.
@@ -99,7 +99,7 @@ def _text(lines: list[str], kept: list[str]) -> Iterator[Text]:
 
 
 def _marked(checked: Checked, links: Links) -> tuple[str, list[str]]:
-    """The text with its claims as they are read, and marks for its fences; what is kept of these.
+    """Return the text with its claims as they are read and marks for its fences, and the fences.
 
     A fence that runs leaves its block's number; of any other, its text is kept.
     """
@@ -129,7 +129,7 @@ def _marked(checked: Checked, links: Links) -> tuple[str, list[str]]:
 
 
 def _seen(checked: Checked, index: int) -> str:
-    """What a reader sees of a claim, as Markdown: a value is filled in."""
+    """Return what a reader sees of a claim, as Markdown, with its value filled in."""
     page, source = checked.page, checked.page.source
     span = source.spans[index]
     claim = page.chapter.claims[page.claims[index]]
@@ -158,7 +158,7 @@ def _extent(source: SourceText, line: int) -> tuple[int, int, str]:
 
 
 def _as_shown(fence: Fence, shown: Shown | None, links: Links) -> str:
-    """A fence that does not run: source of the project, or code with the reason why not."""
+    """Return a fence that does not run: source of the project, or code with the reason why not."""
     if shown is None:
         return f"{_fenced(fence.code, 'python')}\n\n*Not run: {fence.options['reason']}*"
     name = links.settings.name(shown.path)
@@ -176,7 +176,7 @@ def _fenced(code: str, language: str) -> str:
 
 
 def _cleaned(text: str, links: Links, maths: bool) -> str:
-    """A paragraph without attribute lists, icons and comments, its links led to where they hold."""
+    """Drop attribute lists, icons and comments, and lead links to where they hold."""
 
     def plain(match: re.Match[str]) -> str:
         if match["text"] is not None:

@@ -16,7 +16,7 @@ from proofbook.settings import Settings
 
 
 def requirements(chapter: Chapter, settings: Settings) -> list[str]:
-    """The book's own distribution, and what its pages import that this does not bring along."""
+    """Return the book's own distribution, and what else its pages import."""
     project = _project(settings.root)
     name = project.get("name", "")
     number = project.get("version", "")
@@ -44,7 +44,7 @@ def _read(toml: str) -> dict[str, Any]:
 
 
 def _imports(chapter: Chapter) -> Iterator[str]:
-    """The top-level packages that the blocks of a chapter import."""
+    """Yield the top-level packages that the blocks of a chapter import."""
     for block in chapter.blocks:
         codes = [block.code]
         if block.kind == "pycon":
@@ -74,7 +74,7 @@ def _is_own(package: str, settings: Settings) -> bool:
 
 @cache
 def _distribution(package: str) -> str:
-    """The distribution that a package belongs to; "" where it is not installed."""
+    """Return the distribution that a package belongs to; "" where it is not installed."""
     try:
         return metadata(package)["Name"]
     except PackageNotFoundError:
@@ -82,7 +82,7 @@ def _distribution(package: str) -> str:
 
 
 def _released(number: str) -> str:
-    """A version as PyPI knows it: 2.13.0+cpu is a build of 2.13.0."""
+    """Return a version as PyPI knows it: 2.13.0+cpu is a build of 2.13.0."""
     return number.partition("+")[0]
 
 

@@ -78,7 +78,7 @@ def find_claims(
 
 
 def _excerpt(text: str, brace: int) -> str:
-    """What stands around a brace, on its line."""
+    """Return what stands around a brace, on its line."""
     start = max(text.rfind("\n", 0, brace) + 1, brace - 30)
     return text[start : brace + 50].split("\n")[0].strip()
 
@@ -158,7 +158,7 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
 
 
 def _checked(span: Span, text: str) -> Span:
-    """The same claim, complete, or the reason why it is none."""
+    """Return the same claim, complete, or the reason why it is none."""
     expressions = dict(span.expressions)
     if expressions.keys() & {*LITERAL}:
         return _literal(span)
@@ -188,7 +188,7 @@ def _checked(span: Span, text: str) -> Span:
 
 
 def _literal(span: Span) -> Span:
-    """The same span as a literal, or the reason why it is none."""
+    """Return the same span as a literal, or the reason why it is none."""
     if span.expressions.keys() != {*LITERAL}:
         raise UnreadableClaimError('write { .literal reason="…" }, and nothing else beside it')
     reason = span.expressions["reason"]
@@ -204,7 +204,7 @@ def _needs_text(span: Span) -> None:
 
 
 def _visible(markup: str) -> str:
-    """The text that a reader sees of a piece of inline Markdown."""
+    """Return the text that a reader sees of a piece of inline Markdown."""
     code = CODE_SPAN.fullmatch(markup)
     if code:
         return code[2].strip()

@@ -139,7 +139,7 @@ def _in_comment(line: str, inside: bool) -> bool:
 
 
 def _closing(lines: list[str], number: int, opening: re.Match[str]) -> tuple[int, str | None]:
-    """The line that closes a fence, or the line where it breaks off and how."""
+    """Return the line that closes a fence, or the line where it breaks off and how."""
     prefix, ticks = opening["prefix"], opening["ticks"]
     for end in range(number + 1, len(lines)):
         content = _content(lines[end], len(prefix))
@@ -151,7 +151,10 @@ def _closing(lines: list[str], number: int, opening: re.Match[str]) -> tuple[int
 
 
 def _content(line: str, width: int) -> str | None:
-    """A line without the prefix of its fence; None for text that begins within the prefix."""
+    """Return a line without the prefix of its fence.
+
+    None for text that begins within the prefix.
+    """
     prefix = re.match(rf"[> ]{{0,{width}}}", line)
     content = line[prefix.end() :] if prefix else line
     return None if content.strip() and prefix and prefix.end() < width else content
@@ -191,7 +194,7 @@ def _kind(options: dict[str, str]) -> str:
 
 
 def _options(info: str) -> tuple[dict[str, str], list[str]]:
-    """The options of a header, and what cannot be read as one."""
+    """Return the options of a header, and what cannot be read as one."""
     options: dict[str, str] = {}
     at = 0
     while match := OPTION.match(info, at):
@@ -205,7 +208,7 @@ def _options(info: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
-    """What is wrong with the options or the code of one fence."""
+    """Yield what is wrong with the options or the code of one fence."""
     known = OPTIONS[kind]
     for name, value in options.items():
         if name == "session":

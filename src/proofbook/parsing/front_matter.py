@@ -14,14 +14,14 @@ Fault = tuple[int, str, str]
 
 
 def split_front_matter(text: str) -> tuple[str, int]:
-    """The text without its front matter and first empty lines, and how many lines that took."""
+    """Return the text after its front matter and first empty lines, and how many those are."""
     match = FRONT_MATTER.match(text)
     assert match is not None
     return text[match.end() :], match[0].count("\n")
 
 
 def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]:
-    """What a page's front matter gives for its symbols, as claims that fill in a value.
+    """Read what a page's front matter gives for its symbols, as claims that fill in a value.
 
     Args:
         text: The whole page.
@@ -48,7 +48,7 @@ def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]
 
 
 def _entries(header: str) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
-    """The entries of `symbols:`, with the places where they stand."""
+    """Yield the entries of `symbols:`, with the places where they stand."""
     try:
         root = yaml.compose(header, yaml.SafeLoader)
     except yaml.YAMLError:  # for the builder of the site to tell

@@ -38,7 +38,7 @@ class Inline:
 
 
 def inline_code(source: SourceText, claims: Collection[int]) -> Iterator[Inline]:
-    """The inline code of a source outside these claims, in reading order."""
+    """Yield the inline code of a source outside these claims, in reading order."""
     taken = [source.spans[index] for index in claims]
     for start, end in paragraphs(source.text, source.prose):
         for match in CODE_SPAN.finditer(source.text, start, end):
@@ -47,6 +47,6 @@ def inline_code(source: SourceText, claims: Collection[int]) -> Iterator[Inline]
 
 
 def names(source: SourceText) -> tuple[str, ...]:
-    """What stands in the prose of a source as a name, each once."""
+    """Return what stands in the prose of a source as a name, each once."""
     found = {code.name for code in inline_code(source, range(len(source.spans)))}
     return tuple(sorted(found - {""}))

@@ -22,30 +22,26 @@ TAG = "proofbook"
 
 
 class Renderer(Protocol):
-    """Decides what stands at each fence, each claim and the ends of a page.
-
-    Attributes:
-        stray: Gives the HTML of a fence that the source does not know, from its code; SuperFences
-            shows such a fence where this is None.
-    """
+    """Decides what stands at each fence, each claim and the ends of a page."""
 
     @property
-    def stray(self) -> Callable[[str], str] | None: ...
+    def stray(self) -> Callable[[str], str] | None:
+        """What gives the HTML of a fence that the source does not know; None leaves it."""
 
     def open(self, text: str) -> SourceText:
         """Begin a page; gives its source."""
 
     def has_fence(self, index: int) -> bool:
-        """Whether the n-th fence is one that the page really shows as a fence."""
+        """Tell whether the n-th fence is one that the page really shows as a fence."""
 
     def fence(self, index: int, md: Markdown) -> str:
-        """The HTML of the n-th fence."""
+        """Return the HTML of the n-th fence."""
 
     def claim(self, index: int) -> Marks | None:
-        """What stands before, in place of, and after the n-th claim's target, as Markdown."""
+        """Return what stands before, in place of, and after the n-th claim's target: Markdown."""
 
     def ends(self) -> tuple[str, str]:
-        """The HTML at the beginning and at the end of the page."""
+        """Return the HTML at the beginning and at the end of the page."""
 
 
 class MarkingExtension(Extension):

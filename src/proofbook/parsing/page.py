@@ -94,7 +94,7 @@ def parse(
 
 
 def normal(text: str) -> str:
-    """A text as Python-Markdown normalises it: its own two signs, line ends, tabs, blank lines."""
+    """Normalize a text as Python-Markdown does: its own two signs, line ends, tabs, blank lines."""
     text = text.removeprefix("\ufeff").replace(STX, "").replace(ETX, "")
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     return re.sub(r"(?<=\n) +\n", "\n", text)

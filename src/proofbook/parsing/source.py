@@ -34,7 +34,7 @@ class SourceText:
         fence_mark: Callable[[int], str | None],
         claim_marks: Callable[[int], Marks | None],
     ) -> str:
-        """The text with marks in the place of fence headers and around the targets of claims.
+        """Put marks in the place of fence headers and around the targets of claims.
 
         Args:
             fence_mark: Gives the new header of the n-th fence, or None to leave it.
@@ -65,7 +65,7 @@ def read(text: str) -> SourceText:
 
 
 def edited(text: str, edits: list[tuple[int, int, str]]) -> str:
-    """A text with each stretch `(start, end)` replaced; stretches must not overlap."""
+    """Replace each stretch `(start, end)` of a text; stretches must not overlap."""
     parts: list[str] = []
     at = 0
     for start, end, replacement in sorted(edits):

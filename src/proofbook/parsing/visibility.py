@@ -65,7 +65,7 @@ def recall(
     configs: Mapping[str, Mapping[str, Any]],
     text_cache: TextCache,
 ) -> Visibility:
-    """The same as `follow`, from the cache where an earlier build has put it there."""
+    """Answer as `follow` does, from the cache where an earlier build has put it there."""
     if not all(isinstance(one, str) and one in FROM_TEXT_ALONE for one in extensions):
         return follow(body, extensions, configs)
     question = ("visibility", body, tuple(extensions), configs)
@@ -115,7 +115,10 @@ def follow(
 
 
 def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
-    """The processors that decide where text ends up; the rest, half of the work, adorns it."""
+    """Return the processors that decide where text ends up.
+
+    The rest, half of the work, adorns it.
+    """
     kept: Registry[Any] = Registry()
     for name, priority in names.items():
         if name in registry:

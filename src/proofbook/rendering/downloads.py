@@ -10,12 +10,12 @@ Offer = Callable[[str, str], str]
 
 
 def notebook_name(path: str) -> str:
-    """What the notebook of a page is called, from the name of the page's file."""
+    """Return what the notebook of a page is called, from the name of the page's file."""
     return f"{PurePosixPath(path).stem}.ipynb"
 
 
 def link_html(name: str, url: str) -> str:
-    """A quiet link that takes a notebook along, with or without scripts."""
+    """Write a quiet link that takes a notebook along, with or without scripts."""
     return (
         f'<p class="proofbook-download"><a href="{escape(url)}" download="{escape(name)}">'
         "Download as a notebook</a></p>"
@@ -23,5 +23,5 @@ def link_html(name: str, url: str) -> str:
 
 
 def data_url(name: str, text: str) -> str:
-    """A URL that holds the file itself, for a builder that takes no files."""
+    """Return a URL that holds the file itself, for a builder that takes no files."""
     return f"data:application/x-ipynb+json;base64,{base64.b64encode(text.encode()).decode()}"

@@ -17,7 +17,7 @@ AssetUrl = Callable[[str, str], str]
 
 
 def outputs_html(result: BlockResult, asset_url: AssetUrl, hold: Hold = at_once) -> str:
-    """What a block showed, in order.
+    """Write what a block showed, in order.
 
     Args:
         result: What running the block gave.
@@ -58,7 +58,10 @@ def _pre(kind: str, lines: list[str]) -> str:
 
 
 def payload_html(result: BlockResult) -> str:
-    """The program that a block's copy button gives, out of sight; nothing if there is none."""
+    """Return the program that a block's copy button gives, out of sight.
+
+    Nothing if there is none.
+    """
     if not result.payload[1]:
         return ""
     text = json.dumps(program(*result.payload)).replace("<", "\\u003c")  # no tag ends the script
@@ -75,7 +78,7 @@ def problems_html(problems: list[Problem]) -> str:
 
 
 def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, str, str]:
-    """What stands before, in place of, and after the target of a claim that holds."""
+    """Return what stands before, in place of, and after the target of a claim that holds."""
     if claim.value is not None:
         value = readable(str(run.values[claim.value, claim.place].data))
         inner = f"{_opened(target)}{escape(value)}{_closed(target)}"
@@ -108,7 +111,7 @@ def _closed(target: str) -> str:
 
 
 def proof_html(claim: Claim, number: int, run: Run) -> str:
-    """The checked expressions of a claim and their values, opened by its sign."""
+    """Write the checked expressions of a claim and their values, opened by its sign."""
     rows = "".join(
         f"<div><code>{escape(expression)}</code> {_meaning(claim, expression)} "
         f"<code>{escape(shown(run.values[expression, claim.place].data))}</code></div>"

@@ -27,7 +27,7 @@ Labs = Mapping[str, Mapping[str, int]]
 
 
 def counts(checked: Checked) -> dict[str, int]:
-    """How many blocks, doctest examples and claims of a page were verified."""
+    """Count how many blocks, doctest examples and claims of a page were verified."""
     return {
         "blocks": sum(block.kind == "python" for block in checked.page.chapter.blocks),
         "doctests": sum(len(result.examples) for result in checked.run.blocks),
@@ -59,7 +59,7 @@ def circumstances(settings: Settings) -> dict[str, Any]:
 
 
 def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
-    """The folded line at the end of a page; empty for a page that verifies nothing."""
+    """Write the folded line at the end of a page; empty for a page that verifies nothing."""
     found = counts(checked)
     if not any(found.values()):
         return ""
@@ -77,7 +77,10 @@ def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
 
 
 def rows_of(about: Mapping[str, Any], devices: Sequence[str]) -> dict[str, str]:
-    """The circumstances as names and texts; a text is empty where there is nothing to say."""
+    """Return the circumstances as names and texts.
+
+    A text is empty where there is nothing to say.
+    """
     return {
         "device": ", ".join(devices),
         **about["versions"],
@@ -94,7 +97,7 @@ def listed(exempt: Mapping[str, int]) -> str:
 
 
 def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> dict[str, Any]:
-    """The ledger of a whole book: what `verified.json` holds and the book's own page shows."""
+    """Return the ledger of a book: what `verified.json` holds and the book's own page shows."""
     exempt = [exemptions(one) for one in pages]
     totals = {name: sum(counts(one)[name] for one in pages) for name in KINDS}
     programs = [len(one.page.chapter.blocks) for one in pages]  # one behind each copy button
@@ -124,7 +127,7 @@ def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> d
 
 
 def verified_json(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> str:
-    """The ledger of a whole site."""
+    """Return the ledger of a whole site."""
     return json.dumps(account(pages, about, labs), indent=2, sort_keys=True)
 
 
@@ -143,7 +146,7 @@ def _versions(packages: Sequence[str]) -> dict[str, str]:
 
 
 def _digest(root: Path, file: str) -> str:
-    """The first 16 hexadecimal digits of the SHA-256 of `path` or `package:path`."""
+    """Return the first 16 hexadecimal digits of the SHA-256 of `path` or `package:path`."""
     package, _, inside = file.rpartition(":")
     if package:
         spec = find_spec(package)
@@ -163,7 +166,7 @@ def _hashed(path: Path, size: int, mtime_ns: int) -> str:
 
 
 def _commit(root: Path) -> str:
-    """The commit that is checked out, where there is one, and whether the tree differs from it."""
+    """Return the commit that is checked out, if any, and whether the tree differs from it."""
     head = _git(root, "rev-parse", "--short=12", "HEAD")
     dirty = "-dirty" if head and _git(root, "status", "--porcelain") else ""
     return f"{head}{dirty}"
@@ -180,6 +183,9 @@ def _git(root: Path, *words: str) -> str:
 
 
 def _now() -> str:
-    """The time in UTC; `SOURCE_DATE_EPOCH` sets it where a build is to be repeated exactly."""
+    """Return the time in UTC.
+
+    `SOURCE_DATE_EPOCH` sets it where a build is to be repeated exactly.
+    """
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

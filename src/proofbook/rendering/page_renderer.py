@@ -68,11 +68,11 @@ class PageRenderer:
         return self.checked
 
     def has_fence(self, index: int) -> bool:
-        """Whether the page shows this fence as a fence."""
+        """Tell whether the page shows this fence as a fence."""
         return index in self.known.page.shown
 
     def fence(self, index: int, md: Markdown) -> str:
-        """The source of a block, what it showed, and what is wrong with it."""
+        """Write the source of a block, what it showed, and what is wrong with it."""
         fence = self.known.page.source.fences[index]
         shown = self.known.sources.get(index)
         code = shown.code if shown else fence.code
@@ -130,7 +130,7 @@ class PageRenderer:
         return outputs + problems_html(problems)
 
     def _result(self, index: int) -> BlockResult:
-        """What the block at a fence gave; nothing where it did not run."""
+        """Return what the block at a fence gave; nothing where it did not run."""
         block = self.known.page.blocks.get(index)
         results = self.known.run.blocks
         return results[block] if block is not None and block < len(results) else BlockResult()
@@ -145,7 +145,7 @@ class PageRenderer:
         return f'<p class="proofbook-source">{where}</p>'
 
     def claim(self, index: int) -> Marks | None:
-        """A claim's sign, or what is wrong with it; the bare text of a literal."""
+        """Mark a claim with its sign, or with what is wrong with it; a literal with nothing."""
         page = self.known.page
         number = page.claims.get(index)
         span = page.source.spans[index]
@@ -184,7 +184,7 @@ class PageRenderer:
         return problems_html(self.known.problems), self.hold(end, "") if end else ""
 
     def _download(self) -> str:
-        """The link to the page's notebook; nothing for a page that runs nothing."""
+        """Return the link to the page's notebook; nothing for a page that runs nothing."""
         if not self.known.page.chapter.blocks:
             return ""
         name = notebook_name(self.path)
@@ -193,7 +193,7 @@ class PageRenderer:
 
 
 def _room(code: str, result: BlockResult) -> str:
-    """How high a block is, for browsers that leave room for what they have not drawn yet.
+    """Say how high a block is, for browsers that leave room for what they have not drawn yet.
 
     Nothing where a picture is in it, or a fold, whose height nobody can tell from the text.
     """

@@ -39,5 +39,5 @@ class Placeholders:
         return f'<div data-placeholder="{key}">{words}</div>'
 
     def put_back(self, html: str) -> str:
-        """A page with its markup in place."""
+        """Put the markup of a page in place."""
         return PLACE.sub(lambda place: self._waiting.get(place[1], place[0]), html)

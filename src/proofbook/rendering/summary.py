@@ -19,12 +19,12 @@ Links = Mapping[str, tuple[str, str]]
 
 
 def has_places(html: str) -> bool:
-    """Whether a page leaves a place for a table."""
+    """Tell whether a page leaves a place for a table."""
     return PLACE.search(html) is not None
 
 
 def filled(html: str, ledger: Account, links: Links) -> str:
-    """A page with a table in each of its places; nothing is said of a book that does not pass.
+    """Put a table in each place of a page; nothing is said of a book that does not pass.
 
     Args:
         html: The page.
@@ -104,7 +104,7 @@ def _number(number: int) -> str:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """A table whose cells are HTML already."""
+    """Write a table whose cells are HTML already."""
     heads = "".join(f"<th>{name}</th>" for name in head)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
