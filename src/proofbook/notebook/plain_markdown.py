@@ -1,4 +1,10 @@
-"""The text of a page as plain Markdown, which every notebook shows, cut where its code runs."""
+"""The text of a page as plain Markdown, which every notebook shows, cut where its code runs.
+
+This works on the text with regular expressions because no parser gives Markdown back. The tree of
+Python-Markdown is HTML in the making: it knows no places in the text, and its formulas and links
+are already translated. jupytext and markdown-it read CommonMark, where the content of a fold or a
+tab is indented code, so they miss the blocks there; and attribute lists stay in the text.
+"""
 
 import re
 from collections.abc import Iterator

@@ -28,8 +28,9 @@ LEFT_OVER = re.compile(
 )
 FROM_TEXT_ALONE = frozenset(
     [
-        *("abbr", "admonition", "attr_list", "def_list", "footnotes", "md_in_html", "smarty"),
-        *("tables", "toc", "proofbook.maths", "pymdownx.details", "pymdownx.highlight"),
+        *("abbr", "admonition", "attr_list", "def_list", "fenced_code", "footnotes"),
+        *("md_in_html", "smarty", "tables", "toc"),
+        *("proofbook.maths", "pymdownx.details", "pymdownx.highlight"),
         *("pymdownx.superfences", "pymdownx.tabbed"),
     ]
 )

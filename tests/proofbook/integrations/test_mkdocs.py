@@ -6,6 +6,8 @@ import re
 import pytest
 from books import build, build_error, make_book, run_in
 
+from proofbook.parsing import visibility
+
 PAGE = """\
 ---
 title: First
@@ -98,6 +100,29 @@ def test_the_ledger_counts_what_was_verified(site):
     counted = {"blocks": 2, "doctests": 1, "claims": 2, "exempt": 1}
     assert ledger["totals"] == {**counted, "programs": 3, "notebooks": 1}  # a button a block
     assert ledger["pages"]["docs/a/page.md"]["device"] == "cpu"
+
+
+def test_a_value_in_a_heading_is_in_its_address_the_contents_and_the_search(tmp_path):
+    heading = "## After […]{ value='str(steps)' holds='steps < 9' } steps"
+    text = f"# A\n\n```python\nsteps = 7\n```\n\n{heading}\n"
+    site = build(
+        make_book(tmp_path, {"a.md": text}, config="site_name: x\nplugins: [search, proofbook]\n")
+    )
+    page = (site / "a" / "index.html").read_text()
+    assert re.search(r'<a [^>]*href="#after-7-steps"[^>]*>After 7 steps</a>', page)
+    found = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    titles = {entry["location"]: entry["title"] for entry in found}
+    assert titles["a/#after-7-steps"] == "After 7 steps"
+
+
+def test_where_claims_end_up_is_kept_from_build_to_build(tmp_path, monkeypatch):
+    # Two folders: MkDocs keeps the plugin within a process, and that keeps its pages.
+    pages = {"a.md": "# A\n\n```python\nn = 2\n```\n\n[2]{ equals='n' }\n"}
+    config = f"site_name: x\nplugins:\n  - proofbook: {{cache_dir: {tmp_path / 'cache'}}}\n"
+    build(make_book(tmp_path / "first", pages, config=config))
+    monkeypatch.setattr(visibility, "follow", None)
+    site = build(make_book(tmp_path / "second", pages, config=config))
+    assert "proof-0" in (site / "a" / "index.html").read_text()
 
 
 def test_the_style_is_served_with_the_site(site):
