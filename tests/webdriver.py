@@ -57,11 +57,11 @@ class Driven:
         return self.ask(self.commands[1], {"script": f"return {expression}", "args": []})
 
 
-def found(program: str, package: str) -> str:
-    """The path of a program; the test that needs it is skipped where there is none."""
-    path = shutil.which(program)
+def found(package: str, *programs: str) -> str:
+    """The path of the first program there is; a test that needs it is skipped without any."""
+    path = next(filter(None, map(shutil.which, programs)), None)
     if path is None:
-        missing(f"no {program} on the PATH; Debian's {package} has it")
+        missing(f"no {' or '.join(programs)} on the PATH; Debian's {package} has it")
     assert path
     return path
 
@@ -104,7 +104,7 @@ def patiently(attempt: Callable[[], Value], what: str) -> Value:
 def screen() -> Iterator[str]:
     """Yields the name of a display that nobody sees."""
     reading, writing = os.pipe()
-    command = [found("Xvfb", "xvfb"), "-displayfd", str(writing), "-nolisten", "tcp"]
+    command = [found("xvfb", "Xvfb"), "-displayfd", str(writing), "-nolisten", "tcp"]
     command += ["-screen", "0", "1280x900x24"]
     with running(command, {}, pass_fds=[writing]), os.fdopen(reading) as chosen:
         os.close(writing)
@@ -120,7 +120,7 @@ def free_port() -> int:
 @contextmanager
 def webkit() -> Iterator[Driven]:
     """WebKitGTK's own small browser, through its driver."""
-    driver = found("WebKitWebDriver", "webkit2gtk-driver")
+    driver = found("webkit2gtk-driver", "WebKitWebDriver")
     browser = next(Path("/usr/lib").glob(f"*/{MINIBROWSER}"), None)
     if browser is None:
         missing(f"no {MINIBROWSER}; Debian's libwebkit2gtk-4.1-0 has it")
@@ -164,7 +164,7 @@ def firefox(profile: Path) -> Iterator[Driven]:
     Args:
         profile: An empty folder for what it keeps.
     """
-    program = found("firefox-esr", "firefox-esr")
+    program = found("firefox-esr", "firefox-esr", "firefox")
     (profile / "user.js").write_text('user_pref("marionette.port", 0);\n')  # any that is free
     command = [program, "--headless", "--marionette", "--no-remote", "--profile", str(profile)]
     with running(command, {}):

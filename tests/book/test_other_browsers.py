@@ -1,0 +1,78 @@
+"""What only WebKit, which every iPhone has, or only Firefox draws wrong."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from pages import STICKING_OUT
+
+from webdriver import Driven, Value, firefox, webkit
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
+
+# Symbols of formulas that are drawn over the symbol before them; and how many there are in all.
+OVERPRINTED = """() => {
+  const drawn = token => {
+    const range = document.createRange();
+    range.selectNodeContents(token);
+    return range.getBoundingClientRect();
+  };
+  const tokens = [...document.querySelectorAll('math :is(mi, mo, mn)')];
+  const over = tokens.filter(token => {
+    const before = token.previousElementSibling;
+    return before?.matches('mi, mo, mn') && drawn(before).right > drawn(token).left + 1;
+  });
+  return [tokens.length, over.map(o => o.previousElementSibling.textContent + o.textContent)];
+}"""
+# Claims and terms without their line; and how many there are in all.
+BARE = """() => {
+  const marked = [...document.querySelectorAll('.proofbook-claim, a.term')];
+  const bare = marked.filter(e => getComputedStyle(e).textDecorationLine !== 'underline');
+  return [marked.length, bare.map(e => e.textContent)];
+}"""
+LOOKS = {"overprinted": OVERPRINTED, "bare": BARE, "wide": f"() => [1, ({STICKING_OUT})()]"}
+
+
+@pytest.fixture(scope="module", params=["webkit", "firefox"])
+def other(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Driven]:
+    """One browser, then the other."""
+    opened: AbstractContextManager[Driven] = (
+        webkit() if request.param == "webkit" else firefox(tmp_path_factory.mktemp("firefox"))
+    )
+    with opened as driven:
+        yield driven
+
+
+@pytest.fixture(scope="module")
+def found(other: Driven, site: Path, address: str) -> dict[str, dict[str, Value]]:
+    """What the looks find on each page with formulas; the whole book only repeats them."""
+    pages = [
+        page.parent.relative_to(site).as_posix()
+        for page in sorted(site.rglob("index.html"))
+        if "<math" in page.read_text(encoding="utf-8") and page.parent.name != "whole-book"
+    ]
+    said: dict[str, dict[str, Value]] = {look: {} for look in LOOKS}
+    for page in pages:
+        other.open(f"{address}{page}/")
+        for look, script in LOOKS.items():
+            said[look][page] = other.evaluate(f"({script})()")
+    return said
+
+
+@pytest.mark.parametrize(
+    ("look", "at_least"), [("overprinted", 2000), ("bare", 1000), ("wide", 15)]
+)
+def test_pages_are_drawn_as_in_chromium(found, look, at_least):
+    seen = found[look].values()
+    assert sum(count for count, _ in seen) >= at_least
+    assert not {page: wrong for page, (_, wrong) in found[look].items() if wrong}
+
+
+def test_the_words_of_the_home_page_answer(other, address):
+    other.open(address)
+    assert other.evaluate("document.querySelectorAll('.glassformer-arcs.live').length") == 1
+    other.evaluate("document.querySelector('.token[data-token=\"3\"]').focus()")
+    assert other.evaluate("document.querySelector('.asks .word').textContent") == "like"
