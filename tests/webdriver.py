@@ -80,8 +80,8 @@ def running(command: list[str], environment: dict[str, str], **options: Any) -> 
     try:
         yield
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(PATIENCE)
+        os.killpg(process.pid, signal.SIGKILL)  # they have nothing to keep
+        process.wait()
 
 
 def patiently(attempt: Callable[[], Value], what: str) -> Value:
