@@ -11,27 +11,42 @@ from webdriver import Driven, Value, firefox, webkit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
-# Symbols of formulas that are drawn over the symbol before them; and how many there are in all.
+# Symbols of formulas that are drawn over their neighbors; and how many symbols there are.
 OVERPRINTED = """() => {
-  const drawn = token => {
-    const range = document.createRange();
-    range.selectNodeContents(token);
-    return range.getBoundingClientRect();
-  };
-  const tokens = [...document.querySelectorAll('math :is(mi, mo, mn)')];
-  const over = tokens.filter(token => {
-    const before = token.previousElementSibling;
-    return before?.matches('mi, mo, mn') && drawn(before).right > drawn(token).left + 1;
+  const range = document.createRange();
+  const symbols = [...document.querySelectorAll('math :is(mi, mo, mn)')];
+  const over = symbols.filter(symbol => {
+    range.selectNodeContents(symbol);
+    const [drawn, room] = [range.getBoundingClientRect(), symbol.getBoundingClientRect()];
+    return drawn.left < room.left - 1 || drawn.right > room.right + 1;
   });
-  return [tokens.length, over.map(o => o.previousElementSibling.textContent + o.textContent)];
+  return [symbols.length, over.map(symbol => symbol.parentElement.textContent)];
 }"""
-# Claims and terms without their line; and how many there are in all.
+# Code whose first sign hangs out of its column; and how many blocks of code there are.
+HUNG = """() => {
+  const range = document.createRange();
+  const shown = [...document.querySelectorAll('pre > code')].filter(code => code.checkVisibility());
+  const hung = shown.filter(code => {
+    const first = document.createTreeWalker(code, NodeFilter.SHOW_TEXT).nextNode();
+    range.setStart(first, 0);
+    range.setEnd(first, 1);
+    const indent = range.getBoundingClientRect().left - code.getBoundingClientRect().left;
+    return indent < parseFloat(getComputedStyle(code).paddingLeft) - 1;
+  });
+  return [shown.length, hung.map(code => code.textContent)];
+}"""
+# Claims and terms without their line; and how many claims and terms there are.
 BARE = """() => {
   const marked = [...document.querySelectorAll('.proofbook-claim, a.term')];
   const bare = marked.filter(e => getComputedStyle(e).textDecorationLine !== 'underline');
   return [marked.length, bare.map(e => e.textContent)];
 }"""
-LOOKS = {"overprinted": OVERPRINTED, "bare": BARE, "wide": f"() => [1, ({STICKING_OUT})()]"}
+LOOKS = {
+    "overprinted": OVERPRINTED,
+    "hung": HUNG,
+    "bare": BARE,
+    "wide": f"() => [1, ({STICKING_OUT})()]",
+}
 
 
 @pytest.fixture(scope="module", params=["webkit", "firefox"])
@@ -63,7 +78,7 @@ def found(other: Driven, site: Path, address: str) -> dict[str, dict[str, Value]
 
 
 @pytest.mark.parametrize(
-    ("look", "at_least"), [("overprinted", 2000), ("bare", 1000), ("wide", 15)]
+    ("look", "at_least"), [("overprinted", 2000), ("hung", 500), ("bare", 1000), ("wide", 15)]
 )
 def test_pages_are_drawn_as_in_chromium(found, look, at_least):
     seen = found[look].values()
