@@ -91,3 +91,9 @@ def test_the_words_of_the_home_page_answer(other, address):
     assert other.evaluate("document.querySelectorAll('.glassformer-arcs.live').length") == 1
     other.evaluate("document.querySelector('.token[data-token=\"3\"]').focus()")
     assert other.evaluate("document.querySelector('.asks .word').textContent") == "like"
+
+
+def test_a_mistake_in_a_script_is_told(other, address):
+    other.open(address)
+    with pytest.raises(RuntimeError, match="nowhere"):
+        other.evaluate("nowhere.at.all")
