@@ -4,7 +4,7 @@ import pytest
 
 from browser import visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 # The words of each line, and the lines in which one is drawn over the one before it.
 LINES = """() => {
@@ -28,7 +28,7 @@ def test_no_word_of_a_line_is_drawn_over_another(site, browser, address):
     pages = sorted((site / "source").rglob("index.html"))
     assert len(pages) > 100
     found = {}
-    with visit(browser, address) as seen:
+    with visit(browser, address, javascript=False) as seen:
         for page in pages:
             seen.page.goto(address + page.parent.relative_to(site).as_posix() + "/")
             words, overprinted = seen.page.evaluate(LINES)
