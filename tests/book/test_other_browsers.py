@@ -85,7 +85,7 @@ def found(other: Driven, site: Path, address: str) -> dict[str, dict[str, Value]
 
 
 @pytest.mark.parametrize(
-    ("look", "at_least"), [("overprinted", 500), ("hung", 500), ("bare", 1000), ("wide", 15)]
+    ("look", "at_least"), [("overprinted", 300), ("hung", 500), ("bare", 1000), ("wide", 15)]
 )
 def test_pages_are_drawn_as_in_chromium(found, look, at_least):
     seen = found[look].values()
