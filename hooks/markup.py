@@ -29,7 +29,7 @@ THEME = {
 SECOND = 'x("meta",{name:"color-scheme"})'
 # Rules of the theme that are about any element at all below one whose class or attribute changes:
 # for each, the browser looks at all elements of a page anew when the theme's script begins. The
-# ones about tables are put in narrower words in `book.css`; there are no tabs.
+# ones about tables are put in narrower words in `tables.css`; there are no tabs.
 COSTLY = re.compile(
     r"\[data-md-color-switching\][^{}]*\{[^{}]*\}"
     r"|\.md-typeset \.no-js \.tabbed-set[^{}]*\{[^{}]*\}"

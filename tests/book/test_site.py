@@ -13,7 +13,8 @@ import pytest
 from pages import Page
 
 ROOT = Path(__file__).parents[2]
-BOOK_CSS = ROOT / "docs/assets/css/book.css"
+SHEETS = ROOT / "docs/assets/css"
+VIEWS_CSS = ROOT / "src/glassformer/views/static/view.css"
 ENCODER = ["tokens", "attention", "many-heads", "seeing-attention"]
 KB = 1000
 
@@ -97,6 +98,28 @@ def test_styles_load_nothing_from_another_host(site, pages):
     assert len(sheets) > len(pages)
     for name, text in sheets.items():
         assert not re.search(r"url\(\s*[\"']?(https?:)?//|@import", text), name
+
+
+def test_each_style_sheet_is_loaded_and_says_what_it_is():
+    """`mkdocs.yml` lists what every page loads; `overrides/main.html` what some do, or printers."""
+    loaded = (ROOT / "mkdocs.yml").read_text() + (ROOT / "overrides/main.html").read_text()
+    sheets = sorted(SHEETS.glob("*.css"))
+    assert len(sheets) > 10
+    for sheet in sheets:
+        assert f"assets/css/{sheet.name}" in loaded
+        assert re.match(r"/\* .+ \*/\n\n", sheet.read_text()), sheet.name
+
+
+def test_underlines_are_written_as_webkit_reads_them(site):
+    """It drops a shorthand `text-decoration` of more than one word."""
+    sheets = [*site.rglob("*.css"), VIEWS_CSS]
+    said = {
+        value.strip()
+        for sheet in sheets
+        for value in re.findall(r"\btext-decoration\s*:([^;}]*)", sheet.read_text())
+    }
+    assert {"none", "underline"} <= said
+    assert not {value for value in said if len(value.split()) > 1}
 
 
 def test_shown_code_leads_to_its_first_line(site, chapters):
@@ -274,7 +297,7 @@ def test_contrast_is_measured_right():
 
 @pytest.mark.parametrize("scheme", ["default", "slate"])
 def test_text_stands_out_from_its_ground(scheme):
-    on_screen, _, _ = BOOK_CSS.read_text().partition("@media print")
+    on_screen, _, _ = (SHEETS / "color.css").read_text().partition("@media print")
     colours: dict[str, str] = {}
     for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", on_screen):
         if f'[data-md-color-scheme="{scheme}"]' in selector:

@@ -118,8 +118,9 @@ def test_words_stand_in_one_line_with_room_between_them():
     assert numbers(svg.get("style")) == [near(1.05 * wide)]
     groups = [g for g in figure.iter("g") if g.get("class") == "token"]
     assert [g.get("data-token") for g in groups] == [*"01234"]
-    for token, left, width, group in zip(tokens, lefts, widths, groups, strict=True):
-        hit, word, share = group
+    shares = [text for text in figure.iter("text") if text.get("class") == "share"]
+    everything = zip(tokens, lefts, widths, groups, shares, strict=True)
+    for token, left, width, (hit, word), share in everything:
         middle = left + width / 2
         assert (word.text, float(word.get("x")), word.get("y")) == (token, near(middle), "154")
         assert (float(share.get("x")), share.get("y"), share.text) == (near(middle), "172", None)

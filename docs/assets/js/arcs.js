@@ -15,9 +15,8 @@ document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
     pictures.forEach((svg) => {
       const tokens = [...svg.querySelectorAll(".token")];
       const shares = tokens[index].dataset.shares.split(" ").map(Number);
-      tokens.forEach((token, k) => {
-        token.classList.toggle("asks", k === index);
-        const share = token.querySelector(".share");
+      tokens.forEach((token, k) => token.classList.toggle("asks", k === index));
+      svg.querySelectorAll(".share").forEach((share, k) => {
         share.textContent = shares[k].toFixed(2);
         share.classList.toggle("on", shares[k] >= 0.02);
       });

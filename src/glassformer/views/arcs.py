@@ -41,7 +41,7 @@ transition:opacity .35s ease}
 font-family:var(--serif,Georgia,serif)}
 .glassformer-arcs .special{font-size:16px;fill-opacity:.8;font-family:inherit}
 .glassformer-arcs .share{fill:currentColor;font-size:14px;text-anchor:middle;opacity:0;
-font-variant-numeric:tabular-nums}
+pointer-events:none;font-variant-numeric:tabular-nums}
 .glassformer-arcs .hit{fill:transparent}
 .glassformer-arcs .says{min-height:1.6em;margin:.2em auto 0;text-align:center;font-size:.95em}
 .glassformer-arcs figcaption{max-width:34em;margin:.4em auto 0;text-align:center;font-size:.86em;
@@ -191,7 +191,10 @@ def arc(i: int, j: int, weight: float, places: list[float]) -> str:
 
 
 def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
-    """A word, with what it gives to each of the others at hand."""
+    """A word, with what it gives to each of the others at hand, and below it what it is given.
+
+    That number is not inside of the word's button, whose name and whose visible text are the word.
+    """
     half = width(token) / 2 + BETWEEN / 2 - 2
     shares = " ".join(f"{weight:.2f}" for weight in row)
     css = "word special" if special(token) else "word"
@@ -206,8 +209,9 @@ def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
         f'<g class="token" data-token="{i}" data-says="{escape(sentence)}" '
         f'data-shares="{shares}"><rect class="hit" x="{x - half:.0f}" y="{BASE - 26:.0f}" '
         f'width="{2 * half:.0f}" height="56" rx="6"/>'
-        f'<text class="{css}" x="{x:.0f}" y="{BASE + 6:.0f}"{fits}>{escape(short)}{tooltip}</text>'
-        f'<text class="share" x="{x:.0f}" y="{BASE + 24:.0f}"></text></g>'
+        f'<text class="{css}" x="{x:.0f}" y="{BASE + 6:.0f}"{fits}>'
+        f"{escape(short)}{tooltip}</text></g>"
+        f'<text class="share" aria-hidden="true" x="{x:.0f}" y="{BASE + 24:.0f}"></text>'
     )
 
 
