@@ -1,32 +1,32 @@
 """The book on one page, to read through, to search, and to print: made of the pages as they are.
 
-A MkDocs hook. A page whose front matter says `whole_book` gets all others of the navigation, in
-its order, in place of its `<div data-whole-book></div>`; those under `without` are left out.
+A page whose front matter says `whole_book` gets all others of the navigation, in its order, in
+place of its `<div data-whole-book></div>`; those under `without` are left out.
 """
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from pathlib import Path
 from posixpath import dirname, join, normpath
+from typing import Any
 from urllib.parse import urlsplit
 
-from markup import finished
+from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.plugins import event_priority
+from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from booksite.page_text import is_markdown, read_page
+from booksite.parts import part_of
+
 PLACE = "<div data-whole-book></div>"
-ARTICLE = re.compile(r'<article class="md-content__inner md-typeset">(.*)</article>', re.DOTALL)
-# What belongs to a page by itself: what is copied, what was verified, the buttons at its top.
+# What belongs to a page by itself: what is copied, and what was verified.
 OWN = re.compile(
     r'<script type="application/json" class="proofbook-payload">.*?</script>'
-    r'|<a [^>]*class="md-content__button[^>]*>.*?</a>'
     r'|<details class="proofbook-ledger">.*?</details>'
     r'|<p class="proofbook-download">.*?</p>',
     re.DOTALL,
@@ -40,64 +40,68 @@ SHADOW = re.compile(r"(<template\b.*?</template>)", re.DOTALL)
 ATTRIBUTE = re.compile(rf'\s(?:({NAMES})|({LINKS}))="([^"]*)"|url\(#')
 
 
-@dataclass
-class Book:
-    """What one build has gathered: the pages in order, their articles, and the page to fill."""
+class WholeBookPlugin(BasePlugin[Config]):
+    """Makes the page, the last one of the site to be rendered."""
 
-    pages: list[Page]
-    articles: dict[str, str]
-    whole: Page | None = None
+    def __init__(self) -> None:
+        self.pages: list[Page] = []
+        self.fitted = lru_cache(maxsize=256)(fitted)  # under `mkdocs serve`, most stay as they are
 
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin over rebuilds."""
 
-book = Book([], {})
+    @event_priority(-300)  # when all files are there
+    def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
+        """Put the page behind all others, which it is made of."""
+        for file in list(files.documentation_pages()):
+            if is_markdown(file) and "whole_book" in read_page(file.content_string).meta:
+                files.remove(file)
+                files.append(file)
+        return files
 
+    def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
+        """Learn the order of the pages."""
+        self.pages = nav.pages
 
-def on_nav(nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
-    """Begin a book with the pages in their order."""
-    global book
-    book = Book(nav.pages, {})
+    @event_priority(-300)  # when all else has changed the text of a page
+    def on_page_context(
+        self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Put all pages into the one page.
 
+        Raises:
+            PluginError: the page has no place for them.
+        """
+        if "whole_book" not in page.meta:
+            return
+        html = page.content or ""
+        if PLACE not in html:
+            raise PluginError(f"docs/{page.file.src_uri}: {PLACE} is missing")
+        without = tuple(page.meta["whole_book"]["without"])
+        pages = [
+            one
+            for one in self.pages
+            if one is not page and not one.file.src_uri.startswith(without)
+        ]
+        chapters = "".join(self._chapter(one, pages, page) for one in pages)
+        book = f'<div class="whole-book no-copy">{contents(pages)}{chapters}</div>'
+        page.content = html.replace(PLACE, book)
 
-@event_priority(50)  # before styles and numbers are taken out of the page
-def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> None:
-    """Keep the article of a page."""
-    if "whole_book" in page.meta:
-        book.whole = page
-    elif found := ARTICLE.search(output):
-        book.articles[page.url] = found[1]
-
-
-def on_post_build(*, config: MkDocsConfig) -> None:
-    """Put all articles into the one page."""
-    if book.whole is None:
-        return
-    without = tuple(book.whole.meta["whole_book"]["without"])
-    pages = [
-        page
-        for page in book.pages
-        if page.url in book.articles and not page.file.src_uri.startswith(without)
-    ]
-    file = Path(config.site_dir, book.whole.file.dest_uri)
-    html = file.read_text(encoding="utf-8")
-    if PLACE not in html:
-        raise PluginError(f"docs/{book.whole.file.src_uri}: nowhere stands {PLACE}")
-    chapters = "".join(chapter(page, pages, book.whole) for page in pages)
-    html = html.replace(PLACE, f'<div class="whole-book no-copy">{contents(pages)}{chapters}</div>')
-    file.write_text(finished(html, book.whole, config), encoding="utf-8")
+    def _chapter(self, page: Page, pages: list[Page], whole: Page) -> str:
+        """Make a page a part of the one page."""
+        names = tuple((other.url, name_of(other)) for other in pages)
+        article = self.fitted(OWN.sub("", page.content or ""), page.url, names, whole.url)
+        part = escape(part_of(page))
+        return f'<section id="{name_of(page)}" data-part="{part}">{article}</section>'
 
 
 def name_of(page: Page) -> str:
-    """What a page is called within the one page, and what its ids begin with."""
+    """Say what a page is called within the one page, and what its ids begin with."""
     return page.file.src_uri.rpartition(".")[0].replace("/", "-")
 
 
-def part_of(page: Page) -> str:
-    """The part of the book that a page belongs to; empty for those before the first."""
-    return page.ancestors[-1].title if page.ancestors else ""
-
-
 def contents(pages: list[Page]) -> str:
-    """The table of contents, part by part."""
+    """List the pages, part by part."""
     lines, last = [], ""
     for page in pages:
         if part_of(page) != last:
@@ -107,16 +111,8 @@ def contents(pages: list[Page]) -> str:
     return f'<nav aria-label="Contents of the book"><ul>{"".join(lines)}</ul></nav>'
 
 
-def chapter(page: Page, pages: list[Page], whole: Page) -> str:
-    """A page as a part of the one page."""
-    names = tuple((other.url, name_of(other)) for other in pages)
-    article = fitted(OWN.sub("", book.articles[page.url]), page.url, names, whole.url)
-    return f'<section id="{name_of(page)}" data-part="{escape(part_of(page))}">{article}</section>'
-
-
-@lru_cache(maxsize=256)  # under `mkdocs serve`, most pages are what they were
 def fitted(article: str, url: str, names: tuple[tuple[str, str], ...], whole: str) -> str:
-    """An article as a part: ids that name its page, links that stay within, headings one lower.
+    """Make an article a part: ids that name its page, links that stay within, headings one lower.
 
     Args:
         article: The page's text as HTML.
