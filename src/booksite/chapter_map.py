@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 
-from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files
@@ -18,6 +17,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown, read_page
 from booksite.parts import part_of
 from booksite.source_pages import address
@@ -41,7 +41,7 @@ class Chapter:
     needs: tuple[str, ...]
 
 
-class ChapterMapPlugin(BasePlugin[Config]):
+class ChapterMapPlugin(BasePlugin[NoSettings]):
     """Draws the map on the page that has left room for it."""
 
     def __init__(self) -> None:

@@ -12,19 +12,20 @@ from xml.etree.ElementTree import Element
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
-from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
+from booksite.no_settings import NoSettings
+
 GIVES, TAKES = "You will know:", "You need:"
 BODY = "<body "
 LATE = 4  # after the table of contents is made
 
 
-class OpeningPlugin(BasePlugin[Config]):
+class OpeningPlugin(BasePlugin[NoSettings]):
     """Marks openings, and says of a chapter that it is one."""
 
     def __init__(self) -> None:

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
 from mkdocs.utils import write_file
 
+from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown
 
 
-class PageSourcePlugin(BasePlugin[Config]):
+class PageSourcePlugin(BasePlugin[NoSettings]):
     """Writes the source of each page where its button leads to."""
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> None:

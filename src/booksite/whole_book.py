@@ -11,7 +11,6 @@ from posixpath import dirname, join, normpath
 from typing import Any
 from urllib.parse import urlsplit
 
-from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
@@ -20,6 +19,7 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown, read_page
 from booksite.parts import part_of
 
@@ -40,7 +40,7 @@ SHADOW = re.compile(r"(<template\b.*?</template>)", re.DOTALL)
 ATTRIBUTE = re.compile(rf'\s(?:({NAMES})|({LINKS}))="([^"]*)"|url\(#')
 
 
-class WholeBookPlugin(BasePlugin[Config]):
+class WholeBookPlugin(BasePlugin[NoSettings]):
     """Makes the page, the last one of the site to be rendered."""
 
     def __init__(self) -> None:

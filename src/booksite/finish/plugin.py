@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
@@ -11,9 +10,10 @@ from booksite.finish.stylesheets import StyleSheets
 from booksite.finish.theme import Repairs, repair_script
 from booksite.finish.typesetting import kept_together, with_cells
 from booksite.finish.views import put_numbers_aside, styles_in_head
+from booksite.no_settings import NoSettings
 
 
-class FinishPlugin(BasePlugin[Config]):
+class FinishPlugin(BasePlugin[NoSettings]):
     """Mends the theme's slips, sets what no line may break, and makes pages light."""
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:

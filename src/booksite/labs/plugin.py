@@ -8,7 +8,6 @@ from pathlib import Path, PurePosixPath
 from typing import cast
 
 import jupytext
-from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
@@ -19,13 +18,14 @@ from mkdocs_jupyter.plugin import NotebookFile
 from booksite.labs.cells import about, asset_url, block, counted
 from booksite.labs.formulas import Explained
 from booksite.labs.running import HERE, Cell, dependencies, run
+from booksite.no_settings import NoSettings
 from proofbook.formulas import Explainer, read_table
 from proofbook.plugin import ProofbookPlugin
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
-class LabsPlugin(BasePlugin[Config]):
+class LabsPlugin(BasePlugin[NoSettings]):
     """Shows labs.
 
     Attributes:
