@@ -4,12 +4,9 @@ A page whose front matter says `whole_book` gets all others of the navigation, i
 place of its `<div data-whole-book></div>`; those under `without` are left out.
 """
 
-import re
 from functools import lru_cache
 from html import escape
-from posixpath import dirname, join, normpath
 from typing import Any
-from urllib.parse import urlsplit
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -17,27 +14,13 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
 
+from booksite.book_part import as_part
 from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown, read_page
 from booksite.parts import part_of
 
 PLACE = "<div data-whole-book></div>"
-# What belongs to a page by itself: what is copied, and what was verified.
-OWN = re.compile(
-    r'<script type="application/json" class="proofbook-payload">.*?</script>'
-    r'|<details class="proofbook-ledger">.*?</details>'
-    r'|<p class="proofbook-download">.*?</p>',
-    re.DOTALL,
-)
-HEADING = re.compile(r"(</?h)([1-5])\b")
-NAMES = "id|for|name|headers|popovertarget|aria-labelledby|aria-describedby|aria-controls"
-LINKS = "href|src|xlink:href|data-scripts"
-TAG = re.compile(rf'<[a-zA-Z][^<>]*?(?:\s(?:{NAMES}|{LINKS})="|url\(#)[^<>]*>')
-# A shadow tree has ids of its own, which only its script looks for.
-SHADOW = re.compile(r"(<template\b.*?</template>)", re.DOTALL)
-ATTRIBUTE = re.compile(rf'\s(?:({NAMES})|({LINKS}))="([^"]*)"|url\(#')
 
 
 class WholeBookPlugin(BasePlugin[NoSettings]):
@@ -45,7 +28,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
 
     def __init__(self) -> None:
         self.pages: list[Page] = []
-        self.fitted = lru_cache(maxsize=256)(fitted)  # under `mkdocs serve`, most stay as they are
+        self.as_part = lru_cache(256)(as_part)  # under `mkdocs serve`, most stay as they are
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin over rebuilds."""
@@ -90,7 +73,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
     def _chapter(self, page: Page, pages: list[Page], whole: Page) -> str:
         """Make a page a part of the one page."""
         names = tuple((other.url, name_of(other)) for other in pages)
-        article = self.fitted(OWN.sub("", page.content or ""), page.url, names, whole.url)
+        article = self.as_part(page.content or "", page.url, names, whole.url)
         part = escape(part_of(page))
         return f'<section id="{name_of(page)}" data-part="{part}">{article}</section>'
 
@@ -109,45 +92,3 @@ def contents(pages: list[Page]) -> str:
             lines.append(f'<li class="part">{escape(last)}</li>')
         lines.append(f'<li><a href="#{name_of(page)}">{escape(str(page.title))}</a></li>')
     return f'<nav aria-label="Contents of the book"><ul>{"".join(lines)}</ul></nav>'
-
-
-def fitted(article: str, url: str, names: tuple[tuple[str, str], ...], whole: str) -> str:
-    """Make an article a part: ids that name its page, links that stay within, headings one lower.
-
-    Args:
-        article: The page's text as HTML.
-        url: The page's address.
-        names: Address and name of each page that is a part.
-        whole: The address of the one page.
-    """
-    inside = dict(names)
-    name = inside[url]
-
-    def link(address: str) -> str:
-        parts = urlsplit(address)
-        if parts.scheme or parts.netloc:
-            return address
-        anchor = f"--{parts.fragment}" if parts.fragment else ""
-        if not parts.path:
-            return f"#{name}{anchor}"
-        there = normpath(join(dirname(url) if url else "", parts.path))
-        there += "/" if parts.path.endswith("/") or parts.path in (".", "..") else ""
-        there = "" if there in (".", "./") else there
-        if there in inside:
-            return f"#{inside[there]}{anchor}"
-        fragment = f"#{parts.fragment}" if parts.fragment else ""
-        return get_relative_url(there, whole) + fragment
-
-    def attribute(found: re.Match[str]) -> str:
-        if found[1]:
-            names = " ".join(f"{name}--{one}" for one in found[3].split())
-            return f' {found[1]}="{names}"'
-        if found[2]:
-            return f' {found[2]}="{" ".join(map(link, found[3].split(" ")))}"'
-        return f"url(#{name}--"
-
-    article = "".join(
-        part if SHADOW.match(part) else TAG.sub(lambda tag: ATTRIBUTE.sub(attribute, tag[0]), part)
-        for part in SHADOW.split(article)
-    )
-    return HEADING.sub(lambda found: f"{found[1]}{int(found[2]) + 1}", article)
