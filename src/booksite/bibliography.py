@@ -2,6 +2,9 @@
 
 A chapter cites by a link to `bibliography.md#KEY`; the page leaves a place, an empty
 `<div data-bibliography=""></div>`, in which the works appear, each with the chapters that cite it.
+
+mkdocs-bibtex (4.4) was found wanting: it lists works as footnotes, without who cites them, and has
+citations that are no links in the Markdown itself.
 """
 
 import re

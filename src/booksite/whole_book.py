@@ -2,6 +2,10 @@
 
 A page whose front matter says `whole_book` gets all others of the navigation, in its order, in
 place of its `<div data-whole-book></div>`; those under `without` are left out.
+
+mkdocs-print-site-plugin (2.9) was found wanting: of the ids it makes only those of headings, list
+items and forms a page's own, so that signs, formulas and drawings would meet those of other pages;
+and it takes a page before its pictures have been put in their places.
 """
 
 from functools import lru_cache
