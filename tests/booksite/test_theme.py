@@ -75,3 +75,8 @@ def test_sheets_are_joined_in_their_order_and_lead_where_they_led(tmp_path):
     )
     link = f'<link rel="stylesheet" href="../../assets/css/{joined.name}">\n'
     assert html == f"<head>{link}<title></title></head><body>{links[0]}"
+
+
+def test_a_page_without_style_sheets_is_not_the_themes(tmp_path):
+    with pytest.raises(PluginError, match="part/page/ asks for no style sheet"):
+        StyleSheets(tmp_path, Repairs()).join("<head></head><body>", "part/page/")

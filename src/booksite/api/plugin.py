@@ -33,6 +33,7 @@ from booksite.page_text import is_markdown, read_lab, read_page
 from booksite.source_pages import address
 
 CONTENTS = "<div data-api></div>"
+# What is imported is read from coloured code: SuperFences colours it, and hands out no names.
 IMPORT = re.compile(
     r'(<span class="nn">([\w.]+)</span><span class="w"> </span>'
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',

@@ -1,10 +1,15 @@
-"""One style sheet for all that a page asks for: each is a wait before the first word."""
+"""One style sheet for all that a page asks for: each is a wait before the first word.
+
+What a page asks for is read from its head. Only the theme's template knows the names of its own
+sheets, and it asks for the book's outside of any block that could be written anew.
+"""
 
 import hashlib
 import re
 from pathlib import Path
 from posixpath import dirname, join, normpath
 
+from mkdocs.exceptions import PluginError
 from mkdocs.utils import get_relative_url
 
 from booksite.finish.theme import Repairs
@@ -28,13 +33,16 @@ class StyleSheets:
         Args:
             html: The page.
             url: Its address in the site.
+
+        Raises:
+            PluginError: the page asks for none.
         """
         head, end, body = html.partition("</head>")
         folder = url if url.endswith("/") else dirname(url)
         names = tuple(normpath(join(folder, link)) for link in SHEETS.findall(head))
         first = SHEETS.search(head)
-        if first is None or len(names) == 1:
-            return html
+        if first is None:
+            raise PluginError(f"{url} asks for no style sheet as the theme's pages did")
         link = f'<link rel="stylesheet" href="{get_relative_url(self._made(names), url)}">\n'
         return head[: first.start()] + link + SHEETS.sub("", head[first.start() :]) + end + body
 
