@@ -43,9 +43,13 @@ def test_a_module_keeps_no_state(path):
         assert not isinstance(node, ast.Global), "a value of the module that changes"
         for decorator in getattr(node, "decorator_list", []) if node in tree.body else []:
             assert "cache" not in ast.unparse(decorator), "a cache that outlives its build"
-    targets = [one for node in tree.body if isinstance(node, ast.Assign) for one in node.targets]
-    names = [one.id for one in ast.walk(ast.Tuple(targets)) if isinstance(one, ast.Name)]
+    given = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
+    names = [part.id for node in given for part in ast.walk(node) if _is_bound(part)]
     assert not [name for name in names if not name[0].isupper()]
+
+
+def _is_bound(part: ast.AST) -> bool:
+    return isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
 
 
 def test_the_plugins_load_no_model():
