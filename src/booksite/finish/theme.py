@@ -16,8 +16,6 @@ TEMPLATES = {
         'data-md-component="search" role="dialog" aria-label="Search">'
     ),
 }
-# A page without headings has no such element, and a label for it nevertheless.
-CONTENTS, LABEL = 'id="__toc"', ' for="__toc"'
 # Rules about any element at all below one whose class or attribute changes: for each, the browser
 # looks at all elements of a page anew when the theme's script begins. The ones about tables are put
 # in narrower words in `book.css`; there are no tabs.
@@ -42,9 +40,6 @@ class Repairs:
         for said, meant in TEMPLATES.items():
             self.found[said] += html.count(said)
             html = html.replace(said, meant)
-        if CONTENTS not in html:
-            self.found[LABEL] += html.count(LABEL)
-            html = html.replace(LABEL, "")
         return html
 
     def sheet(self, css: str) -> str:
@@ -60,7 +55,7 @@ class Repairs:
         Raises:
             PluginError: one has found nothing, so the theme has changed.
         """
-        idle = [name for name in (*TEMPLATES, LABEL, *COSTLY) if not self.found[name]]
+        idle = [name for name in (*TEMPLATES, *COSTLY) if not self.found[name]]
         if idle:
             listing = "\n".join(f"  {name}" for name in idle)
             raise PluginError(f"nothing of the theme is left to repair here:\n{listing}")
