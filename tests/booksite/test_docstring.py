@@ -43,6 +43,11 @@ def test_text_facts_errors_and_examples():
     assert found.examples == [">>> 1 + 1\n2", ">>> 1 + 2\n3"]
 
 
+def test_attributes_may_share_a_line():
+    found = parse("Say it.\n\nAttributes:\n    one, two: both.\n    three: alone.\n")
+    assert found.facts == {"Attributes": {"one, two": "both.", "three": "alone."}}
+
+
 def test_nothing_is_made_of_nothing():
     found = parse("")
     assert (found.text, found.facts, found.examples) == ([], {}, [])

@@ -4,9 +4,9 @@ import pytest
 from mkdocs.exceptions import PluginError
 
 from booksite.finish.stylesheets import StyleSheets
-from booksite.finish.theme import COSTLY, LABEL, SECOND, TEMPLATES, Repairs, repair_script
+from booksite.finish.theme import COSTLY, SECOND, TEMPLATES, Repairs, repair_script
 
-PAGE = f'<p{" ".join(TEMPLATES)} for="__toc">'
+PAGE = f"<p{' '.join(TEMPLATES)}>"
 SHEET = (
     "a{}[data-md-color-switching] *{x:y}.md-typeset .no-js .tabbed-set>input{x:y}"
     ".md-typeset table:not([class])+*{x:y}b{}"
@@ -17,17 +17,12 @@ def test_what_is_there_is_mended():
     repairs = Repairs()
     html = repairs.page(PAGE)
     assert not [said for said in TEMPLATES if said in html and said not in TEMPLATES[said]]
-    assert LABEL not in html
     assert 'aria-label="Search"' in html
     assert repairs.sheet(SHEET) == "a{}b{}"
     repairs.check()
 
 
-def test_a_label_for_contents_that_are_there_stays():
-    assert Repairs().page('<input id="__toc"><label for="__toc">').count("__toc") == 2
-
-
-@pytest.mark.parametrize("missing", [*TEMPLATES, LABEL])
+@pytest.mark.parametrize("missing", TEMPLATES)
 def test_a_repair_of_pages_that_finds_nothing_is_named(missing):
     repairs = Repairs()
     repairs.sheet(SHEET)

@@ -46,7 +46,7 @@ def parse(text: str) -> Docstring:
             errors = {str(one.annotation): _line(one.description) for one in section.value}
             parsed.facts["Raises"] = errors
         elif section.kind in TITLES:
-            named = {one.name: _line(one.description) for one in section.value}
+            named = {_name(one): _line(one.description) for one in section.value}
             parsed.facts[TITLES[section.kind]] = named
         else:
             raise ValueError(f"no entry shows the section {section.kind.value} of {text!r}")
@@ -60,6 +60,11 @@ def _add(parsed: Docstring, paragraph: str) -> None:
         parsed.facts[fact[1]] = fact[2]
     elif paragraph:
         parsed.text.append(paragraph)
+
+
+def _name(one: griffe.DocstringParameter | griffe.DocstringAttribute) -> str:
+    """The name, or names, of an item; griffe takes the second of two attributes for a type."""
+    return f"{one.name} {one.annotation}" if one.name.endswith(",") else one.name
 
 
 def _line(text: str) -> str:
