@@ -17,12 +17,13 @@ help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r a b; do printf '%-21s %s\n' "$$a" "$$b"; done
 
 # Made again when the metadata or a pinned version changes; otherwise a look at two dates.
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml src/proofbook/pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Glassformer needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo none)." \
 		"Install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || { echo "Creating .venv with $$($(PYTHON) --version)"; $(PYTHON) -m venv .venv; }
-	@echo "Installing the book and the versions it is verified with (the first time takes minutes)"
-	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e '.[docs,test]'
+	@echo "Glassformer needs 2.5 GB of disk, 4 GB of free memory, and about 10 minutes on two cores the first time:"
+	@echo "3 to install PyTorch and the rest, 3 to train the book's small models, 2 to run its pages. Ctrl-C stops it."
+	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e src/proofbook -e '.[docs,test]'
 	@touch $@
 
 serve: $(READY) ## read the book at a local address; it follows your edits

@@ -20,10 +20,10 @@ from typing import NoReturn
 import pytest
 
 from build import configure, drop_plugins, drop_proofbook, stock_page
-from proofbook.book import Book
-from proofbook.coverage import cover
-from proofbook.page import split_front_matter
-from proofbook.sheet import read
+from proofbook.checking.book import Book
+from proofbook.coverage.coverage import cover
+from proofbook.parsing.front_matter import split_front_matter
+from proofbook.parsing.source import read
 
 LIMIT = 7200.0
 """Seconds after which a run counts as having failed, on a machine that may be busy."""

@@ -13,15 +13,15 @@ from doctest import DocTestParser
 from random import Random
 from typing import Any
 
-from proofbook.blanks import blank, blank_all, words_alone
-from proofbook.compare import number_from_words, words_from_number
-from proofbook.coverage import SHAPE
-from proofbook.fences import Fence
-from proofbook.inline import inline_code
-from proofbook.lexicon import EXEMPT
-from proofbook.page import split_front_matter
-from proofbook.prose import Span
-from proofbook.sheet import Sheet, read
+from proofbook.checking.compare import number_from_words, words_from_number
+from proofbook.coverage.coverage import SHAPE
+from proofbook.coverage.lexicon import EXEMPT
+from proofbook.coverage.masking import blank, blank_all, words_alone
+from proofbook.parsing.claims import Span
+from proofbook.parsing.fences import Fence
+from proofbook.parsing.front_matter import split_front_matter
+from proofbook.parsing.inline_code import inline_code
+from proofbook.parsing.source import SourceText, read
 
 NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")
 ANTONYMS = (
@@ -190,7 +190,7 @@ def page_parses(text: str) -> bool:
     return all(parses(listing.source) for listing in _listings(sheet))
 
 
-def _digits(sheet: Sheet, chance: Random) -> Iterator[Edit]:
+def _digits(sheet: SourceText, chance: Random) -> Iterator[Edit]:
     """A number that a reader sees, in or out of a claim; shapes are another kind."""
     text = sheet.text
     for start, end in _between(sheet.prose, len(text)):
@@ -214,14 +214,14 @@ def _between(stretches: list[tuple[int, int]], end: int) -> Iterator[tuple[int, 
         at = last
 
 
-def _shapes(sheet: Sheet, chance: Random) -> Iterator[Edit]:
+def _shapes(sheet: SourceText, chance: Random) -> Iterator[Edit]:
     for code in inline_code(sheet, ()):
         if SHAPE.fullmatch(code.code):
             written = sheet.text[code.start : code.end]
             yield Edit("shape", code.start, code.end, other_shape(written, chance))
 
 
-def _printed(sheet: Sheet, chance: Random) -> Iterator[Edit]:
+def _printed(sheet: SourceText, chance: Random) -> Iterator[Edit]:
     """Something in the expected output of each example."""
     for fence in sheet.fences:
         if fence.kind == "pycon":
@@ -250,7 +250,7 @@ def _other_token(token: str, chance: Random) -> str:
     return flipped.get(token, token[:-1])
 
 
-def _claimed(sheet: Sheet, chance: Random) -> Iterator[Edit]:
+def _claimed(sheet: SourceText, chance: Random) -> Iterator[Edit]:
     """What the page says where a claim says what it must be."""
     for span in sheet.spans:
         if "equals" in span.expressions and not _choices(span):
@@ -269,7 +269,7 @@ def _other_claim(text: str, chance: Random) -> str:
     return text[: one.start()] + other_number(one[0], chance) + text[one.end() :]
 
 
-def _words(sheet: Sheet, chance: Random) -> Iterator[Edit]:
+def _words(sheet: SourceText, chance: Random) -> Iterator[Edit]:
     """The other word of a `word(…)`, or the opposite of a word that a `holds` stands on."""
     for span in sheet.spans:
         choices = _choices(span)
@@ -289,7 +289,7 @@ def _choices(span: Span) -> list[str]:
     return []
 
 
-def _opposites(sheet: Sheet, span: Span) -> Iterator[Edit]:
+def _opposites(sheet: SourceText, span: Span) -> Iterator[Edit]:
     for match in re.finditer(r"[A-Za-z]+", sheet.text[slice(*span.inner)]):
         opposite = OPPOSITE.get(match[0].lower())
         if opposite:
@@ -299,14 +299,14 @@ def _opposites(sheet: Sheet, span: Span) -> Iterator[Edit]:
             return
 
 
-def _in_span(sheet: Sheet, span: Span, old: str, new: str, kind: str) -> Iterator[Edit]:
+def _in_span(sheet: SourceText, span: Span, old: str, new: str, kind: str) -> Iterator[Edit]:
     """Other text within the markup of a claim; nothing where markup breaks the text up."""
     at = sheet.text.find(old, *span.inner)
     if at >= 0:
         yield Edit(kind, at, at + len(old), new)
 
 
-def _code(sheet: Sheet, chance: Random) -> Iterator[Edit]:
+def _code(sheet: SourceText, chance: Random) -> Iterator[Edit]:
     """A constant, an operator and the like in a block."""
     for listing in _listings(sheet):
         if parses(listing.source):
@@ -314,7 +314,7 @@ def _code(sheet: Sheet, chance: Random) -> Iterator[Edit]:
                 yield from listing.placed(replace(edit, kind="code"))
 
 
-def _imports(sheet: Sheet, chance: Random) -> Iterator[Edit]:
+def _imports(sheet: SourceText, chance: Random) -> Iterator[Edit]:
     """An import of a name that is not there, or under a name that nobody uses."""
     for listing in _listings(sheet):
         if not parses(listing.source):
@@ -350,7 +350,7 @@ class Listing:
             at += len(line) + 1
 
 
-def _listings(sheet: Sheet) -> Iterator[Listing]:
+def _listings(sheet: SourceText) -> Iterator[Listing]:
     """The blocks of a page, and each example of its doctests."""
     for fence in sheet.fences:
         lines = _lines(sheet, fence)
@@ -364,7 +364,7 @@ def _listings(sheet: Sheet) -> Iterator[Listing]:
                 yield Listing([(line[prompt:], at + prompt) for line, at in source])
 
 
-def _lines(sheet: Sheet, fence: Fence) -> list[tuple[str, int]]:
+def _lines(sheet: SourceText, fence: Fence) -> list[tuple[str, int]]:
     """The lines of a fence without its indentation, each with its place in the text."""
     lines, at = [], fence.body[0]
     written = sheet.text[slice(*fence.body)].split("\n")

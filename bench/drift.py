@@ -38,9 +38,9 @@ from _judges import LIMIT, Doctest, Engine, Stock, Tests
 from _models import Models
 from _mutations import Mutant, draw, page_edits, page_parses, parses, redrawn, source_edits
 from build import ROOT, copy_book
-from proofbook.book import Book
-from proofbook.bookfile import load
-from proofbook.page import normal
+from proofbook.checking.book import Book
+from proofbook.parsing.page import normal
+from proofbook.settings import load
 
 HOME = ROOT / ".cache" / "bench" / "drift"
 RESULT = ROOT / "bench" / "results" / "drift.json"

@@ -92,14 +92,70 @@ def public_names(module):
     return {name for name in names | submodules if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("path", sorted((SRC / "proofbook").rglob("*.py")), ids=lambda p: p.stem)
+# From the ground up: a room imports from those before it, and from itself.
+ROOMS = ["caching", "parsing", "execution", "checking", "coverage", "notebook", "rendering"]
+ROOMS += ["maths", "integrations"]
+ROOTS = {"__init__": 0, "text": 0, "model": 0, "problems": 0, "settings": 0, "__main__": 9}
+ENGINE = sorted((SRC / "proofbook").rglob("*.py"))
+
+
+def engine_name(path):
+    """A module of the engine by its dotted name."""
+    parts = path.relative_to(SRC).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def floor(name):
+    """How high a module of the engine stands: its room's place, or that of a file beside them."""
+    room = [*name.split("."), "__init__"][1]
+    return ROOMS.index(room) + 1 if room in ROOMS else ROOTS[room]
+
+
+def imports_of_the_engine(path):
+    """The modules of the engine that a file imports, wherever the statement stands."""
+    modules = {engine_name(path) for path in ENGINE}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            yield from (name if name in modules else node.module for name in inner)
+
+
+def test_the_engine_is_found_whole():
+    """What looks for files by a pattern says nothing where it finds none."""
+    assert len(ENGINE) >= 70
+    assert {path.parent.name for path in ENGINE} == {"proofbook", *ROOMS}
+    assert all((SRC / "proofbook" / room / "__init__.py").is_file() for room in ROOMS)
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=engine_name)
+def test_rooms_import_downwards_only(path):
+    ours = engine_name(path)
+    for name in imports_of_the_engine(path):
+        same_room = name.split(".")[1:2] == ours.split(".")[1:2]
+        assert same_room or floor(name) < floor(ours) or floor(ours) == floor(name) == 0, (
+            f"{ours} imports {name}, which is above it"
+        )
+
+
+def test_no_modules_of_the_engine_import_each_other():
+    waiting = {engine_name(path): set(imports_of_the_engine(path)) for path in ENGINE}
+    waiting = {name: needed - {name, "proofbook"} for name, needed in waiting.items()}
+    while ready := {name for name, needed in waiting.items() if not needed & waiting.keys()}:
+        for name in ready:
+            del waiting[name]
+    assert not waiting, f"these import each other: {sorted(waiting)}"
+
+
+@pytest.mark.parametrize("path", ENGINE, ids=engine_name)
 def test_proofbook_imports_no_model_when_it_is_imported(path):
     assert not {"torch", "transformers", "glassformer"} & set(top_level_imports(path))
 
 
 def test_proofbook_loads_no_model_when_it_is_imported():
-    stems = [path.stem for path in (SRC / "proofbook").glob("*.py") if path.stem[0] != "_"]
-    code = "\n".join(["import proofbook", *(f"import proofbook.{stem}" for stem in stems)])
+    names = [engine_name(path) for path in ENGINE if path.stem != "__main__"]
+    code = "\n".join(f"import {name}" for name in names)
     assert not {"torch", "transformers", "glassformer"} & loaded_by(code)
 
 

@@ -14,7 +14,7 @@ import jupytext
 from mkdocs.structure.files import File
 from mkdocs.utils import meta
 
-from proofbook.fences import Fence, Scan, scan
+from proofbook.parsing.fences import Fence, Scan, scan
 
 HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 

@@ -4,15 +4,16 @@ import argparse
 import io
 import sys
 from pathlib import Path
+from typing import NoReturn
 
-from proofbook.book import Book
-from proofbook.bookfile import load
-from proofbook.coverage import cover
+from proofbook.checking.book import Book
+from proofbook.checking.rerun import again
+from proofbook.checking.update import updated
+from proofbook.coverage.coverage import cover
+from proofbook.coverage.report import is_whole, report
 from proofbook.model import Chapter, Run
 from proofbook.problems import Problem
-from proofbook.report import is_whole, report
-from proofbook.twice import again
-from proofbook.update import updated
+from proofbook.settings import load
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,7 +50,7 @@ def _check(book: Book, files: list[Path], twice: bool = False) -> int:
     pages = book.check(texts, _progress)
     problems += [problem for checked in pages for problem in checked.problems]
     if twice:
-        problems += again(pages, book.settings.running, _progress)
+        problems += again(pages, book.settings, _progress)
     for problem in problems:
         print(f"\n{problem}")
     whole = [checked for checked in pages if book.covers and not checked.problems]
@@ -108,5 +109,10 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-if __name__ == "__main__":
+def run() -> NoReturn:
+    """Run the command `proofbook` and leave with its exit status."""
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run()

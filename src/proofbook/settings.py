@@ -1,36 +1,117 @@
-"""How a book is run."""
+"""What a book says about itself and about how it is run: each setting is declared here, once.
+
+The plugin, the extension, the command line and the reference all read `Options`.
+"""
 
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from pydoc import locate
+from typing import Any
+
+import yaml
+
+REQUIRED_EXTENSIONS = ("pymdownx.superfences", "attr_list", "md_in_html")
+"""What the engine itself stands on."""
+ADDED_EXTENSIONS = (
+    *REQUIRED_EXTENSIONS,
+    *("admonition", "tables", "pymdownx.details", "pymdownx.tabbed"),
+)
+"""The Markdown extensions that every book gets."""
+HOSTS = {"github.com": "blob", "gitlab.com": "-/blob", "codeberg.org": "src/branch"}
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What an author may say about running a book; every default is fit for use.
+class Coverage:
+    """What coverage leaves out wherever it stands, such as names with a numeral."""
+
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What an author may set under `proofbook` in `mkdocs.yml`; every default is fit for use."""
+
+    preload: tuple[str, ...] = field(
+        default=(),
+        metadata={"meaning": "packages that are imported once, before any page runs"},
+    )
+    timeout: float = field(
+        default=60.0,
+        metadata={"meaning": "after how many seconds a block counts as hanging"},
+    )
+    jobs: int | None = field(
+        default=None,
+        metadata={"meaning": "how many pages run side by side"},
+    )
+    cache_dir: str | Path | None = field(
+        default=None,
+        metadata={"meaning": "where results are kept"},
+    )
+    environment: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "meaning": "variables of the environment on which results depend; "
+            "one whose name ends in DEVICE names the device"
+        },
+    )
+    sources: tuple[str, ...] = field(
+        default=("src",),
+        metadata={"meaning": "the folders of the modules that pages show and import"},
+    )
+    hashed: Mapping[str, str] = field(
+        default_factory=dict,
+        hash=False,
+        metadata={"meaning": "files whose hashes the ledger gives, each under a label"},
+    )
+    coverage: Coverage = field(
+        default_factory=Coverage,
+        metadata={"meaning": "`names`: texts that claim nothing wherever they stand"},
+    )
+    source_url: str = field(
+        default="",
+        metadata={
+            "meaning": "where lines of a file can be read online, "
+            "with `{path}`, `{first}` and `{last}` in their places"
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Settings(Options):
+    """A book: where it lies, how its pages are made, how they are run.
 
     Attributes:
-        root: The project: pages run in this folder and import from it first.
-        preload: Third-party packages that pages are forked with, already imported.
-        timeout: Seconds until a block counts as hanging, unless its fence says otherwise.
-        jobs: Pages that run side by side; `None` is one a CPU.
-        cache_dir: Where results are kept; `None` is `.cache/proofbook` below the root.
-        environment: Names of environment variables on which results depend; the one that ends
-            in `DEVICE` names the device.
-        sources: Folders of the project's modules.
+        root: The project: files are named from here, pages run here and import from here first.
+        docs_dir: The folder of the chapters, from the root.
+        extensions: Names of the Markdown extensions, proofbook's own apart.
+        configs: Their options, by name.
+        site_name: What the book is called; or "".
+        site_url: Where it is published; or "".
+        directory_urls: Whether a page is served as a folder, under a name without an ending.
         spawn: Start an interpreter a page instead of forking one.
     """
 
     root: Path
-    preload: tuple[str, ...] = ()
-    timeout: float = 60.0
-    jobs: int | None = None
-    cache_dir: Path | None = None
-    environment: tuple[str, ...] = ()
-    sources: tuple[Path, ...] = ()
+    docs_dir: str = "docs"
+    extensions: tuple[str, ...] = ADDED_EXTENSIONS
+    configs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    site_name: str = ""
+    site_url: str = ""
+    directory_urls: bool = True
     spawn: bool = not sys.platform.startswith("linux")
+
+    @property
+    def docs(self) -> Path:
+        """The folder of the chapters."""
+        return self.root / self.docs_dir
+
+    @property
+    def source_folders(self) -> tuple[Path, ...]:
+        """Folders of the modules that pages show and import."""
+        return tuple(self.root / name for name in self.sources)
 
     @property
     def side_by_side(self) -> int:
@@ -40,7 +121,7 @@ class Settings:
     @property
     def cache(self) -> Path:
         """The folder of the cache."""
-        return (self.cache_dir or self.root / ".cache" / "proofbook").absolute()
+        return (self.root / (self.cache_dir or Path(".cache", "proofbook"))).absolute()
 
     @property
     def device(self) -> str:
@@ -48,9 +129,15 @@ class Settings:
         names = [name for name in self.environment if name.endswith("DEVICE")]
         return next((os.environ[name] for name in names if os.environ.get(name)), "cpu")
 
+    def name(self, file: Path) -> str:
+        """A file as the author would name it."""
+        file, root = file.resolve(), self.root
+        return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+
     def packages(self) -> list[str]:
         """The packages that a page may speak of without importing them: preloaded or its own."""
-        files = [path for folder in self.sources if folder.is_dir() for path in folder.iterdir()]
+        folders = [folder for folder in self.source_folders if folder.is_dir()]
+        files = [path for folder in folders for path in folder.iterdir()]
         own = sorted(path.stem for path in files if not path.name.startswith(("_", ".")))
         return list(dict.fromkeys([*(name.partition(".")[0] for name in self.preload), *own]))
 
@@ -74,7 +161,101 @@ class Settings:
         return environment | fixed
 
 
+def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings of the book that a `mkdocs.yml` describes; defaults where there is none.
+
+    Args:
+        config_file: The `mkdocs.yml`.
+        given: Options that go before those of the file.
+    """
+    config: dict[str, Any] = {}
+    if config_file.is_file():
+        config = yaml.load(config_file.read_text(encoding="utf-8"), _Loader) or {}
+    named = _named(config.get("markdown_extensions"))
+    options = _named(config.get("plugins")).get("proofbook") or named.get("proofbook") or {}
+    return make(
+        {**options, **(given or {})},
+        extensions=with_added(["toc", "tables", *named]),
+        configs={name: value for name, value in named.items() if value},
+        repo_url=config.get("repo_url") or "",
+        edit_uri=config.get("edit_uri") or "",
+        root=config_file.parent.resolve(),
+        docs_dir=config.get("docs_dir", "docs"),
+        site_name=config.get("site_name") or "",
+        site_url=config.get("site_url") or "",
+        directory_urls=config.get("use_directory_urls", True),
+    )
+
+
+def make(
+    options: Mapping[str, Any],
+    *,
+    extensions: Iterable[str],
+    configs: Mapping[str, Mapping[str, Any]],
+    repo_url: str = "",
+    edit_uri: str = "",
+    **site: Any,
+) -> Settings:
+    """Settings from the author's options and what the site says; an empty option is not given."""
+    known = {one.name: options.get(one.name) for one in fields(Options)}
+    given = {name: value for name, value in known.items() if value}
+    for name, value in given.items():
+        if isinstance(value, list):
+            given[name] = tuple(value)
+    given["timeout"] = float(given.get("timeout", Options.timeout))
+    if coverage := given.get("coverage"):
+        given["coverage"] = Coverage(tuple(coverage.get("names") or ()))
+    given.setdefault("source_url", source_url(repo_url, edit_uri))
+    names = tuple(extensions)
+    configs = {name: configs[name] for name in names if name in configs}
+    return Settings(extensions=names, configs=configs, **given, **site)
+
+
+def source_url(repo_url: str, edit_uri: str) -> str:
+    """The address of lines in a file of a repository, on the branch that `edit_uri` names."""
+    host = next((name for name in HOSTS if f"//{name}/" in repo_url), None)
+    if host is None:
+        return ""
+    branch = next(iter(edit_uri.strip("/").removeprefix("-/").split("/")[1:2]), "main")
+    return f"{repo_url.rstrip('/')}/{HOSTS[host]}/{branch}/{{path}}#L{{first}}-L{{last}}"
+
+
+def with_added(names: Iterable[str]) -> list[str]:
+    """A book's extensions with those that proofbook adds, each once, proofbook itself apart."""
+    given = [name for name in names if name != "proofbook"]
+    short = {name.removeprefix("markdown.extensions.") for name in given}
+    return list(dict.fromkeys([*given, *(name for name in ADDED_EXTENSIONS if name not in short)]))
+
+
+def _named(entries: Any) -> dict[str, Any]:
+    """MkDocs' lists of names, or of one-entry mappings from name to options, as one mapping."""
+    if isinstance(entries, dict):
+        return dict(entries)
+    named: dict[str, Any] = {}
+    for entry in entries or []:
+        named.update(entry if isinstance(entry, dict) else {entry: None})
+    return named
+
+
 def _cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class _Loader(yaml.SafeLoader):
+    """Knows the tags that MkDocs knows."""
+
+
+def _env(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.SequenceNode):
+        *names, default = loader.construct_sequence(node)
+        return next((os.environ[name] for name in names if name in os.environ), default)
+    return os.environ.get(str(node.value))
+
+
+_Loader.add_constructor("!ENV", _env)
+_Loader.add_constructor("!relative", lambda loader, node: None)
+_Loader.add_multi_constructor(
+    "tag:yaml.org,2002:python/name:", lambda loader, name, node: locate(name)
+)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proofbook.book import Book
-from proofbook.bookfile import load
+from proofbook.checking.book import Book
+from proofbook.settings import load
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))

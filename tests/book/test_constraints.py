@@ -7,7 +7,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-OURS = {"glassformer"}
+OURS = {"glassformer", "proofbook"}
 TOOLS = {"pip", "wheel"}  # what installs, not what is installed
 
 

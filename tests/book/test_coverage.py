@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from proofbook.book import Book
-from proofbook.bookfile import load
-from proofbook.coverage import Coverage, cover
-from proofbook.report import has_too_many_exempt, report
+from proofbook.checking.book import Book
+from proofbook.coverage.coverage import Coverage, cover
+from proofbook.coverage.report import has_too_many_exempt, report
+from proofbook.settings import load
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser import launched, served
-from proofbook.symbols import read_symbols
+from proofbook.maths.symbol_table import read_symbols
 
 ROOT = Path(__file__).parents[2]
 NOTATION = "reference/notation.md"

@@ -10,12 +10,12 @@ from jupyter_client.kernelspec import KernelSpecManager
 from kernels import kernels, manager
 from nbclient import NotebookClient
 
-from proofbook.book import Book
-from proofbook.bookfile import load
-from proofbook.compare import prints
-from proofbook.fences import scan
-from proofbook.ledger import circumstances
-from proofbook.notebook import notebook
+from proofbook.checking.book import Book
+from proofbook.checking.compare import prints
+from proofbook.notebook.export import notebook
+from proofbook.parsing.fences import scan
+from proofbook.rendering.ledger import circumstances
+from proofbook.settings import load
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = [

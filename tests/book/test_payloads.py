@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from proofbook.book import Book
-from proofbook.bookfile import load
+from proofbook.checking.book import Book
 from proofbook.model import Block, BlockResult, Chapter
+from proofbook.settings import load
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))

@@ -1,13 +1,14 @@
 """The reference of the engine names every option, setting and command, and none that is not."""
 
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from proofbook.__main__ import main
-from proofbook.fences import OPTIONS
-from proofbook.plugin import ProofbookConfig
+from proofbook.parsing.fences import OPTIONS
+from proofbook.settings import Options
 
 TEXT = (Path(__file__).parents[2] / "docs/reference/proofbook.md").read_text(encoding="utf-8")
 
@@ -43,8 +44,7 @@ def test_options_of_fences():
 
 
 def test_settings():
-    options = [name for name, _ in ProofbookConfig._schema]
-    assert first_column("Settings") == options
+    assert rows("Settings") == {one.name: one.metadata["meaning"] for one in fields(Options)}
 
 
 def test_commands(capsys):

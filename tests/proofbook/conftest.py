@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from proofbook.execution.runner import Runner
 from proofbook.model import Block, Chapter, Claim, Run
-from proofbook.runner import Runner, Settings
+from proofbook.settings import Settings
 
 
 class Project:

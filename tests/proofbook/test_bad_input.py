@@ -6,7 +6,7 @@ import pytest
 from books import build, build_error, make_book, run_in
 
 from proofbook.__main__ import main
-from proofbook.readable import LARGEST_TEXT
+from proofbook.text import LARGEST_TEXT
 
 
 def page(code: str, rest: str = "") -> str:

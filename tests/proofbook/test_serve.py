@@ -15,6 +15,7 @@ from books import make_book
 PAGE = (
     "# Page\n\n```python\nfrom helper import answer\n\nanswer()\n```\n\n[41]{ equals='answer()' }\n"
 )
+FAULTY = PAGE.replace("[41]", "[42]") + "\n[Nowhere](nowhere.md)\n"
 CONFIG = "site_name: x\nplugins:\n  - proofbook: {sources: [lib]}\n"
 PATIENCE = 30
 
@@ -49,11 +50,10 @@ class Served:
         os.utime(path, (later, later))
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    book = make_book(
-        tmp_path, {"index.md": PAGE}, {"lib/helper.py": "def answer():\n    return 41\n"}, CONFIG
-    )
+@pytest.fixture(params=["", "strict: true\n"], ids=["lenient", "strict"])
+def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
+    files = {"lib/helper.py": "def answer():\n    return 41\n"}
+    book = make_book(tmp_path, {"index.md": FAULTY}, files, CONFIG + request.param)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -70,6 +70,10 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 def test_errors_show_in_place_and_go_at_the_next_good_save(served):
+    page = served.wait_for("the page says &#x27;42&#x27;, this run gives 41")
+    assert "docs/index.md:9: " in page
+
+    served.save("docs/index.md", PAGE)
     served.wait_for("<code>41</code>", gone="proofbook-error")
 
     served.save("docs/index.md", PAGE.replace("answer()\n", "answer() / 0\n"))

@@ -9,7 +9,7 @@ from doctest import DocTestParser
 from booksite.api.package import Package
 from booksite.api.symbol import Symbol
 from booksite.page_text import PageText
-from proofbook.fences import Fence
+from proofbook.parsing.fences import Fence
 
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 NAMED = re.compile(r"([A-Za-z_][\w.]*)(?:\(.*\))?")

@@ -13,7 +13,7 @@ from pygments.lexers import PythonLexer
 
 from booksite.labs.running import Cell
 from proofbook.model import BlockResult, Output
-from proofbook.render import AssetUrl, outputs_html
+from proofbook.rendering.html import AssetUrl, outputs_html
 
 PAGE = "text/vnd.proofbook.page"  # what profile_default/startup adds to a view's forms
 

@@ -6,7 +6,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
 
-from proofbook.formulas import Explainer
+from proofbook.maths.explain import Explainer
 
 LATE = 4  # after the table of contents, before links are resolved
 

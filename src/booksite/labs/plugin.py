@@ -19,8 +19,8 @@ from booksite.labs.cells import about, asset_url, block, counted
 from booksite.labs.formulas import Explained
 from booksite.labs.running import HERE, Cell, dependencies, run
 from booksite.no_settings import NoSettings
-from proofbook.formulas import Explainer, read_table
-from proofbook.plugin import ProofbookPlugin
+from proofbook.integrations.mkdocs import ProofbookPlugin
+from proofbook.maths.explain import Explainer, read_table
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 

@@ -1,0 +1,1 @@
+"""Keeping results for as long as they are true."""

@@ -1,0 +1,88 @@
+"""Keeps the results of pages that ran without failure, and gives them back while they are true.
+
+An entry's name says which page it is and what was asked of it: the code of its blocks, its claims'
+expressions, the environment. Its content says what the run then read, by content; it counts only
+if all of that is as it was. Nothing in it depends on prose, lines, or the text that a claim covers.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proofbook.caching import fingerprint
+from proofbook.caching.atomic import replace
+from proofbook.caching.dependencies import is_current
+from proofbook.model import Chapter, Run, dump_run, load_run
+
+KEPT = 8
+"""Entries kept for one chapter, so that going back to an earlier version finds its result."""
+
+
+class Cache:
+    """Results on disk; safe for builds side by side, since entries are replaced whole.
+
+    Args:
+        folder: Where the entries lie.
+        world: What every page depends on besides its own text.
+    """
+
+    def __init__(self, folder: Path, world: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._world = world
+
+    def load(self, chapter: Chapter, names: bool = False) -> Run | None:
+        """Return the chapter's result if one is stored and still true.
+
+        Args:
+            chapter: The chapter.
+            names: Whether the result must know all names of the chapter's prose.
+        """
+        for entry in _newest_first(self._home(chapter), f"{self._key(chapter)}-*.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                checksum, _, body = entry.read_text(encoding="utf-8").partition("\n")
+                if checksum != fingerprint.digest(body.encode()):
+                    continue
+                stored = json.loads(body)
+                run = load_run(stored["run"])
+                knows = not names or run.names.keys() >= {*chapter.names}
+                if knows and is_current(stored["seen"]):
+                    os.utime(entry)
+                    return run
+        return None
+
+    def store(self, chapter: Chapter, run: Run, seen: Mapping[str, Any]) -> None:
+        """Store a result with what its run read; a cache that cannot be written is no error."""
+        body = json.dumps({"seen": seen, "run": dump_run(run)})
+        home = self._home(chapter)
+        state = fingerprint.digest(json.dumps(seen).encode())
+        with contextlib.suppress(OSError):
+            home.mkdir(parents=True, exist_ok=True)
+            (self._folder / ".gitignore").write_text("*\n")
+            content = f"{fingerprint.digest(body.encode())}\n{body}"
+            replace(home / f"{self._key(chapter)}-{state}.json", content)
+            for entry in _newest_first(home, "*.json")[KEPT:]:
+                entry.unlink(missing_ok=True)
+
+    def _home(self, chapter: Chapter) -> Path:
+        name = re.sub(r"[^A-Za-z0-9]+", "-", chapter.path).strip("-")[-60:]
+        return self._folder / f"{name}-{fingerprint.digest(chapter.path.encode())[:8]}"
+
+    def _key(self, chapter: Chapter) -> str:
+        asked = {
+            "blocks": [[block.kind, block.code] for block in chapter.blocks],
+            "claims": sorted({(e, c.place) for c in chapter.claims for e in c.expressions}),
+            "world": self._world,
+        }
+        return fingerprint.digest(json.dumps(asked, sort_keys=True).encode())
+
+
+def _newest_first(folder: Path, pattern: str) -> list[Path]:
+    entries = []
+    for path in folder.glob(pattern):
+        with contextlib.suppress(OSError):  # another build may have pruned it
+            entries.append((path.stat().st_mtime_ns, path))
+    return [path for _, path in sorted(entries, reverse=True)]

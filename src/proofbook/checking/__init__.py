@@ -1,0 +1,1 @@
+"""A whole book: run, and compared with what its pages say."""

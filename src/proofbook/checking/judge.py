@@ -1,0 +1,106 @@
+"""Judge a run: what of a chapter did not come out as it says."""
+
+from collections.abc import Sequence
+from difflib import ndiff
+from itertools import takewhile
+
+from proofbook.checking.compare import prints, says
+from proofbook.model import Block, BlockResult, Claim, Failure, Run, Value
+from proofbook.parsing.page import Page
+from proofbook.problems import Problem
+from proofbook.text import shortened, shown
+
+MOST_LINES = 100
+"""Lines of two texts that are compared one by one."""
+
+
+def judge(page: Page, run: Run) -> list[Problem]:
+    """All problems of a page and of its run, in the order of the page."""
+    chapter = page.chapter
+    problems = list(page.problems)
+    for block, result in zip(chapter.blocks, run.blocks, strict=False):
+        problems += block_problems(chapter.path, block, result)
+    if run.failure:
+        problems.append(_page_problem(page, run.failure, run.failed_block))
+    stopped = run.failure or any(result.failure for result in run.blocks)
+    for claim in chapter.claims:
+        if not stopped or (claim.expressions[0], claim.place) in run.values:
+            problems += claim_problems(chapter.path, claim, run)
+    return sorted(problems)
+
+
+def _page_problem(page: Page, failure: Failure, failed_block: int | None) -> Problem:
+    """A page that died as a whole, at the block that was running."""
+    path = page.chapter.path
+    if failed_block is None:
+        return Problem(path, 1, failure.reason, "", failure.detail)
+    block = page.chapter.blocks[failed_block]
+    line = block.line + (failure.line or 0)
+    return Problem(path, line, failure.reason, _line_of(block, failure.line), failure.detail)
+
+
+def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem]:
+    """What a block did that its chapter does not say."""
+    problems = []
+    for example in result.examples:
+        if not prints(example.want, example.got):
+            line = block.line + example.offset
+            message = "the output differs from the page (- the page, + this run)"
+            shows = difference(example.want, example.got)
+            problems.append(Problem(path, line, message, example.source, shows))
+    failure = result.failure
+    if failure:
+        line = block.line + (failure.line or 0)
+        code = _line_of(block, failure.line)
+        problems.append(Problem(path, line, failure.reason, code, failure.detail))
+    return problems
+
+
+def difference(one: str, other: str) -> str:
+    """How two texts differ, line by line; of long ones, what comes where they begin to differ."""
+    lines, others = one.splitlines(), other.splitlines()
+    longest = max(len(lines), len(others))
+    head = []
+    if longest > MOST_LINES:
+        first = max(_alike(lines, others) - 2, 0)
+        lines, others = lines[first : first + MOST_LINES], others[first : first + MOST_LINES]
+        head = [f"(from line {first + 1} of {longest} on)"]
+    cut, cut_other = ([shortened(line) for line in some] for some in (lines, others))
+    if cut == cut_other:  # they differ far behind, within a long line
+        first = max(_alike(one, other) - 50, 0)
+        cut, cut_other = ([repr(text[first : first + 150])] for text in (one, other))
+        head = [f"(from character {first + 1} on)"]
+    return "\n".join([*head, *(line.rstrip() for line in ndiff(cut, cut_other))])
+
+
+def _alike(one: Sequence[str], other: Sequence[str]) -> int:
+    """In how many items two sequences agree before they differ."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def claim_problems(path: str, claim: Claim, run: Run) -> list[Problem]:
+    """What of a claim is not so."""
+    problems = []
+    for expression in claim.expressions:
+        value = run.values.get((expression, claim.place), Value())
+        message = _claim_fault(claim, expression, value)
+        if message:
+            detail = value.failure.detail if value.failure else ""
+            problems.append(Problem(path, claim.line, message, expression, detail))
+    return problems
+
+
+def _claim_fault(claim: Claim, expression: str, value: Value) -> str | None:
+    if value.failure:
+        return f"this claim cannot be checked: {value.failure.reason}"
+    if expression == claim.equals and not says(claim.text, value.data):
+        return f"the page says {claim.text!r}, this run gives {shown(value.data)}"
+    if expression == claim.holds and value.data is not True:
+        return f"this must hold (be True), but it is {shown(value.data)}"
+    return None
+
+
+def _line_of(block: Block, offset: int | None) -> str:
+    lines = block.code.split("\n")
+    return block.code if offset is None or offset >= len(lines) else lines[offset]

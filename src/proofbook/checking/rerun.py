@@ -1,0 +1,59 @@
+"""What a page shows otherwise when it runs a second time: it depends on the clock, or on chance."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from proofbook.checking.book import Checked
+from proofbook.checking.judge import difference, judge
+from proofbook.execution.runner import Runner
+from proofbook.model import Block, BlockResult, Chapter, Run
+from proofbook.problems import Problem
+from proofbook.settings import Settings
+
+Progress = Callable[[Chapter, Run], None]
+
+
+def again(
+    pages: Sequence[Checked], settings: Settings, progress: Progress | None = None
+) -> list[Problem]:
+    """Run those pages that pass once more, from nothing, and compare what a reader would see.
+
+    Claims and doctests must hold again. What `value=` fills in may differ: its `holds` bounds it.
+    """
+    passing = {one.page.chapter.path: one for one in pages if not one.problems}
+    with (
+        TemporaryDirectory() as folder,
+        Runner(replace(settings, cache_dir=Path(folder))) as runner,
+    ):
+        runs = runner.run([one.page.chapter for one in passing.values()], progress)
+    return [problem for path, run in runs.items() for problem in compared(passing[path], run)]
+
+
+def compared(checked: Checked, second: Run) -> list[Problem]:
+    """What of a page that passed is not so in its second run, or is not the same."""
+    chapter = checked.page.chapter
+    problems = [
+        replace(problem, message=f"in a second run: {problem.message}")
+        for problem in judge(checked.page, second)
+    ]
+    runs = zip(chapter.blocks, checked.run.blocks, second.blocks, strict=False)
+    for block, one, other in runs:
+        if not other.failure:
+            problems += _shown_otherwise(chapter.path, block, one, other)
+    return sorted(problems)
+
+
+def _shown_otherwise(
+    path: str, block: Block, one: BlockResult, other: BlockResult
+) -> Iterator[Problem]:
+    first, second = _text(one), _text(other)
+    if first != second:
+        message = "a second run shows something else (- the first, + the second)"
+        yield Problem(path, block.line, message, block.code, difference(first, second))
+
+
+def _text(result: BlockResult) -> str:
+    """All that a block showed."""
+    return "\n".join(output.data for output in result.outputs)

@@ -1,0 +1,155 @@
+"""Rewrite doctest outputs and `equals=` claims to what a run gave, in the style they have."""
+
+import re
+from typing import Any
+
+from proofbook.checking.book import Checked
+from proofbook.checking.compare import (
+    LEAF,
+    PRINTED,
+    number_from_words,
+    prints,
+    same_but_numbers,
+    says,
+    words_from_number,
+)
+from proofbook.model import BlockResult
+from proofbook.parsing.front_matter import split_front_matter
+from proofbook.parsing.source import edited, read
+
+
+def updated(text: str, checked: Checked) -> str:
+    """The text of a chapter with its outputs and claims as the run gave them.
+
+    Only what differs is touched. What cannot be rewritten (a `holds`, a failing block) stays, and
+    a later check reports it.
+
+    Raises:
+        ValueError: If the page is made of more than this text, so that places are not known.
+    """
+    ends = "\r\n" if "\r\n" in text else "\n"
+    text = text.replace("\r\n", "\n")
+    body, _ = split_front_matter(text)
+    source, page = read(body), checked.page
+    if (len(source.fences), len(source.spans)) != (len(page.source.fences), len(page.source.spans)):
+        raise ValueError(
+            "the page holds fences or claims that its file does not, or they stand behind tabs"
+        )
+    edits: list[tuple[int, int, str]] = []
+    for index, number in page.blocks.items():
+        if number < len(checked.run.blocks):
+            fence = source.fences[index]
+            lines = body[slice(*fence.body)].split("\n")
+            if _rewrite_doctest(lines, fence.prefix, checked.run.blocks[number]):
+                edits.append((*fence.body, "\n".join(lines)))
+    for index, number in page.claims.items():
+        claim, span = page.chapter.claims[number], source.spans[index]
+        value = checked.run.values.get((claim.equals or "", claim.place))
+        if value is None or value.failure or says(span.text, value.data):
+            continue
+        written = rewritten(span.text, value.data)
+        if says(written, value.data):
+            inner = body[slice(*span.inner)]
+            edits.append((*span.inner, _in_markup(inner, span.text, written)))
+    return (text.removesuffix(body) + edited(body, edits)).replace("\n", ends)
+
+
+def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool:
+    """Replace, in the lines of a fence, each output that differs; tells whether one did."""
+    changed = False
+    for example in reversed(result.examples):
+        if prints(example.want, example.got):
+            continue
+        first = example.offset + 1
+        while lines[first : first + 1] and lines[first][len(prefix) :].lstrip().startswith("..."):
+            first += 1
+        last = first + example.want.count("\n")
+        output = reprinted(example.want, example.got).rstrip("\n")
+        indent = re.match(r"\s*", lines[example.offset][len(prefix) :])
+        margin = prefix + (indent[0] if indent else "")
+        lines[first:last] = [
+            f"{margin}{line or '<BLANKLINE>'}" for line in (output.split("\n") if output else [])
+        ]
+        changed = True
+    return changed
+
+
+def reprinted(want: str, got: str) -> str:
+    """An output with as many digits as the page writes, where only numbers differ."""
+    if not same_but_numbers(want, got):
+        return got
+    numbers = iter(PRINTED.findall(got))
+    return PRINTED.sub(lambda match: _like(match[0], next(numbers)), want)
+
+
+def _like(want: str, got: str) -> str:
+    """A printed number with the digits that another is written with."""
+    mantissa, exponent, _ = want.partition("e")
+    digits = len(mantissa.partition(".")[2])
+    if prints(want, got):
+        return want
+    if "." not in want or "." not in got or not digits:
+        return got
+    return f"{float(got):.{digits}{'e' if exponent else 'f'}}"
+
+
+def rewritten(text: str, value: Any) -> str:
+    """A value in the style of the text that stands there: words, digits, separators, brackets."""
+    if isinstance(value, bool):
+        words = ("yes", "no") if text.lower() in ("yes", "no") else ("True", "False")
+        word = words[0] if value else words[1]
+        return word.capitalize() if text[:1].isupper() else word
+    if isinstance(value, int | float):
+        return _number(text, value)
+    if isinstance(value, list):
+        return _list(text, value)
+    return str(value)
+
+
+def _number(text: str, value: int | float) -> str:
+    if number_from_words(text) is not None and isinstance(value, int) and 0 <= value < 1000:
+        words = words_from_number(value)
+        return words.capitalize() if text[:1].isupper() else words
+    percent = "%" if text.endswith("%") else ""
+    scaled = value * 100 if percent else value
+    mantissa = re.split("[eE]", text.rstrip("% "))[0]
+    digits = len(mantissa.partition(".")[2])
+    if "e" in text.lower() and re.search(r"\d[eE]", text):
+        return f"{scaled:.{digits}e}{percent}"
+    if isinstance(value, int) and not percent:
+        return f"{value:,}" if "," in text else str(value)
+    comma = "," if "," in text else ""
+    return f"{scaled:{comma}.{digits}f}{percent}"
+
+
+def _list(text: str, value: list[Any]) -> str:
+    leaves = LEAF.findall(text)
+    sample = leaves[-1] if leaves else ""
+    if "×" in text:
+        return " × ".join(_leaf(sample, item) for item in value)
+    inner = _nested(sample, value)
+    return f"({inner[1:-1]})" if text.startswith("(") else inner
+
+
+def _nested(sample: str, value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_nested(sample, item) for item in value)}]"
+    return _leaf(sample, value)
+
+
+def _leaf(sample: str, value: Any) -> str:
+    if isinstance(value, str):
+        quote = sample[:1] if sample[:1] in ("'", '"') else ""
+        return f"{quote}{value}{quote}"
+    if isinstance(value, float) and not re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?", sample):
+        return repr(value)
+    return rewritten(sample, value)
+
+
+def _in_markup(markup: str, old: str, new: str) -> str:
+    """New text within the marks of code or emphasis that surround the old."""
+    if markup.count(old) == 1:
+        return markup.replace(old, new)
+    marks = re.match(r"[`*_]*", markup)
+    mark = marks[0] if marks else ""
+    return f"{mark}{new}{mark[::-1]}"

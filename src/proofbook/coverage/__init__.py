@@ -1,0 +1,1 @@
+"""What in the prose could be a claim and is not."""

@@ -1,0 +1,112 @@
+"""What in the prose of a page could be a claim, by place: found by its words alone."""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from proofbook.coverage.lexicon import COMPARATIVE, EXEMPT, NUMBER_WORD, NUMERAL
+from proofbook.coverage.masking import alternative_texts, blank, blank_all, words_alone
+from proofbook.parsing.claims import Span
+from proofbook.parsing.inline_code import inline_code
+from proofbook.parsing.source import SourceText
+
+VALUE, OTHER = "\ue000", "\ue001"
+"""Signs in the place of a claim that names a value, and of any other claim or code."""
+SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?![a-z\s])|\n[> ]*\n|(?<!\\)\||\n(?=\s*[-*+:] )")
+
+
+@dataclass(frozen=True, order=True)
+class Candidate:
+    """A piece of a page that could be a claim and is none.
+
+    Attributes:
+        start: Where it begins in the source's text.
+        kind: What it is, in a word or two.
+        text: How it reads.
+    """
+
+    start: int
+    kind: str
+    text: str
+
+
+def candidates(
+    source: SourceText, counted: Collection[int], names: re.Pattern[str], maths: bool
+) -> list[Candidate]:
+    """Numerals, and number words and comparatives beside a value, outside claims and code.
+
+    Args:
+        source: The page.
+        counted: Indexes of the claims and literals that the page shows.
+        names: What is exempt wherever it stands.
+        maths: Whether the book has formulas between dollar signs.
+    """
+    text = _prose(source)
+    alternative = alternative_texts(text)
+    claims = [index for index in counted if not source.spans[index].reason]
+    for index in counted:
+        text = _without(text, source.spans[index], names)
+    for code in inline_code(source, claims):
+        text = blank(text, code.start, code.end, OTHER)
+    text = words_alone(text, maths)
+    for pattern in (names, *EXEMPT):
+        text = blank_all(text, pattern)
+    found = [
+        Candidate(start, kind, text[start:end])
+        for first, last in _sentences(text)
+        for start, end, kind in _in_sentence(text, first, last)
+    ]
+    return sorted(_placed(found, alternative))
+
+
+def _prose(source: SourceText) -> str:
+    """The text with all but its prose made blank."""
+    text, at = source.text, 0
+    for start, end in [*source.prose, (len(text), len(text))]:
+        text, at = blank(text, at, start), end
+    return text
+
+
+def _without(text: str, span: Span, names: re.Pattern[str]) -> str:
+    """A claim is a sign in the text; of a literal the target stays."""
+    if not span.reason:
+        said = names.sub("", span.text)
+        numeric = NUMERAL.search(said) or NUMBER_WORD.search(said)
+        number = numeric or "value" in span.expressions or span.text.lower() == "one"
+        return blank(text, span.start, span.end, VALUE if number else OTHER)
+    first, last = span.inner
+    return blank(blank(text, span.start, first), last, span.end)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for end in SENTENCE_END.finditer(text):
+        yield start, end.end()
+        start = end.end()
+    yield start, len(text)
+
+
+def _in_sentence(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
+    """Start, end and kind of each candidate of a sentence."""
+    numerals = [_trimmed(match) for match in NUMERAL.finditer(text, first, last)]
+    for start, end in numerals:
+        yield start, end, "numeral"
+    if not numerals and VALUE not in text[first:last]:
+        return
+    for pattern, kind in ((NUMBER_WORD, "number word"), (COMPARATIVE, "comparative")):
+        for match in pattern.finditer(text, first, last):
+            yield *match.span(), kind
+
+
+def _trimmed(match: re.Match[str]) -> tuple[int, int]:
+    """A numeral without the punctuation around it."""
+    core = re.search(r"[\w.+−-].*[\w%‰°′″×]|\w", match[0])
+    start, end = core.span() if core else (0, len(match[0]))
+    return match.start() + start, match.start() + end
+
+
+def _placed(found: list[Candidate], alternative: list[tuple[int, int]]) -> Iterator[Candidate]:
+    """The same, saying which stand in the text of a picture."""
+    for one in found:
+        within = any(start <= one.start < end for start, end in alternative)
+        yield Candidate(one.start, "alternative text" if within else one.kind, one.text)

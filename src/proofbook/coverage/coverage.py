@@ -1,0 +1,149 @@
+"""How much of what could be a claim on a page is one, and what is not."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from proofbook.checking.book import Checked
+from proofbook.coverage.candidates import Candidate, candidates
+from proofbook.coverage.lexicon import (
+    COMPARATIVE,
+    DIGIT,
+    IDIOMS,
+    NUMBER,
+    NUMBER_WORD,
+    NUMERAL,
+    named,
+)
+from proofbook.coverage.links import broken_links
+from proofbook.parsing.claims import Span
+from proofbook.parsing.inline_code import FILE, Inline, inline_code
+from proofbook.settings import Settings
+
+FORMULAS = {"proofbook.maths", "pymdownx.arithmatex"}
+ESCAPING = {
+    *("", "console", "doctest", "ipython", "ipython3", "log", "none", "output", "plain"),
+    *("plaintext", "py", "py3", "pycon3", "pyconsole", "pytb", "python", "python-console"),
+    *("python-repl", "python2", "python3", "shell-session", "terminal", "text", "txt"),
+}
+"""Languages of fences that look like code that runs, or like what it gave."""
+LIKE_CODE = re.compile(
+    r"^\s*(?:>>>|import |from \w|def |class |\w+ ?= ?\S|\w+\(.*\)$)", re.MULTILINE
+)
+SHAPE = re.compile(r"[(\[]\s*\w+\s*(?:,\s*\w*\s*)+[)\]]")
+COVERED = "covered"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What of a page could be a claim.
+
+    Attributes:
+        path: The page.
+        covered: How many are claims, or inline code that is checked.
+        exempt: How many stand in literals or in a fence with a reason not to run.
+        uncovered: Line, kind and text of each of the others.
+    """
+
+    path: str
+    covered: int
+    exempt: int
+    uncovered: tuple[tuple[int, str, str], ...] = ()
+
+    @property
+    def candidates(self) -> int:
+        """How many there are."""
+        return self.covered + self.exempt + len(self.uncovered)
+
+
+def cover(checked: Checked, settings: Settings) -> Coverage:
+    """Judge a page that was run with the names of its prose."""
+    page, source = checked.page, checked.page.source
+    names = named(settings.coverage.names)
+    maths = not FORMULAS.isdisjoint(settings.extensions)
+    found = candidates(source, [*page.claims, *page.literals], names, maths)
+    covered = len(page.claims)
+    for code in inline_code(source, page.claims):
+        kind = "" if names.fullmatch(code.code) else _kind(code, checked, settings)
+        if kind == COVERED:
+            covered += 1
+        elif kind:
+            found.append(Candidate(code.start, kind, code.code))
+    exempt = {one for span in _literals(checked) for one in found if _is_within(one, span)}
+    bare = [*(one for one in found if one not in exempt), *_idle(checked, found)]
+    bare += _unbound(checked, names)
+    bare += broken_links(source, (settings.root / page.chapter.path).parent)
+    lines = [(source.text.count("\n", 0, one.start) + 1, one.kind, one.text) for one in bare]
+    lines += _fences(checked)
+    off = sum(source.fences[index].kind == "off" for index in page.shown)
+    uncovered = sorted((page.offset + line, kind, text) for line, kind, text in lines)
+    return Coverage(page.chapter.path, covered, len(exempt) + off, tuple(uncovered))
+
+
+def _literals(checked: Checked) -> list[Span]:
+    return [checked.page.source.spans[index] for index in sorted(checked.page.literals)]
+
+
+def _is_within(candidate: Candidate, span: Span) -> bool:
+    return span.start <= candidate.start < span.end
+
+
+def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
+    """Literals without anything that could be a claim."""
+    for span in _literals(checked):
+        if not any(_is_within(one, span) for one in found):
+            yield Candidate(span.start, "literal that exempts nothing", span.text)
+
+
+def _unbound(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
+    """Claims whose words could be swapped: what holds says nothing of the number or comparison."""
+    for index in checked.page.claims:
+        span = checked.page.source.spans[index]
+        [*kinds], said = span.expressions, IDIOMS.sub("", names.sub("", span.text))
+        stated = any(some.search(said) for some in (NUMERAL, NUMBER_WORD, COMPARATIVE))
+        if kinds == ["holds"] and stated and span.text not in span.expressions["holds"]:
+            yield Candidate(span.start, "words that holds= does not bind", span.text)
+
+
+def _kind(code: Inline, checked: Checked, settings: Settings) -> str:
+    """`covered`, or what inline code could claim; "" where it claims nothing."""
+    is_shape = SHAPE.fullmatch(code.code)
+    states_all = is_shape or NUMBER.fullmatch(code.code)
+    if not states_all and _is_quoted(code.code, checked):
+        return COVERED
+    exists = code.name in settings.environment or checked.run.names.get(code.name)
+    if exists and not re.search(DIGIT, code.code.removeprefix(code.name)):
+        return COVERED  # what it is called with is nothing that a name could vouch for
+    if code.looks_like_a_name and not exists:
+        return "name"
+    if is_shape:
+        return "shape"
+    if not re.search(DIGIT, code.code):
+        return ""
+    is_file = FILE.fullmatch(code.code) and (settings.root / code.code).exists()
+    return COVERED if is_file else "code"
+
+
+def _is_quoted(code: str, checked: Checked) -> bool:
+    """Whether code stands in what ran, in what is shown from the source, or in what came out."""
+    found = re.compile(rf"(?<!\w){re.escape(code)}(?!\w)")
+    return any(found.search(" ".join(text.split())) for text in _ran_or_came_out(checked))
+
+
+def _ran_or_came_out(checked: Checked) -> Iterator[str]:
+    yield from (block.code for block in checked.page.chapter.blocks)
+    yield from (shown.code for shown in checked.sources.values())
+    for result in checked.run.blocks:
+        yield from (out.data for out in result.outputs if out.kind in ("stdout", "text"))
+
+
+def _fences(checked: Checked) -> Iterator[tuple[int, str, str]]:
+    """Fences that escape running, and numerals in the titles of fences."""
+    for fence in checked.page.source.foreign:
+        holds = re.search(DIGIT, fence.code) or LIKE_CODE.search(fence.code)
+        if holds and fence.language.lower() in ESCAPING:
+            yield fence.line, "fence that does not run", f"```{fence.language}"
+    for index in sorted(checked.page.shown):
+        one = checked.page.source.fences[index]
+        if re.search(DIGIT, one.options.get("title", "")):
+            yield one.line, "caption", one.options["title"]

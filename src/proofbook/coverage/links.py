@@ -1,0 +1,28 @@
+"""Links of a page to files of the book that are not there."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+from proofbook.coverage.candidates import Candidate
+from proofbook.parsing.inline_code import inline_code
+from proofbook.parsing.source import SourceText
+
+TARGET = re.compile(
+    r"\]\(<?([^()\s>]+)>?(?:\s+[\"'][^\n]*?[\"'])?\)|^ {0,3}\[[^\]^\n]+\]:\s*(\S+)", re.M
+)
+ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/", re.IGNORECASE)
+
+
+def broken_links(source: SourceText, folder: Path) -> Iterator[Candidate]:
+    """Each relative link that leads to no file, seen from the folder of its page."""
+    codes = [(code.start, code.end) for code in inline_code(source, ())]
+    for start, end in source.prose:
+        for match in TARGET.finditer(source.text, start, end):
+            target = match[1] or match[2]
+            if ELSEWHERE.match(target) or any(a <= match.start() < b for a, b in codes):
+                continue
+            path = unquote(target.partition("#")[0].partition("?")[0])
+            if path and not (folder / path).exists():
+                yield Candidate(match.start(), "link", target)

@@ -1,0 +1,55 @@
+"""What coverage found, as lines to go to and a table a page."""
+
+from collections.abc import Sequence
+
+from proofbook.coverage.coverage import Coverage
+
+LARGEST_SHARE = 0.1
+"""Of all that could be a claim, how much may be exempt."""
+HEAD = ("page", "candidates", "covered", "exempt", "uncovered", "share")
+
+
+def is_whole(pages: Sequence[Coverage]) -> bool:
+    """Whether nothing is left uncovered, and not too much is exempt."""
+    return _total(pages).uncovered == () and not has_too_many_exempt(pages)
+
+
+def has_too_many_exempt(pages: Sequence[Coverage]) -> bool:
+    """Whether more is exempt than may be."""
+    total = _total(pages)
+    return total.exempt > LARGEST_SHARE * total.candidates
+
+
+def report(pages: Sequence[Coverage]) -> str:
+    """A line for each thing that is not covered, then a table."""
+    lines = [
+        f"{page.path}:{line}: {kind}: {text}"
+        for page in pages
+        for line, kind, text in page.uncovered
+    ]
+    rows = [HEAD, *(_row(page) for page in [*pages, _total(pages)])]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines += ["", *(_line(row, widths) for row in rows)]
+    if has_too_many_exempt(pages):
+        lines += ["", f"more than {LARGEST_SHARE:.0%} of the candidates are exempt"]
+    return "\n".join(lines)
+
+
+def _total(pages: Sequence[Coverage]) -> Coverage:
+    uncovered = tuple(one for page in pages for one in page.uncovered)
+    covered = sum(page.covered for page in pages)
+    return Coverage("all", covered, sum(page.exempt for page in pages), uncovered)
+
+
+def _row(page: Coverage) -> tuple[str, ...]:
+    """The share is of what is covered or exempt; it is rounded down, so that 100 % is all."""
+    left = len(page.uncovered)
+    share = 100 * (page.candidates - left) // page.candidates if page.candidates else 100
+    counts = page.candidates, page.covered, page.exempt, left
+    return (page.path, *map(str, counts), f"{share} %")
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+    numbers = [cell.strip().rjust(len(cell)) for cell in others]
+    return "  ".join([first, *numbers])

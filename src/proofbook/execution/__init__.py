@@ -1,0 +1,1 @@
+"""Running pages, each in a process of its own."""

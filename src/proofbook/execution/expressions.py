@@ -1,0 +1,138 @@
+"""What a claim's expression reads, and how it is evaluated without leaving a trace.
+
+An expression has to wait until the names it reads exist, and has to read something that the page
+made; both follow from its free names, which the compiler's own symbol table knows.
+"""
+
+import ast
+import builtins
+import contextlib
+import random
+import symtable
+import sys
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+from proofbook.text import encodable
+
+LARGEST_LIST = 10_000
+"""Elements up to which a value is kept element by element; a larger one is kept as its repr."""
+
+
+def word(condition: object, if_true: str, if_false: str) -> str:
+    """Give the word that the fact chooses; claims call it, blocks do not see it."""
+    return if_true if condition else if_false
+
+
+class Expression:
+    """One claim's expression, compiled.
+
+    Raises:
+        SyntaxError: The text is not one Python expression.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text.strip()
+        tree = ast.parse(self.text, "<claim>", mode="eval")
+        self._code = compile(tree, "<claim>", "eval")
+        self._helpers = {"word": word} if _calls(tree, "word") else {}
+        self._free = _free_names(self.text) - self._helpers.keys()
+
+    def missing(self, names: Mapping[str, object]) -> list[str]:
+        """List the names that neither the page nor Python defines yet."""
+        return sorted(n for n in self._free if n not in names and not hasattr(builtins, n))
+
+    def is_constant(self, made: Set[str]) -> bool:
+        """Tell whether it reads nothing of what the page made, and so proves nothing."""
+        return self._free.isdisjoint(made)
+
+    def value(self, names: Mapping[str, object]) -> Any:
+        """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""
+        return eval(self._code, {**names, **self._helpers})
+
+
+def _calls(tree: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+        for node in ast.walk(tree)
+    )
+
+
+def _free_names(text: str) -> set[str]:
+    def read(table: symtable.SymbolTable) -> Iterator[str]:
+        for symbol in table.get_symbols():
+            if symbol.is_referenced() and (table is top or symbol.is_global()):
+                yield symbol.get_name()
+        for inner in table.get_children():
+            yield from read(inner)
+
+    top = symtable.symtable(text, "<claim>", "eval")
+    bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned()}
+    return set(read(top)) - bound
+
+
+@contextlib.contextmanager
+def randomness_kept() -> Iterator[None]:
+    """Put the global random generators back: what a claim draws, the next block does not miss."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    state = random.getstate()
+    numpy_state = numpy.random.get_state() if numpy else None
+    torch_state = torch.get_rng_state() if torch else None
+    on_gpu = torch is not None and torch.cuda.is_initialized()
+    gpu_states = torch.cuda.get_rng_state_all() if torch and on_gpu else None
+    try:
+        yield
+    finally:
+        random.setstate(state)
+        if numpy:
+            numpy.random.set_state(numpy_state)
+        if torch:
+            torch.set_rng_state(torch_state)
+            if gpu_states is not None:
+                torch.cuda.set_rng_state_all(gpu_states)
+
+
+def random_states() -> dict[str, object]:
+    """The state of each global random generator that is loaded, to be compared."""
+    states: dict[str, object] = {"random": random.getstate()}
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy is not None and hasattr(numpy, "random"):
+        kind, keys, *rest = numpy.random.get_state()
+        states["numpy"] = (kind, keys.tobytes(), *rest)
+    if torch is not None and hasattr(torch, "get_rng_state"):
+        states["torch"] = torch.get_rng_state().numpy().tobytes()
+    return states
+
+
+def as_data(value: object) -> Any:
+    """Turn a value into JSON data: numbers, text and nested lists of them; else its repr."""
+    try:
+        return _as_data(value)
+    except (_NotDataError, RecursionError):
+        return encodable(repr(value))
+
+
+class _NotDataError(Exception):
+    pass
+
+
+def _as_data(value: Any) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return encodable(str(value))
+    for plain in (int, float):
+        if isinstance(value, plain):
+            return plain(value)
+    if isinstance(value, list | tuple):
+        if len(value) > LARGEST_LIST:
+            raise _NotDataError
+        return [_as_data(item) for item in value]
+    if not isinstance(value, type) and hasattr(value, "tolist"):
+        count = value.numel() if hasattr(value, "numel") else getattr(value, "size", 0)
+        if count <= LARGEST_LIST:
+            try:
+                return _as_data(value.tolist())
+            except (TypeError, ValueError, RuntimeError, NotImplementedError):
+                raise _NotDataError from None
+    raise _NotDataError

@@ -1,0 +1,88 @@
+"""The process that imports the preloaded packages once and forks itself for each page.
+
+Forking takes milliseconds where the imports take seconds. It imports nothing of the project, which
+may be edited while it lives, and computes nothing, since the threads that torch starts to compute
+do not survive a fork. Its stdin is a socket: a pair of pipes comes in, the new page's process id
+goes out.
+"""
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Sequence
+
+from proofbook.caching.fingerprint import is_installed
+from proofbook.execution import import_hooks
+from proofbook.execution.worker import run_page
+
+
+def serve(door: socket.socket, preload: Sequence[str]) -> None:
+    """Import the packages, say what is wrong with them, and fork a page at each request."""
+    import_hooks.announce_native_reads()
+    trouble = _preload(preload)
+    gc.collect()
+    gc.freeze()  # the collector would touch, and so copy, the memory shared with children
+    _tell(door, trouble=trouble)
+    pages: dict[int, int] = {}
+
+    def reap(*_: object) -> None:
+        for page in list(pages):
+            with contextlib.suppress(ChildProcessError):
+                ended, status = os.waitpid(page, os.WNOHANG)
+                if ended:
+                    _say_farewell(pages.pop(page), os.waitstatus_to_exitcode(status))
+
+    signal.signal(signal.SIGCHLD, reap)
+    while True:
+        _, pipes, *_ = socket.recv_fds(door, 1, 2)
+        if not pipes:
+            return  # the parent has closed, or died
+        requests, replies = pipes
+        page = os.fork()
+        if page == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            door.close()
+            for other in pages.values():
+                os.close(other)
+            run_page(requests, replies)
+        os.close(requests)
+        pages[page] = replies
+        _tell(door, page=page)
+        reap()  # it may have ended before it was known
+
+
+def _tell(door: socket.socket, **message: object) -> None:
+    door.sendall(json.dumps(message).encode() + b"\n")
+
+
+def _say_farewell(replies: int, exit_code: int) -> None:
+    with contextlib.suppress(OSError):  # nobody listens to a page that is done
+        os.write(replies, b'\n{"exit": %d}\n' % exit_code)
+    os.close(replies)
+
+
+def _preload(names: Sequence[str]) -> str | None:
+    """Import the packages; return what is wrong with them, if anything is."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass  # a page that needs it will say so, at the line that does
+        except BaseException:
+            return f"the preload of {name!r} failed\n{traceback.format_exc()}"
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and os.path.isfile(file) and not is_installed(os.path.abspath(file)):
+            return f"preload imports {name!r} of the project ({file}): it would never see an edit"
+    return None
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=os.dup(0)), sys.argv[1:])
+    os._exit(0)

@@ -1,0 +1,96 @@
+"""What is different about importing inside a child.
+
+Modules of the project are compiled from their source, because a `.pyc` counts as fresh when its
+source was saved twice in a second with the same size. Some packages are given a last touch as they
+load: random generators are seeded, and native readers say which file they open.
+"""
+
+import os
+import random
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any
+
+from proofbook.caching.fingerprint import is_installed
+
+SEED = 0
+"""Seed of every random generator at the start of every page."""
+
+
+def compile_project_from_source() -> None:
+    """Make this process read no `.pyc` of any module that is not an installed one."""
+    cached = SourceFileLoader.get_code
+
+    def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        if is_installed(path):
+            return cached(self, fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
+
+
+def is_own(package: str) -> bool:
+    """Whether a package that is loaded is the project's own, and not an installed one."""
+    path = getattr(sys.modules.get(package), "__file__", None)
+    return path is not None and not is_installed(path)
+
+
+def seed() -> None:
+    """Seed Python's generator, and numpy's and torch's: now if loaded, else as soon as they are."""
+    random.seed(SEED)
+    after_import({"numpy": _seed_numpy, "torch": _seed_torch})
+
+
+def announce_native_reads() -> None:
+    """Make safetensors, whose reader is not Python's, raise the audit event of an opened file."""
+    after_import({"safetensors._safetensors_rust": _announce_safe_open})
+
+
+def after_import(touches: Mapping[str, Callable[[Any], None]]) -> None:
+    """Call each function with its module, now if it is loaded, else just after it loads."""
+    for name, touch in touches.items():
+        if name in sys.modules:
+            touch(sys.modules[name])
+    sys.meta_path.insert(0, _Toucher(touches))
+
+
+class _Toucher:
+    def __init__(self, touches: Mapping[str, Callable[[Any], None]]) -> None:
+        self._touches = touches
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        touch = self._touches.get(name)
+        spec = PathFinder.find_spec(name, path, target) if touch else None
+        if touch is None or spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            load(module)
+            touch(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _seed_numpy(numpy: Any) -> None:
+    numpy.random.seed(SEED)
+
+
+def _seed_torch(torch: Any) -> None:
+    torch.manual_seed(SEED)
+
+
+def _announce_safe_open(module: Any) -> None:
+    native = module.safe_open
+
+    def safe_open(filename: str | os.PathLike[str], *args: Any, **kwargs: Any) -> Any:
+        sys.audit("open", os.fspath(filename), "rb", os.O_RDONLY)
+        return native(filename, *args, **kwargs)
+
+    module.safe_open = safe_open

@@ -1,0 +1,175 @@
+"""The parent's side of running: several pages at a time, each followed until it is done or dead.
+
+A page has two clocks. The child's own names the line at which it hangs; the parent's, a little
+later, ends a child that no longer keeps its own.
+"""
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from typing import Any
+
+from proofbook.execution.processes import START_LIMIT, Child, ForkServer, Spawned, StartError
+from proofbook.execution.tracebacks import death_trace
+from proofbook.model import BlockResult, Chapter, Failure, Run, Value, dump, load_block, load_value
+from proofbook.settings import Settings
+
+GRACE = 3.0
+"""Seconds beyond a block's limit after which the parent ends what did not end itself."""
+
+
+class Pool:
+    """Runs chapters in processes of their own; keeps the fork server between runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._fork_server: ForkServer | None = None
+        self._children: set[Child] = set()
+
+    def run(
+        self, chapters: Iterable[Chapter]
+    ) -> Iterator[tuple[Chapter, Run, dict[str, Any] | None]]:
+        """Run chapters side by side; yield each with its run, and with what it read, as it ends."""
+        if self._fork_server is not None and self._fork_server.trouble:
+            self.close()  # what was wrong may have been mended
+        with ThreadPoolExecutor(self._settings.side_by_side) as pool:
+            pages = {pool.submit(self._run_page, chapter): chapter for chapter in chapters}
+            try:
+                for page in as_completed(pages):
+                    yield pages[page], *page.result()
+            finally:  # after an interrupt no page may keep the pool waiting
+                pool.shutdown(wait=False, cancel_futures=True)
+                for child in list(self._children):
+                    child.kill()
+
+    def close(self) -> None:
+        """End the fork server; the next run starts another."""
+        if self._fork_server is not None:
+            self._fork_server.close()
+            self._fork_server = None
+
+    def _run_page(self, chapter: Chapter) -> tuple[Run, dict[str, Any] | None]:
+        started = time.perf_counter()
+        page = _Page()
+        try:
+            child = self._start()
+        except StartError as error:
+            reason, _, detail = str(error).partition("\n")
+            return Run((), {}, Failure(reason, detail=detail), device=self._settings.device), None
+        self._children.add(child)
+        try:
+            child.send(_request(chapter, self._settings))
+            _follow(child, page)
+        finally:
+            child.close()
+            self._children.discard(child)
+        return page.run(self._settings.device, time.perf_counter() - started), page.seen
+
+    def _start(self) -> Child:
+        if self._settings.spawn:
+            return Spawned(self._settings)
+        with self._lock:
+            if self._fork_server is None or self._fork_server.has_died():
+                self._fork_server = ForkServer(self._settings)
+            return self._fork_server.fork()
+
+
+@dataclass
+class _Page:
+    """What one child has told so far."""
+
+    blocks: list[BlockResult] = field(default_factory=list)
+    values: dict[tuple[str, int], Value] = field(default_factory=dict)
+    names: dict[str, bool] = field(default_factory=dict)
+    seen: dict[str, Any] | None = None
+    block: int | None = None
+    claim: str | None = None
+    limit: float = START_LIMIT
+    overdue: bool = False
+    done: bool = False
+    dead: bool = False
+    exit_code: int | None = None
+    trace: str = ""
+
+    def hear(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except ValueError:  # faulthandler's words, or a message that death cut short
+            self.trace += line.decode("utf-8", "backslashreplace")
+            return
+        match message:
+            case {"begin": block, "limit": limit}:
+                self.block, self.claim, self.limit = block, None, limit
+            case {"claim": claim, "limit": limit}:
+                self.block, self.claim, self.limit = None, claim, limit
+            case {"block": result}:
+                self.blocks.append(load_block(result))
+            case {"value": [text, place, value]}:
+                self.values[text, place] = load_value(value)
+            case {"names": names}:
+                self.names = names
+            case {"done": seen}:
+                self.done, self.seen = True, seen
+            case {"exit": exit_code}:
+                self.dead, self.exit_code = True, exit_code
+
+    def run(self, device: str, seconds: float) -> Run:
+        blocks = tuple(self.blocks)
+        if self.done:
+            return Run(blocks, self.values, device=device, seconds=seconds, names=self.names)
+        line, detail = death_trace(self.trace, self.block)
+        failure = Failure(self._cause(), line, detail)
+        return Run(blocks, self.values, failure, self.block, device, seconds)
+
+    def _cause(self) -> str:
+        doing = f"evaluating {self.claim!r}" if self.claim is not None else "the block"
+        if self.overdue or self.trace.startswith("Timeout"):
+            return f"{doing} did not end within {self.limit:g} s"
+        if self.trace.startswith("Traceback"):
+            return f"the engine itself failed: {self.trace.strip().splitlines()[-1]}"
+        if self.exit_code is None:
+            return "the process that starts pages died"
+        if self.exit_code >= 0:
+            return f"{doing} ended the page's process (exit code {self.exit_code})"
+        name = signal.strsignal(-self.exit_code)
+        why = ": out of memory, most likely" if self.exit_code == -9 else ""
+        return f"{doing} was killed by signal {-self.exit_code} ({name}){why}"
+
+
+def _follow(child: Child, page: _Page) -> None:
+    """Listen until the child is done or dead; end it when it is overdue."""
+
+    def end() -> None:
+        page.overdue = True
+        child.kill()
+
+    while not page.done and not page.dead:
+        watchdog = threading.Timer(page.limit + GRACE, end)
+        watchdog.daemon = True
+        watchdog.start()
+        line = child.replies.readline()
+        watchdog.cancel()
+        if not line:
+            page.dead, page.exit_code = True, child.exit_code()
+            return
+        page.hear(line)
+
+
+def _request(chapter: Chapter, settings: Settings) -> bytes:
+    claims = {(text, claim.place): None for claim in chapter.claims for text in claim.expressions}
+    request = {
+        "root": str(settings.root),
+        "cache": str(settings.cache),
+        "timeout": settings.timeout,
+        "environment": settings.child_environment(),
+        "blocks": [dump(block) for block in chapter.blocks],
+        "claims": list(claims),
+        "names": list(chapter.names),
+        "packages": settings.packages(),
+    }
+    return json.dumps(request).encode() + b"\n"

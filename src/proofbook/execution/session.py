@@ -1,0 +1,203 @@
+"""One page's interpreter state: blocks run in it in order, claims are evaluated in it.
+
+A session lives in a process of its own that ends with the page, so that nothing has to be undone:
+whatever a block sets (default dtype, grad mode, print options, environment) ends with it.
+"""
+
+import __future__
+
+import ast
+import contextlib
+import doctest
+import inspect
+import linecache
+import re
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from proofbook.execution import display
+from proofbook.execution.capture import Capture
+from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
+from proofbook.execution.import_hooks import SEED, is_own
+from proofbook.execution.slicing import Slicer
+from proofbook.execution.tracebacks import failure_of, last_line
+from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
+
+
+class Session:
+    """A fresh `__main__`, the blocks that run in it, and the claims that wait for their names."""
+
+    def __init__(
+        self, blocks: Sequence[Block], claims: Sequence[tuple[str, int]], capture: Capture
+    ) -> None:
+        main = types.ModuleType("__main__")
+        sys.modules["__main__"] = main
+        self.names = main.__dict__
+        self._given = frozenset(self.names)
+        self._blocks = blocks
+        self._claims = list(claims)
+        self._capture = capture
+        self._slicer = Slicer(SEED, is_own)
+        self._draws: list[tuple[int, str]] = []
+        self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
+        inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
+
+    def run(self, index: int) -> BlockResult:
+        """Run one block; whatever it raises, exits included, comes back as its failure."""
+        block, filename = self._blocks[index], _filename(index)
+        started = time.perf_counter()
+        self.names.pop("__warningregistry__", None)  # each block warns anew
+        shown: list[Output] = []
+        examples: list[Example] = []
+        failure = None
+        self._draws.clear()
+        try:
+            value = None
+            if block.kind == "python":
+                value = self._run_python(block.code, filename)
+            else:
+                examples.extend(self._run_doctest(block.code, filename))
+            shown = display.show(value, prefix=f"block-{index + 1}")
+        except BaseException as error:
+            failure = failure_of(error, filename)
+        text = self._capture.take()
+        printed = [Output("stdout", text)] if text else []
+        seconds = time.perf_counter() - started
+        payload = ("", "") if failure else self._slicer.add(block, self._draws)
+        return BlockResult((*printed, *shown), tuple(examples), failure, seconds, payload)
+
+    def ready(self, done: int) -> list[tuple[str, int]]:
+        """Take the waiting claims whose turn has come now that `done` blocks have run.
+
+        A claim's turn comes at its place, or later, as soon as the names it reads exist; after the
+        last block it comes whether they exist or not.
+        """
+        last = done == len(self._blocks)
+        turn = [c for c in self._claims if c[1] <= done and (last or not self._missing(c[0]))]
+        self._claims = [claim for claim in self._claims if claim not in turn]
+        return turn
+
+    def evaluate(self, text: str, done: int) -> Value:
+        """Evaluate a claim's expression without changing the session."""
+        try:
+            expression = Expression(text)
+        except (SyntaxError, ValueError) as error:
+            return Value(after=done, failure=Failure(f"does not parse: {error}"))
+        if missing := ", ".join(expression.missing(self.names)):
+            never = Failure(f"reads a name that no block of the page defines: {missing}")
+            return Value(after=done, failure=never)
+        if expression.is_constant(self.names.keys() - self._given):
+            constant = "reads nothing that a block of the page computed or imported: a constant"
+            return Value(after=done, failure=Failure(f"{constant} proves nothing"))
+        _remember("<claim>", text)
+        try:
+            with randomness_kept():
+                return Value(as_data(expression.value(self.names)), after=done)
+        except BaseException as error:
+            return Value(after=done, failure=failure_of(error, "<claim>"))
+        finally:
+            self._capture.take()
+
+    def _missing(self, text: str) -> bool:
+        try:
+            return bool(Expression(text).missing(self.names))
+        except (SyntaxError, ValueError):
+            return False
+
+    def _run_python(self, code: str, filename: str) -> Any:
+        """Run a block and return the value of the expression it ends with, if it does."""
+        _remember(filename, code)
+        tree = ast.parse(code, filename)
+        compile(tree, filename, "exec", self._future, dont_inherit=True)  # its errors come first
+        shows = not code.rstrip().endswith(";")
+        value = None
+        for number, statement in enumerate(tree.body):
+            with self._watching_draws(number):
+                if shows and statement is tree.body[-1] and isinstance(statement, ast.Expr):
+                    expression = ast.Expression(statement.value)
+                    value = eval(self._compile(expression, filename, "eval"), self.names)
+                else:
+                    single = ast.Module([statement], [])
+                    exec(self._compile(single, filename, "exec"), self.names)
+        return value
+
+    @contextlib.contextmanager
+    def _watching_draws(self, number: int) -> Iterator[None]:
+        """Note which random generators a statement moves; one that it loads has not moved."""
+        before = random_states()
+        try:
+            yield
+        finally:
+            after = random_states()
+            moved = [name for name, state in before.items() if after[name] != state]
+            self._draws.extend((number, name) for name in moved)
+
+    def _run_doctest(self, code: str, filename: str) -> Iterator[Example]:
+        examples = doctest.DocTestParser().get_examples(code, filename)
+        lines = [""] * (code.count("\n") + 1)
+        for example in examples:
+            source = example.source.rstrip("\n").split("\n")
+            lines[example.lineno : example.lineno + len(source)] = source
+        _remember(filename, "\n".join(lines))
+        sys.displayhook = sys.__displayhook__
+        for number, example in enumerate(examples):
+            try:
+                with self._watching_draws(number):
+                    exec(self._compile_example(example, filename), self.names)
+                got = self._capture.take()
+            except BaseException as error:
+                if example.exc_msg is None:
+                    raise
+                self._capture.take()
+                got = last_line(error)
+            yield Example(example.source, example.want, got, example.lineno)
+
+    def _compile_example(self, example: doctest.Example, filename: str) -> types.CodeType:
+        try:
+            tree = compile(example.source, filename, "single", ast.PyCF_ONLY_AST, True)
+        except SyntaxError as error:
+            error.lineno = (error.lineno or 1) + example.lineno
+            raise
+        return self._compile(ast.increment_lineno(tree, example.lineno), filename, "single")
+
+    def _compile(self, tree: Any, filename: str, mode: str) -> types.CodeType:
+        code = compile(tree, filename, mode, self._future, dont_inherit=True)
+        self._future |= code.co_flags & _FUTURE
+        return code
+
+
+def _every_future_flag() -> int:
+    flags = 0
+    for name in __future__.all_feature_names:
+        flags |= getattr(__future__, name).compiler_flag
+    return flags
+
+
+_FUTURE = _every_future_flag()
+
+
+def _filename(index: int) -> str:
+    return f"<block {index + 1}>"
+
+
+def _remember(filename: str, code: str) -> None:
+    """Let tracebacks and `inspect.getsource` find the text."""
+    lines = [line + "\n" for line in code.split("\n")]
+    linecache.cache[filename] = (len(code), None, lines, filename)
+
+
+def _finding_classes(getfile: Callable[..., str], blocks: Sequence[Block]) -> Callable[..., str]:
+    """Extend `inspect.getfile` to classes of a `__main__` that has no file."""
+
+    def found(thing: Any) -> str:
+        if isinstance(thing, type) and thing.__module__ == "__main__":
+            opening = re.compile(rf"^(>>>|\.\.\.)?\s*class {thing.__name__}\b", re.MULTILINE)
+            for index in reversed(range(len(blocks))):
+                if _filename(index) in linecache.cache and opening.search(blocks[index].code):
+                    return _filename(index)
+        return getfile(thing)
+
+    return found

@@ -1,0 +1,150 @@
+"""The smallest program that does what a block of a page does, to be pasted anywhere.
+
+It holds the block, and of the blocks before it just the statements that make what it reads: a
+slice of the page, backwards from the block.
+"""
+
+import ast
+import sys
+from collections.abc import Callable, Collection, Sequence
+from itertools import groupby, pairwise
+
+from proofbook.execution.dataflow import Reader, Statement
+from proofbook.model import Block
+
+SEEDS = {
+    "random": ("import random", "random.seed({seed})"),
+    "numpy": ("import numpy", "numpy.random.seed({seed})"),
+    "torch": ("import torch", "torch.manual_seed({seed})"),
+}
+DEFINITIONS = ("def ", "class ", "async def ", "@")
+
+
+class Slicer:
+    """Takes the blocks of a page in order, and gives the program of each.
+
+    Args:
+        seed: Of the random generators at the start of the page.
+        is_own: Tells whether a package is the project's, so that its imports come last.
+    """
+
+    def __init__(self, seed: int, is_own: Callable[[str], bool]) -> None:
+        self._seed = seed
+        self._is_own = is_own
+        self._reader = Reader()
+        self._page: list[Statement] = []
+        self._count = 0
+
+    def add(self, block: Block, draws: Sequence[tuple[int, str]]) -> tuple[str, str]:
+        """What must run before the next block of the page, and its own code without imports.
+
+        Together they are the program.
+        """
+        number = self._count
+        self._count += 1
+        self._page += self._reader.read(number, block, draws)
+        kept = _needed(self._page, number)
+        wanted = {name for s in kept for name in s.reads}
+        imports = [
+            alone for s in kept for name, alone in s.imported if s.block == number or name in wanted
+        ]
+        drawn = sorted({generator for s in kept for generator in s.draws})
+        seeding = [SEEDS[generator] for generator in drawn]
+        head = _sorted_imports([*imports, *(one for one, _ in seeding)], self._is_own)
+        seeds = "\n".join(line.format(seed=self._seed) for _, line in seeding)
+        groups = groupby((s for s in kept if not s.imported), key=lambda s: s.block)
+        pieces = {block: _joined(list(group)) for block, group in groups}
+        code = pieces.pop(number, "")
+        return _apart([*head, *([seeds] if seeds else []), *pieces.values()]), code
+
+
+def _needed(page: list[Statement], block: int) -> list[Statement]:
+    """The statements that the block depends on, itself included."""
+    later = {name: s.reads for s in page if s.defines for name in s.binds}
+    makers = _makers(page)
+    wanted: set[str] = set()
+    generators: set[str] = set()
+    kept = []
+    for s in reversed(page):
+        touched = set(s.changes) | {n for name in s.far for n in makers.get(name, ())}
+        needed = s.block == block or s.binds & wanted or touched & wanted or s.draws & generators
+        if not needed:
+            continue
+        kept.append(s)
+        wanted -= s.renews
+        wanted |= _with_late(s.reads, later)
+        generators |= s.draws
+    return kept[::-1]
+
+
+def _with_late(names: Collection[str], later: dict[str, frozenset[str]]) -> set[str]:
+    """Names, and what the functions among them read when they are called."""
+    found, waiting = set(), set(names)
+    while waiting:
+        name = waiting.pop()
+        found.add(name)
+        waiting |= later.get(name, frozenset()) - found
+    return found
+
+
+def _makers(page: list[Statement]) -> dict[str, set[str]]:
+    """For each name, all names that its value was made from, however far back."""
+    makers: dict[str, set[str]] = {}
+    for s in page:
+        if s.imported or s.defines:
+            continue
+        reached = set(s.reads).union(*(makers.get(name, set()) for name in s.reads))
+        for name in s.binds:
+            makers.setdefault(name, set()).update(reached)
+    return makers
+
+
+def program(before: str, code: str) -> str:
+    """The two parts of a payload as one text."""
+    return _apart([part for part in (before, code) if part]) + "\n"
+
+
+def _apart(pieces: Sequence[str]) -> str:
+    """Pieces with a blank line between them, two beside a function."""
+    text = ""
+    for before, piece in pairwise(["", *pieces]):
+        last = next((line for line in before.split("\n")[::-1] if line[:1].strip()), "")
+        tall = last.startswith(DEFINITIONS) or piece.startswith(DEFINITIONS)
+        text += ("\n\n\n" if tall else "\n\n") * bool(text) + piece
+    return text
+
+
+def _joined(group: list[Statement]) -> str:
+    """Statements below each other, as far apart as they stood, a function well apart."""
+    text = ""
+    for before, s in zip([None, *group], group, strict=False):
+        if before is not None:
+            text += "\n" * (3 if before.defines or s.defines else 1 + min(s.above, 1))
+        text += s.code
+    return text
+
+
+def _sorted_imports(lines: Sequence[str], is_own: Callable[[str], bool]) -> list[str]:
+    """Imports as isort groups them: Python's own, the installed, the project's; none twice."""
+    groups: dict[int, set[str]] = {}
+    members: dict[tuple[int, str], set[str]] = {}
+    for line in lines:
+        (tree,) = ast.parse(line).body
+        module = tree.module if isinstance(tree, ast.ImportFrom) else tree.names[0].name  # type: ignore[attr-defined]
+        package = str(module).split(".")[0]
+        place = 0 if package in sys.stdlib_module_names else 2 if is_own(package) else 1
+        if isinstance(tree, ast.ImportFrom):
+            members.setdefault((place, str(module)), set()).add(ast.unparse(tree.names[0]))
+        else:
+            groups.setdefault(place, set()).add(line)
+    result = []
+    for place in range(3):
+        plain = sorted(groups.get(place, ()))
+        chosen = [
+            f"from {module} import {', '.join(sorted(names))}"
+            for (where, module), names in sorted(members.items())
+            if where == place
+        ]
+        if plain or chosen:
+            result.append("\n".join([*plain, *chosen]))
+    return result

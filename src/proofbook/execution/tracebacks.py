@@ -1,0 +1,82 @@
+"""Tells an error as a reader of the chapter should see it: without the engine's own frames."""
+
+import os
+import re
+import traceback
+
+import proofbook
+from proofbook.model import Failure
+from proofbook.text import clipped, readable
+
+LONGEST_REASON = 500
+"""Characters of an error's message that are told as the reason."""
+
+_OURS = ('  File "<block', '  File "<claim')
+_ENGINES = f'  File "{os.path.join(os.path.dirname(proofbook.__file__), "")}'
+
+
+def failure_of(error: BaseException, filename: str) -> Failure:
+    """Describe an error raised while the code of `filename` ran.
+
+    The line is the deepest one that lies in that code, counted from 0.
+    """
+    report = traceback.TracebackException.from_exception(error)
+    while report.stack and not report.stack[0].filename.startswith(("<block", "<claim")):
+        del report.stack[0]
+    lines = [f.lineno for f in report.stack if f.filename == filename and f.lineno]
+    if isinstance(error, SyntaxError) and error.filename == filename and error.lineno:
+        lines.append(error.lineno)
+    return Failure(
+        reason=_reason(error),
+        line=lines[-1] - 1 if lines else None,
+        detail=clipped(readable("".join(report.format()).rstrip("\n"))),
+    )
+
+
+def last_line(error: BaseException) -> str:
+    """Return the last line of the traceback, which is all that a doctest compares."""
+    return readable(traceback.format_exception_only(error)[-1])
+
+
+def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:
+    """Read what faulthandler said as a process died: the line of the block, and the traceback.
+
+    Of its threads, the one that ran the page's code is told, and of that the engine's frames are
+    left out; an engine's own traceback comes back whole.
+    """
+    if trace.startswith("Traceback"):
+        return None, trace.strip()
+    for thread in trace.split("\n\n"):
+        frames = [line for line in thread.splitlines() if line.startswith("  File ")]
+        frames = [line for line in frames if not line.startswith(_ENGINES)]
+        while frames and not frames[-1].startswith(_OURS):
+            del frames[-1]
+        if frames:
+            in_block = re.compile(
+                rf'  File "<block {-1 if block is None else block + 1}>", line (\d+)'
+            )
+            lines = [int(found[1]) - 1 for frame in frames if (found := in_block.match(frame))]
+            text = "\n".join(["Traceback (most recent call last):", *reversed(frames)])
+            return (lines[0] if lines else None), text
+    return None, ""
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"SystemExit: the block called sys.exit({error.code!r}); a page runs to its end"
+    kind = type(error)
+    name = kind.__qualname__
+    if kind.__module__ not in ("builtins", "__main__"):
+        name = f"{kind.__module__}.{name}"
+    message = error.msg if isinstance(error, SyntaxError) else _text(error)
+    first, *_ = message.strip().splitlines() or [""]
+    if len(first) > LONGEST_REASON:
+        first = f"{first[: LONGEST_REASON - 1]}…"
+    return f"{name}: {first}" if first else name
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return readable(str(error))
+    except Exception:
+        return "(its message cannot be shown)"

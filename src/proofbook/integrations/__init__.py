@@ -1,0 +1,1 @@
+"""Where builders of sites meet the engine."""

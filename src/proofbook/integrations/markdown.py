@@ -1,0 +1,80 @@
+"""The Markdown extension: runs the page that is converted, whichever builder converts it."""
+
+import atexit
+import base64
+import json
+import mimetypes
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markdown import Markdown
+
+from proofbook.checking.book import Book
+from proofbook.notebook.export import Notebooks
+from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.parsing.source import SourceText
+from proofbook.problems import ChapterError
+from proofbook.rendering.downloads import data_url
+from proofbook.rendering.ledger import circumstances
+from proofbook.rendering.page_renderer import PageRenderer
+from proofbook.settings import Options, load
+
+
+class ProofbookExtension(MarkingExtension):
+    """Runs and shows the chapters of a book.
+
+    Under the MkDocs plugin the pages are run beforehand, and the plugin sets the renderer of each.
+    Alone, the extension runs the page that it is given, and raises `ChapterError` where that does
+    not pass. Options are those of the plugin; a `mkdocs.yml` is read for what is not given.
+    """
+
+    def __init__(self, *, alone: bool = True, **options: Any) -> None:
+        self.config = {"config_file": ["mkdocs.yml", "The file with the settings of the book"]}
+        for one in fields(Options):
+            # Python-Markdown makes a truth value of what is given where the default is None.
+            default = getattr(Options, one.name, None)
+            self.config[one.name] = ["" if default is None else default, one.metadata["meaning"]]
+        self.alone = alone
+        self.given = {name: value for name, value in options.items() if name != "config_file"}
+        super().__init__(**options)
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Register the processors; alone, open the book."""
+        super().extendMarkdown(md)
+        if self.alone:
+            self.use(_LoneRenderer(_open(self.getConfig("config_file"), json.dumps(self.given))))
+
+
+class _LoneRenderer(PageRenderer):
+    """Runs a page that nobody has run before, and stops at its problems."""
+
+    def __init__(self, book: Book) -> None:
+        super().__init__(book, "", circumstances(book.settings), _data_url, data_url, Notebooks())
+
+    def open(self, text: str) -> SourceText:
+        self.path, whole = self.book.find(text)
+        self.book.check({self.path: whole})
+        source = super().open(text)
+        if self.known.problems:
+            raise ChapterError(self.known.problems)
+        return source
+
+
+@cache
+def _open(config_file: str, given: str) -> Book:
+    """One book, and one runner, for all pages that a builder converts."""
+    book = Book(load(Path(config_file), json.loads(given)))
+    atexit.register(book.close)
+    return book
+
+
+def _data_url(name: str, path: str) -> str:
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return f"data:{kind};base64,{base64.b64encode(Path(path).read_bytes()).decode()}"
+
+
+def makeExtension(**options: Any) -> ProofbookExtension:  # noqa: N802
+    """Python-Markdown's way to ask for the extension."""
+    return ProofbookExtension(**options)

@@ -1,0 +1,261 @@
+"""The MkDocs plugin: runs all pages side by side before any is shown, and fails the build."""
+
+import hashlib
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
+from html import escape
+from pathlib import Path, PurePosixPath
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from mkdocs.config import config_options as options
+from mkdocs.config.base import LegacyConfig
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+from mkdocs.utils import CountHandler, get_relative_url, is_markdown_file
+
+import proofbook
+from proofbook.checking.book import Book
+from proofbook.integrations.markdown import ProofbookExtension
+from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
+from proofbook.model import Chapter, Run
+from proofbook.notebook.export import Notebooks
+from proofbook.problems import Problem
+from proofbook.rendering.ledger import account, circumstances, verified_json
+from proofbook.rendering.page_renderer import PageRenderer
+from proofbook.rendering.placeholders import Placeholders
+from proofbook.rendering.summary import filled, has_places
+from proofbook.settings import Options, Settings, make, with_added
+
+ASSETS = "assets/proofbook"
+STATIC = Path(proofbook.__file__).parent / "static"
+log = logging.getLogger("mkdocs.plugins.proofbook")
+
+
+def _schema(kind: Any) -> options.BaseConfigOption[Any]:
+    """What MkDocs calls an option of this type; what is not given is `None`, and `make` knows."""
+    if is_dataclass(kind):
+        parts = get_type_hints(kind).items()
+        return options.SubConfig(*((name, _schema(part)) for name, part in parts))
+    if kind == tuple[str, ...]:
+        return options.Optional(options.ListOfItems(options.Type(str)))
+    if get_origin(kind) is Mapping:
+        return options.Optional(options.Type(dict))
+    if get_origin(kind) is UnionType:
+        return _schema(get_args(kind)[0])
+    return options.Optional(options.Type((int, float) if kind is float else kind))
+
+
+class ProofbookPlugin(BasePlugin[LegacyConfig]):
+    """Runs, checks and shows the chapters of a MkDocs site."""
+
+    config_scheme = tuple((name, _schema(kind)) for name, kind in get_type_hints(Options).items())
+
+    def __init__(self) -> None:
+        self.serving = False
+        self.book: Book | None = None
+        self.extension = ProofbookExtension(alone=False)
+        self.unreadable: list[Problem] = []
+        self.about: dict[str, Any] = {}
+        self.labs: dict[str, dict[str, int]] = {}  # told by who runs them
+        self.assets: dict[str, Path] = {}
+        self.offered: dict[str, str] = {}
+        self.notebooks = Notebooks()
+        self.placeholders = Placeholders()
+        self.reading_order: list[Page] = []
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+        """Remember whether to show failures or to fail; keeps the plugin over rebuilds."""
+        self.serving = command == "serve"
+
+    def on_shutdown(self) -> None:
+        """Stop what runs."""
+        if self.book:
+            self.book.close()
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Bring the Markdown extensions that chapters need, and open the book."""
+        refuse_unproved_notebooks(config.plugins)
+        if self.serving:
+            _count_no_warnings()
+        given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
+        names = with_added([name for name in given if isinstance(name, str)])
+        settings = _settings(config, names, self.config)
+        if self.book is None:
+            self.book = Book(settings)
+        self.book.renew(settings)
+        missing = [name for name in names if name not in given]
+        config.markdown_extensions = [*given, *missing, self.extension]
+        config.extra_css.append(f"{ASSETS}/proofbook.css")
+        config.extra_javascript.append(f"{ASSETS}/proofbook.js")
+        return config
+
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
+        """Run all chapters, several at a time."""
+        book = self._book
+        try:
+            self.about = circumstances(book.settings)
+        except FileNotFoundError as error:
+            raise PluginError(f"hashed: {error}") from error
+        self.assets = {}
+        self.offered = {}
+        self.placeholders = Placeholders()
+        self.unreadable = []
+        texts: dict[str, str] = {}
+        for file in files.documentation_pages():
+            if not is_markdown_file(file.src_uri):  # a notebook is another plugin's affair
+                continue
+            path = _name(file, book)
+            try:
+                texts[path] = file.content_string
+            except (UnicodeDecodeError, OSError) as error:
+                problem = Problem(path, 1, f"this file cannot be read: {error}")
+                self.unreadable.append(problem)
+                files.remove(file)
+                text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
+                files.append(File.generated(config, file.src_uri, content=text))
+        book.check(texts, _progress)
+        for asset in (STATIC / "proofbook.css", STATIC / "proofbook.js"):
+            files.append(File.generated(config, f"{ASSETS}/{asset.name}", abs_src_path=str(asset)))
+        return files
+
+    def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
+        """Remember in which order pages are read."""
+        self.reading_order = nav.pages
+
+    @event_priority(-100)
+    def on_page_markdown(
+        self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Tell the extension which page comes next."""
+        book = self._book
+        path = _name(page.file, book)
+        urls = self._asset_url(page.url), self._offer(page)
+        renderer = PageRenderer(
+            book, path, self.about, *urls, self.notebooks, self.placeholders.put
+        )
+        self.extension.use(renderer)
+
+    def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
+        """Hand over what pages mention and offer; fail where a chapter does not pass."""
+        for target, path in self.assets.items():
+            files.append(File.generated(config, target, abs_src_path=str(path)))
+        for target, text in self.offered.items():
+            files.append(File.generated(config, target, content=text))
+        problems = [
+            *self.unreadable,
+            *(one for each in self._book.results for one in each.problems),
+        ]
+        if problems and not self.serving:
+            listing = "\n\n".join(map(str, problems))
+            raise PluginError(f"{_count(len(problems), 'problem')} in the book\n\n{listing}")
+        for problem in problems:
+            log.error("%s", problem)
+        self._summarise(files)
+        return env
+
+    @event_priority(-100)
+    def on_page_context(
+        self, context: Any, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Put pictures in their places, after the search has read the page."""
+        page.content = self.placeholders.put_back(page.content or "")
+
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Write the ledger of the site."""
+        ledger = verified_json(self._book.results, self.about, self.labs)
+        (Path(config.site_dir) / "verified.json").write_text(ledger, encoding="utf-8")
+
+    def on_serve(
+        self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., Any]
+    ) -> LiveReloadServer:
+        """Rebuild when a module changes."""
+        for folder in self._book.settings.source_folders:
+            if folder.is_dir():
+                server.watch(str(folder))
+        return server
+
+    def _summarise(self, files: Files) -> None:
+        """Fill in what a page says about the whole book, now that all pages have run."""
+        book = self._book
+        asking = [file.page for file in files.documentation_pages() if file.page]
+        asking = [page for page in asking if page.content and has_places(page.content)]
+        ledger = account(book.results, self.about, self.labs) if asking else {}
+        for page in asking:
+            links = {
+                _name(one.file, book): (str(one.title), one.file.url_relative_to(page.file))
+                for one in self.reading_order
+            }
+            try:
+                page.content = filled(page.content or "", ledger, links)
+            except ValueError as error:
+                raise PluginError(f"{_name(page.file, book)}: {error}") from error
+
+    @property
+    def _book(self) -> Book:
+        assert self.book is not None
+        return self.book
+
+    def _asset_url(self, page_url: str) -> Callable[[str, str], str]:
+        def url(name: str, path: str) -> str:
+            digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
+            target = f"{ASSETS}/{digest}-{name}"
+            self.assets[target] = Path(path)
+            return get_relative_url(target, page_url)
+
+        return url
+
+    def _offer(self, page: Page) -> Callable[[str, str], str]:
+        """Puts files beside a page."""
+
+        def url(name: str, text: str) -> str:
+            target = (PurePosixPath(page.file.dest_uri).parent / name).as_posix()
+            self.offered[target] = text
+            return get_relative_url(target, page.url)
+
+        return url
+
+
+def _count_no_warnings() -> None:
+    """Take off what counts warnings for `strict: true`.
+
+    A server ends at its first build, and hangs at a later one, where any were counted.
+    """
+    logger = logging.getLogger("mkdocs")
+    for handler in [one for one in logger.handlers if isinstance(one, CountHandler)]:
+        logger.removeHandler(handler)
+
+
+def _settings(config: MkDocsConfig, names: list[str], own: LegacyConfig) -> Settings:
+    return make(
+        own,
+        extensions=names,
+        configs=config.mdx_configs,
+        repo_url=config.repo_url or "",
+        edit_uri=config.edit_uri or "",
+        root=Path(config.config_file_path).parent.resolve(),
+        docs_dir=config.docs_dir,
+        site_name=config.site_name,
+        site_url=config.site_url or "",
+        directory_urls=config.use_directory_urls,
+    )
+
+
+def _name(file: File, book: Book) -> str:
+    path = book.name(Path(file.abs_src_path)) if file.abs_src_path else file.src_uri
+    return file.src_uri if Path(path).is_absolute() else path  # no path of this machine
+
+
+def _progress(chapter: Chapter, run: Run) -> None:
+    how = "from the cache" if run.cached else f"in {run.seconds:.1f} s"
+    log.info("%s: %s %s", chapter.path, _count(len(chapter.blocks), "block"), how)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

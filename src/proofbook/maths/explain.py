@@ -1,0 +1,240 @@
+"""Formulas whose symbols explain themselves.
+
+Each symbol that the book's table knows carries its meaning, and its value in the page's run, as
+`data-aid`, for a script to show. Without one, a list below a displayed formula has the symbols that
+its section meets for the first time, and a formula that is one symbol alone links to the table.
+"""
+
+import copy
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
+
+from markdown import Markdown
+from markdown.treeprocessors import Treeprocessor
+
+from proofbook.maths.mathml import to_mathml
+from proofbook.maths.symbol_table import Symbol, read_symbols
+from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.text import shown
+
+INDICES = {"i", "j", "h", "c", "ℓ"}
+"""A symbol with one of these below it stands for those with any other index."""
+TRANSPOSED: "Key" = ("mo", "⊤", ())
+FORMULAS = {"maths", "maths-block"}
+LETTERS = {"mi", "mo", "msub", "msup", "msubsup", "mover"}
+CLOSED = {"a", "button", "summary", "h1", "h2", "h3", "h4", "h5", "h6"}
+
+Key = tuple[str, str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The symbols of a book, by what they look like in MathML.
+
+    Attributes:
+        page: The page with the table, from the folder of the chapters.
+        known: All symbols by anchor.
+        exact: By look; for each, its meaning on one page, or under "" everywhere.
+        indexed: By the look of what carries the index.
+    """
+
+    page: str
+    known: Mapping[str, Symbol]
+    exact: Mapping[Key, Mapping[str, Symbol]]
+    indexed: Mapping[Key, Mapping[str, Symbol]]
+
+    def find(self, part: Element, page: str) -> Symbol | None:
+        """The symbol that a part of a formula is, on this page."""
+        places = [self.exact.get(look(part))]
+        if part.tag in ("msub", "msubsup") and len(part):
+            places.append(self.indexed.get(without_index(part)))
+        for meanings in filter(None, places):
+            if found := meanings.get(page) or meanings.get(""):
+                return found
+        return None
+
+
+def look(part: Element) -> Key:
+    """What tells a part of a formula from others: rows of one, and transposition, do not."""
+    inside = tuple(look(child) for child in part if child.tag != "mspace")
+    if part.tag in ("mrow", "math"):
+        inside = tuple(one for one in inside if one != TRANSPOSED)
+        if len(inside) == 1:
+            return inside[0]
+    if part.tag == "msubsup" and inside[2] in (TRANSPOSED, ("mrow", "", ())):
+        return "msub", "", inside[:2]
+    return part.tag, (part.text or "").strip(), inside
+
+
+def has_index(part: Element) -> bool:
+    """Whether what stands below a letter says which one, as in x_i, and not of which kind."""
+    if part.tag not in ("msub", "msubsup"):
+        return False
+    letters = {one.text for one in part[1].iter("mi")}
+    return bool(letters) and letters <= INDICES
+
+
+def without_index(part: Element) -> Key:
+    """The look of a part with whatever index."""
+    tag, text, inside = look(part)
+    return tag, text, (inside[0], *inside[2:])
+
+
+@lru_cache(maxsize=8)
+def read_table(file: Path, page: str, mtime_ns: int) -> Table:
+    """The table of a page, read once as long as it stays as it is."""
+    known = {one.key: one for one in read_symbols(file.read_text(encoding="utf-8"), page)}
+    exact: dict[Key, dict[str, Symbol]] = {}
+    indexed: dict[Key, dict[str, Symbol]] = {}
+    for symbol in known.values():
+        part = to_mathml(symbol.tex)
+        while part.tag in ("math", "mrow") and len(part) == 1:
+            part = part[0]
+        meanings = exact.setdefault(look(part), {})
+        if symbol.home in meanings:
+            other = meanings[symbol.home].key
+            raise ValueError(f"{page}: {other!r} and {symbol.key!r} look alike: ${symbol.tex}$")
+        meanings[symbol.home] = symbol
+        if has_index(part):
+            indexed.setdefault(without_index(part), {})[symbol.home] = symbol
+    return Table(page, known, exact, indexed)
+
+
+class SymbolsTreeprocessor(Treeprocessor):
+    """Has the formulas of a page explained by the table of its book."""
+
+    def __init__(self, md: Markdown, page: str) -> None:
+        super().__init__(md)
+        self.page = page
+
+    def run(self, root: Element) -> None:
+        """Explain the symbols of all formulas, if this is a page of a book.
+
+        Raises:
+            ValueError: The page gives a value for what is no symbol.
+        """
+        renderer = self._renderer()
+        if renderer is None:
+            return
+        settings = renderer.book.settings
+        file, here = settings.docs / self.page, settings.root / renderer.path
+        page = here.relative_to(settings.docs).as_posix() if here.exists() else renderer.path
+        if page == self.page:
+            return
+        table = read_table(file, self.page, file.stat().st_mtime_ns)
+        values = _values(renderer.checked)
+        if strange := values.keys() - table.known.keys():
+            raise ValueError(f"{page}: symbols: not in {self.page}: {', '.join(sorted(strange))}")
+        Explainer(table, page, values).explain(root)
+
+    def _renderer(self) -> Any:
+        """The renderer of the page that is converted, if it is checked."""
+        extensions = getattr(self.md, "registeredExtensions", ())
+        marking = next((one for one in extensions if isinstance(one, MarkingExtension)), None)
+        renderer = marking.renderer if marking and marking.converting is self.md else None
+        return renderer if getattr(renderer, "checked", None) else None
+
+
+def _values(checked: Any) -> dict[str, str]:
+    """What the page's symbols were in its run, as text."""
+    values = {}
+    for key, number in checked.page.symbols.items():
+        claim = checked.page.chapter.claims[number]
+        value = checked.run.values.get((claim.value, claim.place))
+        if value is not None and value.failure is None:
+            data = value.data
+            values[key] = data if isinstance(data, str) else shown(data)
+    return values
+
+
+class Explainer:
+    """Explains the formulas of one page."""
+
+    def __init__(self, table: Table, page: str, values: Mapping[str, str]) -> None:
+        self.table = table
+        self.page = page
+        self.values = values
+        self.linked: set[str] = set()
+        self.listed: set[str] = set()
+
+    def explain(self, element: Element, closed: bool = False) -> None:
+        """Explain all formulas within an element, in their order."""
+        place = 0
+        for child in list(element):
+            place += 1
+            if child.tag == "h2":
+                self.listed.clear()
+            if child.get("class") not in FORMULAS:
+                self.explain(child, closed or child.tag in CLOSED)
+                continue
+            symbols = dict.fromkeys(self._marked(child))
+            if child.get("class") == "maths":
+                self._link(child, closed)
+            elif new := [one for one in symbols if one.key not in self.listed]:
+                self.listed |= {one.key for one in new}
+                element.insert(place, self._list(new))
+                place += 1
+
+    def _marked(self, part: Element) -> Iterator[Symbol]:
+        """Mark the symbols of a formula, the largest that are known; yield them."""
+        symbol = self.table.find(part, self.page) if part.tag in LETTERS else None
+        if symbol:
+            part.set("data-aid", self._text(symbol))
+            yield symbol
+        inside = part if not symbol else part[1:2] if has_index(part) else ()
+        for child in inside:
+            yield from self._marked(child)
+
+    def _text(self, symbol: Symbol) -> str:
+        value = self.values.get(symbol.key)
+        return f"{symbol.meaning}{f'; here {value}' if value else ''}"
+
+    def _address(self, symbol: Symbol) -> str:
+        page = posixpath.relpath(self.table.page, posixpath.dirname(self.page) or ".")
+        return f"{page}#{symbol.key}"
+
+    def _link(self, holder: Element, closed: bool) -> None:
+        """Where a formula is one symbol that was not met before, make it a link to the table."""
+        math = holder[0]
+        only = math[0] if len(math) == 1 else math
+        while only.tag == "mrow" and len(only) == 1:
+            only = only[0]
+        symbol = self.table.find(only, self.page)
+        if closed or symbol is None or symbol.key in self.linked:
+            return
+        self.linked.add(symbol.key)
+        holder.remove(math)
+        only.attrib.pop("data-aid", None)
+        link = SubElement(holder, "a", {"class": "symbol-link", "href": self._address(symbol)})
+        link.set("data-aid", self._text(symbol))
+        link.set("aria-label", f"{''.join(math.itertext())}: {symbol.meaning}")
+        link.append(math)
+
+    def _list(self, symbols: list[Symbol]) -> Element:
+        """The symbols of a formula with what they mean, to be unfolded."""
+        details = Element("details", {"class": "symbols", "data-search-exclude": ""})
+        SubElement(details, "summary").text = "Symbols"
+        items = SubElement(details, "dl")
+        for symbol in symbols:
+            row = SubElement(items, "div")
+            term = SubElement(row, "dt")
+            link = SubElement(term, "a", {"href": self._address(symbol)})
+            link.append(_drawn(symbol.tex))
+            link.set("aria-label", "".join(link.itertext()))  # formulas give links no name yet
+            SubElement(row, "dd").text = self._text(symbol)
+        return details
+
+
+@lru_cache(maxsize=512)
+def _formula(tex: str) -> Element:
+    return to_mathml(tex)
+
+
+def _drawn(tex: str) -> Element:
+    """A formula of its own in each place."""
+    return copy.deepcopy(_formula(tex))

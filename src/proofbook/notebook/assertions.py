@@ -1,0 +1,222 @@
+"""A claim as plain Python: a line that asserts it wherever the names of its page are."""
+
+import ast
+import json
+import math
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from proofbook.checking.compare import number_from_words
+from proofbook.model import Claim, Run
+
+TEXT_METHODS = frozenset({"format", "join", "lower", "replace", "strip", "upper"})
+TEXT_FUNCTIONS = frozenset({"format", "repr", "str"})
+LISTING_CALLS = frozenset({"list", "sorted", "tolist"})
+LOOSE = (ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr)
+"""What binds less tightly than a comparison."""
+NOT_IN_BRACES = re.compile(r"[\"\\{}#!]|\blambda\b|:=")
+"""What Python 3.11 does not read within the braces of an f-string in double quotes."""
+NUMERAL = re.compile(r"[-+−]?(?:[\d,]*\d)?\.?\d+(?:[eE][-+]?\d+)?")
+
+
+def asserts(claim: Claim, run: Run) -> Iterator[tuple[int, str]]:
+    """For each thing that a claim asserts: after how many blocks it was so, and the line."""
+    if claim.equals is not None:
+        value = run.values[claim.equals, claim.place]
+        yield value.after, equality(claim.equals, claim.text, value.data)
+    if claim.holds is not None:
+        said = ""
+        if claim.value is not None:
+            filled = str(run.values[claim.value, claim.place].data)
+            said = f"  # the page says {' '.join(filled.split())}"
+        yield (
+            run.values[claim.holds, claim.place].after,
+            f"assert {without_word(claim.holds)}{said}",
+        )
+
+
+def equality(expression: str, text: str, value: Any) -> str:
+    """The line that asserts that an expression gives what a text says.
+
+    Args:
+        expression: The expression, as the author wrote it.
+        text: What the reader sees, at the precision written.
+        value: What the expression gave, as JSON data, which the text says.
+    """
+    chosen = _condition(expression, text)
+    if chosen:
+        return f"assert {chosen}"
+    expression = without_word(expression)
+    operand = _operand(expression)
+    if value is None:
+        return f"assert {operand} is None"
+    if isinstance(value, bool):
+        return f"assert {expression}" if value else f"assert not {_operand(expression, True)}"
+    if isinstance(value, int | float):
+        return _number(expression, text, value)
+    if isinstance(value, list):
+        return _listing(expression, text, value)
+    operand = operand if _is_text(_tree(expression)) else f"str({expression})"
+    return f"assert {operand} == {_quoted(text)}"
+
+
+def without_word(expression: str) -> str:
+    """An expression with `a if condition else b` for each `word(condition, a, b)`."""
+    tree = _tree(expression)
+    if not any(_is_word(node) for node in ast.walk(tree)):
+        return expression.strip()
+    return ast.unparse(_WithoutWord().visit(tree))
+
+
+class _WithoutWord(ast.NodeTransformer):
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        return ast.IfExp(*_parts(node)) if _is_word(node) else node
+
+
+def _tree(expression: str) -> ast.expr:
+    return ast.parse(expression.strip(), mode="eval").body
+
+
+def _is_word(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "word"
+
+
+def _parts(call: ast.Call) -> list[ast.expr]:
+    """Condition and both words of a call of `word`, however they are given."""
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    names = ("condition", "if_true", "if_false")[len(call.args) :]
+    return [*call.args, *(named[name] for name in names)]
+
+
+def _condition(expression: str, text: str) -> str:
+    """What must be true for `word(condition, "a", "b")` to give a text; "" for anything else."""
+    tree = _tree(expression)
+    if not isinstance(tree, ast.Call) or not _is_word(tree):
+        return ""
+    condition, *words = _parts(tree)
+    said = [word.value for word in words if isinstance(word, ast.Constant)]
+    if len(set(said)) < 2 or any(_is_word(node) for node in ast.walk(condition)):
+        return ""
+    code = ast.get_source_segment(expression.strip(), condition) or ast.unparse(condition)
+    return code if text == said[0] else f"not {_operand(code, True)}"
+
+
+def _operand(expression: str, of_not: bool = False) -> str:
+    """An expression as it may stand beside `==`, or after `not`."""
+    tree = _tree(expression)
+    negated = isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
+    loose = LOOSE if not of_not else (*LOOSE, ast.UnaryOp)
+    return f"({expression})" if negated or isinstance(tree, loose) else expression
+
+
+def _number(expression: str, text: str, value: int | float) -> str:
+    operand = _operand(expression)
+    if not math.isfinite(value):
+        same = f'== float("{value}")' if value == value else f"!= {operand}"
+        return f"assert {operand} {same}"
+    written = text.replace("−", "-").removesuffix("%").strip()
+    scientific = "e" in written.lower()
+    whole = isinstance(value, int) and not scientific
+    if whole or number_from_words(text) is not None:
+        return f"assert {operand} == {int(value)}"
+    number = _decimal(text)
+    half = Decimal(1).scaleb(int(number.as_tuple().exponent)) / 2
+    if not number:  # which may be written -0
+        return f"assert abs({operand}) <= {half:f}"
+    digits = re.sub(r"[eE].*", "", written).partition(".")[2]
+    kind = "e" if scientific else "%" if text.endswith("%") else "f"
+    spec = f"{',' if ',' in written else ''}.{len(digits)}{kind}"
+    expected = format(value, spec)
+    if _decimal(expected) == number:
+        return f'assert {_formatted(expression, spec)} == "{expected}"'
+    # The value lies just between two numbers of so many digits.
+    return f"assert abs({operand} - {number}) < {half * Decimal('1.0001'):f}"
+
+
+def _decimal(text: str) -> Decimal:
+    """The number that a text says, with the places that it writes."""
+    number = Decimal(text.replace("−", "-").replace(",", "").removesuffix("%").strip())
+    return number.scaleb(-2) if text.endswith("%") else number
+
+
+def _formatted(expression: str, spec: str) -> str:
+    if NOT_IN_BRACES.search(expression):
+        return f'format({expression}, "{spec}")'
+    return f'f"{{{expression}:{spec}}}"'
+
+
+def _listing(expression: str, text: str, value: list[Any]) -> str:
+    """Lists compare item by item, as lists, whatever sequence or tensor the expression gives."""
+    leaves = list(_leaves(value))
+    nested = any(isinstance(item, list) for item in value)
+    if nested and not all(isinstance(row, list) and _is_flat(row) for row in value):
+        return f"# not checked here: {expression} is {text}"
+    show = "{}"
+    if any(isinstance(leaf, float) for leaf in leaves):
+        places = {len(numeral.partition(".")[2]) for numeral in NUMERAL.findall(text)}
+        if len(places) != 1 or any(isinstance(leaf, str) for leaf in leaves):
+            return f"# not checked here: {expression} is {text}"
+        show = f"{{:.{places.pop()}f}}"
+    elif leaves and all(isinstance(leaf, str) for leaf in leaves):
+        show = "{:s}"
+    wanted = _shown(value, show)
+    if show == "{}":
+        is_list = _gives_lists(_tree(expression))
+        row = expression if is_list else f"list({expression})"
+        rows = expression if is_list else f"[list(row) for row in {_operand(expression)}]"
+    else:
+        item = "str(item)" if show == "{:s}" else f'f"{{item{show[1:-1]}}}"'
+        row = f"[{item} for item in {_operand(expression)}]"
+        rows = f"[[{item} for item in row] for row in {_operand(expression)}]"
+    return f"assert {rows if nested else row} == {wanted}"
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def _is_flat(items: list[Any]) -> bool:
+    return not any(isinstance(item, list) for item in items)
+
+
+def _shown(value: Any, show: str) -> str:
+    """A list as Python source, its floats as the texts that they are compared as."""
+    if isinstance(value, list):
+        return f"[{', '.join(_shown(item, show) for item in value)}]"
+    if isinstance(value, str):
+        return _quoted(value)
+    return repr(value) if show == "{}" else _quoted(show.format(value))
+
+
+def _gives_lists(tree: ast.expr) -> bool:
+    if isinstance(tree, ast.Call):
+        name = tree.func.attr if isinstance(tree.func, ast.Attribute) else ast.unparse(tree.func)
+        return name in LISTING_CALLS
+    return isinstance(tree, ast.List | ast.ListComp)
+
+
+def _is_text(tree: ast.expr) -> bool:
+    """Whether an expression gives a string, as far as its form tells."""
+    match tree:
+        case ast.JoinedStr() | ast.Constant(value=str()) | ast.Attribute(attr="__name__"):
+            return True
+        case ast.IfExp(body=one, orelse=other):
+            return _is_text(one) and _is_text(other)
+        case ast.BinOp(op=ast.Add(), left=one, right=other):
+            return _is_text(one) or _is_text(other)
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in TEXT_METHODS
+        case ast.Call(func=ast.Name(id=name)):
+            return name in TEXT_FUNCTIONS
+    return False
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,158 @@
+"""A chapter as a notebook: its prose, its code with what it showed, its claims as assertions."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proofbook.checking.book import Checked
+from proofbook.coverage.coverage import FORMULAS
+from proofbook.execution.import_hooks import SEED
+from proofbook.execution.slicing import SEEDS
+from proofbook.notebook import cells
+from proofbook.notebook.assertions import asserts
+from proofbook.notebook.cells import Cell
+from proofbook.notebook.links import Links, title_of
+from proofbook.notebook.plain_markdown import Code, Text, pieces
+from proofbook.notebook.requirements import requirements
+from proofbook.settings import Settings
+
+FORMAT = {"nbformat": 4, "nbformat_minor": 5}
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def notebook(checked: Checked, settings: Settings, about: Mapping[str, Any]) -> str:
+    """The notebook of a page that passed, as the text of its file; the same text each time.
+
+    Args:
+        checked: The page and its run.
+        settings: The book.
+        about: Under what it was verified, as the ledger has it.
+    """
+    return _text(checked, settings, about, Links(settings, checked.page.chapter.path))
+
+
+class Notebooks:
+    """The notebooks of a book, each made anew only when something that it is made of is new."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[tuple[Any, ...], Links, str]] = {}
+
+    def of(self, checked: Checked, settings: Settings, about: Mapping[str, Any]) -> str:
+        """The notebook of a page that passed; see `notebook`."""
+        path = checked.page.chapter.path
+        needed = requirements(checked.page.chapter, settings)
+        things = checked.page, checked.run, checked.sources, settings, about["versions"], needed
+        known, links, text = self._made.get(path, (None, None, ""))
+        if known != things or links is None or not links.still_hold():
+            links = Links(settings, path)
+            text = _text(checked, settings, about, links)
+            self._made[path] = things, links, text
+        return text
+
+
+def _text(checked: Checked, settings: Settings, about: Mapping[str, Any], links: Links) -> str:
+    maths = not FORMULAS.isdisjoint(settings.extensions)
+    body = list(_body(checked, links, maths))
+    made = [*_head(checked, links, about), *_installing(checked, settings), *_start(checked), *body]
+    content = {**FORMAT, "metadata": METADATA, "cells": made}
+    return json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+# -- What comes first ------------------------------------------------------------------------
+
+
+def _head(checked: Checked, links: Links, about: Mapping[str, Any]) -> Iterator[Cell]:
+    """What this is, where the page is, and under what it was verified."""
+    name = links.page.removesuffix(".md")
+    title = title_of(links.settings.root / links.path) or name
+    page = f"[{title}]({links.address})" if links.address else f"“{title}” (`{name}`)"
+    of = f" of *{links.settings.site_name}*" if links.settings.site_name else ""
+    under = {**about["versions"], "device": checked.run.device}
+    versions = ", ".join(f"{label} {value}" for label, value in under.items())
+    checks = "; cells tagged `checks` assert what the text claims" if _claims(checked) else ""
+    yield cells.markdown(
+        "about",
+        f"This notebook was made from the page {page}{of}. The outputs are those of the run in "
+        f"which the page was verified ({versions}){checks}. Run the cells from top to bottom.",
+    )
+
+
+def _claims(checked: Checked) -> bool:
+    return bool(checked.page.chapter.claims)
+
+
+def _installing(checked: Checked, settings: Settings) -> Iterator[Cell]:
+    """Where nothing is installed yet, as on Colab, all that is needed."""
+    needed = requirements(checked.page.chapter, settings)
+    if needed:
+        yield cells.code(
+            "install",
+            "# On Colab this installs what the notebook needs; elsewhere it does nothing.\n"
+            'import sys\n\nif "google.colab" in sys.modules:\n'
+            f"    %pip install --quiet {' '.join(needed)}",
+        )
+
+
+def _start(checked: Checked) -> Iterator[Cell]:
+    """The state in which the page began, where a fresh kernel has another."""
+    programs = [before for before, _ in (result.payload for result in checked.run.blocks)]
+    lines: list[str] = []
+    for module, seeding in SEEDS.values():
+        seed = seeding.format(seed=SEED)
+        if any(seed in program.split("\n") for program in programs):  # the page draws from it
+            lines += [module, "", f"{seed};", ""]
+    if _ends_with_figures(checked):
+        lines += ["%matplotlib inline", "import matplotlib.pyplot as plt", ""]
+        lines += ["plt.ioff();  # a figure is shown once, by the cell that ends with it"]
+    if lines:
+        source = "\n".join(["# As the page began.", *lines]).rstrip()
+        yield cells.code("start", source)
+
+
+def _ends_with_figures(checked: Checked) -> bool:
+    """Whether there are figures, and each is the value of its block, as their ids tell."""
+    shown = [
+        f'id="block-{number}-figure' in output.data
+        for number, result in enumerate(checked.run.blocks, start=1)
+        for output in result.outputs
+        if output.kind == "svg"
+    ]
+    return bool(shown) and all(shown)
+
+
+# -- The page --------------------------------------------------------------------------------
+
+
+def _body(checked: Checked, links: Links, maths: bool) -> Iterator[Cell]:
+    """The page; what a claim says is asserted where it was checked, a section's claims together.
+
+    A block may change what the claims before it are about. So assertions come before the next
+    block that runs, and no later than the next heading.
+    """
+    chapter, run = checked.page.chapter, checked.run
+    later: dict[int, list[str]] = defaultdict(list)
+    due: list[str] = []
+    done = texts = checks = 0
+    for piece in [*pieces(checked, links, maths), None]:
+        if due and not (isinstance(piece, Text) and not piece.begins):
+            checks += 1
+            yield cells.code(f"checks-{checks}", "\n".join(dict.fromkeys(due)), tags=["checks"])
+            due = []
+        if isinstance(piece, Text):
+            texts += 1
+            yield cells.markdown(f"text-{texts}", piece.markdown)
+            for number in piece.claims:
+                for after, line in asserts(chapter.claims[number], run):
+                    (due if after == done else later[after]).append(line)
+        elif isinstance(piece, Code):
+            block, result = chapter.blocks[piece.block], run.blocks[piece.block]
+            done = piece.block + 1
+            if block.kind == "python":
+                yield cells.python_cell(f"block-{done}", block.code.strip("\n"), result)
+            else:
+                yield from cells.doctest_cells(f"block-{done}", result)
+            due = later.pop(done, [])

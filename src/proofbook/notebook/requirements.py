@@ -1,0 +1,90 @@
+"""What a notebook has to install where nothing of the book is: from PyPI, in exact versions."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from doctest import DocTestParser
+from functools import cache, lru_cache
+from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+from proofbook.model import Chapter
+from proofbook.settings import Settings
+
+
+def requirements(chapter: Chapter, settings: Settings) -> list[str]:
+    """The book's own distribution, and what its pages import that this does not bring along."""
+    project = _project(settings.root)
+    name = project.get("name", "")
+    number = project.get("version", "")
+    found = [f"{name}=={number}" if number else name] if name else []
+    brought = {_normal(re.split(r"[^\w.-]", line)[0]) for line in project.get("dependencies", [])}
+    for package in sorted(set(_imports(chapter)) - sys.stdlib_module_names):
+        if _is_own(package, settings) or _normal(package) in brought:
+            continue
+        distribution = _distribution(package)
+        if distribution and _normal(distribution) not in brought:
+            found.append(f"{distribution}=={_released(version(distribution))}")
+    return list(dict.fromkeys(found))
+
+
+def _project(root: Path) -> dict[str, Any]:
+    file = root / "pyproject.toml"
+    if not file.is_file():
+        return {}
+    return _read(file.read_text(encoding="utf-8"))
+
+
+@cache  # each chapter asks
+def _read(toml: str) -> dict[str, Any]:
+    return tomllib.loads(toml).get("project", {})
+
+
+def _imports(chapter: Chapter) -> Iterator[str]:
+    """The top-level packages that the blocks of a chapter import."""
+    for block in chapter.blocks:
+        codes = [block.code]
+        if block.kind == "pycon":
+            codes = [example.source for example in DocTestParser().get_examples(block.code)]
+        for code in codes:
+            if "import" in code:
+                yield from _imported(code)
+
+
+@lru_cache(maxsize=1024)  # a book that is served asks again after each edit
+def _imported(code: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found += [alias.name.partition(".")[0] for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.append(node.module.partition(".")[0])
+    return found
+
+
+def _is_own(package: str, settings: Settings) -> bool:
+    folders = (*settings.source_folders, settings.root)
+    return any(
+        (folder / package).is_dir() or (folder / f"{package}.py").is_file() for folder in folders
+    )
+
+
+@cache
+def _distribution(package: str) -> str:
+    """The distribution that a package belongs to; "" where it is not installed."""
+    try:
+        return metadata(package)["Name"]
+    except PackageNotFoundError:
+        return next(iter(packages_distributions().get(package, [])), "")
+
+
+def _released(number: str) -> str:
+    """A version as PyPI knows it: 2.13.0+cpu is a build of 2.13.0."""
+    return number.partition("+")[0]
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()

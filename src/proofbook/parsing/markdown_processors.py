@@ -1,0 +1,154 @@
+"""Where proofbook meets Python-Markdown: marks go in before the fences are read, a foot at the end.
+
+What stands at the marks is decided by a `Renderer`: one collects what a page holds, another shows
+it.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+from xml.etree.ElementTree import Element
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+from markdown.treeprocessors import Treeprocessor
+from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
+
+from proofbook.parsing.source import Marks, SourceText
+from proofbook.settings import REQUIRED_EXTENSIONS
+
+FENCES = "fenced_code_block"
+TAG = "proofbook"
+
+
+class Renderer(Protocol):
+    """Decides what stands at each fence, each claim and the ends of a page.
+
+    Attributes:
+        stray: Gives the HTML of a fence that the source does not know, from its code; SuperFences
+            shows such a fence where this is None.
+    """
+
+    @property
+    def stray(self) -> Callable[[str], str] | None: ...
+
+    def open(self, text: str) -> SourceText:
+        """Begin a page; gives its source."""
+
+    def has_fence(self, index: int) -> bool:
+        """Whether the n-th fence is one that the page really shows as a fence."""
+
+    def fence(self, index: int, md: Markdown) -> str:
+        """The HTML of the n-th fence."""
+
+    def claim(self, index: int) -> Marks | None:
+        """What stands before, in place of, and after the n-th claim's target, as Markdown."""
+
+    def ends(self) -> tuple[str, str]:
+        """The HTML at the beginning and at the end of the page."""
+
+
+class MarkingExtension(Extension):
+    """Puts what a renderer decides into a page.
+
+    What is converted while a page is being converted (a docstring, a block's source) is left alone.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        self.renderer: Renderer | None = None
+        self.converting: Markdown | None = None
+        super().__init__(**options)
+
+    def use(self, renderer: Renderer) -> None:
+        """Show the next page with this renderer."""
+        self.renderer = renderer
+        self.converting = None
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+        """Register the processors, and SuperFences with what else is needed."""
+        md.registerExtension(self)
+        present = {type(extension).__module__ for extension in md.registeredExtensions}
+        for name in REQUIRED_EXTENSIONS:
+            if name not in present and f"markdown.extensions.{name}" not in present:
+                md.registerExtensions([name], {})
+        md.preprocessors.register(_Marker(md, self), "proofbook", 25.5)
+        md.treeprocessors.register(_Foot(md, self), "proofbook", -10)
+
+
+class _Marker(Preprocessor):
+    def __init__(self, md: Markdown, marking: MarkingExtension) -> None:
+        super().__init__(md)
+        self.marking = marking
+        self.ready: SuperFencesCodeExtension | None = None
+
+    def run(self, lines: list[str]) -> list[str]:
+        """Tag each fence with its number and surround each claim with its marks."""
+        renderer = self.marking.renderer
+        if renderer is None or self.marking.converting not in (None, self.md):
+            return lines
+        self.marking.converting = self.md
+        self._take_fences()
+        source = renderer.open("\n".join(lines))
+
+        def header(index: int) -> str | None:
+            language = source.fences[index].language
+            return f'{language} {TAG}="{index}"' if renderer.has_fence(index) else None
+
+        def marks(index: int) -> Marks | None:
+            found = renderer.claim(index)
+            if found is None:
+                return None
+            before, target, after = found
+            store = self.md.htmlStash.store
+            return before and store(before), target, after and store(after)
+
+        return source.marked(header, marks).split("\n")
+
+    def _take_fences(self) -> None:
+        """Have SuperFences ask us first, whichever instance of it came last."""
+        superfences = self.md.preprocessors[FENCES].extension  # type: ignore[attr-defined]
+        if superfences is self.ready:
+            return
+        for language in ("python", "pycon"):
+            superfences.extend_super_fences(language, self._format, self._validate, None)
+        self.ready = superfences
+
+    def _validate(
+        self, language: str, inputs: dict[str, str], options: dict[str, Any], *_: Any
+    ) -> bool:
+        renderer = self.marking.renderer
+        if renderer is None:
+            return False
+        options[TAG] = inputs.get(TAG)
+        return options[TAG] is not None or renderer.stray is not None
+
+    def _format(
+        self, src: str, language: str, options: dict[str, Any], md: Markdown, **_: Any
+    ) -> str:
+        renderer = self.marking.renderer
+        assert renderer is not None
+        try:
+            if options[TAG] is None and renderer.stray is not None:
+                return renderer.stray(src)
+            return renderer.fence(int(options[TAG]), md)
+        except Exception as error:  # SuperFences would swallow it and print the fence as prose
+            raise SuperFencesException(f"{type(error).__name__}: {error}") from error
+
+
+class _Foot(Treeprocessor):
+    def __init__(self, md: Markdown, marking: MarkingExtension) -> None:
+        super().__init__(md)
+        self.marking = marking
+
+    def run(self, root: Element) -> None:
+        """Add the two ends of the page."""
+        renderer = self.marking.renderer
+        if renderer is None or self.marking.converting is not self.md:
+            return
+        self.marking.converting = None
+        head, foot = renderer.ends()
+        for html, place in ((head, 0), (foot, len(root) + 1)):
+            if html and self.md is not None:
+                end = Element("div", {"class": "proofbook-end", "data-search-exclude": ""})
+                end.text = self.md.htmlStash.store(html)
+                root.insert(place, end)

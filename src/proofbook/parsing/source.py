@@ -1,0 +1,74 @@
+"""The text of a chapter as Markdown's preprocessors see it: its fences and claims, by place."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from proofbook.parsing.claims import Span, find_claims
+from proofbook.parsing.fences import Fence, Foreign, scan
+
+Marks = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A text, its fences and its claims.
+
+    Attributes:
+        text: The text itself.
+        fences: Its `python` and `pycon` fences, in reading order.
+        spans: Its claims and literals, in reading order.
+        faults: Line of the text (from 1), message and excerpt of what cannot be read.
+        prose: Start and end of each stretch of lines outside fences and comments.
+        foreign: Its fences of other languages, in reading order.
+    """
+
+    text: str
+    fences: list[Fence]
+    spans: list[Span]
+    faults: list[tuple[int, str, str]]
+    prose: list[tuple[int, int]]
+    foreign: list[Foreign]
+
+    def marked(
+        self,
+        fence_mark: Callable[[int], str | None],
+        claim_marks: Callable[[int], Marks | None],
+    ) -> str:
+        """The text with marks in the place of fence headers and around the targets of claims.
+
+        Args:
+            fence_mark: Gives the new header of the n-th fence, or None to leave it.
+            claim_marks: Gives what stands before, in place of, and after the target of the n-th
+                claim; or None to leave it.
+        """
+        edits: list[tuple[int, int, str]] = []
+        for index, fence in enumerate(self.fences):
+            header = fence_mark(index)
+            if header is not None:
+                edits.append((*fence.header, header))
+        for index, span in enumerate(self.spans):
+            marks = claim_marks(index)
+            if marks is not None:
+                edits.append((span.start, span.end, "".join(marks)))
+        return edited(self.text, edits)
+
+
+def read(text: str) -> SourceText:
+    """Find the fences and claims of a text."""
+    found = scan(text)
+    spans, unreadable = find_claims(text, found.prose)
+    lines = text.split("\n")
+    faults = [(line, message, lines[line - 1].strip()) for line, message in found.faults]
+    return SourceText(
+        text, found.fences, spans, sorted(faults + unreadable), found.prose, found.foreign
+    )
+
+
+def edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+    """A text with each stretch `(start, end)` replaced; stretches must not overlap."""
+    parts: list[str] = []
+    at = 0
+    for start, end, replacement in sorted(edits):
+        parts += [text[at:start], replacement]
+        at = end
+    return "".join([*parts, text[at:]])

@@ -1,0 +1,1 @@
+"""What a checked page shows a reader."""

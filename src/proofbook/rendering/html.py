@@ -1,0 +1,121 @@
+"""Turn what a run gave into HTML."""
+
+import json
+import re
+from collections.abc import Callable
+from html import escape
+
+from proofbook.execution.slicing import program
+from proofbook.model import BlockResult, Claim, Output, Run
+from proofbook.problems import Problem
+from proofbook.rendering.placeholders import Hold, at_once
+from proofbook.text import readable, shown
+
+LONG = 30  # lines that an output may have and be shown whole
+FIRST = 20  # lines of a longer one that are shown, above the fold
+AssetUrl = Callable[[str, str], str]
+
+
+def outputs_html(result: BlockResult, asset_url: AssetUrl, hold: Hold = at_once) -> str:
+    """What a block showed, in order.
+
+    Args:
+        result: What running the block gave.
+        asset_url: Given the name and the path of an asset, says where it is served.
+        hold: Says what stands for a picture until the page is ready; itself by default.
+    """
+    outputs = (_output_html(output, asset_url) for output in result.outputs)
+    inner = "".join(
+        html if output.kind in ("stdout", "text") else hold(html, "")
+        for output, html in zip(result.outputs, outputs, strict=True)
+    )
+    return f'<div class="proofbook-output">{inner}</div>' if inner else ""
+
+
+def _output_html(output: Output, asset_url: AssetUrl) -> str:
+    if output.kind == "html":
+        data = re.sub(
+            r"asset://([\w.-]+)",
+            lambda match: asset_url(match[1], output.assets[match[1]]),
+            output.data,
+        )
+        return f'<div class="proofbook-html">{data}</div>'
+    if output.kind == "svg":
+        return f'<figure class="proofbook-figure">{output.data}</figure>'
+    text = output.data.rstrip("\n")
+    if not text:
+        return ""
+    lines = text.split("\n")
+    if len(lines) <= LONG:
+        return _pre(output.kind, lines)
+    shown, folded = _pre(output.kind, lines[:FIRST]), _pre(output.kind, lines[FIRST:])
+    return f"{shown}<details><summary>Show all {len(lines)} lines</summary>{folded}</details>"
+
+
+def _pre(kind: str, lines: list[str]) -> str:
+    text = escape("\n".join(lines))
+    return f'<pre class="proofbook-{kind}" tabindex="0"><code>{text}</code></pre>'
+
+
+def payload_html(result: BlockResult) -> str:
+    """The program that a block's copy button gives, out of sight; nothing if there is none."""
+    if not result.payload[1]:
+        return ""
+    text = json.dumps(program(*result.payload)).replace("<", "\\u003c")  # no tag ends the script
+    return f'<script type="application/json" class="proofbook-payload">{text}</script>'
+
+
+def problems_html(problems: list[Problem]) -> str:
+    """Problems, in place: file, line, code and difference."""
+    return "".join(
+        f'<div class="proofbook-error" role="alert"><pre><code>{escape(str(problem))}</code>'
+        "</pre></div>"
+        for problem in problems
+    )
+
+
+def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, str, str]:
+    """What stands before, in place of, and after the target of a claim that holds."""
+    if claim.value is not None:
+        value = readable(str(run.values[claim.value, claim.place].data))
+        inner = f"{_opened(target)}{escape(value)}{_closed(target)}"
+        return f'<span class="proofbook-claim">{inner}', "", _sign(number)
+    return '<span class="proofbook-claim">', target, _sign(number)
+
+
+def _sign(number: int) -> str:
+    return (
+        '</span><button type="button" class="proofbook-sign" aria-label="How this is checked" '
+        f'popovertarget="proof-{number}"></button>'
+    )
+
+
+def _tags(target: str) -> list[str]:
+    mark = re.match(r"`|\*+|_+", target)
+    if not mark:
+        return []
+    return {"`": ["code"]}.get(
+        mark[0], {1: ["em"], 2: ["strong"]}.get(len(mark[0]), ["em", "strong"])
+    )
+
+
+def _opened(target: str) -> str:
+    return "".join(f"<{tag}>" for tag in _tags(target))
+
+
+def _closed(target: str) -> str:
+    return "".join(f"</{tag}>" for tag in reversed(_tags(target)))
+
+
+def proof_html(claim: Claim, number: int, run: Run) -> str:
+    """The checked expressions of a claim and their values, opened by its sign."""
+    rows = "".join(
+        f"<div><code>{escape(expression)}</code> {_meaning(claim, expression)} "
+        f"<code>{escape(shown(run.values[expression, claim.place].data))}</code></div>"
+        for expression in claim.expressions
+    )
+    return f'<div popover id="proof-{number}" class="proofbook-proof">{rows}</div>'
+
+
+def _meaning(claim: Claim, expression: str) -> str:
+    return "was asserted and is" if expression == claim.holds else "gave"

@@ -1,0 +1,185 @@
+"""What was verified: the folded foot of each page, and `verified.json` for the site."""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from proofbook.checking.book import Checked
+from proofbook.settings import Settings
+
+KINDS = ("blocks", "doctests", "claims")
+NOT_RUN = "not run"
+
+Labs = Mapping[str, Mapping[str, int]]
+"""By path, what was counted in each page that something else than this engine ran."""
+
+
+def counts(checked: Checked) -> dict[str, int]:
+    """How many blocks, doctest examples and claims of a page were verified."""
+    return {
+        "blocks": sum(block.kind == "python" for block in checked.page.chapter.blocks),
+        "doctests": sum(len(result.examples) for result in checked.run.blocks),
+        "claims": len(checked.page.claims),
+    }
+
+
+def exemptions(checked: Checked) -> dict[str, int]:
+    """Why things on a page stand there unverified, and how many for each reason."""
+    source = checked.page.source
+    reasons = Counter(source.spans[index].reason for index in checked.page.literals)
+    reasons[NOT_RUN] = sum(source.fences[index].kind == "off" for index in checked.page.shown)
+    return {reason: number for reason, number in sorted(reasons.items()) if number}
+
+
+def circumstances(settings: Settings) -> dict[str, Any]:
+    """Under what a book was verified: versions, data, commit, time, and which variables were set.
+
+    The values of variables stay out of it, since they may be paths of this machine.
+    """
+    watched = settings.watched_environment()
+    return {
+        "versions": {"python": platform.python_version(), **_versions(settings.preload)},
+        "data": {label: _digest(settings.root, file) for label, file in settings.hashed.items()},
+        "variables": sorted(name for name, value in watched.items() if value),
+        "commit": _commit(settings.root),
+        "built": _now(),
+    }
+
+
+def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
+    """The folded line at the end of a page; empty for a page that verifies nothing."""
+    found = counts(checked)
+    if not any(found.values()):
+        return ""
+    what = ", ".join(f"{n} {name if n != 1 else name[:-1]}" for name, n in found.items() if n)
+    rows = {"exempt": listed(exemptions(checked)), **rows_of(about, [checked.run.device])}
+    details = "".join(
+        f"<div><dt>{escape(name)}</dt><dd><code>{escape(value)}</code></dd></div>"
+        for name, value in rows.items()
+        if value
+    )
+    return (
+        '<details class="proofbook-ledger">'
+        f"<summary>Verified when this page was built: {what}</summary><dl>{details}</dl></details>"
+    )
+
+
+def rows_of(about: Mapping[str, Any], devices: Sequence[str]) -> dict[str, str]:
+    """The circumstances as names and texts; a text is empty where there is nothing to say."""
+    return {
+        "device": ", ".join(devices),
+        **about["versions"],
+        **about["data"],
+        "variables set": ", ".join(about["variables"]),
+        "commit": about["commit"],
+        "built": about["built"],
+    }
+
+
+def listed(exempt: Mapping[str, int]) -> str:
+    """Reasons with their numbers, in one line."""
+    return ", ".join(f"{number} {reason}" for reason, number in exempt.items())
+
+
+def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> dict[str, Any]:
+    """The ledger of a whole book: what `verified.json` holds and the book's own page shows."""
+    exempt = [exemptions(one) for one in pages]
+    totals = {name: sum(counts(one)[name] for one in pages) for name in KINDS}
+    programs = [len(one.page.chapter.blocks) for one in pages]  # one behind each copy button
+    per_page = {
+        one.page.chapter.path: {
+            **counts(one),
+            "exempt": sum(reasons.values()),
+            "device": one.run.device if _ran(one) else None,
+            "kept": one.run.cached,
+        }
+        for one, reasons in zip(pages, exempt, strict=True)
+    }
+    return {
+        **about,
+        "totals": {
+            **totals,
+            "exempt": sum(sum(reasons.values()) for reasons in exempt),
+            "programs": sum(programs),
+            "notebooks": sum(number > 0 for number in programs),
+        },
+        "exemptions": dict(sorted(sum(map(Counter, exempt), Counter()).items())),
+        "devices": sorted({one.run.device for one in pages if _ran(one)}),
+        "problems": sum(len(one.problems) for one in pages),
+        "pages": per_page,
+        "labs": {path: dict(found) for path, found in labs.items()},
+    }
+
+
+def verified_json(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> str:
+    """The ledger of a whole site."""
+    return json.dumps(account(pages, about, labs), indent=2, sort_keys=True)
+
+
+def _ran(checked: Checked) -> bool:
+    return bool(checked.run.blocks or checked.run.values)
+
+
+def _versions(packages: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for package in dict.fromkeys(name.partition(".")[0] for name in packages):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _digest(root: Path, file: str) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of `path` or `package:path`."""
+    package, _, inside = file.rpartition(":")
+    if package:
+        spec = find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            raise FileNotFoundError(f"no package {package!r}, named under hashed: {file!r}")
+        path = Path(spec.submodule_search_locations[0]) / inside
+    else:
+        path = root / inside
+    status = path.stat()
+    return _hashed(path, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache
+def _hashed(path: Path, size: int, mtime_ns: int) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+
+
+def _commit(root: Path) -> str:
+    """The commit that is checked out, where there is one, and whether the tree differs from it."""
+    head = _git(root, "rev-parse", "--short=12", "HEAD")
+    dirty = "-dirty" if head and _git(root, "status", "--porcelain") else ""
+    return f"{head}{dirty}"
+
+
+def _git(root: Path, *words: str) -> str:
+    # Without optional locks, a build beside somebody's commit does not stand in its way.
+    command = ["git", "--no-optional-locks", "-C", str(root), *words]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()
+
+
+def _now() -> str:
+    """The time in UTC; `SOURCE_DATE_EPOCH` sets it where a build is to be repeated exactly."""
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

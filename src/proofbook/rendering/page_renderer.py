@@ -1,0 +1,211 @@
+"""Show a checked page: its outputs, the signs of its claims, its foot, its problems in place."""
+
+from collections.abc import Mapping
+from functools import partial
+from html import escape
+from typing import Any
+
+from markdown import Markdown
+from markdown_exec import base_format, markdown_config
+
+from proofbook.checking.book import Book, Checked
+from proofbook.checking.source_lookup import Shown
+from proofbook.model import BlockResult
+from proofbook.notebook.export import Notebooks
+from proofbook.parsing.fences import Fence
+from proofbook.parsing.markdown_processors import FENCES
+from proofbook.parsing.source import Marks, SourceText
+from proofbook.problems import Problem
+from proofbook.rendering.downloads import Offer, link_html, notebook_name
+from proofbook.rendering.html import (
+    LONG,
+    AssetUrl,
+    claim_marks,
+    outputs_html,
+    payload_html,
+    problems_html,
+    proof_html,
+)
+from proofbook.rendering.ledger import foot_html
+from proofbook.rendering.placeholders import Hold, at_once, uncoloured
+
+LOOKS = ("title", "hl_lines", "linenums")
+
+
+class PageRenderer:
+    """What a page of a book shows at its fences, its claims and its ends."""
+
+    stray = None  # fences in comments and in indented code are SuperFences' affair
+
+    def __init__(
+        self,
+        book: Book,
+        path: str,
+        about: Mapping[str, Any],
+        asset_url: AssetUrl,
+        offer: Offer,
+        notebooks: Notebooks,
+        hold: Hold = at_once,
+    ) -> None:
+        self.book = book
+        self.path = path
+        self.about = about
+        self.asset_url = asset_url
+        self.offer = offer
+        self.notebooks = notebooks
+        self.hold = hold
+        self.checked: Checked | None = None
+
+    def open(self, text: str) -> SourceText:
+        """Look the page up, or check it now."""
+        self.checked = self.book.of(self.path, text)
+        return self.known.page.source
+
+    @property
+    def known(self) -> Checked:
+        """The page that is open."""
+        assert self.checked is not None
+        return self.checked
+
+    def has_fence(self, index: int) -> bool:
+        """Whether the page shows this fence as a fence."""
+        return index in self.known.page.shown
+
+    def fence(self, index: int, md: Markdown) -> str:
+        """The source of a block, what it showed, and what is wrong with it."""
+        fence = self.known.page.source.fences[index]
+        shown = self.known.sources.get(index)
+        code = shown.code if shown else fence.code
+        looks = {name: fence.options[name] for name in LOOKS if name in fence.options}
+        if shown:
+            looks.setdefault("title", self.book.name(shown.path))
+        name = fence.options.get("id")
+        attribute = f' id="{name}"' if name else ""
+        html = self._formatted(fence, code, looks, self._after(index), md)
+        below = self._link(shown) if shown else _reason(fence.options.get("reason"))
+        result = self._result(index)
+        inner = f"{html}{below}{payload_html(result)}"
+        room = "" if "source" in fence.options else _room(code, result)
+        return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
+
+    def _formatted(
+        self, fence: Fence, code: str, looks: dict[str, str], after: str, md: Markdown
+    ) -> str:
+        """Code and what it gave, through markdown-exec's door: above unless `source=` is given."""
+        door = partial(base_format, language=fence.language, code=code, md=md, html=True)
+        place = fence.options.get("source")
+        if not place:  # the door would set up all extensions anew, block by block
+            coloured = self._highlighted(fence.language, code, looks, md)
+            source = self.hold(coloured, uncoloured(coloured))
+            return str(door(run=lambda _, **__: f"{source}{after}"))
+        settings = self.book.settings
+        markdown_config.save(
+            list(settings.extensions), {name: dict(it) for name, it in settings.configs.items()}
+        )
+        try:
+            return str(door(run=lambda _, **__: after, source=place, extra=looks))
+        finally:
+            markdown_config.reset()
+
+    def _highlighted(self, language: str, code: str, looks: dict[str, str], md: Markdown) -> str:
+        """Code in colours, kept for the next build; ids are counted anew for each page."""
+        fences: Any = md.preprocessors[FENCES]
+        fences.get_hl_settings()
+        options = fences.highlight_ext.getConfigs()
+        question = ("colours", language, code, looks, options)
+        kept = self.book.text_cache.get(*question)
+        if kept is not None:
+            return str(kept)
+        source = fences.highlight(code, language, looks, md, classes=[], id_value="", attrs={})
+        if 'id="' not in source:
+            self.book.text_cache.put(str(source), *question)
+        return str(source)
+
+    def _after(self, index: int) -> str:
+        fence = self.known.page.source.fences[index]
+        first = self.known.page.offset + fence.line
+        last = first + fence.code.count("\n") + 1
+        problems = [problem for problem in self.known.problems if first <= problem.line <= last]
+        outputs = outputs_html(self._result(index), self.asset_url, self.hold)
+        return outputs + problems_html(problems)
+
+    def _result(self, index: int) -> BlockResult:
+        """What the block at a fence gave; nothing where it did not run."""
+        block = self.known.page.blocks.get(index)
+        results = self.known.run.blocks
+        return results[block] if block is not None and block < len(results) else BlockResult()
+
+    def _link(self, shown: Shown) -> str:
+        address = self.book.settings.source_url
+        name = self.book.name(shown.path)
+        where = f"{escape(name)}, {shown.place}"
+        if address and shown.path.is_relative_to(self.book.settings.root):
+            url = address.format(path=name, first=shown.first, last=shown.last)
+            where = f'<a href="{escape(url)}">{where}</a>'
+        return f'<p class="proofbook-source">{where}</p>'
+
+    def claim(self, index: int) -> Marks | None:
+        """A claim's sign, or what is wrong with it; the bare text of a literal."""
+        page = self.known.page
+        number = page.claims.get(index)
+        span = page.source.spans[index]
+        target = page.source.text[slice(*span.inner)]
+        if number is None:
+            return ("", target, "") if index in page.literals else None
+        problems = self._claim_problems(index)
+        if problems or not self._has_values(number):
+            notes = "".join(f" <strong>{escape(str(problem))}</strong>" for problem in problems)
+            return '<span class="proofbook-failed">', target, f"{notes}</span>"
+        return claim_marks(page.chapter.claims[number], target, number, self.known.run)
+
+    def _claim_problems(self, index: int) -> list[Problem]:
+        page = self.known.page
+        span = page.source.spans[index]
+        return [
+            problem
+            for problem in self.known.problems
+            if problem.line == page.offset + span.line and problem.code in span.expressions.values()
+        ]
+
+    def _has_values(self, number: int) -> bool:
+        claim = self.known.page.chapter.claims[number]
+        return all((one, claim.place) in self.known.run.values for one in claim.expressions)
+
+    def ends(self) -> tuple[str, str]:
+        """All problems at the beginning; at the end what the signs open, ledger and notebook."""
+        page, run = self.known.page, self.known.run
+        proofs = "".join(
+            proof_html(page.chapter.claims[number], number, run)
+            for index, number in page.claims.items()
+            if self._has_values(number) and not self._claim_problems(index)
+        )
+        foot = "" if self.known.problems else foot_html(self.known, self.about) + self._download()
+        end = proofs + foot
+        return problems_html(self.known.problems), self.hold(end, "") if end else ""
+
+    def _download(self) -> str:
+        """The link to the page's notebook; nothing for a page that runs nothing."""
+        if not self.known.page.chapter.blocks:
+            return ""
+        name = notebook_name(self.path)
+        text = self.notebooks.of(self.known, self.book.settings, self.about)
+        return link_html(name, self.offer(name, text))
+
+
+def _room(code: str, result: BlockResult) -> str:
+    """How high a block is, for browsers that leave room for what they have not drawn yet.
+
+    Nothing where a picture is in it, or a fold, whose height nobody can tell from the text.
+    """
+    texts = [code.rstrip("\n"), *(output.data.rstrip("\n") for output in result.outputs)]
+    shown = [text.count("\n") + 1 for text in texts if text]
+    if (
+        any(output.kind in ("html", "svg") for output in result.outputs)
+        or max(shown[1:], default=0) > LONG
+    ):
+        return ""
+    return f' style="--lines: {sum(shown)}; --parts: {len(shown)}"'
+
+
+def _reason(reason: str | None) -> str:
+    return f'<p class="proofbook-off">Not run: {escape(reason)}</p>' if reason else ""

@@ -1,0 +1,43 @@
+"""Keeps markup of code and outputs out of pages while these are read tag by tag.
+
+Markdown, the index of the search and whoever changes a page between them look at each tag of it.
+A picture has hundreds, and so has a block in colours; what there is to find in them are words.
+"""
+
+import re
+from collections.abc import Callable
+
+from proofbook.caching import fingerprint
+
+Hold = Callable[[str, str], str]
+"""Given markup and the words in it that can be found, says what stands for it meanwhile."""
+
+PLACE = re.compile(r'<div data-placeholder="(\w+)">.*?</div>', re.DOTALL)
+COLOURS = re.compile(r"</?(?:div|span)\b[^>]*>")
+
+
+def at_once(markup: str, words: str) -> str:
+    """Let markup stand for itself."""
+    return markup
+
+
+def uncoloured(code: str) -> str:
+    """Markup of code without its colours: what the search needs of it."""
+    return COLOURS.sub("", code)
+
+
+class Placeholders:
+    """Markup that waits for its page to be ready."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, str] = {}
+
+    def put(self, markup: str, words: str) -> str:
+        """Keep markup; gives what stands in its place, with these words and no `div` in them."""
+        key = fingerprint.digest(markup.encode())
+        self._waiting[key] = markup
+        return f'<div data-placeholder="{key}">{words}</div>'
+
+    def put_back(self, html: str) -> str:
+        """A page with its markup in place."""
+        return PLACE.sub(lambda place: self._waiting.get(place[1], place[0]), html)

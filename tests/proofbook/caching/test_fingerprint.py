@@ -1,0 +1,113 @@
+"""The state of the world as short texts."""
+
+import os
+import sys
+
+import pytest
+
+from proofbook.caching import fingerprint
+
+
+def test_what_is_installed(tmp_path):
+    import numpy
+
+    assert fingerprint.is_installed(numpy.__file__)
+    assert fingerprint.is_installed(os.__file__)
+    assert fingerprint.is_installed(os.path.dirname(os.__file__))
+    assert fingerprint.is_installed(fingerprint.__file__)
+    assert not fingerprint.is_installed(str(tmp_path / "module.py"))
+    assert not fingerprint.is_installed(__file__)
+    assert not fingerprint.is_installed(os.path.dirname(os.__file__) + "-not")
+
+
+def test_the_environment_changes_with_packages_and_with_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    first = fingerprint.environment()
+    (tmp_path / "module.py").write_text("x = 1\n")
+    assert fingerprint.environment() == first
+    info = tmp_path / "package-1.0.dist-info"
+    info.mkdir()
+    second = fingerprint.environment()
+    info.rename(tmp_path / "package-1.1.dist-info")
+    third = fingerprint.environment()
+    monkeypatch.setattr(sys, "version", "3.99")
+    assert len({first, second, third, fingerprint.environment()}) == 4
+
+
+def test_the_environment_changes_with_the_places_where_modules_lie(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    seen = {fingerprint.environment()}
+    for name in ("a.pth", "__editable___a_finder.py"):
+        for place in ("/here", "/there"):
+            (tmp_path / name).write_text(place)
+            seen.add(fingerprint.environment())
+    monkeypatch.setenv("PYTHONPATH", "/here")
+    seen.add(fingerprint.environment())
+    assert len(seen) == 6
+
+
+def test_the_environment_knows_the_engine_by_content(tmp_path, monkeypatch):
+    monkeypatch.setattr(fingerprint, "_ENGINE", str(tmp_path))
+    first = fingerprint.environment()
+    (tmp_path / "session.py").write_text("x = 1\n")
+    second = fingerprint.environment()
+    (tmp_path / "session.py").write_text("x = 2\n")
+    assert len({first, second, fingerprint.environment()}) == 3
+
+
+def test_a_signature_changes_whenever_a_file_is_written(tmp_path):
+    path = tmp_path / "file"
+    assert fingerprint.signature(str(path)) is None
+    assert fingerprint.signature(str(tmp_path)) is None
+    path.write_text("a")
+    first = fingerprint.signature(str(path))
+    other = tmp_path / "other"
+    other.write_text("b")
+    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
+    other.replace(path)
+    assert fingerprint.signature(str(path)) != first
+
+
+def test_content_is_the_file_s_bytes(tmp_path):
+    path = tmp_path / "file"
+    assert fingerprint.content(str(path)) is None
+    path.write_bytes(b"a" * 1_000_000)
+    assert fingerprint.content(str(path)) == fingerprint.digest(b"a" * 1_000_000)
+    assert fingerprint.content(str(tmp_path)) is None
+
+
+def test_a_listing_is_the_names(tmp_path):
+    empty = fingerprint.listing(str(tmp_path))
+    assert fingerprint.listing(str(tmp_path / "none")) == empty
+    (tmp_path / "__pycache__").mkdir()
+    assert fingerprint.listing(str(tmp_path)) == empty
+    (tmp_path / "b").write_text("")
+    one = fingerprint.listing(str(tmp_path))
+    (tmp_path / "b").rename(tmp_path / "c")
+    assert len({empty, one, fingerprint.listing(str(tmp_path))}) == 3
+
+
+@pytest.mark.parametrize("suffix", [".py", ".abi3.so"])
+def test_importable_files_and_packages_are_found_by_name(tmp_path, suffix):
+    (tmp_path / f"a{suffix}").write_text("")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "__init__.py").write_text("")
+    (tmp_path / "d.txt").write_text("")
+    names = ["a", "b", "c", "d", "e"]
+    assert fingerprint.importable(str(tmp_path), names) == [f"a{suffix}", "c"]
+    assert fingerprint.importable(str(tmp_path / "none"), names) == []
+
+
+def test_packages_of_an_environment_behind_this_one_are_installed_too(tmp_path, monkeypatch):
+    behind = tmp_path / "behind" / "lib" / "site-packages"
+    module = str(behind / "package" / "module.py")
+    assert not fingerprint.is_installed(module)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(behind)])
+    fingerprint._installed_folders.cache_clear()
+    try:
+        assert fingerprint.is_installed(module)
+        assert not fingerprint.is_installed(str(behind.parent / "module.py"))
+    finally:
+        fingerprint._installed_folders.cache_clear()

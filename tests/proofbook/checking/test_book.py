@@ -1,0 +1,92 @@
+"""A book checks its pages together, and again where their text has changed."""
+
+from dataclasses import replace
+
+import pytest
+from books import make_book
+
+from proofbook.checking.book import Book
+from proofbook.settings import load
+
+PAGE = "---\ntitle: x\n---\n\n```python\nx = 2\n```\n\n[two]{ equals='x' }\n"
+
+
+@pytest.fixture
+def book(tmp_path):
+    make_book(tmp_path, {"a/b.md": PAGE})
+    with Book(load(tmp_path / "mkdocs.yml")) as opened:
+        yield opened
+
+
+def test_pages_are_judged_in_the_order_given(book):
+    checked = book.check({"b.md": PAGE.replace("two", "three"), "a.md": PAGE, "c.md": "# C\n"})
+    assert [one.page.chapter.path for one in checked] == ["b.md", "a.md", "c.md"]
+    assert [len(one.problems) for one in checked] == [1, 0, 0]
+
+
+def test_a_page_is_known_by_its_text_and_checked_anew_when_that_differs(book):
+    (known,) = book.check({"a.md": PAGE})
+    assert book.of("a.md", known.page.source.text) is known
+    other = book.of("a.md", known.page.source.text.replace("two", "three"))
+    assert [problem.message for problem in other.problems] == [
+        "the page says 'three', this run gives 2"
+    ]
+
+
+def test_a_page_that_nobody_announced_is_checked_in_every_build_once_it_holds_code(book):
+    code = "```python\nx = 2\n```\n\n[three]{ equals='x' }\n"
+    for _ in range(2):
+        bare = book.of("made.md", "# Made\n")
+        assert not bare.page.chapter.blocks
+        book.renew(book.settings)
+    for _ in range(2):
+        assert len(book.of("made.md", code).problems) == 1
+        book.renew(book.settings)
+    assert book.of("made.md", "# Made\n").page.source.text == "# Made\n"
+
+
+def test_progress_is_told_page_by_page(book):
+    told = []
+    book.check({"a.md": PAGE, "b.md": PAGE}, lambda chapter, run: told.append(chapter.path))
+    assert sorted(told) == ["a.md", "b.md"]
+
+
+def test_other_settings_begin_anew_and_the_same_keep_what_runs(book):
+    book.check({"a.md": PAGE})
+    runner = book._runner
+    extensions = [name for name in book.settings.extensions if name != "admonition"]
+    book.renew(replace(book.settings, extensions=tuple(extensions)))
+    (checked,) = book.check({"a.md": "!!! note\n\n    ```python\n    x\n    ```\n"})
+    assert checked.page.chapter.blocks == ()
+    assert book._runner is not runner
+    runner = book._runner
+    book.renew(replace(book.settings))
+    assert book._runner is runner
+
+
+def test_files_are_named_from_the_root_and_found_by_their_text(book, tmp_path):
+    assert book.name(tmp_path / "docs" / "a" / "b.md") == "docs/a/b.md"
+    assert book.name(tmp_path.parent / "b.md") == str(tmp_path.parent / "b.md")
+    body = PAGE.split("---\n\n")[1]
+    assert book.find(body + "\n\n") == ("docs/a/b.md", PAGE)
+    assert book.find("other") == ("<page>", "other")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("no.such:f", "no source file of a module 'no.such'"), ("this:f", "defines no 'f'")],
+)
+def test_show_that_names_nothing_is_a_problem(book, target, message):
+    (checked,) = book.check({"a.md": f'# A\n\n```python show="{target}"\n```\n'})
+    (problem,) = checked.problems
+    assert (problem.line, problem.code) == (3, target)
+    assert message in problem.message
+
+
+def test_show_of_one_statement_shows_that_or_is_a_problem(book):
+    fence = '```python show="this" only="{}"\n```\n'
+    (checked,) = book.check({"a.md": fence.format("d = {") + "\n" + fence.format("no such")})
+    (problem,) = checked.problems
+    assert (problem.line, problem.code) == (4, "this")
+    assert "'no such' stands in this nowhere" in problem.message
+    assert [shown.code for shown in checked.sources.values()] == ["d = {}"]

@@ -1,0 +1,174 @@
+"""Pages that die, hang or are interrupted: each is told, and harms no other."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from proofbook.execution import pool
+from proofbook.execution.runner import Runner
+from proofbook.settings import Settings
+
+FATAL = {
+    "exit": ("import os\nos._exit(3)", "the block ended the page's process (exit code 3)", 1),
+    "success": ("import os\n\nos._exit(0)", "the block ended the page's process (exit code 0)", 2),
+    "segfault": (
+        "import ctypes\ndef f():\n    ctypes.string_at(0)\nf()",
+        "the block was killed by signal 11 (Segmentation fault)",
+        2,
+    ),
+    "abort": ("import os\nos.abort()", "the block was killed by signal 6 (Aborted)", 1),
+    "memory": (
+        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
+        "the block was killed by signal 9 (Killed): out of memory, most likely",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
+def test_a_page_that_dies_is_told_and_harms_no_other(project, spawn):
+    good = project.page("x = 7", "x", path="good.md")
+    pages = [project.page("x = 1", FATAL[name][0], path=name) for name in FATAL]
+    runs = project.run_pages(*pages, good, spawn=spawn)
+    for name, (_, reason, line) in FATAL.items():
+        run = runs[name]
+        assert (run.failure.reason, run.failure.line) == (reason, line)
+        assert run.failed_block == 1
+        assert len(run.blocks) == 1
+    assert runs["good.md"].failure is None
+    assert runs["good.md"].blocks[1].outputs[0].data == "7"
+
+
+def test_a_hanging_block_is_told_with_its_line(project):
+    run = project.run("x = 1", "import time\ndef f():\n    time.sleep(99)\n\nf()", timeout=0.4)
+    assert run.failure.reason == "the block did not end within 0.4 s"
+    assert (run.failed_block, run.failure.line) == (1, 2)
+    assert run.failure.detail.splitlines()[1:] == [
+        '  File "<block 2>", line 5 in <module>',
+        '  File "<block 2>", line 3 in f',
+    ]
+
+
+def test_a_hanging_claim_is_named(project):
+    claim = "len([x for _ in iter(int, 1)])"
+    run = project.run("x = 1", claims=[("x", 1), (claim, 1)], timeout=0.4)
+    assert run.failure.reason == f"evaluating {claim!r} did not end within 0.4 s"
+    assert run.failed_block is None
+    assert run.values["x", 1].data == 1
+
+
+def test_the_parent_ends_what_does_not_end_itself(project, monkeypatch):
+    monkeypatch.setattr(pool, "GRACE", 0.3)
+    code = "import faulthandler, time\nfaulthandler.cancel_dump_traceback_later()\ntime.sleep(99)"
+    started = time.monotonic()
+    run = project.run(code, timeout=0.4)
+    assert run.failure.reason == "the block did not end within 0.4 s"
+    assert time.monotonic() - started < 20
+
+
+def test_a_block_s_own_timeout_goes_before_the_book_s(project):
+    page = project.page("import time\ntime.sleep(0.6)")
+    patient = type(page.blocks[0])("python", page.blocks[0].code, line=1, timeout=30.0)
+    chapter = type(page)("page.md", (patient,), ())
+    assert project.run_pages(chapter, timeout=0.3)["page.md"].failure is None
+
+
+def test_what_a_page_starts_ends_with_it(project):
+    code = "import subprocess\nprocess = subprocess.Popen(['sleep', '99'])\nprint(process.pid)"
+    pid = int(project.shown(code)[0])
+    assert _ends(pid)
+
+
+def _ends(pid: int) -> bool:
+    for _ in range(200):
+        try:
+            with open(f"/proc/{pid}/stat") as stat:
+                if stat.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+BUILDER = '''
+import signal, sys
+from pathlib import Path
+from proofbook.model import Block, Chapter
+from proofbook.execution import pool
+from proofbook.execution.runner import Runner
+from proofbook.settings import Settings
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+root = Path(sys.argv[1])
+code = """
+import os, time
+open("pid", "w").write(str(os.getpid()))
+os.rename("pid", "up")
+time.sleep(99)
+"""
+with Runner(Settings(root, spawn=sys.argv[2] == "spawn")) as runner:
+    runner.run([Chapter("page.md", (Block("python", code, 1),), ())])
+'''
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_pages_end_with_the_process_that_runs_them(tmp_path, how, ending):
+    builder = subprocess.Popen(
+        [sys.executable, "-c", BUILDER, str(tmp_path), how],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    up = tmp_path / "up"
+    while not up.exists():
+        assert builder.poll() is None
+        time.sleep(0.02)
+    builder.send_signal(ending)
+    _, error = builder.communicate(timeout=30)
+    assert _ends(int(up.read_text()))
+    assert "resource_tracker" not in error
+    if ending == signal.SIGINT:
+        assert error.rstrip().endswith("KeyboardInterrupt")
+
+
+def test_a_zygote_that_was_killed_is_replaced(project):
+    assert project.shown("import os\nprint(os.getppid())") != []
+    first = int(project.shown("import os\nprint(os.getppid())\n1")[0])
+    os.kill(first, signal.SIGKILL)
+    assert _ends(first)
+    assert int(project.shown("import os\nprint(os.getppid())\n2")[0]) != first
+
+
+def test_pages_run_side_by_side(project):
+    def meet(mine: str, other: str) -> str:
+        return (
+            f"import pathlib, time\npathlib.Path({mine!r}).touch()\n"
+            f"while not pathlib.Path({other!r}).exists():\n    time.sleep(0.01)"
+        )
+
+    pages = [
+        project.page(meet("a", "b"), path="a.md"),
+        project.page(meet("b", "a"), path="b.md"),
+    ]
+    runs = project.run_pages(*pages, jobs=2, timeout=20)
+    assert [run.failure for run in runs.values()] == [None, None]
+
+
+def test_a_page_has_its_share_of_the_threads(tmp_path, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    cpus = len(os.sched_getaffinity(0))
+    assert Settings(tmp_path).child_environment()["OMP_NUM_THREADS"] == "1"
+    assert Settings(tmp_path, jobs=1).child_environment()["OMP_NUM_THREADS"] == str(cpus)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert Settings(tmp_path).child_environment()["OMP_NUM_THREADS"] == "3"
+
+
+def test_closing_twice_is_no_error(tmp_path):
+    runner = Runner(Settings(tmp_path))
+    runner.close()
+    runner.close()

@@ -1,0 +1,192 @@
+"""What happens inside a page: blocks, doctests, claims, and what none of them leave behind."""
+
+import json
+
+import pytest
+
+from proofbook.text import LARGEST_TEXT
+
+
+def test_blocks_share_one_namespace_whose_name_is_main(project):
+    assert project.shown("x = 3", "def f():\n    return x + 4", "f(), __name__") == [
+        "(7, '__main__')"
+    ]
+
+
+def test_only_the_last_expression_is_shown(project):
+    assert project.shown("1\n2\n3") == ["3"]
+    assert project.shown("None", "x = 5", "", "# nothing") == []
+
+
+def test_a_semicolon_hides_the_last_expression(project):
+    assert project.shown("x = 5\nx;") == []
+
+
+def test_printed_text_comes_before_the_value(project):
+    run = project.run("print('first')\n'last'")
+    assert [(o.kind, o.data) for o in run.blocks[0].outputs] == [
+        ("stdout", "first\n"),
+        ("text", "'last'"),
+    ]
+
+
+def test_the_source_of_functions_and_classes_can_be_read(project):
+    code = "import inspect\nclass A:\n    size = 3\n\ndef f(x):\n    return x"
+    ask = "print(inspect.getsource(A) + inspect.getsource(f))"
+    assert project.shown(code, ask) == ["class A:\n    size = 3\ndef f(x):\n    return x\n\n"]
+
+
+def test_the_source_of_a_function_of_a_doctest_can_be_read(project):
+    code = ">>> import inspect\n>>> def f(x):\n...     return x\n>>> f(3)\n3"
+    assert project.shown(code, "print(inspect.getsource(f), end='')") == [
+        "def f(x):\n    return x\n"
+    ]
+
+
+def test_objects_of_the_page_can_be_pickled(project):
+    make = "import dataclasses, pickle\n@dataclasses.dataclass\nclass Point:\n    x: int"
+    assert project.shown(make, "pickle.loads(pickle.dumps(Point(7))).x") == ["7"]
+
+
+def test_future_imports_hold_for_the_rest_of_the_page(project):
+    assert project.shown(
+        "from __future__ import annotations", "def f(x: Later): ...\nf.__annotations__"
+    ) == ["{'x': 'Later'}"]
+
+
+def test_a_failing_block_ends_the_page_and_names_its_line(project):
+    run = project.run("x = 1", "y = 2\nprint('before')\nx / 0", "never = 1")
+    assert len(run.blocks) == 2
+    failed = run.blocks[1]
+    assert (failed.failure.reason, failed.failure.line) == (
+        "ZeroDivisionError: division by zero",
+        2,
+    )
+    assert [o.data for o in failed.outputs] == ["before\n"]
+    assert run.failure is None
+
+
+def test_the_line_is_the_one_of_the_block_that_called(project):
+    run = project.run("def f():\n    pass\n    return 1 / 0", "\n\nf()")
+    assert run.blocks[1].failure.line == 2
+    assert '  File "<block 1>", line 3, in f\n    return 1 / 0' in run.blocks[1].failure.detail
+    assert "proofbook" not in run.blocks[1].failure.detail
+
+
+def test_a_syntax_error_has_its_line(project):
+    failure = project.run("x = 1\ny = = 2").blocks[0].failure
+    assert (failure.reason, failure.line) == ("SyntaxError: invalid syntax", 1)
+
+
+@pytest.mark.parametrize("status", ["0", "", "3"])
+def test_an_exit_is_a_failure(project, status):
+    failure = project.run(f"import sys\nsys.exit({status})").blocks[0].failure
+    assert failure.reason.startswith("SystemExit: the block called sys.exit(")
+    assert failure.line == 1
+
+
+def test_nobody_answers_input(project):
+    failure = project.run("name = input()").blocks[0].failure
+    assert failure.reason == "EOFError: EOF when reading a line"
+
+
+def test_too_much_text_is_cut_and_says_so(project):
+    printed, value = project.shown("print('x' * 3_000_000)\n'y' * 2_000_000")
+    assert printed == "x" * LARGEST_TEXT + "\n[… cut here: 3.0 MB in all]\n"
+    assert value == "'" + "y" * (LARGEST_TEXT - 1) + "\n[… cut here: 2.0 MB in all]\n"
+
+
+def test_warnings_are_shown_without_paths_and_in_every_block(project):
+    warn = "import warnings\nwarnings.warn('careful')"
+    assert project.shown(warn, warn) == ["UserWarning: careful\n"] * 2
+
+
+def test_doctests_give_what_they_printed(project):
+    run = project.run(">>> x = 2\n>>> print('a'); x + 3\na\n6\n>>> for i in range(2):\n...     i\n")
+    assert [(e.source, e.want, e.got, e.offset) for e in run.blocks[0].examples] == [
+        ("x = 2\n", "", "", 0),
+        ("print('a'); x + 3\n", "a\n6\n", "a\n5\n", 1),
+        ("for i in range(2):\n    i\n", "", "0\n1\n", 4),
+    ]
+
+
+def test_an_expected_exception_gives_its_last_line(project):
+    code = ">>> print('lost'); [][3]\nTraceback (most recent call last):\n  ...\nIndexError: no\n"
+    [example] = project.run(code).blocks[0].examples
+    assert example.got == "IndexError: list index out of range\n"
+    assert example.want.endswith("IndexError: no\n")
+
+
+def test_an_unexpected_exception_of_a_doctest_is_a_failure_at_its_prompt(project):
+    run = project.run(">>> 1\n1\n>>> def f():\n...     return [][3]\n>>> f()\n")
+    assert run.blocks[0].failure.reason == "IndexError: list index out of range"
+    assert run.blocks[0].failure.line == 3
+    assert len(run.blocks[0].examples) == 2
+
+
+def test_a_syntax_error_of_a_doctest_has_its_line(project):
+    assert project.run(">>> 1\n1\n>>> x = = 2\n").blocks[0].failure.line == 2
+
+
+def test_claims_are_evaluated_at_their_place_or_when_their_names_exist(project):
+    run = project.run(
+        "x = 1", "x = 2", "y = 3", "x = 4", claims=[("x", 0), ("x", 2), ("x + y", 1), ("x", 4)]
+    )
+    assert {claim: (v.data, v.after) for claim, v in run.values.items()} == {
+        ("x", 0): (1, 1),
+        ("x", 2): (2, 2),
+        ("x + y", 1): (5, 3),
+        ("x", 4): (4, 4),
+    }
+
+
+def test_a_claim_on_a_name_that_never_comes_fails(project):
+    value = project.run("x = 1", claims=[("x + missing + gone", 1)]).values["x + missing + gone", 1]
+    assert value.failure.reason == "reads a name that no block of the page defines: gone, missing"
+    assert value.after == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["2 + 3", "word(True, 'a', 'b')", "len('abc') == 3", "[x for x in 'ab']", "__name__"]
+)
+def test_a_constant_claim_is_refused(project, text):
+    [value] = project.run("x = 1", claims=[(text, 1)]).values.values()
+    assert value.failure.reason.endswith("a constant proves nothing")
+    assert value.data is None
+
+
+def test_claims_of_a_page_without_blocks_prove_nothing(project):
+    run = project.run(claims=[("1 + 1", 0), ("x", 0)])
+    reasons = [value.failure.reason for value in run.values.values()]
+    assert "proves nothing" in reasons[0]
+    assert reasons[1] == "reads a name that no block of the page defines: x"
+
+
+def test_a_claim_that_raises_or_does_not_parse_fails_alone(project):
+    run = project.run("x = 1", claims=[("x / 0", 1), ("x +", 1), ("x", 1)])
+    assert run.values["x / 0", 1].failure.reason == "ZeroDivisionError: division by zero"
+    assert "x / 0" in run.values["x / 0", 1].failure.detail
+    assert run.values["x +", 1].failure.reason.startswith("does not parse: ")
+    assert run.values["x", 1].data == 1
+
+
+def test_a_claim_changes_nothing(project):
+    claims = [("[random.random(), numpy.random.rand(), print('noise'), (x := 9)][3]", 1), ("x", 1)]
+    code = "import random, numpy\nx = 1"
+    draw = "print(x)\nrandom.random(), numpy.random.rand()"
+    run = project.run(code, draw, claims=claims)
+    assert run.values[claims[0]].data == 9
+    assert run.values["x", 1].data == 1
+    without = project.run(code, draw)
+    assert run.blocks[1].outputs == without.blocks[1].outputs
+
+
+def test_claims_after_a_failure_have_no_value(project):
+    run = project.run("x = 1", "1 / 0", claims=[("x", 1), ("x + 1", 2)])
+    assert list(run.values) == [("x", 1)]
+
+
+def test_values_survive_as_json(project):
+    run = project.run("import math\nx = (1, [2.5, None])", claims=[("x", 1), ("math", 1)])
+    assert run.values["x", 1].data == json.loads("[1, [2.5, null]]")
+    assert run.values["math", 1].data.startswith("<module 'math'")

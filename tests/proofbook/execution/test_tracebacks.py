@@ -1,0 +1,75 @@
+"""Errors as a reader of the chapter should see them."""
+
+import pytest
+
+from proofbook.execution.tracebacks import death_trace, failure_of, last_line
+
+
+def _raised(code: str, filename: str = "<block 2>") -> BaseException:
+    try:
+        exec(compile(code, filename, "exec"), {})
+    except BaseException as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+@pytest.mark.parametrize("how", ["", " from e"])
+def test_frames_above_the_page_s_code_are_cut_and_causes_are_told(how):
+    error = _raised(f"try:\n    1 / 0\nexcept ArithmeticError as e:\n    raise KeyError('k'){how}")
+    failure = failure_of(error, "<block 2>")
+    assert (failure.reason, failure.line) == ("KeyError: 'k'", 3)
+    assert failure.detail.count('File "') == 2
+    assert __file__ not in failure.detail
+
+
+def test_the_deepest_line_of_the_block_counts():
+    error = _raised("def f():\n    return 1 / 0\n\nf()")
+    assert failure_of(error, "<block 2>").line == 1
+    assert failure_of(error, "<block 3>").line is None
+
+
+ODD = """
+class Odd(Exception):
+    __module__ = '__main__'
+    def __str__(self):
+        return 1 / 0
+raise Odd()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("raise ValueError('one\\ntwo')", "ValueError: one"),
+        ("raise ValueError", "ValueError"),
+        ("import binascii; binascii.unhexlify('a')", "binascii.Error: Odd-length string"),
+        ("class E(Exception): __module__ = '__main__'\nraise E('x')", "E: x"),
+        (ODD, "Odd: (its message cannot be shown)"),
+        ("raise SystemExit(2)", "SystemExit: the block called sys.exit(2); a page runs to its end"),
+    ],
+)
+def test_reasons_are_one_line(code, reason):
+    assert failure_of(_raised(code), "<block 2>").reason == reason
+
+
+def test_the_last_line_of_an_error_is_what_doctest_compares():
+    assert last_line(_raised("import json; json.loads('')")).startswith("json.decoder.JSON")
+
+
+def test_a_death_is_told_from_the_thread_that_ran_the_page():
+    trace = (
+        "Fatal Python error: Segmentation fault\n\n"
+        'Thread 0x1 (most recent call first):\n  File "/x/threading.py", line 3 in run\n\n'
+        'Current thread 0x2 (most recent call first):\n  File "/x/ctypes.py", line 5 in f\n'
+        '  File "<block 1>", line 4 in g\n  File "<block 3>", line 7 in <module>\n'
+        '  File "/x/runpy.py", line 1 in main\n'
+    )
+    line, detail = death_trace(trace, block=2)
+    assert line == 6
+    assert detail.splitlines() == [
+        "Traceback (most recent call last):",
+        '  File "<block 3>", line 7 in <module>',
+        '  File "<block 1>", line 4 in g',
+        '  File "/x/ctypes.py", line 5 in f',
+    ]
+    assert death_trace("", block=0) == (None, "")

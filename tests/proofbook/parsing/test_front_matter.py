@@ -1,0 +1,61 @@
+"""The front matter of a page, and the values that it gives for symbols."""
+
+import pytest
+
+from proofbook.parsing.front_matter import symbol_values
+from proofbook.parsing.page import parse
+
+PAGE = """\
+---
+title: A page
+symbols:
+  d_k: width
+  Q: "list(range(width))"
+---
+
+# Here
+
+```python
+width = 7
+```
+
+[7]{ equals="width" }
+"""
+
+
+def test_values_are_claims_at_the_end_of_the_page():
+    page = parse("page.md", PAGE)
+    assert not page.problems
+    assert page.claims == {0: 0}
+    assert page.symbols == {"d_k": 1, "Q": 2}
+    claims = [page.chapter.claims[number] for number in page.symbols.values()]
+    assert [claim.expressions for claim in claims] == [("width",), ("list(range(width))",)]
+    assert [(claim.line, claim.place) for claim in claims] == [(4, 1), (5, 1)]
+
+
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        ("symbols:\n  a: 3 +", (3, "symbols: a: no expression", "3 +")),
+        ("x: 1\nsymbols:\n  a: [b, c]", (4, "symbols: a: no expression", "")),
+    ],
+)
+def test_what_is_no_expression_is_a_problem_with_its_line(header, fault):
+    line, message, code = fault
+    [problem] = parse("page.md", f"---\n{header}\n---\n\n# Here\n").problems
+    assert (problem.path, problem.line, problem.code) == ("page.md", line, code)
+    assert problem.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Here\n\nsymbols:\n  a: b\n",
+        "---\ntitle: symbols: x\n---\n",
+        "---\nsymbols: a\n---\n",
+        "---\nother:\n  symbols:\n    a: b\n---\n",
+        "---\n- symbols:\n---\n",
+    ],
+)
+def test_nothing_else_gives_values(text):
+    assert symbol_values(text, 3) == ({}, [])

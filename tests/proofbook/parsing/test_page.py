@@ -1,0 +1,186 @@
+"""What runs is what a reader sees as a fence; what is claimed is what a reader sees as text."""
+
+import pytest
+
+from proofbook.parsing.page import parse
+from proofbook.settings import ADDED_EXTENSIONS
+
+WITHIN = """\
+---
+title: A page
+---
+
+# Page
+
+!!! note
+    ```python
+    a = 1
+    ```
+
+=== "Tab"
+
+    ```python
+    b = 2
+    ```
+
+- item
+
+    ```python
+    c = 3
+    ```
+
+> ```python
+> d = 4
+> ```
+
+<div markdown>
+```python
+e = 5
+```
+</div>
+
+Text.
+
+    ```python
+    indented = "code"
+    ```
+
+<!--
+```python
+commented = "out"
+```
+-->
+"""
+
+
+def test_fences_run_where_they_show_and_nowhere_else():
+    page = parse("docs/page.md", WITHIN)
+    assert page.problems == ()
+    assert [block.code for block in page.chapter.blocks] == [
+        "a = 1",
+        "b = 2",
+        "c = 3",
+        "d = 4",
+        "e = 5",
+    ]
+    lines = WITHIN.split("\n")
+    for block in page.chapter.blocks:
+        assert lines[block.line - 1].strip("> ") == block.code
+
+
+def test_claims_count_where_they_show_and_know_their_place():
+    text = """\
+[0]{ equals="a" } before
+
+```python
+x = 1
+```
+
+| cell |
+|---|
+| `x | y`{ equals="x | y" } |
+
+    [code]{ equals="indented" }
+
+<!-- [no]{ equals="commented" } -->
+
+## Heading [1]{ equals="b" }
+
+```pycon
+>>> x
+1
+```
+
+*Two*{ value="c" holds="d" }
+"""
+    page = parse("docs/page.md", text)
+    assert page.problems == ()
+    found = [(claim.expressions, claim.line, claim.place) for claim in page.chapter.claims]
+    assert found == [
+        (("a",), 1, 0),
+        (("x | y",), 9, 1),
+        (("b",), 15, 1),
+        (("d", "c"), 22, 2),
+    ]
+    assert page.chapter.claims[3].text == ""
+
+
+def test_a_literal_is_no_claim():
+    page = parse(
+        "p.md",
+        "[2]{ .literal reason='name' } [3]{ equals='x' }\n\n    *4*{ .literal reason='name' }",
+    )
+    assert page.problems == ()
+    assert [claim.equals for claim in page.chapter.claims] == ["x"]
+    assert (page.claims, page.literals) == ({1: 0}, {0})
+
+
+def test_the_names_of_a_page_are_those_in_its_code_outside_claims():
+    text = "`a.b()`, `c_d`, `a.b`, `x + y`, `.e`, `f(1)`, `g`{ equals='h' }, `i.json`, `j/k`"
+    text += "\n\n```text\n`l`\n```"
+    assert parse("p.md", text).chapter.names == (".e", "a.b", "c_d", "f")
+
+
+def test_footnotes_are_part_of_the_page():
+    text = """\
+Text.[^1]
+
+[^1]: Note [1]{ equals="x" }
+
+    ```python
+    x = 1
+    ```
+"""
+    page = parse("p.md", text, [*ADDED_EXTENSIONS, "footnotes"])
+    assert page.problems == ()
+    assert [block.code for block in page.chapter.blocks] == ["x = 1"]
+    assert [claim.equals for claim in page.chapter.claims] == ["x"]
+
+
+def test_braces_that_are_escaped_are_meant():
+    assert parse("p.md", "Write \\{ equals='x' } or `{ holds }`.").problems == ()
+
+
+def test_crlf_tabs_and_a_byte_order_mark_change_nothing():
+    text = "\ufeff---\r\na: b\r\n---\r\n\r\n```python\r\nif x:\r\n\ty\r\n```\r\n"
+    (block,) = parse("docs/page.md", text).chapter.blocks
+    assert (block.line, block.code) == (6, "if x:\n    y")
+
+
+def test_a_timeout_is_the_block_s():
+    (block,) = parse("p.md", '```python timeout="2.5"\nx\n```').chapter.blocks
+    assert block.timeout == 2.5
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("a\n\n```python\nx", 3, "never closed"),
+        ("---\na: b\n---\n\n[x]{ equals='y +' }", 5, "cannot parse"),
+        ('![a [b]{ equals="x" } c](d.png)', 1, "cannot stand in an attribute"),
+        ("a\n\n<img alt=\"[b]{ equals='x' }\">", 3, "cannot stand in an attribute"),
+        ("```python id='a'\nx\n```\n```python id='a'\ny\n```", 4, "'a' stands at line 1 already"),
+        (
+            "```python exec='off' reason='a'\n```\n```python exec='off' reason='b'\n```",
+            3,
+            "only one fence of a chapter",
+        ),
+        ("| a |\n|---|\n| five { equals='x|y' } |", 3, "must directly follow"),
+        ("&#123; equals='x' }", 1, "a claim's braces are left as text"),
+        ("[a]: x.md '[b]{ equals=1 }'", 1, "needs an expression in quotes"),
+        ("[a]: x.md\n    '[b]{ holds=\"x\" }'", 2, "does not reach the page"),
+        ("a\n\n![2]{ .literal reason='name' }", 3, "must directly follow"),
+        ('a\n\n![b [2]{ .literal reason="name" } c](d.png)', 3, "cannot stand in an attribute"),
+        ("&#123; .literal reason='name' }", 1, "braces are left as text"),
+        ("a <!-- b\n\n```python\nx\n```\n", 3, "shown and not run"),
+    ],
+)
+def test_what_is_wrong_has_a_line(text, line, message):
+    problem = parse("docs/page.md", text).problems[0]
+    assert (problem.path, problem.line) == ("docs/page.md", line)
+    assert message in problem.message
+
+
+def test_without_the_extension_of_a_container_its_fence_is_code():
+    needed = ["pymdownx.superfences"]
+    assert parse("p.md", "!!! note\n\n    ```python\n    x\n    ```", needed).chapter.blocks == ()

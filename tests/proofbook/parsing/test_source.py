@@ -1,0 +1,33 @@
+"""A source is its text, and marks go where they belong."""
+
+import pytest
+
+from proofbook.parsing.source import edited, read
+
+TEXT = "[5]{ equals='x' }\n\n```python title='a'\nx\n```\n\n`y`{ holds } { holds }\n"
+
+
+def test_marks_replace_headers_and_surround_targets():
+    source = read(TEXT)
+    marked = source.marked(lambda n: f"HEADER{n}", lambda n: ("<", f"target{n}", ">"))
+    assert marked == "<target0>\n\n```HEADER0\nx\n```\n\n<target1> { holds }\n"
+
+
+def test_without_marks_a_text_stays_as_it_is():
+    assert read(TEXT).marked(lambda n: None, lambda n: None) == TEXT
+
+
+def test_faults_come_in_order_with_their_excerpt():
+    faults = read(TEXT + "```python a\nx\n```\n").faults
+    assert [(line, excerpt) for line, _, excerpt in faults] == [
+        (7, "`y`{ holds } { holds }"),
+        (8, "```python a"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edits", "new"),
+    [([], "abcdef"), ([(4, 6, "Z"), (0, 1, "")], "bcdZ"), ([(2, 2, "-")], "ab-cdef")],
+)
+def test_edits_apply_at_their_places(edits, new):
+    assert edited("abcdef", edits) == new

@@ -1,0 +1,137 @@
+"""A page that fails shows why at the very place; one that passes shows signs and a ledger."""
+
+import json
+import re
+
+import pytest
+from books import make_book
+from markdown import Markdown
+
+from proofbook.checking.book import Book
+from proofbook.notebook.export import Notebooks
+from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.rendering.page_renderer import PageRenderer
+from proofbook.settings import load
+
+PAGE = """\
+```python id="first"
+x = 2
+```
+
+[three]{ equals="x" } or [two]{ equals="x + 0" }.
+
+```python show="lib:f"
+```
+
+```python
+y = x / 0
+```
+
+`y > 0`{ holds }
+
+He said "[2 of *7*]{ .literal reason="quotation" }".
+"""
+ABOUT = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
+
+
+def renderer(book):
+    """The renderer of a page whose files are named and lie nowhere."""
+    urls = (lambda name, path: name), (lambda name, text: name)
+    return PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks())
+
+
+@pytest.fixture
+def shown(tmp_path):
+    make_book(tmp_path, {}, {"src/lib.py": "def f():\n    return 1\n"})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        marking = MarkingExtension()
+        marking.use(renderer(book))
+        yield Markdown(extensions=[marking]).convert(PAGE)
+
+
+def test_each_problem_stands_at_its_place_and_all_at_the_beginning(shown):
+    division = "docs/p.md:11: ZeroDivisionError: division by zero"
+    assert shown.count(division) == 2
+    assert shown.index(division) < shown.index('id="first"') < shown.rindex(division)
+    says = "docs/p.md:5: the page says &#x27;three&#x27;, this run gives 2"
+    assert shown.count(says) == 2
+    assert shown.rindex(says) < shown.index("two</span>")
+
+
+def test_what_holds_keeps_its_sign_and_what_was_not_reached_has_none(shown):
+    assert '<span class="proofbook-claim">two</span>' in shown
+    assert '<span class="proofbook-failed"><code>y &gt; 0</code></span>' in shown
+    assert shown.count("popovertarget") == shown.count("popover id") == 1
+
+
+def test_of_a_literal_its_text_alone_is_shown(shown):
+    assert 'He said "2 of <em>7</em>".' in shown
+    assert "quotation" not in shown
+
+
+def test_a_failing_page_has_no_ledger(shown):
+    assert "Verified" not in shown
+
+
+def test_source_without_a_known_host_has_no_link(shown):
+    assert '<p class="proofbook-source">src/lib.py, lines 1 to 2</p>' in shown
+
+
+TWICE = "```python\nx = 2\n```\n\n```python\nx = 2\n```\n"
+
+
+@pytest.mark.parametrize(("options", "kept"), [({}, 1), ({"line_spans": "row"}, 0)])
+def test_colours_are_kept_unless_lines_have_ids(tmp_path, options, kept):
+    make_book(tmp_path, {}, {})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        marking = MarkingExtension()
+        configs = {"pymdownx.highlight": options}
+        md = Markdown(extensions=["pymdownx.highlight", marking], extension_configs=configs)
+        marking.use(renderer(book))
+        html = md.convert(TWICE)
+        file = book.settings.cache / "texts.json"
+    answers = json.loads(file.read_text().partition("\n")[2])["answers"].values()
+    assert sum("highlight" in answer for answer in answers) == kept
+    assert html.count('<span class="n">x</span>') == 2
+    ids = re.findall(r' id="(row[^"]*)"', html)
+    assert len(ids) == len(set(ids)) == (2 if options else 0)
+
+
+BLOCKS = """\
+```python
+class Rule:
+    def _repr_html_(self):
+        return "<hr>"
+```
+
+```python
+x = 1
+y = 2
+z = 3
+```
+
+```python
+for n in range(3):
+    print(n)
+```
+
+```python
+Rule()
+```
+
+```python
+print("fold\\n" * 31)
+```
+"""
+
+
+def test_room_is_left_for_the_lines_of_a_block_unless_it_draws(tmp_path):
+    make_book(tmp_path, {}, {})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        marking = MarkingExtension()
+        marking.use(renderer(book))
+        html = Markdown(extensions=[marking]).convert(BLOCKS)
+    rooms = re.findall(
+        r'<div class="proofbook-block"(?: style="--lines: (\d+); --parts: (\d+)")?', html
+    )
+    assert rooms == [("3", "1"), ("3", "1"), ("5", "2"), ("", ""), ("", "")]

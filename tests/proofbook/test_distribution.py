@@ -1,0 +1,117 @@
+"""proofbook installs by itself, from its wheel and from its source, and serves a foreign book."""
+
+import shutil
+import subprocess
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from books import make_book
+
+from proofbook import __version__
+
+ROOT = Path(__file__).parents[2]
+ENGINE = ROOT / "src" / "proofbook"
+CONFIG = "site_name: Another book\nmarkdown_extensions: [proofbook.maths]\nplugins: [proofbook]\n"
+PAGES = {
+    "index.md": "# First\n\n```python\nwords = 'a b c'.split()\n```\n\n"
+    "[Three]{ equals='len(words)' } words, and $x^2$.\n\n[Second](second.md)\n",
+    "second.md": '# Second\n\n```pycon\n>>> 7 * 6\n42\n```\n\n```python show="helper:f"\n```\n',
+}
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+def succeed(*command: object, cwd: Path) -> str:
+    done = run(*command, cwd=cwd)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def contents(wheel: Path) -> list[Path]:
+    with zipfile.ZipFile(wheel) as archive:
+        return [Path(name) for name in archive.namelist()]
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """The interpreter of an environment that has nothing but what builds distributions."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=True)
+    interpreter = folder / "bin" / "python"
+    succeed(interpreter, "-m", "pip", "install", "-q", "hatchling", cwd=folder)
+    return interpreter
+
+
+@pytest.fixture(scope="module")
+def distributions(python, tmp_path_factory):
+    """The wheel and the source archive, built from a copy that has been run and has leftovers."""
+    copy = tmp_path_factory.mktemp("copy") / "proofbook"
+    shutil.copytree(ENGINE, copy)
+    made = copy.parent / "made"
+    for kind in ("wheel", "sdist"):
+        succeed(python, "-m", "hatchling", "build", "-t", kind, "-d", made, cwd=copy)
+    [wheel], [source] = made.glob("*.whl"), made.glob("*.tar.gz")
+    return wheel, source
+
+
+def test_the_wheel_has_the_package_and_nothing_else(distributions):
+    wheel, source = distributions
+    names = contents(wheel)
+    inside = {str(name.relative_to("proofbook")) for name in names if name.parts[0] == "proofbook"}
+    ours = {
+        str(path.relative_to(ENGINE))
+        for path in ENGINE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    beside = {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"}
+    assert inside == ours - beside
+    assert len(inside) > 70
+    assert {name.parts[0] for name in names} == {
+        "proofbook",
+        f"{wheel.name.partition('-py3')[0]}.dist-info",
+    }
+    with tarfile.open(source) as archive:
+        archived = {Path(*Path(name).parts[1:]) for name in archive.getnames()}
+    assert {Path(name) for name in ours} <= archived
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["wheel", "source"])
+def test_another_book_passes_and_fails_without_torch(python, distributions, tmp_path, kind):
+    constraints = ROOT / "constraints.txt"
+    install = ("-m", "pip", "install", "-q", "--force-reinstall", "-c", constraints)
+    succeed(python, *install, distributions[kind], cwd=tmp_path)
+    assert run(python, "-c", "import torch", cwd=tmp_path).returncode == 1
+    book = make_book(tmp_path, PAGES, {"src/helper.py": "def f():\n    return 1\n"}, CONFIG)
+    command = python.with_name("proofbook")
+    assert "2 chapters, 0 problems" in succeed(command, "check", cwd=book)
+    succeed(python, "-m", "mkdocs", "build", "--strict", "-q", cwd=book)
+    assert "<math" in (book / "site" / "index.html").read_text()
+    (book / "docs" / "index.md").write_text(PAGES["index.md"].replace("Three", "Four"))
+    failed = run(command, "check", cwd=book)
+    assert failed.returncode == 1
+    assert "docs/index.md:7: the page says 'Four', this run gives 3" in failed.stdout
+
+
+def test_glassformer_s_wheel_leaves_the_engine_and_the_site_s_code_out(python, tmp_path):
+    copy = tmp_path / "copy"
+    ignored = shutil.ignore_patterns(".venv", ".git", "site", ".cache", "docs", "tests", "bench")
+    shutil.copytree(ROOT, copy, ignore=ignored)
+    succeed(python, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=copy)
+    [wheel] = tmp_path.glob("glassformer-*.whl")
+    names = contents(wheel)
+    packages = {name.parts[0] for name in names if not name.parts[0].endswith(".dist-info")}
+    assert packages == {"glassformer"}
+    assert Path("glassformer/attention.py") in names
+
+
+def test_the_version_is_the_changelog_s():
+    assert f"\n## {__version__}" in (ENGINE / "CHANGELOG.md").read_text()
