@@ -1,10 +1,9 @@
 """A page for each module of the package, so that shown code leads to its lines without a network.
 
-The engine names the file and the lines of what `show=` shows; this makes the pages and turns the
-names into links.
+The engine names the file and the lines of what `show=` shows; this makes the pages and has the
+names lead to them.
 """
 
-import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -20,9 +19,9 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-NAMED = re.compile(
-    r'<p class="proofbook-source">(?P<path>[\w/.]+\.py), lines? (?P<first>\d+)(?: to \d+)?</p>'
-)
+from booksite.engine import engine_of
+from proofbook.checking.source_lookup import Shown
+
 PLACE = "<div data-source></div>"
 
 
@@ -39,7 +38,7 @@ class SourcePagesConfig(Config):
 
 
 class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
-    """Makes the pages, and links the names of files and lines to them."""
+    """Makes the pages, and has the places of shown sources lead to them."""
 
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
@@ -48,13 +47,18 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin over rebuilds."""
 
+    def on_config(self, config: MkDocsConfig) -> None:
+        """Have the engine's captions lead to the pages."""
+        self.root = Path(config.config_file_path).parent.resolve()
+        if engine := engine_of(config):
+            engine.captions.append(self._linked)
+
     @event_priority(-100)  # after the engine, which takes every page before that for a chapter
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Add a page for each module, and for each test that stands beside one."""
-        root = Path(config.config_file_path).parent
         self.waiting = {}
-        for file in self._sources(root):
-            path = file.relative_to(root).as_posix()
+        for file in self._sources():
+            path = file.relative_to(self.root).as_posix()
             name = f"{address(path).rstrip('/')}.md"
             self.waiting[name] = self.numbered(file.read_text(encoding="utf-8"))
             head = f"---\ntitle: {path}\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n"
@@ -69,25 +73,19 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Give a page its code, and link the names of files and lines to such pages."""
-        if page.file.src_uri in self.waiting:  # Markdown would have read each tag of it
-            return html.replace(PLACE, self.waiting[page.file.src_uri])
-        pages = {file.url for file in files.documentation_pages()}
+        """Give a page its code; Markdown would have read each tag of it."""
+        return html.replace(PLACE, self.waiting.get(page.file.src_uri, PLACE))
 
-        def link(named: re.Match[str]) -> str:
-            inside = named["path"].startswith(f"{self.config.package}/")
-            target = address(named["path"]) if inside else ""
-            if target not in pages:
-                return named[0]
-            text = named[0].removeprefix('<p class="proofbook-source">').removesuffix("</p>")
-            url = f"{get_relative_url(target, page.url)}#L{named['first']}"
-            return f'<p class="proofbook-source"><a href="{url}">{text}</a></p>'
+    def _linked(self, page: Page, shown: Shown, place: str) -> str:
+        """The place of a shown source, as a link where the site has a page of the file."""
+        if not shown.path.is_relative_to(self.root / self.config.package):
+            return place
+        target = address(shown.path.relative_to(self.root).as_posix())
+        return f'<a href="{get_relative_url(target, page.url)}#L{shown.first}">{place}</a>'
 
-        return NAMED.sub(link, html)
-
-    def _sources(self, root: Path) -> list[Path]:
-        package = root / self.config.package
-        tests = [root / self.config.tests / f"test_{one.name}" for one in package.glob("*.py")]
+    def _sources(self) -> list[Path]:
+        package = self.root / self.config.package
+        tests = [self.root / self.config.tests / f"test_{one.name}" for one in package.glob("*.py")]
         return [*sorted(package.rglob("*.py")), *sorted(test for test in tests if test.exists())]
 
 

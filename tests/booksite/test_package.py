@@ -103,6 +103,7 @@ def test_modules_and_what_they_offer_in_the_order_of_their_lines(package):
         "made.parts.thing.Thing",
     ]
     assert (inner.kind, inner.doc, inner.path) == ("module", "A module.", "src/made/inner.py")
+    assert (inner.first, inner.last) == (1, FILES["inner.py"].count("\n"))
 
 
 @pytest.mark.parametrize(

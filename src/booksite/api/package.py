@@ -85,7 +85,7 @@ class Package:
             handed_on = self.imported[module.path].values()
             members += [one for name in handed_on if (one := self._handed_on(name))]
         source = self._sources[module.path]
-        last = len(source.lines)
+        last = len(source.lines) - 1  # the last line has an end
         doc = _doc(module)
         return Symbol(module.path, "module", "", doc, source.path, 1, last, (), tuple(members))
 

@@ -29,8 +29,10 @@ from booksite.api.mentions import Mentions, mentions_of_page, mentions_of_script
 from booksite.api.package import Package
 from booksite.api.reference import Reference
 from booksite.api.symbol import Symbol, walk
+from booksite.engine import engine_of
 from booksite.page_text import is_markdown, read_lab, read_page
 from booksite.source_pages import address
+from proofbook.checking.source_lookup import Shown
 
 CONTENTS = "<div data-api></div>"
 # What is imported is read from coloured code: SuperFences colours it, and hands out no names.
@@ -39,7 +41,6 @@ IMPORT = re.compile(
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
     re.DOTALL,
 )
-SOURCE = re.compile(r'<p class="proofbook-source">((?:<a[^>]*>)?([\w/.]+), lines (\d+))')
 
 
 class ApiConfig(Config):
@@ -65,18 +66,20 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         """Have MkDocs keep the plugin over rebuilds."""
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Have inline code in sentences linked."""
+        """Have inline code in sentences linked, and shown sources named."""
+        self.root = Path(config.config_file_path).parent.resolve()
+        if engine := engine_of(config):
+            engine.captions.append(self._named)
         config.markdown_extensions = [*config.markdown_extensions, self.links]
         return config
 
     @event_priority(-100)  # after the notebooks have been found
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> None:
         """Read the package, and which page describes what of it."""
-        root = Path(config.config_file_path).parent
-        folder = root / self.config.package
+        folder = self.root / self.config.package
         texts = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py"))}
         if texts != self.files:
-            self.files, self.package = texts, Package(root, self.config.package)
+            self.files, self.package = texts, Package(self.root, self.config.package)
         self.reference = Reference(self.package)
         for file in files.documentation_pages():
             if is_markdown(file):
@@ -118,7 +121,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
                 raise PluginError(f"docs/{page.file.src_uri}: {CONTENTS} is missing")
             where = partial(self.reference.address, page=page)
             return html.replace(CONTENTS, contents(self.reference.modules, where))
-        parts = [self._named_sources(html, page)]
+        parts = [html]
         for module in (self.package.modules[name] for name in names or []):
             parts += [self._entry(one, page) for one in walk(module)]
             _extend_toc(page, module)
@@ -147,18 +150,16 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             return self.said_by_page(self.page_text(file.content_string), self.package.name)
         return self.said_by_script(file.content_string, self.package.name)
 
-    def _named_sources(self, html: str, page: Page) -> str:
-        """Name what a page's blocks show, above its place."""
-
-        def shown(place: re.Match[str]) -> str:
-            symbol = self.reference.lines.get((place[2], int(place[3])))
-            to = self.reference.address(symbol, page)
-            if symbol is None or to is None:
-                return place[0]
-            link = f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a>'
-            return f'<p class="proofbook-source">{link} in {place[1]}'
-
-        return SOURCE.sub(shown, html)
+    def _named(self, page: Page, shown: Shown, place: str) -> str:
+        """The place of a shown source, after the name of the symbol that it is."""
+        if not shown.path.is_relative_to(self.root):
+            return place
+        path = shown.path.relative_to(self.root).as_posix()
+        symbol = self.reference.lines.get((path, shown.first, shown.last))
+        to = self.reference.address(symbol, page)
+        if symbol is None or to is None:
+            return place
+        return f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a> in {place}'
 
     def _entry(self, symbol: Symbol, page: Page) -> str:
         known = self.reference.known_in(self.package.home(symbol))

@@ -35,9 +35,9 @@ class Reference:
         self._known: dict[str, Mentions] = {}
 
     @cached_property
-    def lines(self) -> dict[tuple[str, int], Symbol]:
-        """Each symbol by its file and its first line."""
-        return {(one.path, one.first): one for one in self.package.symbols.values()}
+    def lines(self) -> dict[tuple[str, int, int], Symbol]:
+        """Each symbol by its file, its first line and its last."""
+        return {(one.path, one.first, one.last): one for one in self.package.symbols.values()}
 
     def describe(self, file: File, names: Sequence[str]) -> None:
         """Note that a page describes modules.

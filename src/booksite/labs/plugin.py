@@ -5,21 +5,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import cast
 
 import jupytext
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs_jupyter.config import settings
 from mkdocs_jupyter.plugin import NotebookFile
 
+from booksite.engine import engine_of
 from booksite.labs.cells import about, asset_url, block, counted
 from booksite.labs.formulas import Explained
 from booksite.labs.running import HERE, Cell, dependencies, run
 from booksite.no_settings import NoSettings
-from proofbook.integrations.mkdocs import ProofbookPlugin
 from proofbook.maths.explain import Explainer, read_table
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -62,10 +62,16 @@ class LabsPlugin(BasePlugin[NoSettings]):
     def _render(
         self, page: Page, execute: Callable[..., None], config: MkDocsConfig, files: Files
     ) -> None:
-        """Convert the text around the cells, then put the cells into it."""
+        """Convert the text around the cells, then put the cells into it.
+
+        Raises:
+            PluginError: there is no engine to show them and to count them.
+        """
         cells = self._cells(page, execute, config, files)
         found = counted(cells)
-        engine = cast(ProofbookPlugin, config.plugins["proofbook"])
+        engine = engine_of(config)
+        if engine is None:
+            raise PluginError("booksite/labs: labs need the plugin proofbook")
         engine.labs[f"docs/{page.file.src_uri}"] = found
         url = partial(asset_url, page, engine.assets)
         blocks = {"<!--about-->": about(page, found)}
