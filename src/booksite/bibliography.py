@@ -15,7 +15,6 @@ from pathlib import Path
 from mkdocs.config import config_options as options
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
@@ -24,6 +23,7 @@ from mkdocs.utils import get_relative_url
 from pybtex.database import BibliographyData, Entry, Person, parse_string
 
 from booksite.page_text import PageText, is_markdown, read_page
+from booksite.places import fill
 
 PLACE = '<div data-bibliography=""></div>'
 CITED = re.compile(r"\]\((?:\.\./)*(?:reference/)?bibliography\.md#([\w-]+)\)")
@@ -55,19 +55,13 @@ class BibliographyPlugin(BasePlugin[BibliographyConfig]):
     def on_page_markdown(
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Put the list into its place.
-
-        Raises:
-            PluginError: the page has no place for it.
-        """
+        """Put the list into its place."""
         if page.file.src_uri != self.config.page:
             return markdown
-        if PLACE not in markdown:
-            raise PluginError(f"docs/{self.config.page}: {PLACE} is missing")
         works = self.parse(Path(config.docs_dir, self.config.works).read_text("utf-8")).entries
         citing = self._citations(files)
         listed = (self._entry(key, works[key], citing.get(key, ())) for key in in_order(works))
-        return markdown.replace(PLACE, "\n\n".join(listed))
+        return fill(markdown, PLACE, "\n\n".join(listed), page)
 
     def _citations(self, files: Files) -> dict[str, list[File]]:
         """Find, for each key, the pages whose text links to it, in reading order."""

@@ -1,7 +1,7 @@
 """The map of the book: which chapter builds on which, and what modules and tests belong to it.
 
 It reads the chapters' front matter, their lines *You need*, and the navigation, and fills the empty
-elements with `data-map` that a page has left for it.
+two elements with `data-map` that a page leaves for it.
 """
 
 import posixpath
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 
+from mkdocs.config import config_options as options
+from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import File, Files
@@ -17,9 +19,9 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown, read_page
 from booksite.parts import part_of
+from booksite.places import fill
 from booksite.source_pages import address
 
 NEEDS = re.compile(r"^\*You need:\*(.+)$", flags=re.MULTILINE)
@@ -41,8 +43,14 @@ class Chapter:
     needs: tuple[str, ...]
 
 
-class ChapterMapPlugin(BasePlugin[NoSettings]):
-    """Draws the map on the page that has left room for it."""
+class ChapterMapConfig(Config):
+    """Which page has places for the map, seen from the folder of the pages."""
+
+    page = options.Type(str)
+
+
+class ChapterMapPlugin(BasePlugin[ChapterMapConfig]):
+    """Draws the map."""
 
     def __init__(self) -> None:
         self.chapters: list[Chapter] = []
@@ -60,11 +68,11 @@ class ChapterMapPlugin(BasePlugin[NoSettings]):
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Fill in the map, where the page has left room for it."""
-        if "data-map=" not in html:
+        """Fill in the map."""
+        if page.file.src_uri != self.config.page:
             return html
-        html = html.replace(PICTURE, picture(self.chapters, page))
-        return html.replace(TABLE, table(self.chapters, page))
+        html = fill(html, PICTURE, picture(self.chapters, page), page)
+        return fill(html, TABLE, table(self.chapters, page), page)
 
     def _chapter(self, part: str, file: File) -> Chapter | None:
         """Say what a page says of itself; nothing, if it names no modules and so is no chapter."""

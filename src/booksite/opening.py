@@ -19,6 +19,7 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 from booksite.no_settings import NoSettings
+from booksite.places import fill
 
 GIVES, TAKES = "You will know:", "You need:"
 BODY = "<body "
@@ -55,16 +56,8 @@ class OpeningPlugin(BasePlugin[NoSettings]):
             raise PluginError(f"docs/{page.file.src_uri}: a chapter opens with {lines}")
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
-        """Mark a chapter for the style sheet: its sections are numbered, beside it too.
-
-        Raises:
-            PluginError: the theme opens the body of its pages in another way.
-        """
-        if not is_chapter(page):
-            return output
-        if output.count(BODY) != 1:
-            raise PluginError(f"{BODY!r} stands {output.count(BODY)} times in {page.url}, not once")
-        return output.replace(BODY, f'{BODY}class="chapter" ')
+        """Mark a chapter for the style sheet: its sections are numbered, beside it too."""
+        return fill(output, BODY, f'{BODY}class="chapter" ', page) if is_chapter(page) else output
 
 
 def is_chapter(page: Page) -> bool:

@@ -20,6 +20,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from booksite.engine import engine_of
+from booksite.places import fill
 from proofbook.checking.source_lookup import Shown
 
 PLACE = "<div data-source></div>"
@@ -74,7 +75,8 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
         """Give a page its code; Markdown would have read each tag of it."""
-        return html.replace(PLACE, self.waiting.get(page.file.src_uri, PLACE))
+        code = self.waiting.get(page.file.src_uri)
+        return html if code is None else fill(html, PLACE, code, page)
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
         """The place of a shown source, as a link where the site has a page of the file."""

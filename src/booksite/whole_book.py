@@ -13,7 +13,6 @@ from html import escape
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.nav import Navigation
@@ -23,6 +22,7 @@ from booksite.book_part import as_part
 from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown, read_page
 from booksite.parts import part_of
+from booksite.places import fill
 
 PLACE = "<div data-whole-book></div>"
 
@@ -54,16 +54,9 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
     def on_page_context(
         self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
-        """Put all pages into the one page.
-
-        Raises:
-            PluginError: the page has no place for them.
-        """
+        """Put all pages into the one page."""
         if "whole_book" not in page.meta:
             return
-        html = page.content or ""
-        if PLACE not in html:
-            raise PluginError(f"docs/{page.file.src_uri}: {PLACE} is missing")
         without = tuple(page.meta["whole_book"]["without"])
         pages = [
             one
@@ -72,7 +65,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
         ]
         chapters = "".join(self._chapter(one, pages, page) for one in pages)
         book = f'<div class="whole-book no-copy">{contents(pages)}{chapters}</div>'
-        page.content = html.replace(PLACE, book)
+        page.content = fill(page.content or "", PLACE, book, page)
 
     def _chapter(self, page: Page, pages: list[Page], whole: Page) -> str:
         """Make a page a part of the one page."""

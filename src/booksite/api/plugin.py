@@ -14,7 +14,6 @@ from markdown import Markdown
 from mkdocs.config import config_options as options
 from mkdocs.config.base import Config
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
@@ -31,6 +30,7 @@ from booksite.api.reference import Reference
 from booksite.api.symbol import Symbol, walk
 from booksite.engine import engine_of
 from booksite.page_text import is_markdown, read_lab, read_page
+from booksite.places import fill
 from booksite.source_pages import address
 from proofbook.checking.source_lookup import Shown
 
@@ -110,17 +110,11 @@ class ApiPlugin(BasePlugin[ApiConfig]):
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Add the entries to a page that describes modules, and to its table of contents.
-
-        Raises:
-            PluginError: a page that lists all modules has no place for them.
-        """
+        """Add the entries to a page that describes modules, and to its table of contents."""
         names = page.meta.get("api")
         if names == []:
-            if CONTENTS not in html:
-                raise PluginError(f"docs/{page.file.src_uri}: {CONTENTS} is missing")
             where = partial(self.reference.address, page=page)
-            return html.replace(CONTENTS, contents(self.reference.modules, where))
+            return fill(html, CONTENTS, contents(self.reference.modules, where), page)
         parts = [html]
         for module in (self.package.modules[name] for name in names or []):
             parts += [self._entry(one, page) for one in walk(module)]

@@ -1,6 +1,5 @@
 """The plugin that offers labs as notebooks, and shows them as the book shows its pages."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -20,6 +19,7 @@ from booksite.labs.cells import about, asset_url, block, counted
 from booksite.labs.formulas import Explained
 from booksite.labs.running import HERE, Cell, dependencies, run
 from booksite.no_settings import NoSettings
+from booksite.places import fill
 from proofbook.maths.explain import Explainer, read_table
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -86,8 +86,9 @@ class LabsPlugin(BasePlugin[NoSettings]):
         page.markdown = f"{title}\n\n<!--about-->\n\n{text}"
         with explained(page, config):
             Page.render(page, config, files)
-        pattern = "|".join(map(re.escape, blocks))
-        page.content = re.sub(pattern, lambda mark: blocks[mark[0]], page.content or "")
+        page.content = page.content or ""
+        for place, html in blocks.items():
+            page.content = fill(page.content, place, html, page)
 
     def _cells(
         self, page: Page, execute: Callable[..., None], config: MkDocsConfig, files: Files
