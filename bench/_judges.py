@@ -19,7 +19,7 @@ from typing import NoReturn
 
 import pytest
 
-from build import configure, drop_proofbook, stock_page
+from build import configure, drop_plugins, drop_proofbook, stock_page
 from proofbook.checking.book import Book
 from proofbook.coverage.coverage import cover
 from proofbook.parsing.front_matter import split_front_matter
@@ -128,7 +128,8 @@ class Stock:
 
     def _configure(self, config: dict) -> None:
         drop_proofbook(config, "markdown-exec")
-        del config["nav"], config["hooks"]
+        drop_plugins(config, "booksite/")
+        del config["nav"]
         config["validation"] = dict.fromkeys(config["validation"], "ignore")
         config["theme"]["custom_dir"] = str(self._tree / "overrides")
 

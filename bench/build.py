@@ -50,6 +50,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 _PREFIX = "tag:yaml.org,2002:python/name:"
+_Loader.add_constructor("!ENV", lambda loader, node: None)  # nobody edits a copy
 _Loader.add_multi_constructor(_PREFIX, lambda loader, suffix, node: _Name(suffix))
 _Dumper.add_representer(_Name, lambda dumper, name: dumper.represent_scalar(_PREFIX + name, ""))
 
@@ -64,8 +65,14 @@ def configure(book: Path, change: Callable[[dict], None]) -> None:
 
 def drop_proofbook(config: dict, *instead: str) -> None:
     """Leaves the theme and the other plugins as they are."""
-    kept = [p for p in config["plugins"] if "proofbook" not in p]
-    config["plugins"] = [*kept, *instead]
+    drop_plugins(config, "proofbook")
+    config["plugins"] += instead
+
+
+def drop_plugins(config: dict, *names: str) -> None:
+    """Takes out the plugins whose names begin so; one with options is a mapping under its name."""
+    named = [(p if isinstance(p, str) else next(iter(p)), p) for p in config["plugins"]]
+    config["plugins"] = [p for name, p in named if not name.startswith(names)]
 
 
 def drop_labs(book: Path) -> None:
@@ -74,8 +81,7 @@ def drop_labs(book: Path) -> None:
 
     def change(config: dict) -> None:
         config["nav"] = [part for part in config["nav"] if "Labs" not in part]
-        config["plugins"] = [p for p in config["plugins"] if "mkdocs-jupyter" not in p]
-        config["hooks"] = [hook for hook in config["hooks"] if "labs" not in hook]
+        drop_plugins(config, "mkdocs-jupyter", "booksite/labs")
 
     configure(book, change)
     for page in (book / "docs").rglob("*.md"):
@@ -88,7 +94,6 @@ def copy_book(folder: Path) -> Path:
     for name in (
         "docs",
         "src",
-        "hooks",
         "overrides",
         "mkdocs.yml",
         "pyproject.toml",

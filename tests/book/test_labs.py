@@ -14,6 +14,8 @@ import jupytext
 import pytest
 from pages import Page
 
+from booksite.labs.running import HERE
+
 ROOT = Path(__file__).parents[2]
 LABS = sorted((ROOT / "docs/labs").glob("*.py"))
 KB = 1000
@@ -145,9 +147,9 @@ def test_a_lab_can_be_taken_along(lab, built, site):
     assert all(not c["outputs"] for c in notebook["cells"] if c["cell_type"] == "code")
 
 
-# -- The hook, on a throwaway book -------------------------------------------------------------
+# -- The plugin, on a throwaway book -----------------------------------------------------------
 
-CONFIG = f"""\
+CONFIG = """\
 site_name: A throwaway book
 exclude_docs: |
   *.py
@@ -159,7 +161,7 @@ plugins:
       execute: true
       allow_errors: false
       cache: false
-hooks: [{ROOT / "hooks/labs.py"}]
+  - booksite/labs
 """
 LAB = """\
 # %% [markdown]
@@ -244,7 +246,7 @@ def test_a_cell_that_hangs_and_output_that_is_late_are_errors(monkeypatch):
     from mkdocs_jupyter.nbconvert2 import get_nbconvert_app
     from nbconvert.preprocessors import ExecutePreprocessor
 
-    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(ROOT / "hooks/labs"))  # as the hook sets it
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(HERE))  # as for each lab
     config = get_nbconvert_app(execute=True, allow_errors=False).config
     runner = ExecutePreprocessor(config=config)
     assert runner.timeout == 600

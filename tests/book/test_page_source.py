@@ -12,10 +12,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 VIEW = re.compile(r'<a href="([^"]*)" title="View the source of this page"')
 EDIT = re.compile(r'<a href="([^"]*)" title="Edit this page"[^>]* rel="edit"')
-CONFIG = """
+[EDIT_URI] = re.findall(r"^edit_uri: .*$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+CONFIG = f"""
 site_name: One page
-theme: {name: material, font: false, custom_dir: overrides}
-hooks: [hooks/page_source.py]
+theme: {{name: material, font: false, custom_dir: overrides}}
+plugins: [booksite/page-source]
+{EDIT_URI}
 """
 
 
@@ -40,9 +42,8 @@ def test_pages_can_be_edited_where_the_environment_says_where(tmp_path, address)
     (tmp_path / "docs/part").mkdir(parents=True)
     (tmp_path / "docs/part/page.md").write_text("# A page\n")
     (tmp_path / "mkdocs.yml").write_text(CONFIG)
-    for name in ("hooks/page_source.py", "overrides/partials/actions.html"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "overrides/partials").mkdir(parents=True)
+    shutil.copy(ROOT / "overrides/partials/actions.html", tmp_path / "overrides/partials")
     subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--quiet"],
         cwd=tmp_path,

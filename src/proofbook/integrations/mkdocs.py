@@ -22,13 +22,14 @@ from mkdocs.utils import CountHandler, get_relative_url, is_markdown_file
 
 import proofbook
 from proofbook.checking.book import Book
+from proofbook.checking.source_lookup import Shown
 from proofbook.integrations.markdown import ProofbookExtension
 from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
 from proofbook.model import Chapter, Run
 from proofbook.notebook.export import Notebooks
 from proofbook.problems import Problem
 from proofbook.rendering.ledger import account, circumstances, verified_json
-from proofbook.rendering.page_renderer import PageRenderer
+from proofbook.rendering.page_renderer import Caption, PageRenderer
 from proofbook.rendering.placeholders import Placeholders
 from proofbook.rendering.summary import filled, has_places
 from proofbook.settings import Options, Settings, make, with_added
@@ -72,6 +73,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.notebooks = Notebooks()
         self.placeholders = Placeholders()
         self.reading_order: list[Page] = []
+        self.captions: list[Callable[[Page, Shown, str], str]] = []  # added by other plugins
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether to show failures or to fail; keeps the plugin over rebuilds."""
@@ -85,6 +87,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Bring the Markdown extensions that chapters need, and open the book."""
         refuse_unproved_notebooks(config.plugins)
+        self.captions = []
         if self.serving:
             _count_no_warnings()
         given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
@@ -141,7 +144,13 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         path = _name(page.file, book)
         urls = self._asset_url(page.url), self._offer(page)
         renderer = PageRenderer(
-            book, path, self.about, *urls, self.notebooks, self.placeholders.put
+            book,
+            path,
+            self.about,
+            *urls,
+            self.notebooks,
+            self.placeholders.put,
+            self._caption(page),
         )
         self.extension.use(renderer)
 
@@ -213,6 +222,16 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             return get_relative_url(target, page_url)
 
         return url
+
+    def _caption(self, page: Page) -> Caption:
+        """Names shown sources as the other plugins have it."""
+
+        def caption(shown: Shown, place: str) -> str:
+            for one in self.captions:
+                place = one(page, shown, place)
+            return place
+
+        return caption
 
     def _offer(self, page: Page) -> Callable[[str, str], str]:
         """Return what puts files beside a page."""

@@ -1,6 +1,6 @@
 """Show a checked page: its outputs, the signs of its claims, its foot, its problems in place."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from typing import Any
@@ -30,6 +30,13 @@ from proofbook.rendering.ledger import foot_html
 from proofbook.rendering.placeholders import Hold, at_once, uncoloured
 
 LOOKS = ("title", "hl_lines", "linenums")
+Caption = Callable[[Shown, str], str]
+"""Given a shown source and the HTML of its place, gives the HTML that names it on the page."""
+
+
+def place_alone(shown: Shown, place: str) -> str:
+    """Name a shown source by its place."""
+    return place
 
 
 class PageRenderer:
@@ -46,6 +53,7 @@ class PageRenderer:
         offer: Offer,
         notebooks: Notebooks,
         hold: Hold = at_once,
+        caption: Caption = place_alone,
     ) -> None:
         self.book = book
         self.path = path
@@ -54,6 +62,7 @@ class PageRenderer:
         self.offer = offer
         self.notebooks = notebooks
         self.hold = hold
+        self.caption = caption
         self.checked: Checked | None = None
 
     def open(self, text: str) -> SourceText:
@@ -142,7 +151,7 @@ class PageRenderer:
         if address and shown.path.is_relative_to(self.book.settings.root):
             url = address.format(path=name, first=shown.first, last=shown.last)
             where = f'<a href="{escape(url)}">{where}</a>'
-        return f'<p class="proofbook-source">{where}</p>'
+        return f'<p class="proofbook-source">{self.caption(shown, where)}</p>'
 
     def claim(self, index: int) -> Marks | None:
         """Mark a claim with its sign, or with what is wrong with it; a literal with nothing."""

@@ -224,6 +224,25 @@ def test_a_page_that_another_plugin_changes_is_run_as_changed(tmp_path):
     assert '<span class="proofbook-claim">2</span>' in (site / "index.html").read_text()
 
 
+CAPTIONS = """\
+def on_config(config):
+    captions = config.plugins["proofbook"].captions
+    captions.append(lambda page, shown, place: f"{page.url}: {place}")
+    captions.append(lambda page, shown, place: f"<b>{place}, {shown.last}</b>")
+"""
+
+
+def test_other_plugins_may_name_a_shown_source_one_after_the_other(tmp_path):
+    config = "site_name: x\nplugins: [proofbook]\nhooks: [hook.py]\n"
+    files = {"hook.py": CAPTIONS, "src/lib.py": "x = 2\n\n\ndef f():\n    return 1\n"}
+    page = '```python show="lib:f"\n```\n'
+    book = make_book(tmp_path, {"index.md": "# A\n", "b.md": page}, files, config)
+    caption = "<b>b/: src/lib.py, lines 4 to 5, 5</b>"
+    for _ in range(2):  # each build asks the plugins anew
+        html = (build(book) / "b/index.html").read_text()
+        assert f'<p class="proofbook-source">{caption}</p>' in html
+
+
 PICTURE = """\
 # Picture
 

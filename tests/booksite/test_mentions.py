@@ -1,16 +1,14 @@
 """What a piece of inline code names: the package's symbol, another thing, or nothing."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "hooks"))
+from booksite.api.mentions import Mentions, mentions_of_page, mentions_of_script
+from booksite.api.package import Package
+from booksite.page_text import read_page
 
-from entries import program  # noqa: E402
-from mentions import mentions  # noqa: E402
-from symbols import read  # noqa: E402
+ROOT = Path(__file__).parents[2]
 
 PAGE = """
 # A page
@@ -38,7 +36,11 @@ weights = causal_mask = 3
 
 @pytest.fixture(scope="module")
 def package():
-    return read(ROOT)
+    return Package(ROOT, "src/glassformer")
+
+
+def mentions(text: str) -> Mentions:
+    return mentions_of_page(read_page(text), "glassformer")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def package():
     ],
 )
 def test_symbols_are_found(package, code, name):
-    assert mentions(PAGE, False).find(code, package).name == name
+    assert mentions(PAGE).find(code, package).name == name
 
 
 @pytest.mark.parametrize(
@@ -81,11 +83,11 @@ def test_symbols_are_found(package, code, name):
     ],
 )
 def test_other_code_is_left_alone(package, code):
-    assert mentions(PAGE, False).find(code, package) is None
+    assert mentions(PAGE).find(code, package) is None
 
 
 def test_a_page_is_read_for_what_it_shows_imports_and_says(package):
-    said = mentions(PAGE, False)
+    said = mentions(PAGE)
     assert said.shown == ("glassformer.masks.padding_mask",)
     assert "record" in said.codes
     assert {one.name for one in said.used(package)} == {
@@ -96,16 +98,18 @@ def test_a_page_is_read_for_what_it_shows_imports_and_says(package):
 
 
 def test_a_lab_is_read_as_the_script_that_it_is(package):
-    said = mentions("# `load` it\nfrom glassformer.probe import record\n", True)
+    said = mentions_of_script("# `load` it\nfrom glassformer.probe import record\n", "glassformer")
     assert {one.name for one in said.used(package)} == {"glassformer.probe.record"}
 
 
-def test_the_program_of_an_example_imports_what_it_reads_and_no_more():
-    known = {"load": "glassformer.pretrained.load", "tape": "glassformer.probe.tape"}
-    doctest = ">>> model = load(torch.tensor(1))\n>>> model\n'a model'"
-    assert program(doctest, known) == (
-        "import torch\n"
-        "from glassformer.pretrained import load\n"
-        "model = load(torch.tensor(1))\n"
-        "model\n"
-    )
+def test_what_is_no_program_mentions_nothing():
+    text = "```pycon\n>>> from glassformer import load\n  stray\n```\n\n```pycon\n>>>load\n```\n"
+    assert mentions(f"{text}\n```python\nfrom glassformer import (\n```\n").imported == {
+        "load": "glassformer.load"
+    }
+
+
+def test_code_in_another_language_shows_and_imports_nothing():
+    inner = '```python show="glassformer.masks:causal_mask"\n```'
+    said = mentions(f"````markdown\n{inner}\n````\n\n```text\nimport glassformer `x`\n```\n")
+    assert said == Mentions({}, frozenset())

@@ -1,0 +1,71 @@
+"""The parts of a docstring, in the order in which an entry shows them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import griffe
+
+PARAGRAPHS = re.compile(r"\n{2,}(?! )")
+# Paragraphs of our own kind, which no style of docstrings has.
+FACT = re.compile(r"(Shapes|Shapes and errors|Source): (.*)", re.DOTALL)
+TITLES = {
+    griffe.DocstringSectionKind.parameters: "Arguments",
+    griffe.DocstringSectionKind.attributes: "Attributes",
+}
+
+
+@dataclass
+class Docstring:
+    """A docstring, taken apart.
+
+    Attributes:
+        text: its paragraphs, as Markdown.
+        facts: by title, a paragraph as Markdown, or names with what each of them means; for
+            "Raises", errors with what each of them is raised for.
+        examples: its doctests.
+    """
+
+    text: list[str] = field(default_factory=list)
+    facts: dict[str, str | Mapping[str, str]] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
+
+
+def parse(text: str) -> Docstring:
+    """Take a docstring apart.
+
+    Raises:
+        ValueError: it has a section that no entry shows.
+    """
+    parsed = Docstring()
+    for section in griffe.parse_google(griffe.Docstring(text.strip()), warnings=False):
+        if section.kind is griffe.DocstringSectionKind.text:
+            for paragraph in PARAGRAPHS.split(section.value):
+                _add(parsed, paragraph)
+        elif section.kind is griffe.DocstringSectionKind.raises:
+            errors = {str(one.annotation): _line(one.description) for one in section.value}
+            parsed.facts["Raises"] = errors
+        elif section.kind in TITLES:
+            named = {_name(one): _line(one.description) for one in section.value}
+            parsed.facts[TITLES[section.kind]] = named
+        else:
+            raise ValueError(f"no entry shows the section {section.kind.value} of {text!r}")
+    return parsed
+
+
+def _add(parsed: Docstring, paragraph: str) -> None:
+    if paragraph.startswith(">>> "):
+        parsed.examples.append(paragraph)
+    elif fact := FACT.fullmatch(paragraph):
+        parsed.facts[fact[1]] = fact[2]
+    elif paragraph:
+        parsed.text.append(paragraph)
+
+
+def _name(one: griffe.DocstringParameter | griffe.DocstringAttribute) -> str:
+    """The name, or names, of an item; griffe takes the second of two attributes for a type."""
+    return f"{one.name} {one.annotation}" if one.name.endswith(",") else one.name
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

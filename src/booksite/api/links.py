@@ -1,0 +1,50 @@
+"""Links from inline code in sentences to what it names."""
+
+from collections.abc import Callable
+from xml.etree.ElementTree import Element
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.treeprocessors import Treeprocessor
+
+VERBATIM = {"a", "button", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
+
+
+class SymbolLinks(Extension):
+    """Makes inline code that names one of the package's symbols a link to its entry.
+
+    Attributes:
+        address: gives the address of what a piece of inline code names on the page that is
+            converted; None where it names nothing.
+    """
+
+    def __init__(self) -> None:
+        self.address: Callable[[str], str | None] = lambda code: None
+        super().__init__()
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
+        """Come after MkDocs, which would take the addresses for paths of files."""
+        md.treeprocessors.register(_Linker(md, self), "symbols", -5)
+
+
+class _Linker(Treeprocessor):
+    def __init__(self, md: Markdown, links: SymbolLinks) -> None:
+        super().__init__(md)
+        self.links = links
+
+    def run(self, root: Element) -> None:
+        """Wrap each piece of inline code that has an address."""
+        for place, child in enumerate(root):
+            if child.tag == "code":
+                address = self.links.address(child.text or "")
+                if address:
+                    root[place] = _link(child, address)
+            elif child.tag not in VERBATIM:
+                self.run(child)
+
+
+def _link(code: Element, address: str) -> Element:
+    link = Element("a", {"class": "symbol", "href": address})
+    link.tail, code.tail = code.tail, None
+    link.append(code)
+    return link

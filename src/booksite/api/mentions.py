@@ -1,0 +1,117 @@
+"""Where pages mention the package's names: in their code and in their sentences."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from doctest import DocTestParser
+
+from booksite.api.package import Package
+from booksite.api.symbol import Symbol
+from booksite.page_text import PageText
+from proofbook.parsing.fences import Fence
+
+CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+NAMED = re.compile(r"([A-Za-z_][\w.]*)(?:\(.*\))?")
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """What a page says of the package, and which names mean something else there.
+
+    Attributes:
+        imported: names that its code takes from the package, with what they stand for.
+        own: names that its code gives to something of its own.
+        shown: full names whose source it shows.
+        codes: the inline code in its sentences.
+    """
+
+    imported: dict[str, str]
+    own: frozenset[str]
+    shown: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+
+    def find(self, code: str, package: Package) -> Symbol | None:
+        """Find what a piece of inline code on this page names, if it is the package's.
+
+        A full name is what it says. A short one is what the page imported under it; else a class
+        or function that has it alone, and looks like a name and not like an ordinary word.
+        """
+        named = NAMED.fullmatch(code)
+        if not named:
+            return None
+        head, dot, rest = named[1].partition(".")
+        if head == package.name:
+            return package.find(named[1])
+        if head in self.imported:
+            return package.find(f"{self.imported[head]}{dot}{rest}")
+        candidates = package.shorts.get(head, set())
+        if head in self.own or len(candidates) != 1 or not re.search("_|[A-Z].*[a-z]", head):
+            return None
+        (name,) = candidates
+        known = package.symbols[name].kind in ("class", "function")
+        return package.find(f"{name}{dot}{rest}") if known else None
+
+    def used(self, package: Package) -> Iterator[Symbol]:
+        """Find what its code imports, and what its sentences name."""
+        found = [package.find(name) for name in self.imported.values()]
+        found += [self.find(code, package) for code in self.codes]
+        yield from dict.fromkeys(one for one in found if one)
+
+
+def mentions_of_page(text: PageText, package: str) -> Mentions:
+    """Read what a chapter mentions of a package."""
+    targets = [fence.options["show"] for fence in text.fences if "show" in fence.options]
+    shown = tuple(target.replace(":", ".") for target in targets)
+    return _mentions([_statements(fence) for fence in text.fences], text.prose, shown, package)
+
+
+def mentions_of_script(script: str, package: str) -> Mentions:
+    """Read what the script of a lab mentions of a package; its sentences are comments."""
+    return _mentions([script], script, (), package)
+
+
+def _mentions(blocks: Sequence[str], prose: str, shown: tuple[str, ...], package: str) -> Mentions:
+    imported: dict[str, str] = {}
+    own: set[str] = set()
+    for block in blocks:
+        try:
+            tree = ast.parse(block)
+        except SyntaxError:  # what is shown and not run may be no program
+            continue
+        imported |= dict(_imports(tree, package))
+        own |= set(_bound(tree))
+    return Mentions(imported, frozenset(own) - set(imported), shown, tuple(CODE.findall(prose)))
+
+
+def _statements(fence: Fence) -> str:
+    """The code of a fence, without prompts and outputs."""
+    if fence.language == "python":
+        return fence.code
+    try:
+        return "".join(example.source for example in DocTestParser().get_examples(fence.code))
+    except ValueError:  # for the engine to tell
+        return ""
+
+
+def _imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
+    """Each name that a statement takes from a package, and what it stands for there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.split(".")[0] == package:
+                    yield alias.asname or package, alias.name if alias.asname else package
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    """The names that a block gives to something."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)

@@ -1,0 +1,192 @@
+"""The plugin that makes the API reference.
+
+A page whose front matter names modules (`api: [glassformer.masks]`) gets an entry for each of their
+public names below what its author wrote. One with `api: []` lists all modules in a place of its
+own.
+"""
+
+import re
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from markdown import Markdown
+from mkdocs.config import config_options as options
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+from mkdocs.structure.toc import AnchorLink
+from mkdocs.utils import get_relative_url
+
+from booksite.api.contents import contents
+from booksite.api.entry import NAME, Colours, Entry, is_listed, within
+from booksite.api.links import SymbolLinks
+from booksite.api.mentions import Mentions, mentions_of_page, mentions_of_script
+from booksite.api.package import Package
+from booksite.api.reference import Reference
+from booksite.api.symbol import Symbol, walk
+from booksite.engine import engine_of
+from booksite.page_text import is_markdown, read_lab, read_page
+from booksite.places import fill
+from booksite.source_pages import address
+from proofbook.checking.source_lookup import Shown
+
+CONTENTS = "<div data-api></div>"
+# What is imported is read from coloured code: SuperFences colours it, and hands out no names.
+IMPORT = re.compile(
+    r'(<span class="nn">([\w.]+)</span><span class="w"> </span>'
+    r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
+    re.DOTALL,
+)
+
+
+class ApiConfig(Config):
+    """Which package is described, as a folder seen from the root of the project."""
+
+    package = options.Type(str)
+
+
+class ApiPlugin(BasePlugin[ApiConfig]):
+    """Describes the package's symbols, and links what names them."""
+
+    def __init__(self) -> None:
+        self.links = SymbolLinks()
+        self.markdown = Markdown(extensions=["proofbook.maths", self.links])
+        self.colours = Colours()
+        self.page_text = cache(read_page)  # under `mkdocs serve`, most pages stay as they are
+        self.lab_text = cache(read_lab)
+        self.said_by_page = cache(mentions_of_page)
+        self.said_by_script = cache(mentions_of_script)
+        self.files: dict[Path, str] = {}
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin over rebuilds."""
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Have inline code in sentences linked, and shown sources named."""
+        self.root = Path(config.config_file_path).parent.resolve()
+        if engine := engine_of(config):
+            engine.captions.append(self._named)
+        config.markdown_extensions = [*config.markdown_extensions, self.links]
+        return config
+
+    @event_priority(-100)  # after the notebooks have been found
+    def on_files(self, files: Files, /, *, config: MkDocsConfig) -> None:
+        """Read the package, and which page describes what of it."""
+        folder = self.root / self.config.package
+        texts = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py"))}
+        if texts != self.files:
+            self.files, self.package = texts, Package(self.root, self.config.package)
+        self.reference = Reference(self.package)
+        for file in files.documentation_pages():
+            if is_markdown(file):
+                front = self.page_text(file.content_string).meta
+                self.reference.describe(file, front.get("api") or [])
+
+    def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
+        """Read in reading order who speaks of what."""
+        for page in nav.pages:
+            is_page = is_markdown(page.file)
+            text = (self.page_text if is_page else self.lab_text)(page.file.content_string)
+            if "api" in text.meta:
+                self.reference.modules += [self.package.modules[name] for name in text.meta["api"]]
+            else:
+                self.reference.read(page.title or text.title, page.file, self._said(page.file))
+
+    def on_page_markdown(
+        self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Link what the page's sentences name."""
+        said = self._said(page.file)
+
+        def address_of(code: str) -> str | None:
+            return self.reference.address(said.find(code, self.package), page)
+
+        self.links.address = address_of
+
+    def on_page_content(
+        self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Add the entries to a page that describes modules, and to its table of contents."""
+        names = page.meta.get("api")
+        if names == []:
+            where = partial(self.reference.address, page=page)
+            return fill(html, CONTENTS, contents(self.reference.modules, where), page)
+        parts = [html]
+        for module in (self.package.modules[name] for name in names or []):
+            parts += [self._entry(one, page) for one in walk(module)]
+            _extend_toc(page, module)
+        return "\n".join(parts)
+
+    @event_priority(-200)  # when code stands in its place, in colours
+    def on_page_context(
+        self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Link what a page's blocks import."""
+
+        def named(module: str, name: re.Match[str]) -> str:
+            to = self.reference.address(self.package.find(f"{module}.{name[1]}"), page)
+            return f'<a class="symbol" href="{to}">{name[0]}</a>' if to else name[0]
+
+        def imported(line: re.Match[str]) -> str:
+            if line[2].partition(".")[0] != self.package.name:
+                return line[0]
+            return line[1] + NAME.sub(partial(named, line[2]), line[3])
+
+        page.content = IMPORT.sub(imported, page.content or "")
+
+    def _said(self, file: File) -> Mentions:
+        """What a page mentions."""
+        if is_markdown(file):
+            return self.said_by_page(self.page_text(file.content_string), self.package.name)
+        return self.said_by_script(file.content_string, self.package.name)
+
+    def _named(self, page: Page, shown: Shown, place: str) -> str:
+        """The place of a shown source, after the name of the symbol that it is."""
+        if not shown.path.is_relative_to(self.root):
+            return place
+        path = shown.path.relative_to(self.root).as_posix()
+        symbol = self.reference.lines.get((path, shown.first, shown.last))
+        to = self.reference.address(symbol, page)
+        if symbol is None or to is None:
+            return place
+        return f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a> in {place}'
+
+    def _entry(self, symbol: Symbol, page: Page) -> str:
+        known = self.reference.known_in(self.package.home(symbol))
+
+        def address_of(code: str) -> str | None:
+            if re.search(rf"\b{re.escape(code)}: ", symbol.signature):
+                return None  # its own parameter or field, whatever else has that name
+            found = known.find(code, self.package)
+            return self.reference.address(found, page) if found is not symbol else None
+
+        def pages(found: dict[str, list[tuple[str, File]]]) -> list[tuple[str, str]]:
+            those = found.get(symbol.name, ())
+            return [(title, file.url_relative_to(page.file)) for title, file in those]
+
+        def convert(text: str) -> str:
+            self.links.address = address_of
+            return self.markdown.reset().convert(text)
+
+        return Entry(
+            symbol,
+            convert,
+            address_of,
+            known.imported,
+            f"{get_relative_url(address(symbol.path), page.url)}#L{symbol.first}",
+            pages(self.reference.shown),
+            pages(self.reference.used),
+            self.colours,
+        ).html()
+
+
+def _extend_toc(page: Page, module: Symbol) -> None:
+    """List a module's functions and classes under it, below the page's own headings."""
+    item = AnchorLink(module.name, module.name, 2)
+    item.children = [AnchorLink(one.short, one.name, 3) for one in module.members if is_listed(one)]
+    top = page.toc.items
+    (top[0].children if top else top).append(item)

@@ -1,0 +1,83 @@
+"""What one build knows of the package, and of the pages that speak of it."""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+from mkdocs.structure.pages import Page
+
+from booksite.api.mentions import Mentions
+from booksite.api.package import Package
+from booksite.api.symbol import Symbol, walk
+
+FIELD = re.compile(r"^ {4}(\w+): ", re.MULTILINE)
+
+
+class Reference:
+    """Which page describes a symbol, and which pages show and use it.
+
+    Attributes:
+        package: the package.
+        places: the page that describes a symbol, by the symbol's name.
+        modules: the modules that are described, in reading order.
+        shown: title and file of the pages that show a symbol, by its name.
+        used: title and file of the pages that use it.
+    """
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+        self.places: dict[str, File] = {}
+        self.modules: list[Symbol] = []
+        self.shown: dict[str, list[tuple[str, File]]] = {}
+        self.used: dict[str, list[tuple[str, File]]] = {}
+        self._known: dict[str, Mentions] = {}
+
+    @cached_property
+    def lines(self) -> dict[tuple[str, int, int], Symbol]:
+        """Each symbol by its file, its first line and its last."""
+        return {(one.path, one.first, one.last): one for one in self.package.symbols.values()}
+
+    def describe(self, file: File, names: Sequence[str]) -> None:
+        """Note that a page describes modules.
+
+        Raises:
+            PluginError: there is no such module, or another page describes it.
+        """
+        for name in names:
+            module = self.package.modules.get(name)
+            if module is None or name in self.places:
+                fault = "there is no such module" if module is None else "it is described twice"
+                raise PluginError(f"docs/{file.src_uri}: api: {name}: {fault}")
+            self.places |= {one.name: file for one in walk(module)}
+
+    def read(self, title: str, file: File, said: Mentions) -> None:
+        """Note what a page shows and uses."""
+        shown = [found for name in said.shown if (found := self.package.find(name))]
+        for one in dict.fromkeys(shown):
+            self.shown.setdefault(one.name, []).append((title, file))
+        for one in said.used(self.package):
+            owner = one.name.rpartition(".")[0] if one.kind == "method" else one.name
+            users = self.used.setdefault(owner, [])
+            if one not in shown and (title, file) not in users:
+                users.append((title, file))
+
+    def address(self, symbol: Symbol | None, page: Page) -> str | None:
+        """Give the address at which a symbol is described, seen from a page."""
+        if symbol is None or symbol.name not in self.places:
+            return None
+        return f"{self.places[symbol.name].url_relative_to(page.file)}#{symbol.name}"
+
+    def known_in(self, module: str) -> Mentions:
+        """Say what names mean in a module; a field of a class that it imports is no function."""
+        if module not in self._known:
+            symbols = self.package.symbols.values()
+            imported = self.package.imported[module]
+            taken = [one for name in imported.values() if (one := self.package.find(name))]
+            classes = [one.signature for one in taken if one.kind == "class"]
+            fields = frozenset(name for signature in classes for name in FIELD.findall(signature))
+            here = [one for one in symbols if self.package.home(one) == module]
+            own = {one.short: one.name for one in here if one.kind not in ("module", "method")}
+            self._known[module] = Mentions({**imported, **own}, fields)
+        return self._known[module]

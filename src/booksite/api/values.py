@@ -1,0 +1,51 @@
+"""The values that a module gives public names to.
+
+griffe is passed by: it knows none of the comments that explain them, and it skips an assignment
+that has several targets, one of them a tuple.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from booksite.api.messages import template
+from booksite.api.source import Source
+from booksite.api.symbol import Symbol
+
+
+def values(source: Source, module: str) -> Iterator[Symbol]:
+    """Find the values of a module under their public names."""
+    body = source.tree.body
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            text, doc = _described(source, node, after)
+            for name in _names(node):
+                last = node.end_lineno or node.lineno
+                full = f"{module}.{name}"
+                yield Symbol(full, "value", text, doc, source.path, node.lineno, last)
+
+
+def _names(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    return [name for name in names if re.match(r"[A-Za-z]", name)]
+
+
+def _described(
+    source: Source, node: ast.Assign | ast.AnnAssign, after: ast.stmt | None
+) -> tuple[str, str]:
+    """The lines of a value, and what it means: as text below it, or in a comment above."""
+    first, last = node.lineno, node.end_lineno or node.lineno
+    text = source.text(first, last)
+    if asks := _asked(node.value):  # the rest of an exercise gives its answer away
+        return f"{text.partition('(')[0]}(...)", f"Asked for: {asks}."
+    if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+        return text, str(after.value.value)
+    above = source.lines[source.commented(first) - 1 : first - 1]
+    return text, " ".join(line.lstrip("# ") for line in above)
+
+
+def _asked(value: ast.expr | None) -> str:
+    """What an exercise asks for; nothing where the value is none."""
+    keywords = value.keywords if isinstance(value, ast.Call) else []
+    return next((template(one.value) for one in keywords if one.arg == "asks"), "")

@@ -1,0 +1,47 @@
+"""The plugin that finishes pages."""
+
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.pages import Page
+
+from booksite.finish.stylesheets import StyleSheets
+from booksite.finish.theme import Repairs, repair_script
+from booksite.finish.typesetting import kept_together, with_cells
+from booksite.finish.views import put_numbers_aside, styles_in_head
+from booksite.no_settings import NoSettings
+
+
+class FinishPlugin(BasePlugin[NoSettings]):
+    """Mends the theme's slips, sets what no line may break, and makes pages light."""
+
+    def on_pre_build(self, *, config: MkDocsConfig) -> None:
+        """Begin a build: style sheets may have been edited since the last one."""
+        site = Path(config.site_dir)
+        self.repairs = Repairs()
+        self.sheets = StyleSheets(site, self.repairs)
+
+    def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
+        """Finish a page."""
+        html = self.sheets.join(self._finished(output), page.url)
+        return put_numbers_aside(html, page.url, Path(config.site_dir))
+
+    def on_post_template(
+        self, output_content: str, /, *, template_name: str, config: MkDocsConfig
+    ) -> str:
+        """Finish a page that no Markdown file stands for, such as the one for missing addresses."""
+        is_page = template_name.endswith(".html")
+        return self._finished(output_content) if is_page else output_content
+
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Leave out what the theme's script does for nothing.
+
+        Raises:
+            PluginError: the theme is no longer what the repairs were made for.
+        """
+        repair_script(Path(config.site_dir, "assets", "javascripts"))
+        self.repairs.check()
+
+    def _finished(self, html: str) -> str:
+        return styles_in_head(with_cells(kept_together(self.repairs.page(html))))

@@ -1,0 +1,78 @@
+"""The terms of the glossary, read from its page."""
+
+import re
+from dataclasses import dataclass, field
+
+ENTRY = re.compile(
+    r"^(?P<name>\S.*?) \{ #(?P<key>[\w-]+)(?: data-forms=\"(?P<forms>[^\"]*)\")? \}\n"
+    r":   (?P<definition>.+?) \[[^\]]+\]\((?:\.\./)(?P<home>[\w/-]+\.md)[^)]*\)$",
+    flags=re.MULTILINE,
+)
+NEVER = "-"
+
+
+@dataclass(frozen=True)
+class Term:
+    """An entry of the glossary.
+
+    Attributes:
+        key: its anchor.
+        forms: how chapters write it; nothing if its mentions are left alone.
+        definition: what it means, in plain text.
+        home: the chapter that explains it.
+    """
+
+    key: str
+    forms: tuple[str, ...]
+    definition: str
+    home: str
+
+
+@dataclass
+class Glossary:
+    """The terms, and a pattern for all their forms.
+
+    Attributes:
+        terms: each term by each of its forms; a form with a capital counts as it is written.
+        pattern: what finds a form in a text, the longest first.
+    """
+
+    terms: dict[str, Term] = field(default_factory=dict)
+    pattern: re.Pattern[str] = re.compile(r"(?!)")
+
+    def find(self, word: str) -> Term | None:
+        """Look up the term that a word of a text is a form of."""
+        return self.terms.get(word) or self.terms.get(word.lower())
+
+
+def read(text: str) -> Glossary:
+    """Read the terms of the page.
+
+    Raises:
+        ValueError: an entry cannot be read, or two have one form.
+    """
+    terms: dict[str, Term] = {}
+    entries = list(ENTRY.finditer(text))
+    if len(entries) != len(re.findall("^:   ", text, flags=re.MULTILINE)):
+        raise ValueError('an entry is not "Term { #key }", its definition, and a link to a chapter')
+    for entry in entries:
+        given = entry["forms"] or f"{_lowered(entry['name'])}|{_lowered(entry['name'])}s"
+        forms = () if given == NEVER else tuple(given.split("|"))
+        term = Term(entry["key"], forms, entry["definition"], entry["home"])
+        for form in forms:
+            if form in terms:
+                raise ValueError(f"{form!r} is a form of {terms[form].key} and of {term.key}")
+            terms[form] = term
+    longest = sorted(terms, key=len, reverse=True)
+    either = "|".join(_pattern(form) for form in longest)
+    return Glossary(terms, re.compile(rf"(?<![\w-])(?:{either})(?![\w-])"))
+
+
+def _lowered(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def _pattern(form: str) -> str:
+    """A form as a text may write it: at the start of a sentence, over the end of a line."""
+    first = f"[{form[0]}{form[0].upper()}]" if form.islower() else form[0]
+    return first + re.escape(form[1:]).replace(r"\ ", r"\s+")

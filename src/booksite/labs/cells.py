@@ -1,0 +1,71 @@
+"""The cells of a lab that has run, as a chapter shows its blocks."""
+
+import ast
+import hashlib
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from booksite.labs.running import Cell
+from proofbook.model import BlockResult, Output
+from proofbook.rendering.html import AssetUrl, outputs_html
+
+PAGE = "text/vnd.proofbook.page"  # what profile_default/startup adds to a view's forms
+
+
+def counted(cells: list[Cell]) -> dict[str, int]:
+    """Count the cells that have run, and the assertions in them; each of them was true."""
+    codes = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    nodes = [node for code in codes for node in ast.walk(ast.parse(code))]
+    return {"cells": len(codes), "assertions": sum(isinstance(n, ast.Assert) for n in nodes)}
+
+
+def about(page: Page, found: dict[str, int]) -> str:
+    """Say below the title what was run and asserted, and where the files are."""
+    name = PurePosixPath(page.file.src_uri)
+    return (
+        f'<p class="lab-about">Run when this page was built: {found["cells"]} cells, '
+        f"{found['assertions']} assertions. Take it along as a "
+        f'<a href="../{name.stem}.ipynb" download>notebook</a> or '
+        f'a <a href="{name.name}" download>script</a>.</p>'
+    )
+
+
+def block(cell: Cell, url: AssetUrl) -> str:
+    """Show a cell's code and what it gave."""
+    formatter = HtmlFormatter(cssclass="language-python highlight", wrapcode=True)
+    code = highlight(cell["source"], PythonLexer(), formatter)
+    result = BlockResult(outputs=tuple(map(shown, cell["outputs"])))
+    return f'<div class="proofbook-block">{code}{outputs_html(result, url)}</div>'
+
+
+def shown(output: dict[str, Any]) -> Output:
+    """Take one output of a cell in the richest form that a page has a use for."""
+    if output["output_type"] == "stream":
+        return Output("stdout", output["text"])
+    data = output["data"]
+    if PAGE in data:
+        return Output("html", data[PAGE], output["metadata"][PAGE])
+    if "text/html" in data:
+        return Output("html", data["text/html"])
+    return Output("text", data["text/plain"])
+
+
+def asset_url(page: Page, assets: dict[str, Path], name: str, path: str) -> str:
+    """Offer a file that a view needs where those of the chapters are.
+
+    Args:
+        page: The page with the view.
+        assets: The files that the engine serves, by address; added to.
+        name: The file's name.
+        path: Where it is.
+    """
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
+    target = f"assets/proofbook/{digest}-{name}"
+    assets[target] = Path(path)
+    return get_relative_url(target, page.url)

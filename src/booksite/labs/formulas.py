@@ -1,0 +1,33 @@
+"""Has the formulas of a lab explained, as the engine does it for chapters."""
+
+from xml.etree.ElementTree import Element
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.treeprocessors import Treeprocessor
+
+from proofbook.maths.explain import Explainer
+
+LATE = 4  # after the table of contents, before links are resolved
+
+
+class Explained(Extension):
+    """Has the formulas of a page explained before its links are resolved."""
+
+    def __init__(self, explainer: Explainer) -> None:
+        super().__init__()
+        self.explainer = explainer
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
+        """Take the place that the explanations of chapters have."""
+        md.treeprocessors.register(_Explaining(md, self.explainer), "lab-symbols", LATE)
+
+
+class _Explaining(Treeprocessor):
+    def __init__(self, md: Markdown, explainer: Explainer) -> None:
+        super().__init__(md)
+        self.explainer = explainer
+
+    def run(self, root: Element) -> None:
+        """Explain what stands on the page."""
+        self.explainer.explain(root)

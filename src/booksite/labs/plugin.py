@@ -1,0 +1,130 @@
+"""The plugin that offers labs as notebooks, and shows them as the book shows its pages."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import jupytext
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs_jupyter.config import settings
+from mkdocs_jupyter.plugin import NotebookFile
+
+from booksite.engine import engine_of
+from booksite.labs.cells import about, asset_url, block, counted
+from booksite.labs.formulas import Explained
+from booksite.labs.running import HERE, Cell, dependencies, run
+from booksite.no_settings import NoSettings
+from booksite.places import fill
+from proofbook.maths.explain import Explainer, read_table
+
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+
+class LabsPlugin(BasePlugin[NoSettings]):
+    """Shows labs.
+
+    Attributes:
+        ran: for each lab what it depended on when it last ran, and its cells.
+    """
+
+    def __init__(self) -> None:
+        self.ran: dict[str, tuple[str, list[Cell]]] = {}
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin over rebuilds: `mkdocs serve` builds often."""
+
+    def on_config(self, config: MkDocsConfig) -> None:
+        """Give mkdocs-jupyter the book's own templates."""
+        settings.templates_dir = str(HERE)
+
+    @event_priority(-100)  # after mkdocs-jupyter, which says what is a notebook
+    def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
+        """Offer each lab as a notebook that has not run."""
+        for file in list(files.documentation_pages()):
+            if isinstance(file, NotebookFile):
+                name = PurePosixPath(file.src_uri).with_suffix(".ipynb").as_posix()
+                files.append(File.generated(config, name, content=as_notebook(file.content_string)))
+        return files
+
+    @event_priority(-100)  # after mkdocs-jupyter, which has put its own rendering there
+    def on_pre_page(self, page: Page, /, *, config: MkDocsConfig, files: Files) -> Page:
+        """Have a lab rendered as the book's pages are."""
+        if isinstance(page.file, NotebookFile):
+            rendering = partial(self._render, page, page.render)
+            page.render = rendering  # type: ignore[method-assign]  # as mkdocs-jupyter does
+        return page
+
+    def _render(
+        self, page: Page, execute: Callable[..., None], config: MkDocsConfig, files: Files
+    ) -> None:
+        """Convert the text around the cells, then put the cells into it.
+
+        Raises:
+            PluginError: there is no engine to show them and to count them.
+        """
+        cells = self._cells(page, execute, config, files)
+        found = counted(cells)
+        engine = engine_of(config)
+        if engine is None:
+            raise PluginError("booksite/labs: labs need the plugin proofbook")
+        engine.labs[f"docs/{page.file.src_uri}"] = found
+        url = partial(asset_url, page, engine.assets)
+        blocks = {"<!--about-->": about(page, found)}
+        parts = []
+        for number, cell in enumerate(cells):
+            if cell["cell_type"] == "markdown":
+                parts.append(cell["source"])
+            else:
+                parts.append(f"<!--cell-{number}-->")
+                blocks[parts[-1]] = block(cell, url)
+        title, _, text = "\n\n".join(parts).partition("\n")
+        page.markdown = f"{title}\n\n<!--about-->\n\n{text}"
+        with explained(page, config):
+            Page.render(page, config, files)
+        page.content = page.content or ""
+        for place, html in blocks.items():
+            page.content = fill(page.content, place, html, page)
+
+    def _cells(
+        self, page: Page, execute: Callable[..., None], config: MkDocsConfig, files: Files
+    ) -> list[Cell]:
+        """Give the cells with what they showed; run again unless nothing has changed since."""
+        key = dependencies(page, Path(config.config_file_path).parent)
+        name = page.file.src_uri
+        if name not in self.ran or self.ran[name][0] != key:
+            self.ran[name] = key, run(page, partial(execute, config, files))
+        return self.ran[name][1]
+
+
+def as_notebook(script: str) -> str:
+    """Make the file that Jupyter opens; equal scripts give equal files."""
+    notebook = jupytext.reads(script, "py:percent")
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+    notebook.metadata["kernelspec"] = KERNEL
+    return str(jupytext.writes(notebook, "ipynb"))
+
+
+@contextmanager
+def explained(page: Page, config: MkDocsConfig) -> Iterator[None]:
+    """Have the letters of formulas say what they mean, by the book's table of symbols.
+
+    They say no values: what a lab computes stays in its kernel.
+    """
+    name = config.mdx_configs.get("proofbook.maths", {}).get("symbols")
+    if not name:
+        yield
+        return
+    file = Path(config.docs_dir, name)
+    table = read_table(file, name, file.stat().st_mtime_ns)
+    extension = Explained(Explainer(table, page.file.src_uri, {}))
+    config.markdown_extensions.append(extension)
+    try:
+        yield
+    finally:
+        config.markdown_extensions.remove(extension)

@@ -1,0 +1,85 @@
+"""Runs a lab through mkdocs-jupyter, in a kernel that starts alike for everybody."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.pages import Page
+from nbclient.exceptions import CellControlSignal, DeadKernelError
+
+Cell = dict[str, Any]
+"""A cell of a notebook, as its file has it."""
+
+HERE = Path(__file__).with_name("jupyter")
+RULE = "-" * 18  # above and below the cell in nbclient's messages
+
+
+def dependencies(page: Page, root: Path) -> str:
+    """Hash the lab and everything in the project's own packages."""
+    found = hashlib.sha256(page.file.content_string.encode())
+    for path in sorted((root / "src").rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            found.update(str(path).encode() + path.read_bytes())
+    return found.hexdigest()
+
+
+def run(page: Page, execute: Callable[[], None]) -> list[Cell]:
+    """Give the cells of a lab with what they showed.
+
+    Args:
+        page: The page of the lab.
+        execute: Has mkdocs-jupyter run it, and put the notebook where the page's content belongs.
+
+    Raises:
+        PluginError: a cell failed or hung, or the kernel died.
+    """
+    try:
+        with surroundings():
+            execute()
+    except (CellControlSignal, DeadKernelError) as error:
+        raise PluginError(complaint(page, str(error))) from error
+    cells: list[Cell] = json.loads(page.content or "")["cells"]
+    for cell in cells:
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error":  # which a tag can allow
+                parts = RULE, cell["source"], RULE, "", *output["traceback"]
+                raise PluginError(complaint(page, "\n".join(parts)))
+    return cells
+
+
+@contextmanager
+def surroundings() -> Iterator[None]:
+    """Have kernels start alike for everybody, whatever they have set up for themselves."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(HERE / "profile_default", Path(folder) / "profile_default")
+        own = {
+            "IPYTHONDIR": folder,
+            "JUPYTER_CONFIG_DIR": str(HERE),
+            "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+            "PYTHONWARNINGS": "ignore:IProgress not found",  # what would draw such bars
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the kernel warns about frozen modules
+        }
+        with patch.dict(os.environ, own):
+            yield
+
+
+def complaint(page: Page, message: str) -> str:
+    """Say what failed and where: file, line, and the cell with its traceback, without colours."""
+    text = page.file.content_string
+    plain = re.sub(r"\x1b\[[\d;]*m", "", message)
+    source = re.search(rf"^{RULE}\n(.*?)\n{RULE}$", plain, re.DOTALL | re.MULTILINE)
+    within = re.findall(r"Cell In\[\d+\], line (\d+)", plain)
+    line = ""
+    if source and source[1] in text:
+        start = text[: text.index(source[1])].count("\n")
+        line = f":{start + int(within[0] if within else 1)}"
+    return f"docs/{page.file.src_uri}{line}: a cell of this lab fails\n\n{plain}"

@@ -1,0 +1,137 @@
+"""A page's opening, easy to take in: what it gives, what it takes, and what is in it.
+
+The two opening lines become two lines on the page as well. In a chapter, a box with its sections
+follows them where the window has no room for a table of contents beside it.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.treeprocessors import Treeprocessor
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from booksite.no_settings import NoSettings
+from booksite.places import fill
+
+GIVES, TAKES = "You will know:", "You need:"
+BODY = "<body "
+LATE = 4  # after the table of contents is made
+
+
+class OpeningPlugin(BasePlugin[NoSettings]):
+    """Marks openings, and says of a chapter that it is one."""
+
+    def __init__(self) -> None:
+        self.opening = Opening()
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Have openings found where pages are converted."""
+        config.markdown_extensions = [*config.markdown_extensions, self.opening]
+        return config
+
+    def on_page_markdown(
+        self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Tell the extension whether a chapter comes next."""
+        self.opening.turn(is_chapter(page))
+
+    def on_page_content(
+        self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Fail where a chapter has no opening.
+
+        Raises:
+            PluginError: its two lines are not there.
+        """
+        if is_chapter(page) and not self.opening.found:
+            lines = f"*{GIVES}* and, in a line of its own, *{TAKES}*"
+            raise PluginError(f"docs/{page.file.src_uri}: a chapter opens with {lines}")
+
+    def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
+        """Mark a chapter for the style sheet: its sections are numbered, beside it too."""
+        return fill(output, BODY, f'{BODY}class="chapter" ', page) if is_chapter(page) else output
+
+
+def is_chapter(page: Page) -> bool:
+    """Tell a chapter, which names the modules that it teaches, from other pages."""
+    return "modules" in page.meta
+
+
+class Opening(Extension):
+    """Finds the opening of a page.
+
+    Attributes:
+        boxed: whether a box with the page's sections follows.
+        found: whether the page that was converted last has an opening.
+    """
+
+    def __init__(self) -> None:
+        self.turn(False)
+        super().__init__()
+
+    def turn(self, boxed: bool) -> None:
+        """Begin a page."""
+        self.boxed = boxed
+        self.found = False
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
+        """Come when the sections are known."""
+        md.treeprocessors.register(_Finder(md, self), "opening", LATE)
+
+
+class _Finder(Treeprocessor):
+    def __init__(self, md: Markdown, opening: Opening) -> None:
+        super().__init__(md)
+        self.markdown = md
+        self.opening = opening
+
+    def run(self, root: Element) -> None:
+        """Mark the first paragraph that is an opening, and put the box behind it."""
+        for place, block in enumerate(root):
+            if block.tag == "p" and self._broken(block):
+                block.set("class", "opening")
+                self.opening.found = True
+                if self.opening.boxed:
+                    self._insert_box(root, place)
+                return
+
+    def _broken(self, paragraph: Element) -> bool:
+        """Break the line between what a page gives and what it takes; False where it has none."""
+        parts = list(paragraph)
+        if paragraph.text or not parts or not _is_emphasis(parts[0], GIVES):
+            return False
+        for before, part in pairwise(parts):
+            if _is_emphasis(part, TAKES) and (before.tail or "").endswith("\n"):
+                line_break = self.markdown.htmlStash.store("<br>")
+                before.tail = f"{(before.tail or '')[:-1]}{line_break}\n"
+                return True
+        return False
+
+    def _insert_box(self, root: Element, place: int) -> None:
+        box = Element("p")
+        box.text = self.markdown.htmlStash.store(contents(getattr(self.markdown, "toc_tokens", [])))
+        box.tail, root[place].tail = root[place].tail, None
+        root.insert(place + 1, box)
+
+
+def _is_emphasis(element: Element, text: str) -> bool:
+    return element.tag == "em" and element.text == text
+
+
+def contents(tokens: list[dict[str, Any]]) -> str:
+    """Make a box with the sections of a page, from its table of contents."""
+
+    def sections() -> Iterator[dict[str, Any]]:
+        for top in tokens:
+            yield from top["children"]
+
+    items = "".join(f'<li><a href="#{one["id"]}">{one["name"]}</a></li>' for one in sections())
+    return f'<details class="contents"><summary>In this chapter</summary><ol>{items}</ol></details>'

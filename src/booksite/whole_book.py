@@ -1,0 +1,91 @@
+"""The book on one page, to read through, to search, and to print: made of the pages as they are.
+
+A page whose front matter says `whole_book` gets all others of the navigation, in its order, in
+place of its `<div data-whole-book></div>`; those under `without` are left out.
+
+mkdocs-print-site-plugin (2.9) was found wanting: of the ids it makes only those of headings, list
+items and forms a page's own, so that signs, formulas and drawings would meet those of other pages;
+and it takes a page before its pictures have been put in their places.
+"""
+
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+from booksite.book_part import as_part
+from booksite.no_settings import NoSettings
+from booksite.page_text import is_markdown, read_page
+from booksite.parts import part_of
+from booksite.places import fill
+
+PLACE = "<div data-whole-book></div>"
+
+
+class WholeBookPlugin(BasePlugin[NoSettings]):
+    """Makes the page, the last one of the site to be rendered."""
+
+    def __init__(self) -> None:
+        self.pages: list[Page] = []
+        self.as_part = lru_cache(256)(as_part)  # under `mkdocs serve`, most stay as they are
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin over rebuilds."""
+
+    @event_priority(-300)  # when all files are there
+    def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
+        """Put the page behind all others, which it is made of."""
+        for file in list(files.documentation_pages()):
+            if is_markdown(file) and "whole_book" in read_page(file.content_string).meta:
+                files.remove(file)
+                files.append(file)
+        return files
+
+    def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
+        """Learn the order of the pages."""
+        self.pages = nav.pages
+
+    @event_priority(-300)  # when all else has changed the text of a page
+    def on_page_context(
+        self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Put all pages into the one page."""
+        if "whole_book" not in page.meta:
+            return
+        without = tuple(page.meta["whole_book"]["without"])
+        pages = [
+            one
+            for one in self.pages
+            if one is not page and not one.file.src_uri.startswith(without)
+        ]
+        chapters = "".join(self._chapter(one, pages, page) for one in pages)
+        book = f'<div class="whole-book no-copy">{contents(pages)}{chapters}</div>'
+        page.content = fill(page.content or "", PLACE, book, page)
+
+    def _chapter(self, page: Page, pages: list[Page], whole: Page) -> str:
+        """Make a page a part of the one page."""
+        names = tuple((other.url, name_of(other)) for other in pages)
+        article = self.as_part(page.content or "", page.url, names, whole.url)
+        part = escape(part_of(page))
+        return f'<section id="{name_of(page)}" data-part="{part}">{article}</section>'
+
+
+def name_of(page: Page) -> str:
+    """Say what a page is called within the one page, and what its ids begin with."""
+    return page.file.src_uri.rpartition(".")[0].replace("/", "-")
+
+
+def contents(pages: list[Page]) -> str:
+    """List the pages, part by part."""
+    lines, last = [], ""
+    for page in pages:
+        if part_of(page) != last:
+            last = part_of(page)
+            lines.append(f'<li class="part">{escape(last)}</li>')
+        lines.append(f'<li><a href="#{name_of(page)}">{escape(str(page.title))}</a></li>')
+    return f'<nav aria-label="Contents of the book"><ul>{"".join(lines)}</ul></nav>'

@@ -1,0 +1,14 @@
+"""An example of a docstring becomes a program that runs alone."""
+
+from booksite.api.example import program
+
+
+def test_the_program_of_an_example_imports_what_it_reads_and_no_more():
+    known = {"load": "glassformer.pretrained.load", "tape": "glassformer.probe.tape"}
+    doctest = ">>> model = load(torch.tensor(1))\n>>> model\n'a model'"
+    assert program(doctest, known) == (
+        "import torch\n"
+        "from glassformer.pretrained import load\n"
+        "model = load(torch.tensor(1))\n"
+        "model\n"
+    )
