@@ -5,7 +5,8 @@ import pytest
 from transformers import BertConfig, T5Config
 
 from glassformer import default_checkpoint
-from glassformer.config import HF_FIELDS, TransformerConfig
+from glassformer.config import TransformerConfig
+from glassformer.families import FAMILIES
 
 
 def test_default_is_bert_base():
@@ -68,11 +69,11 @@ def test_a_config_file_gives_what_the_live_config_gives():
 
 
 def test_every_field_of_bert_is_accounted_for_once():
-    bert = HF_FIELDS["bert"]
-    lists = [set(bert.honoured), set(bert.refused_unless), set(bert.harmless)]
+    bert = FAMILIES["bert"]
+    lists = [set(bert.honored), set(bert.refused_unless), set(bert.harmless)]
     assert set(BertConfig().to_dict()) <= set.union(*lists)
     assert sum(map(len, lists)) == len(set.union(*lists))
-    assert set(bert.honoured.values()) <= {field.name for field in fields(TransformerConfig)}
+    assert set(bert.honored.values()) <= {field.name for field in fields(TransformerConfig)}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_every_field_of_bert_is_accounted_for_once():
     ],
 )
 def test_refuses_a_field_that_it_would_have_to_ignore(field, value, only):
-    with pytest.raises(ValueError, match=rf"{field} \(.*\) is not honoured .* builds {only} only"):
+    with pytest.raises(ValueError, match=rf"{field} \(.*\) is not honored .* builds {only} only"):
         TransformerConfig.from_hf({"model_type": "bert", field: value})
 
 

@@ -12,8 +12,7 @@ from glassformer import (
     load,
     record,
 )
-from glassformer.config import HF_FIELDS
-from glassformer.pretrained import ARCHITECTURES
+from glassformer.families import ARCHITECTURES, FAMILIES
 
 BATCH, SEQ, VOCAB = 5, 11, 101
 MAKES = {DistilBertModel: TransformerEncoder, DistilBertForMaskedLM: TransformerForMaskedLM}
@@ -94,8 +93,8 @@ def test_defaults_are_those_of_transformers():
 
 
 def test_every_field_is_accounted_for_once():
-    known = HF_FIELDS["distilbert"]
-    lists = [set(known.honoured), set(known.refused_unless), set(known.harmless)]
+    known = FAMILIES["distilbert"]
+    lists = [set(known.honored), set(known.refused_unless), set(known.harmless)]
     assert set(DistilBertConfig().to_dict()) <= set.union(*lists)
     assert sum(map(len, lists)) == len(set.union(*lists))
 

@@ -3,9 +3,8 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Model
 
 from glassformer import TransformerConfig, TransformerForCausalLM, from_hf, generate, load
-from glassformer.config import HF_FIELDS
 from glassformer.decoder import TransformerDecoder
-from glassformer.pretrained import ARCHITECTURES
+from glassformer.families import ARCHITECTURES, FAMILIES
 
 BATCH, SEQ, VOCAB, POSITIONS, D_MODEL, LAYERS, HEADS, NEW = 3, 11, 101, 43, 35, 2, 5, 17
 CLOSE = {"rtol": 0.0, "atol": 2e-5}
@@ -96,8 +95,8 @@ def test_every_name_in_the_table_is_a_module_on_both_sides(make):
 
 
 def test_every_field_is_accounted_for_once():
-    known = HF_FIELDS["gpt2"]
-    lists = [set(known.honoured), set(known.refused_unless), set(known.harmless)]
+    known = FAMILIES["gpt2"]
+    lists = [set(known.honored), set(known.refused_unless), set(known.harmless)]
     assert set(GPT2Config().to_dict()) <= set.union(*lists)
     assert sum(map(len, lists)) == len(set.union(*lists))
 
@@ -131,5 +130,5 @@ def test_a_causal_model_has_no_memory():
     ],
 )
 def test_what_is_not_built_is_refused(name, value):
-    with pytest.raises(ValueError, match=rf"{name} \({value}\) is not honoured for gpt2"):
+    with pytest.raises(ValueError, match=rf"{name} \({value}\) is not honored for gpt2"):
         TransformerConfig.from_hf(config(**{name: value}))

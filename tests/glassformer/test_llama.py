@@ -20,8 +20,7 @@ from glassformer import (
     load,
     record,
 )
-from glassformer.config import HF_FIELDS
-from glassformer.pretrained import ARCHITECTURES
+from glassformer.families import ARCHITECTURES, FAMILIES
 
 BATCH, SEQ, VOCAB, D_MODEL, D_FF, LAYERS, HEADS = 5, 11, 101, 84, 37, 3, 6
 HEAD_DIM, POSITIONS, NEW = D_MODEL // HEADS, 61, 17
@@ -317,8 +316,8 @@ def test_fields_are_taken_over_by_their_names_here():
 
 
 def test_every_field_is_accounted_for_once():
-    known = HF_FIELDS["llama"]
-    lists = [set(known.honoured), set(known.refused_unless), set(known.harmless), set(known.nested)]
+    known = FAMILIES["llama"]
+    lists = [set(known.honored), set(known.refused_unless), set(known.harmless), set(known.nested)]
     assert set(LlamaConfig().to_dict()) <= set.union(*lists)
     assert sum(map(len, lists)) == len(set.union(*lists))
 
@@ -344,12 +343,12 @@ def test_the_base_of_the_frequencies_is_found_wherever_it_stands(given):
     [
         (
             {"rope_parameters": {"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0}},
-            r"rope_type \('linear'\) is not honoured for llama: glassformer builds 'default' only",
+            r"rope_type \('linear'\) is not honored for llama: glassformer builds 'default' only",
         ),
-        ({"rope_scaling": {"type": "dynamic", "factor": 2.0}}, r"type \('dynamic'\) is not honour"),
+        ({"rope_scaling": {"type": "dynamic", "factor": 2.0}}, r"type \('dynamic'\) is not honor"),
         (
             {"rope_parameters": {"rope_theta": 1e4, "partial_rotary_factor": 0.5}},
-            r"partial_rotary_factor \(0.5\) is not honoured for llama",
+            r"partial_rotary_factor \(0.5\) is not honored for llama",
         ),
         (
             {"rope_parameters": {"rope_theta": 1e4, "factor": 2.0}},
@@ -359,7 +358,7 @@ def test_the_base_of_the_frequencies_is_found_wherever_it_stands(given):
             {"rope_theta": 1e4} | rope(500.0),
             r"rope_theta \(10000.0\) and that in rope_parameters \(500.0\) must be equal",
         ),
-        ({"sliding_window": 4096}, r"sliding_window \(4096\) is not honoured for llama"),
+        ({"sliding_window": 4096}, r"sliding_window \(4096\) is not honored for llama"),
         ({"layer_types": ["full_attention"]}, r"layer_types \(.*\) is not a field of llama"),
         ({"attention_bias": True, "mlp_bias": False}, r"mlp_bias \(False\) and attention_bias"),
         ({"hidden_act": "mish"}, r"hidden_act \('mish'\) must be one of gelu,"),
@@ -374,7 +373,7 @@ def test_what_is_not_built_is_refused(changes, message):
 
 def test_a_scaled_live_model_is_refused():
     theirs = llama(rope_parameters={"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0})
-    with pytest.raises(ValueError, match=r"rope_type \('linear'\) is not honoured for llama"):
+    with pytest.raises(ValueError, match=r"rope_type \('linear'\) is not honored for llama"):
         from_hf(theirs)
 
 

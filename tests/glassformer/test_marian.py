@@ -215,7 +215,7 @@ def test_an_old_release_loads(tmp_path):
     [("normalize_before", True), ("encoder_layerdrop", 0.5), ("activation_dropout", 0.25)],
 )
 def test_what_is_not_built_is_refused(field, value):
-    with pytest.raises(ValueError, match=rf"{field} \({value}\) is not honoured for marian"):
+    with pytest.raises(ValueError, match=rf"{field} \({value}\) is not honored for marian"):
         TransformerConfig.from_hf({**OPUS, field: value})
 
 

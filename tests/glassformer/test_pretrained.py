@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from glassformer import CheckpointError, TransformerEncoder, from_hf, load, record
-from glassformer.pretrained import ARCHITECTURES
+from glassformer.families import ARCHITECTURES
 
 BERT_HEADS = (BertForSequenceClassification, BertForMaskedLM, BertForNextSentencePrediction)
 
@@ -262,7 +262,7 @@ def test_a_config_field_that_is_not_honoured_is_refused(saved):
     _, directory = saved
     path = directory / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"is_decoder": True}))
-    with pytest.raises(ValueError, match=r"is_decoder \(True\) is not honoured for bert"):
+    with pytest.raises(ValueError, match=r"is_decoder \(True\) is not honored for bert"):
         load(directory)
 
 

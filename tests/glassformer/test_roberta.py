@@ -18,8 +18,7 @@ from glassformer import (
     load,
     record,
 )
-from glassformer.config import HF_FIELDS
-from glassformer.pretrained import ARCHITECTURES
+from glassformer.families import ARCHITECTURES, FAMILIES
 
 BATCH, SEQ, VOCAB, PADDING = 5, 11, 101, 1
 MAKES = {
@@ -138,8 +137,8 @@ def test_defaults_are_those_of_transformers():
 
 
 def test_every_field_is_accounted_for_once():
-    known = HF_FIELDS["roberta"]
-    lists = [set(known.honoured), set(known.refused_unless), set(known.harmless)]
+    known = FAMILIES["roberta"]
+    lists = [set(known.honored), set(known.refused_unless), set(known.harmless)]
     assert set(RobertaConfig().to_dict()) <= set.union(*lists)
     assert sum(map(len, lists)) == len(set.union(*lists))
 
@@ -147,8 +146,8 @@ def test_every_field_is_accounted_for_once():
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("is_decoder", True, r"is_decoder \(True\) is not honoured for roberta"),
-        ("hidden_act", "relu", r"hidden_act \('relu'\) is not honoured .* builds 'gelu' only"),
+        ("is_decoder", True, r"is_decoder \(True\) is not honored for roberta"),
+        ("hidden_act", "relu", r"hidden_act \('relu'\) is not honored .* builds 'gelu' only"),
         ("pad_token_id", None, r"pad_token_id \(None\) must be a token"),
     ],
 )
