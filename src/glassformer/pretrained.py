@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,8 @@ from torch.overrides import TorchFunctionMode
 from glassformer.checkpoints import SHARDS, WEIGHTS, CheckpointError, find_checkpoint
 from glassformer.config import TransformerConfig
 from glassformer.families import ARCHITECTURES, Architecture
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 @runtime_checkable
@@ -60,12 +62,31 @@ def load(name_or_path: str | Path) -> nn.Module:
     >>> encoder.config.num_layers
     6
     """
+    return load_as(nn.Module, name_or_path)
+
+
+def load_as(kind: type[Model], name_or_path: str | Path) -> Model:
+    """Load a checkpoint that holds a model of this class, as `load` does.
+
+    Raises:
+        CheckpointError: there is no such checkpoint, it cannot be used, or it holds a model of
+            another class; it says what to do.
+        ValueError: a field of the config is not built here.
+    """
     directory = find_checkpoint(name_or_path)
     hf_config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     names = hf_config.get("architectures") or ["none given"]
     architecture = _architecture(names[0], f"architectures in {directory / 'config.json'}")
+    build = architecture.build
+    if not issubclass(build, kind):
+        raise CheckpointError(
+            f"{directory} holds a {names[0]}, which is a {build.__name__} here and no "
+            f"{kind.__name__}: call {build.__name__}.from_pretrained, or load"
+        )
     config = TransformerConfig.from_hf(hf_config)
-    return _fill(architecture, config, _read(directory), str(directory))
+    model = _fill(architecture, config, _read(directory), str(directory))
+    assert isinstance(model, kind)
+    return model
 
 
 def _architecture(name: str, where: str) -> Architecture:

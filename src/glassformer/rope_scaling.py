@@ -176,8 +176,8 @@ class YarnScaling(RopeScaling):
         """Mix, for each pair, its frequency and the one that is divided by `factor`."""
         pair = torch.arange(0, head_dim, 2, dtype=torch.float32)  # 2c
         wavelength = theta ** (pair / head_dim)  # in positions, for an angle of one
-        first = max(self._pair_with(self.beta_fast, head_dim, theta, math.floor), 0)
-        last = min(self._pair_with(self.beta_slow, head_dim, theta, math.ceil), head_dim - 1)
+        first = max(self._pair_with(self.beta_fast, head_dim, theta, math.floor), 0.0)
+        last = min(self._pair_with(self.beta_slow, head_dim, theta, math.ceil), head_dim - 1.0)
         if first == last:
             last += 0.001  # no division by zero
         ramp = (torch.arange(head_dim // 2, dtype=torch.float32) - first) / (last - first)
@@ -193,7 +193,7 @@ class YarnScaling(RopeScaling):
         """The number of the pair, a fraction too, that turns so often in a text of training."""
         wavelength = self.original_max_positions / (turns * 2 * math.pi)
         found = head_dim * math.log(wavelength) / (2 * math.log(theta))
-        return rounded(found) if self.truncate else found
+        return float(rounded(found)) if self.truncate else found
 
 
 SCALINGS: Mapping[str, type[RopeScaling]] = MappingProxyType(

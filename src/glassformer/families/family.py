@@ -6,8 +6,6 @@ from typing import Any
 
 from torch import nn
 
-from glassformer.config import TransformerConfig
-
 Fields = dict[str, Any]
 """Fields of a configuration of transformers, by name."""
 
@@ -25,7 +23,7 @@ class Architecture:
     Weights that are tied here, one parameter under two names, need no more than their names.
     """
 
-    build: Callable[[TransformerConfig], nn.Module]
+    build: type[nn.Module]
     names: Names
     transposed: frozenset[str] = frozenset()  # modules there whose weight is (inputs, outputs)
     rows: Mapping[str, str] = field(default_factory=dict)  # weights (1, n) there: (n,) here

@@ -10,7 +10,7 @@ from glassformer.decoder import TransformerDecoder
 from glassformer.families.family import Architecture, Family, Fields, nested
 from glassformer.families.fields import GENERATION, HARMLESS, ONE_STACK, WHOLE_PAST
 from glassformer.heads import TransformerForCausalLM
-from glassformer.rope_scaling import SCALINGS, RopeScaling
+from glassformer.rope_scaling import SCALINGS, DynamicScaling, LinearScaling, RopeScaling
 
 # Llama's own defaults, and what is so in every Llama.
 BASE = MappingProxyType(
@@ -82,7 +82,12 @@ def settle(fields: Fields) -> Fields:
     settled = {
         name: value for name, value in fields.items() if name not in (*ROPE_HOLDERS, *ROPE_FIELDS)
     }
-    settled["rope_scaling"] = None if kind == "default" else _scaling(kind, rope, fields)
+    longest = fields.get("max_position_embeddings", BASE["max_positions"])
+    scaling = None if kind == "default" else _scaling(kind, rope, longest)
+    settled["rope_scaling"] = scaling
+    if isinstance(scaling, LinearScaling | DynamicScaling):
+        # Of texts in training; transformers, which sets no limit, reads it for nothing else.
+        settled["max_position_embeddings"] = int(scaling.factor * longest)
     for name, (value, place) in rope.items():
         if name in ("rope_theta", "partial_rotary_factor"):
             settled[name] = value
@@ -104,9 +109,8 @@ def _rope_fields(fields: Fields) -> dict[str, tuple[Any, str]]:
     return found
 
 
-def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], fields: Fields) -> RopeScaling:
+def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], longest: int) -> RopeScaling:
     """Return the scaling of this kind, with transformers' defaults for what is not given."""
-    longest = fields.get("max_position_embeddings", BASE["max_positions"])
     given = {name: value for name, (value, _) in rope.items() if value is not None}
     given = {"original_max_position_embeddings": longest, **given}
     given["max_position_embeddings"] = longest
@@ -117,7 +121,15 @@ def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], fields: Fields) -> 
     missing = [there for there, here in read.items() if here in required and there not in given]
     if missing:
         raise ValueError(f"rope_type ({kind!r}) needs {', '.join(missing)}: the config has none")
-    return SCALINGS[kind](**{here: given[there] for there, here in read.items() if there in given})
+    return SCALINGS[kind](
+        **{here: _number(here, given[there]) for there, here in read.items() if there in given}
+    )
+
+
+def _number(here: str, value: Any) -> Any:
+    """Write 8 as 8.0, unless it counts positions."""
+    counts = here == "original_max_positions" or isinstance(value, bool)
+    return value if counts else float(value)
 
 
 LLAMA = Family(

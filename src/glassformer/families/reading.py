@@ -29,8 +29,8 @@ def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str
         _refuse(family, {name: defaults[name] for name in ignored & defaults.keys()}, fields)
     if ignored:
         warnings.warn(
-            f"these fields of the config change nothing in a {family.model_type} of transformers, "
-            f"and nothing here: {', '.join(sorted(ignored))}",
+            f"ignored: the {family.model_type} configuration of transformers has no field "
+            f"{', '.join(sorted(ignored))}",
             stacklevel=4,  # where TransformerConfig.from_hf is called
         )
     return _stacks(family, fields)
