@@ -205,7 +205,7 @@ def test_llama3_scaling_by_hand():
 
 
 def test_yarn_scaling_by_hand():
-    """Of four pairs the first stays, the last is slowed; two thirds and one third of the others stay."""
+    """Of four pairs the first stays, the last is slowed, and the others by a third and by two."""
     scaling = YarnScaling(
         factor=2.0, original_max_positions=1000, beta_fast=100.0, beta_slow=0.2, truncate=True
     )
