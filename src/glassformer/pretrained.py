@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -62,7 +62,7 @@ def load(name_or_path: str | Path) -> nn.Module:
     >>> encoder.config.num_layers
     6
     """
-    return load_as(nn.Module, name_or_path)
+    return _load(nn.Module, name_or_path)
 
 
 def load_as(kind: type[Model], name_or_path: str | Path) -> Model:
@@ -73,12 +73,18 @@ def load_as(kind: type[Model], name_or_path: str | Path) -> Model:
             another class; it says what to do.
         ValueError: a field of the config is not built here.
     """
+    return _load(kind, name_or_path)
+
+
+def _load(kind: type[Model], name_or_path: str | Path) -> Model:
     directory = find_checkpoint(name_or_path)
     hf_config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     names = hf_config.get("architectures") or ["none given"]
     architecture = _architecture(names[0], f"architectures in {directory / 'config.json'}")
     build = architecture.build
-    if not issubclass(build, kind):
+    if issubclass(kind, build):
+        architecture = replace(architecture, build=kind)  # it may be a class of the reader's own
+    elif not issubclass(build, kind):
         raise CheckpointError(
             f"{directory} holds a {names[0]}, which is a {build.__name__} here and no "
             f"{kind.__name__}: call {build.__name__}.from_pretrained, or load"
@@ -125,10 +131,15 @@ def _fill(
     """Build the model and give it these weights, each in its place and shape."""
     with _WithoutInitialisation():
         model = architecture.build(config)
-    given = {_modern(name): weight for name, weight in hf_weights.items()}
     places = _places(model, architecture, config.pad_token_id)
     known = {there for place in places.values() for there in place.names}
     unused = {_pattern(name)[0] for name in architecture.unused}
+    given = {_modern(name): weight for name, weight in hf_weights.items()}
+    if architecture.body and not any(name.startswith(architecture.body) for name in given):
+        given = {
+            name if name in known else f"{architecture.body}.{name}": weight
+            for name, weight in given.items()
+        }
     problems = [
         f"unexpected: {name}" for name in given.keys() - known if _pattern(name)[0] not in unused
     ]

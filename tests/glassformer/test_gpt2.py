@@ -1,9 +1,17 @@
 import pytest
 import torch
+from safetensors.torch import save_file
 from small_models import CLOSE, SIZES, VOCAB, small_config, small_model
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Model
 
-from glassformer import TransformerConfig, TransformerForCausalLM, from_hf, generate, load
+from glassformer import (
+    CheckpointError,
+    TransformerConfig,
+    TransformerForCausalLM,
+    from_hf,
+    generate,
+    load,
+)
 from glassformer.decoder import TransformerDecoder
 
 BATCH, SEQ, D_MODEL, NEW = 3, 11, 35, 17
@@ -76,6 +84,19 @@ def test_load_equals_from_hf(ids, tmp_path, make, size):
     assert (len(list(tmp_path.glob("*.safetensors"))) > 2) is (size == "20KB")
     with torch.no_grad():
         assert load(tmp_path)(ids).equal(from_hf(theirs)(ids))
+
+
+def test_a_file_of_the_body_alone_serves_the_language_model(ids, tmp_path):
+    theirs = small_model(GPT2LMHeadModel)
+    theirs.save_pretrained(tmp_path)
+    weights = dict(theirs.transformer.state_dict())  # as OpenAI's own files have them
+    weights["h.0.attn.bias"] = torch.ones(1, 1, 43, 43)  # the causal mask, which they hold too
+    save_file(weights, tmp_path / "model.safetensors")
+    with torch.no_grad():
+        assert load(tmp_path)(ids).equal(from_hf(theirs)(ids))
+    save_file({**weights, "wxe.weight": weights["wpe.weight"]}, tmp_path / "model.safetensors")
+    with pytest.raises(CheckpointError, match=r"unexpected: transformer\.wxe\.weight"):
+        load(tmp_path)
 
 
 def test_defaults_are_those_of_transformers():

@@ -31,6 +31,8 @@ class Architecture:
     past_padding: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their first names
     unused: frozenset[str] = frozenset()  # weights there that have no part in the output
+    # What the names of the body's weights begin with, which a file may leave out.
+    body: str = ""
 
 
 def as_they_are(fields: Fields) -> Fields:

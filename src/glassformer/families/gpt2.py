@@ -89,6 +89,7 @@ GPT2 = Family(
             names={**nested("transformer", "decoder", NAMES), "lm_head": "lm_head"},
             transposed=frozenset(f"transformer.{name}" for name in TRANSPOSED),
             unused=frozenset(f"transformer.{name}" for name in UNUSED),
+            body="transformer",  # OpenAI's own files are those of the body alone
         ),
     },
 )
