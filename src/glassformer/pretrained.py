@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -82,9 +82,7 @@ def _load(kind: type[Model], name_or_path: str | Path) -> Model:
     names = hf_config.get("architectures") or ["none given"]
     architecture = _architecture(names[0], f"architectures in {directory / 'config.json'}")
     build = architecture.build
-    if issubclass(kind, build):
-        architecture = replace(architecture, build=kind)  # it may be a class of the reader's own
-    elif not issubclass(build, kind):
+    if not issubclass(build, kind):
         raise CheckpointError(
             f"{directory} holds a {names[0]}, which is a {build.__name__} here and no "
             f"{kind.__name__}: call {build.__name__}.from_pretrained, or load"

@@ -12,7 +12,7 @@ BUILDS = sorted({built.build for built in ARCHITECTURES.values()}, key=lambda on
 
 
 def test_every_model_that_is_built_has_the_method():
-    assert len(BUILDS) == 7
+    assert len(BUILDS) == 9
     assert all(callable(build.from_pretrained) for build in BUILDS)
 
 
@@ -26,7 +26,7 @@ def test_a_model_loads_its_own_kind_and_no_other(name, tmp_path):
     assert ours.config == same.config
     for key, weight in same.state_dict().items():
         assert torch.equal(ours.state_dict()[key], weight)
-    for other in set(BUILDS) - {kind}:
+    for other in [one for one in BUILDS if not issubclass(kind, one)]:
         message = rf"holds a {name}, which is a {kind.__name__} here and no {other.__name__}: call"
         with pytest.raises(CheckpointError, match=message):
             other.from_pretrained(tmp_path)
@@ -39,12 +39,10 @@ def test_another_kind_is_refused_before_its_weights_are_read(tmp_path):
         TransformerDecoder.from_pretrained(tmp_path)
 
 
-def test_a_class_made_of_ours_is_loaded_as_itself(tmp_path):
+def test_a_class_made_of_ours_is_another_one(tmp_path):
     class Own(TransformerEncoder):
         pass
 
     small_model(transformers.BertModel).save_pretrained(tmp_path)
-    ours = Own.from_pretrained(tmp_path)
-    assert type(ours) is Own
-    table = load(tmp_path).embeddings.tokens.weight
-    assert torch.equal(ours.embeddings.tokens.weight, table)
+    with pytest.raises(CheckpointError, match="a TransformerEncoder here and no Own: call"):
+        Own.from_pretrained(tmp_path)

@@ -4,7 +4,7 @@ To add one, write its file, which ends in a `Family`, and name it in `FAMILIES`.
 """
 
 from glassformer.families.bert import BERT
-from glassformer.families.distilbert import DISTILBERT
+from glassformer.families.distilbert import DISTILBERT, DistilBertClassifier, ReluPooler
 from glassformer.families.family import Architecture, Family, nested
 from glassformer.families.fields import HF_ACTIVATIONS
 from glassformer.families.gpt2 import GPT2
@@ -25,7 +25,9 @@ __all__ = [
     "MARIAN",
     "ROBERTA",
     "Architecture",
+    "DistilBertClassifier",
     "Family",
+    "ReluPooler",
     "choices",
     "nested",
     "read_choices",

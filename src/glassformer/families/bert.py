@@ -12,6 +12,7 @@ from glassformer.heads import (
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
 )
+from glassformer.token_classification import TransformerForTokenClassification
 
 # What the fields of BERT, and of models built like it, are called here.
 HONORED = MappingProxyType(
@@ -102,6 +103,17 @@ BERT = Family(
                     "bert.pooler.dense.bias",
                     "cls.seq_relationship.weight",
                     "cls.seq_relationship.bias",
+                }
+            ),
+        ),
+        "BertForTokenClassification": Architecture(
+            build=TransformerForTokenClassification,
+            names={**UNDER_A_HEAD, "classifier": "classifier"},
+            unused=frozenset(
+                {
+                    "bert.embeddings.position_ids",
+                    "bert.pooler.dense.weight",
+                    "bert.pooler.dense.bias",
                 }
             ),
         ),

@@ -7,6 +7,7 @@ from glassformer.families import bert
 from glassformer.families.family import Architecture, Family, Fields, nested
 from glassformer.families.fields import HARMLESS
 from glassformer.heads import TransformerForMaskedLM, TransformerForSequenceClassification
+from glassformer.token_classification import TransformerForTokenClassification
 
 # RoBERTa's own defaults, and what is so in every RoBERTa.
 BASE = MappingProxyType({"vocab_size": 50265, "pad_token_id": 1, "skip_padding": True})
@@ -59,6 +60,18 @@ ROBERTA = Family(
             },
             past_padding=frozenset({f"roberta.{POSITIONS}"}),
             unused=frozenset({"roberta.embeddings.position_ids"}),
+        ),
+        "RobertaForTokenClassification": Architecture(
+            build=TransformerForTokenClassification,
+            names={**UNDER_A_HEAD, "classifier": "classifier"},
+            past_padding=frozenset({f"roberta.{POSITIONS}"}),
+            unused=frozenset(
+                {
+                    "roberta.embeddings.position_ids",
+                    "roberta.pooler.dense.weight",
+                    "roberta.pooler.dense.bias",
+                }
+            ),
         ),
         "RobertaForMaskedLM": Architecture(
             build=TransformerForMaskedLM,
