@@ -353,6 +353,7 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         {
             **{**MARIAN, "_name_or_path": "marianmt/en-tr", "activation_function": "relu"},
             **{"d_model": 1024, "decoder_vocab_size": 57060, "vocab_size": 57060},
+            **{"pad_token_id": 57059, "decoder_start_token_id": 57059},
             **{"share_encoder_decoder_embeddings": True, "torch_dtype": "float16"},
         },
         set(),

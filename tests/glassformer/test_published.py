@@ -57,7 +57,7 @@ def test_a_model_of_it_equals_transformers(name, tmp_path):
             output = ours(ids, target, real.long())
             expected = theirs(input_ids=ids, **given, decoder_input_ids=target).logits
         else:
-            ids = ids.masked_fill(~real, config.get("pad_token_id") or 0)
+            ids = ids.masked_fill(~real, max(config.get("pad_token_id") or 0, 0))
             output, expected = ours(ids, real.long()), answer(theirs, input_ids=ids, **given)
     if output.shape[:2] == real.shape:
         output, expected = output[real], expected[real]

@@ -80,6 +80,10 @@ def _count(name: str, value: Any) -> int:
     return value if isinstance(value, int) else len(value)
 
 
+def _float(name: str, value: float | int) -> float:
+    return float(value)
+
+
 def _token(name: str, value: int | None) -> int | None:
     """Some configs write −1 where there is no such token."""
     return None if value is None or value < 0 else value
@@ -87,5 +91,10 @@ def _token(name: str, value: int | None) -> int | None:
 
 # Fields here whose value is written in another way there.
 CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
-    {"activation": _activation, "num_labels": _count, "pad_token_id": _token}
+    {
+        "activation": _activation,
+        "num_labels": _count,
+        "pad_token_id": _token,
+        "rope_theta": _float,
+    }
 )
