@@ -34,7 +34,7 @@ LEGACY = MappingProxyType({"gamma": "weight", "beta": "bias"})
 
 
 def from_hf(hf_model: HFModel) -> nn.Module:
-    """Our equal of a model of transformers, in eval mode, with a copy of its weights.
+    """Build our equal of a model of transformers, in eval mode, with a copy of its weights.
 
     Raises:
         CheckpointError: the class is not built here, or the weights are not those of the config.
@@ -51,7 +51,7 @@ def from_hf(hf_model: HFModel) -> nn.Module:
 
 
 def load(name_or_path: str | Path) -> nn.Module:
-    """Our equal of a checkpoint, in eval mode, from its `config.json` and safetensors alone.
+    """Load our equal of a checkpoint, in eval mode, from `config.json` and safetensors alone.
 
     Raises:
         CheckpointError: there is no such checkpoint, or it cannot be used; it says what to do.
@@ -155,6 +155,9 @@ def _fill(
         first, *others = pieces.values()
         if config.tie_embeddings and not all(torch.equal(first, other) for other in others):
             problems.append(f"not equal, though they are one weight: {', '.join(pieces)}")
+        if not first.is_floating_point():
+            problems.append(f"quantized: {next(iter(pieces))} ({first.dtype})")
+            continue
         problems += [
             f"of another shape: {there} {tuple(piece.shape)}, by the config {tuple(wanted.shape)}"
             for there, piece in pieces.items()

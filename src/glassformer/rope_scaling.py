@@ -35,7 +35,7 @@ class RopeScaling:
         return 1.0
 
     def frequencies(self, head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-        """How far each pair turns from one position to the next.
+        """Return how far each pair turns from one position to the next.
 
         In float32 and in the order of transformers, since a position multiplies every rounding
         error.
@@ -190,7 +190,7 @@ class YarnScaling(RopeScaling):
     def _pair_with(
         self, turns: float, head_dim: int, theta: float, rounded: Callable[[float], int]
     ) -> float:
-        """The number of the pair, a fraction too, that turns so often in a text of training."""
+        """Return the number of the pair, or a fraction, that turns so often in training."""
         wavelength = self.original_max_positions / (turns * 2 * math.pi)
         found = head_dim * math.log(wavelength) / (2 * math.log(theta))
         return float(rounded(found)) if self.truncate else found
@@ -236,7 +236,7 @@ class ScaledRotaryPositions(RotaryPositions):
         return heads * cos.to(heads.dtype) + self._partners(heads) * sin.to(heads.dtype)
 
     def extra_repr(self) -> str:
-        """The width of a head, how it is turned, and how that is scaled."""
+        """Say the width of a head, how it is turned, and how that is scaled."""
         return f"{super().extra_repr()}, scaling={self.scaling}"
 
     def _pair_frequencies(self) -> Float[Tensor, " pairs"]:
@@ -272,6 +272,12 @@ class DynamicRotaryPositions(ScaledRotaryPositions):
         super().__init__(head_dim, scaling, theta=theta, interleaved=interleaved)
         longest = torch.tensor(scaling.original_max_positions)
         self.register_buffer("longest", longest, persistent=False)
+
+    def _apply(self, fn, recurse=True):
+        """Move everything, and forget what was read: memory may have been made without values."""
+        super()._apply(fn, recurse)
+        self.longest.fill_(self.scaling.original_max_positions)
+        return self
 
     @torch.no_grad()
     def _frequencies_for(self, position_ids: Int[Tensor, "*batch seq"]) -> Tensor:

@@ -36,7 +36,7 @@ SHRUNK["roberta"] = SHRUNK["bert"]
 
 
 def shrunk(config: dict[str, Any]) -> dict[str, Any]:
-    """The same fields, with small numbers where they are sizes."""
+    """Return the same fields, with small numbers where they are sizes."""
     sizes = {k: v for k, v in SHRUNK[config["model_type"]].items() if k in config}
     if "num_key_value_heads" in config:
         shared = config["num_key_value_heads"] < config["num_attention_heads"]
@@ -138,7 +138,7 @@ MARIAN: dict[str, Any] = {
 
 
 def labels(*names: str) -> dict[str, Any]:
-    """The two fields that name what a classifier chooses from."""
+    """Return the two fields that name what a classifier chooses from."""
     by_number = {str(number): name for number, name in enumerate(names)}
     return {"id2label": by_number, "label2id": {name: int(n) for n, name in by_number.items()}}
 

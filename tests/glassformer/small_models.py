@@ -37,17 +37,17 @@ SIZES: dict[str, dict[str, Any]] = {
 
 
 def small_config(make, **changes):
-    """The configuration of a class of transformers, in small."""
+    """Make the configuration of a class of transformers, in small."""
     return make.config_class(**SIZES[make.config_class.model_type] | changes)
 
 
 def small_model(make, *, std=0.3, **changes):
-    """A random model of a class of transformers, in eval mode, with nothing left at zero or one."""
+    """Make a random model of a class of transformers, in eval mode, nothing left at zero or one."""
     return randomized(make(small_config(make, **changes)), std)
 
 
 def randomized(theirs, std):
-    """The model in eval mode, with all weights that are trained drawn anew."""
+    """Put the model in eval mode, with all weights that are trained drawn anew."""
     with torch.no_grad():
         for name, parameter in theirs.named_parameters():
             if parameter.requires_grad:
@@ -58,6 +58,6 @@ def randomized(theirs, std):
 
 
 def answer(theirs, *inputs, **named):
-    """What a model of transformers puts out: logits, or the last hidden state."""
+    """Return what a model of transformers puts out: logits, or the last hidden state."""
     output = theirs(*inputs, **named)
     return output["logits" if "logits" in output else "last_hidden_state"]

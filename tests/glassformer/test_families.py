@@ -1,5 +1,6 @@
 """Every family's tables, against the classes of the transformers that is installed."""
 
+import warnings
 from dataclasses import fields
 
 import pytest
@@ -15,7 +16,7 @@ EACH_CLASS = pytest.mark.parametrize("name", ARCHITECTURES)
 
 
 def parts(here):
-    """The names here that one name there stands for."""
+    """Return the names here that one name there stands for."""
     return (here,) if isinstance(here, str) else here
 
 
@@ -88,7 +89,8 @@ def test_a_field_of_a_newer_transformers_is_refused_unless_it_is_as_ever(model_t
     class Newer(CONFIG_MAPPING[model_type]):
         stream_gate: float | None = None
 
-    with pytest.warns(UserWarning, match="no field stream_gate$"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         TransformerConfig.from_hf(Newer())
     with pytest.raises(
         ValueError, match=rf"stream_gate \(0.5\) .* {model_type}.* builds None only"
@@ -109,6 +111,12 @@ def test_what_masks_and_caches_of_transformers_ask_for_is_refused(model_type, fi
 def test_a_token_that_is_none_may_be_written_as_minus_one():
     given = {"model_type": "llama", "vocab_size": 101, "pad_token_id": -1}
     assert TransformerConfig.from_hf(given).pad_token_id is None
+
+
+def test_labels_that_are_none_are_those_that_nobody_named():
+    given = {"model_type": "bert", "id2label": None, "num_labels": 5}
+    assert TransformerConfig.from_hf(given).num_labels == 5
+    assert TransformerConfig.from_hf({**given, "num_labels": None}).num_labels == 2
 
 
 def test_small_sizes_differ_within_each_family():

@@ -1,5 +1,7 @@
 """Models loaded by their own name."""
 
+from importlib.resources import files
+
 import pytest
 import torch
 import transformers
@@ -9,6 +11,10 @@ from glassformer import CheckpointError, TransformerDecoder, TransformerEncoder,
 from glassformer.families import ARCHITECTURES
 
 BUILDS = sorted({built.build for built in ARCHITECTURES.values()}, key=lambda one: one.__name__)
+
+
+def test_types_are_offered_to_who_imports_the_package():
+    assert (files("glassformer") / "py.typed").is_file()
 
 
 def test_every_model_that_is_built_has_the_method():

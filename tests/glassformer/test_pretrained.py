@@ -212,6 +212,14 @@ def test_missing_unexpected_and_misshapen_weights_are_listed(saved):
     assert str(directory) in str(error.value)
 
 
+def test_quantized_weights_are_refused_by_name(saved):
+    _, directory = saved
+    name = "encoder.layer.1.output.dense.weight"
+    rewrite(directory, lambda weights: weights.update({name: weights[name].to(torch.int8)}))
+    with pytest.raises(CheckpointError, match=rf"quantized: {name} \(torch\.int8\)"):
+        load(directory)
+
+
 def test_weights_of_another_architecture_are_refused(saved):
     """The config of a BERT beside the weights of a GPT-2."""
     _, directory = saved

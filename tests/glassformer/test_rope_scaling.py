@@ -46,7 +46,7 @@ SEQS = pytest.mark.parametrize("seq", [SHORT, LONG], ids=["short", "long"])
 
 
 def parameters(kind):
-    """The field `rope_parameters` of transformers."""
+    """Return the field `rope_parameters` of transformers."""
     given = {"rope_theta": 700.0, **KINDS[kind]}
     if kind in ("linear", "dynamic"):
         return given
@@ -74,7 +74,7 @@ def llama(kind, dtype=torch.float32):
 
 
 def exact(norm):
-    """The same norm, of torch."""
+    """Return the same norm, of torch."""
     found = nn.RMSNorm(len(norm.weight), eps=norm.variance_epsilon, dtype=torch.float64)
     found.weight = norm.weight
     return found
@@ -85,7 +85,7 @@ def close(ours, theirs):
 
 
 def padded(seq):
-    """Which tokens are real, in rows of unequal length that are padded on the left."""
+    """Return which tokens are real, in rows of unequal length, padded on the left."""
     return torch.arange(seq) >= torch.tensor([[2], [4], [3], [seq - 1], [5]])
 
 
@@ -232,6 +232,7 @@ def test_frequencies_stay_as_they_are_when_a_model_changes_its_type(kind):
     assert rotary.bfloat16()(x.bfloat16(), at).equal(expected)
     assert rotary.frequencies.dtype == torch.float32
     assert not rotary.state_dict()
+    assert rotary.to_empty(device="cpu")(x.bfloat16(), at).equal(expected)
 
 
 def test_shapes_are_known_without_values():

@@ -27,6 +27,7 @@ def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str
         # A class newer than our tables may have fields that they lack.
         defaults = type(hf_config)().to_dict()
         _refuse(family, {name: defaults[name] for name in ignored & defaults.keys()}, fields)
+        ignored -= defaults.keys()
     if ignored:
         warnings.warn(
             f"ignored: the {family.model_type} configuration of transformers has no field "
@@ -47,22 +48,22 @@ def _refuse(family: Family, refused_unless: Mapping[str, Any], fields: Fields) -
 
 def _stacks(family: Family, given: Fields) -> dict[str, Any]:
     """Return the fields here that these fields there give, the second stack's made one config."""
-    choices: dict[str, Any] = dict(family.base)
+    chosen: dict[str, Any] = dict(family.base)
     origin: dict[str, str] = {}
-    for name, fields in family.honored.items():
-        if name not in given:
+    for name, here in family.honored.items():
+        if name not in given or (here == "num_labels" and given[name] is None):
             continue
-        for here in (fields,) if isinstance(fields, str) else fields:
-            convert = CONVERSIONS.get(here.rpartition(".")[2], _as_it_is)
+        for field in (here,) if isinstance(here, str) else here:
+            convert = CONVERSIONS.get(field.rpartition(".")[2], _as_it_is)
             value = convert(name, given[name])
-            if here in origin and choices[here] != value:
+            if field in origin and chosen[field] != value:
                 raise ValueError(
-                    f"{name} ({given[name]!r}) and {origin[here]} ({given[origin[here]]!r}) "
+                    f"{name} ({given[name]!r}) and {origin[field]} ({given[origin[field]]!r}) "
                     "must agree"
                 )
-            choices[here], origin[here] = value, name
-    first = {here: value for here, value in choices.items() if "." not in here}
-    second = {here.partition(".")[2]: value for here, value in choices.items() if "." in here}
+            chosen[field], origin[field] = value, name
+    first = {field: value for field, value in chosen.items() if "." not in field}
+    second = {field.partition(".")[2]: value for field, value in chosen.items() if "." in field}
     return first | ({"decoder": TransformerConfig(**second)} if second else {})
 
 
