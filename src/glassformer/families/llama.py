@@ -86,7 +86,7 @@ def settle(fields: Fields) -> Fields:
     scaling = None if kind == "default" else _scaling(kind, rope, longest)
     settled["rope_scaling"] = scaling
     if isinstance(scaling, LinearScaling | DynamicScaling):
-        # Of texts in training; transformers, which sets no limit, reads it for nothing else.
+        # It says how long the texts of training were, and generation may go on beyond them.
         settled["max_position_embeddings"] = int(scaling.factor * longest)
     for name, (value, place) in rope.items():
         if name in ("rope_theta", "partial_rotary_factor"):
