@@ -35,6 +35,7 @@ from glassformer.positions import LearnedPositions, RotaryPositions, SinusoidalP
 from glassformer.pretrained import from_hf, load
 from glassformer.probe import Tape, record
 from glassformer.sentences import embed, mean_pool
+from glassformer.token_classification import TransformerForTokenClassification
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
 from glassformer.transformer import Transformer
 
@@ -62,6 +63,7 @@ __all__ = [
     "TransformerForMaskedLM",
     "TransformerForNextSentencePrediction",
     "TransformerForSequenceClassification",
+    "TransformerForTokenClassification",
     "additive_mask",
     "attention_scores",
     "attention_weights",

@@ -8,6 +8,7 @@ from glassformer.cache import KVCache, LayerCache
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings, check_ids
 from glassformer.encoder import init_weights
+from glassformer.loading import FromPretrained
 from glassformer.masks import padding_mask
 from glassformer.multihead import MultiHeadAttention
 from glassformer.parts import build_attention, build_feed_forward, build_norm
@@ -75,7 +76,7 @@ class TransformerDecoderLayer(nn.Module):
         return self.feed_forward_norm(hidden + self.feed_forward(hidden))
 
 
-class TransformerDecoder(nn.Module):
+class TransformerDecoder(FromPretrained, nn.Module):
     """Token ids in, one vector for each out, made of that token, those before it, and the memory.
 
     With a cache, only the ids that it has not read yet are given, and the attention mask covers

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings, check_ids, check_same_shape
+from glassformer.loading import FromPretrained
 from glassformer.masks import padding_mask
 from glassformer.parts import build_attention, build_feed_forward, build_norm
 
@@ -47,7 +48,7 @@ class TransformerEncoderLayer(nn.Module):
         return self.feed_forward_norm(hidden + self.feed_forward(hidden))
 
 
-class TransformerEncoder(nn.Module):
+class TransformerEncoder(FromPretrained, nn.Module):
     """Token ids in, one vector for each token out, each with all the others in view.
 
     Shapes: ids, attention mask and token types (batch, seq); output (batch, seq, d_model). The

@@ -9,6 +9,7 @@ from glassformer.config import TransformerConfig
 from glassformer.decoder import TransformerDecoder
 from glassformer.encoder import TransformerEncoder, init_weights
 from glassformer.feed_forward import ACTIVATIONS
+from glassformer.loading import FromPretrained
 from glassformer.parts import build_norm
 
 
@@ -30,7 +31,7 @@ class Pooler(nn.Module):
         return torch.tanh(self.dense(hidden[:, 0]))
 
 
-class TransformerForSequenceClassification(nn.Module):
+class TransformerForSequenceClassification(FromPretrained, nn.Module):
     """One of num_labels for the whole sequence, as logits.
 
     Shapes: ids, attention mask and token types (batch, seq); logits (batch, num_labels).
@@ -67,7 +68,7 @@ class TransformerForSequenceClassification(nn.Module):
         return self.classifier(self.dropout(self.pooler(hidden)))
 
 
-class TransformerForMaskedLM(nn.Module):
+class TransformerForMaskedLM(FromPretrained, nn.Module):
     """Which token stands at each position, or stood there before it was masked, as logits.
 
     The last map is the table of tokens itself where `tie_embeddings` says so: a token's logit is
@@ -109,7 +110,7 @@ class TransformerForMaskedLM(nn.Module):
         return self.decoder(self.norm(self.activation(self.transform(hidden))))
 
 
-class TransformerForNextSentencePrediction(nn.Module):
+class TransformerForNextSentencePrediction(FromPretrained, nn.Module):
     """Whether the second of two sentences followed the first where they were found, as logits.
 
     Shapes: ids, attention mask and token types (batch, seq); logits (batch, 2): it did, it did not.
@@ -145,7 +146,7 @@ class TransformerForNextSentencePrediction(nn.Module):
         return self.classifier(self.pooler(hidden))
 
 
-class TransformerForCausalLM(nn.Module):
+class TransformerForCausalLM(FromPretrained, nn.Module):
     """Which token comes next after each position, as logits: a decoder alone, no memory.
 
     The last map has no bias, and is the table of tokens itself where `tie_embeddings` says so.

@@ -6,7 +6,7 @@ from glassformer.config import TransformerConfig
 from glassformer.feed_forward import FeedForward, GatedFeedForward
 from glassformer.multihead import MultiHeadAttention
 from glassformer.norms import NORMS
-from glassformer.positions import RotaryPositions
+from glassformer.rope_scaling import rotary_positions
 
 
 def build_attention(config: TransformerConfig, *, crosses: bool = False) -> MultiHeadAttention:
@@ -17,8 +17,12 @@ def build_attention(config: TransformerConfig, *, crosses: bool = False) -> Mult
     head_dim = config.head_dim or config.d_model // config.num_heads
     rotary = None
     if config.positions in ("rotary", "rotary_halves") and not crosses:
-        interleaved = config.positions == "rotary"
-        rotary = RotaryPositions(head_dim, theta=config.rope_theta, interleaved=interleaved)
+        rotary = rotary_positions(
+            head_dim,
+            config.rope_scaling,
+            theta=config.rope_theta,
+            interleaved=config.positions == "rotary",
+        )
     return MultiHeadAttention(
         config.d_model,
         config.num_heads,

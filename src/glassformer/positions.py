@@ -118,7 +118,8 @@ class RotaryPositions(nn.Module):
             raise ValueError(f"theta ({theta}) must be more than 0")
         self.head_dim, self.theta, self.interleaved = head_dim, theta, interleaved
         # Made again rather than saved: not part of the state dict.
-        self.register_buffer("frequencies", self._signed_frequencies(), persistent=False)
+        frequencies = self._signed(self._pair_frequencies())
+        self.register_buffer("frequencies", frequencies, persistent=False)
 
     def forward(
         self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
@@ -138,12 +139,14 @@ class RotaryPositions(nn.Module):
             return heads.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
         return heads.roll(self.head_dim // 2, dims=-1)
 
-    def _signed_frequencies(self) -> Float[Tensor, " head_dim"]:
+    def _pair_frequencies(self) -> Float[Tensor, " pairs"]:
+        return rotary_frequencies(self.head_dim, self.theta)
+
+    def _signed(self, frequency: Float[Tensor, " pairs"]) -> Float[Tensor, " head_dim"]:
         """The angle from one position to the next, of a pair's first number with a minus.
 
         A cosine does not see the sign, and the sine has the one that the formula asks for.
         """
-        frequency = rotary_frequencies(self.head_dim, self.theta)
         signed = torch.stack([-frequency, frequency], dim=-1 if self.interleaved else 0)
         return signed.flatten()
 
@@ -153,7 +156,8 @@ class RotaryPositions(nn.Module):
         They stay in float32: as a bfloat16, an angle is soon wrong by more than a turn.
         """
         super()._apply(fn, recurse)
-        self.frequencies = self._signed_frequencies().to(self.frequencies.device)
+        device = self.frequencies.device
+        self.frequencies = self._signed(self._pair_frequencies()).to(device)
         return self
 
 

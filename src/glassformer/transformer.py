@@ -9,9 +9,10 @@ from glassformer.config import TransformerConfig
 from glassformer.decoder import TransformerDecoder
 from glassformer.embeddings import check_ids, check_same_shape
 from glassformer.encoder import TransformerEncoder, init_weights
+from glassformer.loading import FromPretrained
 
 
-class Transformer(nn.Module):
+class Transformer(FromPretrained, nn.Module):
     """For each target position the logits of the next token, given the source and the past.
 
     The configuration describes the encoder, its `decoder` the second stack. Tables of tokens are

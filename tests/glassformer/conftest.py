@@ -6,7 +6,8 @@ import os
 import jaxtyping
 import pytest
 import torch
-from transformers import BertConfig, BertModel
+from small_models import randomized, small_config
+from transformers import BertModel
 
 from glassformer import checkpoints, default_device, load, tokenizer
 from glassformer.checkpoints import DEFAULT_NAME, find_checkpoint
@@ -96,20 +97,9 @@ def small_bert():
     """Makes a random BERT of the reference in float64, each axis of its own prime size."""
 
     def make(head=None, **changes):
-        config = {
-            "vocab_size": 101,
-            "hidden_size": 3 * 7,
-            "num_attention_heads": 3,
-            "num_hidden_layers": 2,
-            "intermediate_size": 37,
-            "max_position_embeddings": 23,
-            "type_vocab_size": 5,
-        }
-        config = BertConfig(**config | changes, attn_implementation="eager")
+        config = small_config(BertModel, **changes, attn_implementation="eager")
         model = BertModel(config, add_pooling_layer=False) if head is None else head(config)
-        for parameter in model.parameters():
-            torch.nn.init.normal_(parameter, std=0.3)
-        return model.double().eval()
+        return randomized(model, std=0.3).double()
 
     return make
 

@@ -6,7 +6,7 @@ from transformers import LlamaConfig
 from transformers.activations import ACT2FN
 from transformers.models.llama.modeling_llama import LlamaMLP
 
-from glassformer.config import HF_ACTIVATIONS
+from glassformer.families import HF_ACTIVATIONS
 from glassformer.feed_forward import ACTIVATIONS, FeedForward, GatedFeedForward
 
 D_MODEL, D_FF = 7, 29

@@ -1,20 +1,20 @@
 import pytest
 import torch
+from safetensors.torch import save_file
+from small_models import CLOSE, SIZES, VOCAB, small_config, small_model
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Model
 
-from glassformer import TransformerConfig, TransformerForCausalLM, from_hf, generate, load
-from glassformer.config import HF_FIELDS
+from glassformer import (
+    CheckpointError,
+    TransformerConfig,
+    TransformerForCausalLM,
+    from_hf,
+    generate,
+    load,
+)
 from glassformer.decoder import TransformerDecoder
-from glassformer.pretrained import ARCHITECTURES
 
-BATCH, SEQ, VOCAB, POSITIONS, D_MODEL, LAYERS, HEADS, NEW = 3, 11, 101, 43, 35, 2, 5, 17
-CLOSE = {"rtol": 0.0, "atol": 2e-5}
-
-
-def config(**changes):
-    sizes = {"vocab_size": VOCAB, "n_positions": POSITIONS, "n_embd": D_MODEL}
-    depth = {"n_layer": LAYERS, "n_head": HEADS}
-    return GPT2Config(**sizes, **depth, bos_token_id=1, **{"eos_token_id": 2, **changes})
+BATCH, SEQ, D_MODEL, NEW = 3, 11, 35, 17
 
 
 @pytest.fixture
@@ -23,8 +23,9 @@ def ids():
 
 
 def test_sizes_differ():
-    sizes = [BATCH, SEQ, VOCAB, POSITIONS, D_MODEL, LAYERS, HEADS, D_MODEL // HEADS, NEW]
-    assert len({*sizes, 4 * D_MODEL}) == len(sizes) + 1
+    sizes = [v for k, v in SIZES["gpt2"].items() if k not in ("bos_token_id", "eos_token_id")]
+    sizes += [BATCH, SEQ, NEW, 4 * D_MODEL, D_MODEL // SIZES["gpt2"]["n_head"]]
+    assert len(set(sizes)) == len(sizes)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_sizes_differ():
     ],
 )
 def test_language_model_equals_transformers(ids, changes):
-    theirs = GPT2LMHeadModel(config(**changes, initializer_range=0.2)).eval()
+    theirs = small_model(GPT2LMHeadModel, **changes)
     ours = from_hf(theirs)
     assert isinstance(ours, TransformerForCausalLM)
     with torch.no_grad():
@@ -45,7 +46,7 @@ def test_language_model_equals_transformers(ids, changes):
 
 
 def test_body_equals_transformers(ids):
-    theirs = GPT2Model(config()).eval()
+    theirs = small_model(GPT2Model)
     ours = from_hf(theirs)
     assert isinstance(ours, TransformerDecoder)
     with torch.no_grad():
@@ -53,7 +54,7 @@ def test_body_equals_transformers(ids):
 
 
 def test_left_padding_equals_transformers_with_positions_that_skip_it(ids):
-    theirs = GPT2LMHeadModel(config()).eval()
+    theirs = small_model(GPT2LMHeadModel)
     mask = torch.arange(SEQ) >= torch.tensor([[0], [4], [1]])
     positions = (mask.long().cumsum(1) - 1).clamp(min=0)
     with torch.no_grad():
@@ -65,7 +66,8 @@ def test_left_padding_equals_transformers_with_positions_that_skip_it(ids):
 @pytest.mark.parametrize("use_cache", [True, False], ids=["cache", "no cache"])
 @pytest.mark.parametrize("changes", [{}, {"tie_word_embeddings": False}], ids=["tied", "untied"])
 def test_writes_token_for_token_as_transformers(ids, changes, use_cache):
-    theirs = GPT2LMHeadModel(config(**changes, eos_token_id=None, initializer_range=0.3)).eval()
+    config = small_config(GPT2LMHeadModel, **changes, eos_token_id=None, initializer_range=0.3)
+    theirs = GPT2LMHeadModel(config).eval()
     mask = (torch.arange(SEQ) >= torch.tensor([[0], [4], [1]])).long()
     given = {"attention_mask": mask, "max_new_tokens": NEW, "pad_token_id": 7}
     expected = theirs.generate(ids, **given, use_cache=use_cache, do_sample=False)
@@ -77,29 +79,24 @@ def test_writes_token_for_token_as_transformers(ids, changes, use_cache):
 @pytest.mark.parametrize("size", ["5GB", "20KB"], ids=["one file", "several"])
 @pytest.mark.parametrize("make", [GPT2Model, GPT2LMHeadModel])
 def test_load_equals_from_hf(ids, tmp_path, make, size):
-    theirs = make(config()).eval()
+    theirs = small_model(make)
     theirs.save_pretrained(tmp_path, max_shard_size=size)
     assert (len(list(tmp_path.glob("*.safetensors"))) > 2) is (size == "20KB")
     with torch.no_grad():
         assert load(tmp_path)(ids).equal(from_hf(theirs)(ids))
 
 
-@pytest.mark.parametrize("make", [GPT2Model, GPT2LMHeadModel])
-def test_every_name_in_the_table_is_a_module_on_both_sides(make):
-    hf = make(config())
-    ours = {name for name, _ in from_hf(hf).named_modules()}
-    theirs = {name for name, _ in hf.named_modules()}
-    for there, here in ARCHITECTURES[make.__name__].names.items():
-        assert there.replace("*", "0") in theirs
-        for part in (here,) if isinstance(here, str) else here:
-            assert part.replace("*", "0") in ours
-
-
-def test_every_field_is_accounted_for_once():
-    known = HF_FIELDS["gpt2"]
-    lists = [set(known.honoured), set(known.refused_unless), set(known.harmless)]
-    assert set(GPT2Config().to_dict()) <= set.union(*lists)
-    assert sum(map(len, lists)) == len(set.union(*lists))
+def test_a_file_of_the_body_alone_serves_the_language_model(ids, tmp_path):
+    theirs = small_model(GPT2LMHeadModel)
+    theirs.save_pretrained(tmp_path)
+    weights = dict(theirs.transformer.state_dict())  # as OpenAI's own files have them
+    weights["h.0.attn.bias"] = torch.ones(1, 1, 43, 43)  # the causal mask, which they hold too
+    save_file(weights, tmp_path / "model.safetensors")
+    with torch.no_grad():
+        assert load(tmp_path)(ids).equal(from_hf(theirs)(ids))
+    save_file({**weights, "wxe.weight": torch.ones(43, 35)}, tmp_path / "model.safetensors")
+    with pytest.raises(CheckpointError, match=r"unexpected: transformer\.wxe\.weight"):
+        load(tmp_path)
 
 
 def test_defaults_are_those_of_transformers():
@@ -110,9 +107,9 @@ def test_defaults_are_those_of_transformers():
 
 
 def test_the_last_map_is_the_table_of_tokens_where_it_is_tied():
-    model = from_hf(GPT2LMHeadModel(config()))
+    model = from_hf(small_model(GPT2LMHeadModel))
     assert model.lm_head.weight is model.decoder.embeddings.tokens.weight
-    untied = from_hf(GPT2LMHeadModel(config(tie_word_embeddings=False)))
+    untied = from_hf(small_model(GPT2LMHeadModel, tie_word_embeddings=False))
     assert untied.lm_head.weight is not untied.decoder.embeddings.tokens.weight
 
 
@@ -131,5 +128,5 @@ def test_a_causal_model_has_no_memory():
     ],
 )
 def test_what_is_not_built_is_refused(name, value):
-    with pytest.raises(ValueError, match=rf"{name} \({value}\) is not honoured for gpt2"):
-        TransformerConfig.from_hf(config(**{name: value}))
+    with pytest.raises(ValueError, match=rf"{name} \({value}\) is not honored for gpt2"):
+        TransformerConfig.from_hf(small_config(GPT2Model, **{name: value}))

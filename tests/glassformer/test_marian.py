@@ -1,25 +1,19 @@
 """Marian's encoder-decoder of transformers and ours, with the same weights."""
 
-import json
 import math
 
 import pytest
 import torch
-from test_parity import DTYPES, TOLERANCE, difference
+from small_models import SIZES, TOLERANCE, small_config
+from test_parity import DTYPES, difference
 from torch import nn
 from transformers import MarianConfig, MarianMTModel
 
 from glassformer import Transformer, TransformerConfig, from_hf, load, record
 
 # Every axis of its own size; heads, layers and inner widths differ between the stacks.
-SIZES = [
-    {
-        **{"d_model": 24, "encoder_attention_heads": 2, "decoder_attention_heads": 3},
-        **{"encoder_layers": 1, "decoder_layers": 2},
-        **{"encoder_ffn_dim": 37, "decoder_ffn_dim": 29, "max_position_embeddings": 19},
-        **{"vocab_size": 101, "pad_token_id": 100, "activation_function": "swish"},
-        "scale_embedding": True,
-    },
+KINDS = [
+    SIZES["marian"] | {"activation_function": "swish", "scale_embedding": True},
     {
         **{"d_model": 30, "encoder_attention_heads": 5, "decoder_attention_heads": 2},
         **{"encoder_layers": 3, "decoder_layers": 1},
@@ -36,7 +30,7 @@ SIZES = [
         "scale_embedding": True,
     },
 ]
-CONFIGS = pytest.mark.parametrize("sizes", SIZES, ids=["shared", "tied", "separate"])
+CONFIGS = pytest.mark.parametrize("sizes", KINDS, ids=["shared", "tied", "separate"])
 SIDES = pytest.mark.parametrize("side", ["right", "left"])
 BATCH, SRC, TGT = 5, 13, 11
 
@@ -53,7 +47,7 @@ def positions(length, width):
 
 def marian(sizes, dtype):
     """A random model of transformers, with nothing left at zero."""
-    hf = MarianMTModel(MarianConfig(**sizes, decoder_start_token_id=1, attn_implementation="eager"))
+    hf = MarianMTModel(small_config(MarianMTModel, **sizes, attn_implementation="eager"))
     for name, parameter in hf.named_parameters():
         if "embed_positions" not in name:
             nn.init.normal_(parameter, std=0.3)
@@ -156,7 +150,7 @@ def test_gradients_equal(sizes, dtype):
 
 
 def test_tables_of_the_reference_are_shared_here_as_there():
-    for sizes, different in zip(SIZES, (1, 2, 3), strict=True):
+    for sizes, different in zip(KINDS, (1, 2, 3), strict=True):
         ours = from_hf(marian(sizes, torch.float32))
         tables = [
             ours.encoder.embeddings.tokens.weight,
@@ -173,7 +167,7 @@ def test_defaults_are_those_of_transformers():
 
 
 def test_the_stacks_have_their_own_sizes():
-    config = TransformerConfig.from_hf(MarianConfig(**SIZES[1]))
+    config = TransformerConfig.from_hf(small_config(MarianMTModel, **KINDS[1]))
     assert (config.num_layers, config.num_heads, config.d_ff) == (3, 5, 41)
     decoder = config.decoder
     assert (decoder.num_layers, decoder.num_heads, decoder.d_ff) == (1, 2, 53)
@@ -182,53 +176,25 @@ def test_the_stacks_have_their_own_sizes():
     assert not config.cross_attention
 
 
-# As the older releases of Helsinki-NLP's models have it in their config.json.
-OPUS = {
-    **{"activation_dropout": 0.0, "activation_function": "swish", "add_bias_logits": False},
-    **{"add_final_layer_norm": False, "architectures": ["MarianMTModel"]},
-    **{"attention_dropout": 0.0, "bad_words_ids": [[100]], "bos_token_id": 0},
-    **{"classif_dropout": 0.0, "classifier_dropout": 0.0, "d_model": 24},
-    **{"decoder_attention_heads": 3, "decoder_ffn_dim": 29, "decoder_layerdrop": 0.0},
-    **{"decoder_layers": 2, "decoder_start_token_id": 100, "dropout": 0.1},
-    **{"encoder_attention_heads": 2, "encoder_ffn_dim": 37, "encoder_layerdrop": 0.0},
-    **{"encoder_layers": 1, "eos_token_id": 0, "extra_pos_embeddings": 101},
-    **{"id2label": {"0": "LABEL_0"}, "init_std": 0.02, "is_encoder_decoder": True},
-    **{"label2id": {"LABEL_0": 0}, "max_length": 512, "max_position_embeddings": 19},
-    **{"model_type": "marian", "normalize_before": False, "normalize_embedding": False},
-    **{"num_beams": 6, "num_hidden_layers": 1, "pad_token_id": 100, "scale_embedding": True},
-    **{"static_position_embeddings": True, "use_cache": True, "vocab_size": 101},
-}
-
-
-def test_an_old_release_loads(tmp_path):
-    hf = marian(SIZES[0], torch.float32)
-    hf.save_pretrained(tmp_path)
-    (tmp_path / "config.json").write_text(json.dumps(OPUS))
-    src, tgt, read, real = inputs()
-    with torch.no_grad():
-        output = load(tmp_path)(src, tgt, read.long())
-        assert difference(output, answer(hf, src, tgt, read, real).logits, real) < 2e-5
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [("normalize_before", True), ("encoder_layerdrop", 0.5), ("activation_dropout", 0.25)],
 )
 def test_what_is_not_built_is_refused(field, value):
-    with pytest.raises(ValueError, match=rf"{field} \({value}\) is not honoured for marian"):
-        TransformerConfig.from_hf({**OPUS, field: value})
+    with pytest.raises(ValueError, match=rf"{field} \({value}\) is not honored for marian"):
+        TransformerConfig.from_hf({"model_type": "marian", field: value})
 
 
 def test_a_shared_table_beside_a_last_map_of_its_own_is_refused():
     """transformers then leaves the shared table unread, and has three."""
     with pytest.raises(ValueError, match=r"share_embeddings \(True\) needs tie_embeddings"):
-        TransformerConfig.from_hf({**OPUS, "tie_word_embeddings": False})
+        TransformerConfig.from_hf({"model_type": "marian", "tie_word_embeddings": False})
 
 
 def test_missing_and_unexpected_weights_are_listed(tmp_path):
     from safetensors.torch import load_file, save_file
 
-    marian(SIZES[1], torch.float32).save_pretrained(tmp_path)
+    marian(KINDS[1], torch.float32).save_pretrained(tmp_path)
     weights = load_file(tmp_path / "model.safetensors")
     weights["model.decoder.layers.0.encoder_attn.z_proj.weight"] = weights.pop(
         "model.decoder.layers.0.encoder_attn.k_proj.weight"
@@ -243,7 +209,7 @@ def test_missing_and_unexpected_weights_are_listed(tmp_path):
 
 
 def test_a_model_in_place_of_its_parts_is_in_eval_mode_and_a_copy():
-    hf = marian(SIZES[0], torch.float32)
+    hf = marian(KINDS[0], torch.float32)
     ours = from_hf(hf)
     assert not any(module.training for module in ours.modules())
     before = ours.lm_head.weight.clone()

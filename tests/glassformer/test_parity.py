@@ -7,6 +7,7 @@ from copy import deepcopy
 
 import pytest
 import torch
+from small_models import TOLERANCE, answer
 from transformers import (
     BertForMaskedLM,
     BertForNextSentencePrediction,
@@ -15,7 +16,6 @@ from transformers import (
 
 from glassformer import from_hf, load, record
 
-TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-10}
 DTYPES = pytest.mark.parametrize("dtype", TOLERANCE, ids=["float32", "float64"])
 HEADS = pytest.mark.parametrize(
     "head",
@@ -84,12 +84,6 @@ def attended(inputs):
     return mask.bool()
 
 
-def answer(hf, inputs):
-    """What a model of transformers puts out: logits, or the last hidden state."""
-    output = hf(**inputs)
-    return output["logits" if "logits" in output else "last_hidden_state"]
-
-
 def difference(ours, theirs, real):
     """The largest one, at attended positions where there is a value for each position."""
     assert ours.shape == theirs.shape
@@ -108,7 +102,7 @@ def test_outputs_equal(small_bert, tmp_path, seed, head, dtype):
     with torch.no_grad():
         output = live(**inputs)
         assert output.dtype == dtype
-        assert difference(output, answer(hf, inputs), attended(inputs)) < TOLERANCE[dtype]
+        assert difference(output, answer(hf, **inputs), attended(inputs)) < TOLERANCE[dtype]
         assert torch.equal(loaded(**inputs), output)
 
 
@@ -139,7 +133,7 @@ def test_gradients_equal(small_bert, seed, head, dtype):
     hf = small_bert(head, **config).to(dtype)
     ours = from_hf(hf)
     real = attended(inputs)
-    for output in (answer(hf, inputs), ours(**inputs)):
+    for output in (answer(hf, **inputs), ours(**inputs)):
         chosen = output[real] if output.shape[:2] == real.shape else output
         chosen.square().mean().backward()
     for parameter in hf.parameters():

@@ -1,0 +1,34 @@
+"""The families of models that transformers has and glassformer builds too, a file each.
+
+To add one, write its file, which ends in a `Family`, and name it in `FAMILIES`.
+"""
+
+from glassformer.families.bert import BERT
+from glassformer.families.distilbert import DISTILBERT, DistilBertClassifier, ReluPooler
+from glassformer.families.family import Architecture, Family, nested
+from glassformer.families.fields import HF_ACTIVATIONS
+from glassformer.families.gpt2 import GPT2
+from glassformer.families.llama import LLAMA
+from glassformer.families.marian import MARIAN
+from glassformer.families.reading import choices
+from glassformer.families.registry import ARCHITECTURES, FAMILIES, read_choices
+from glassformer.families.roberta import ROBERTA
+
+__all__ = [
+    "ARCHITECTURES",
+    "BERT",
+    "DISTILBERT",
+    "FAMILIES",
+    "GPT2",
+    "HF_ACTIVATIONS",
+    "LLAMA",
+    "MARIAN",
+    "ROBERTA",
+    "Architecture",
+    "DistilBertClassifier",
+    "Family",
+    "ReluPooler",
+    "choices",
+    "nested",
+    "read_choices",
+]

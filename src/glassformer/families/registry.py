@@ -1,0 +1,39 @@
+"""All families, and the one that a configuration belongs to."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from glassformer.config import HFConfig
+from glassformer.families.bert import BERT
+from glassformer.families.distilbert import DISTILBERT
+from glassformer.families.family import Architecture, Family
+from glassformer.families.gpt2 import GPT2
+from glassformer.families.llama import LLAMA
+from glassformer.families.marian import MARIAN
+from glassformer.families.reading import choices
+from glassformer.families.roberta import ROBERTA
+
+FAMILIES: Mapping[str, Family] = MappingProxyType(
+    {one.model_type: one for one in (BERT, GPT2, DISTILBERT, ROBERTA, LLAMA, MARIAN)}
+)
+"""Each family by the model type that a `config.json` names."""
+
+ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
+    {name: built for one in FAMILIES.values() for name, built in one.architectures.items()}
+)
+"""Each class that is built here by its name in transformers."""
+
+
+def read_choices(hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of our configuration that those of transformers give.
+
+    Raises:
+        ValueError: the model type is not known here, or a field asks for what is not built.
+    """
+    given = hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict()
+    family = FAMILIES.get(str(given.get("model_type")))
+    if family is None:
+        model_type = given.get("model_type")
+        raise ValueError(f"model_type ({model_type!r}) must be one of {', '.join(FAMILIES)}")
+    return choices(family, hf_config)

@@ -1,0 +1,63 @@
+"""Small random models of transformers, each axis with a size of its own, and what they put out."""
+
+from typing import Any
+
+import torch
+
+VOCAB = 101
+TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-10}
+CLOSE = {"rtol": 0.0, "atol": TOLERANCE[torch.float32]}
+
+BERT: dict[str, Any] = {
+    **{"vocab_size": VOCAB, "hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2},
+    **{"intermediate_size": 37, "max_position_embeddings": 23, "type_vocab_size": 5},
+}
+SIZES: dict[str, dict[str, Any]] = {
+    "bert": BERT,
+    "roberta": BERT | {"max_position_embeddings": 13, "type_vocab_size": 1},
+    "distilbert": {
+        **{"vocab_size": VOCAB, "dim": 21, "n_heads": 3, "n_layers": 2, "hidden_dim": 37},
+        "max_position_embeddings": 23,
+    },
+    "gpt2": {
+        **{"vocab_size": VOCAB, "n_positions": 43, "n_embd": 35, "n_layer": 2, "n_head": 5},
+        **{"bos_token_id": 1, "eos_token_id": 2},
+    },
+    "llama": {
+        **{"vocab_size": VOCAB, "hidden_size": 84, "intermediate_size": 37, "eos_token_id": None},
+        **{"num_hidden_layers": 3, "num_attention_heads": 6, "max_position_embeddings": 61},
+    },
+    "marian": {
+        **{"vocab_size": VOCAB, "pad_token_id": 100, "decoder_start_token_id": 1, "d_model": 24},
+        **{"encoder_attention_heads": 2, "decoder_attention_heads": 3, "encoder_layers": 1},
+        **{"decoder_layers": 2, "encoder_ffn_dim": 37, "decoder_ffn_dim": 29},
+        "max_position_embeddings": 19,
+    },
+}
+
+
+def small_config(make, **changes):
+    """Make the configuration of a class of transformers, in small."""
+    return make.config_class(**SIZES[make.config_class.model_type] | changes)
+
+
+def small_model(make, *, std=0.3, **changes):
+    """Make a random model of a class of transformers, in eval mode, nothing left at zero or one."""
+    return randomized(make(small_config(make, **changes)), std)
+
+
+def randomized(theirs, std):
+    """Put the model in eval mode, with all weights that are trained drawn anew."""
+    with torch.no_grad():
+        for name, parameter in theirs.named_parameters():
+            if parameter.requires_grad:
+                parameter.normal_(
+                    1.0 if name.endswith(("norm.weight", "ln_f.weight")) else 0.0, std
+                )
+    return theirs.eval()
+
+
+def answer(theirs, *inputs, **named):
+    """Return what a model of transformers puts out: logits, or the last hidden state."""
+    output = theirs(*inputs, **named)
+    return output["logits" if "logits" in output else "last_hidden_state"]

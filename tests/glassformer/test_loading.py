@@ -1,0 +1,54 @@
+"""Models loaded by their own name."""
+
+from importlib.resources import files
+
+import pytest
+import torch
+import transformers
+from small_models import small_model
+
+from glassformer import CheckpointError, TransformerDecoder, TransformerEncoder, load
+from glassformer.families import ARCHITECTURES
+
+BUILDS = sorted({built.build for built in ARCHITECTURES.values()}, key=lambda one: one.__name__)
+
+
+def test_types_are_offered_to_who_imports_the_package():
+    assert (files("glassformer") / "py.typed").is_file()
+
+
+def test_every_model_that_is_built_has_the_method():
+    assert len(BUILDS) == 9
+    assert all(callable(build.from_pretrained) for build in BUILDS)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_model_loads_its_own_kind_and_no_other(name, tmp_path):
+    small_model(getattr(transformers, name)).save_pretrained(tmp_path)
+    kind = ARCHITECTURES[name].build
+    ours, same = kind.from_pretrained(tmp_path), load(str(tmp_path))
+    assert type(ours) is type(same) is kind
+    assert not ours.training
+    assert ours.config == same.config
+    for key, weight in same.state_dict().items():
+        assert torch.equal(ours.state_dict()[key], weight)
+    for other in [one for one in BUILDS if not issubclass(kind, one)]:
+        message = rf"holds a {name}, which is a {kind.__name__} here and no {other.__name__}: call"
+        with pytest.raises(CheckpointError, match=message):
+            other.from_pretrained(tmp_path)
+
+
+def test_another_kind_is_refused_before_its_weights_are_read(tmp_path):
+    small_model(transformers.BertModel).save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"none")
+    with pytest.raises(ValueError, match=r"call TransformerEncoder\.from_pretrained, or load"):
+        TransformerDecoder.from_pretrained(tmp_path)
+
+
+def test_a_class_made_of_ours_is_another_one(tmp_path):
+    class Own(TransformerEncoder):
+        pass
+
+    small_model(transformers.BertModel).save_pretrained(tmp_path)
+    with pytest.raises(CheckpointError, match="a TransformerEncoder here and no Own: call"):
+        Own.from_pretrained(tmp_path)
