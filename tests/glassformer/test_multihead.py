@@ -11,7 +11,6 @@ from glassformer.multihead import (
     AttentionHead,
     MultiHeadAttention,
     merge_heads,
-    repeat_heads,
     split_heads,
 )
 
@@ -243,7 +242,6 @@ def test_heads_are_split_and_merged_in_order():
     assert heads.shape == (BATCH, HEADS, Q_LEN, HEAD_DIM)
     assert torch.equal(heads[1, 2, 4], x[1, 4, 2 * HEAD_DIM :])
     assert torch.equal(merge_heads(heads), x)
-    assert repeat_heads(heads, 6)[0, :, 0, 0].tolist() == [0, 0, 7, 7, 14, 14]
 
 
 def test_repr_names_the_sizes():
