@@ -19,11 +19,15 @@ def attention_scores(
     key: Float[Tensor, "*batch k_len head_dim"],
     attn_mask: Mask | None = None,
     is_causal: bool = False,
+    *,
+    scale: float | None = None,
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    """How well each query matches each key, and −inf where it may not look.
+    """Score how well each query matches each key; −inf where it may not look.
 
     A score is `q @ k / sqrt(head_dim)`. Of two vectors whose numbers are independent, with mean 0
-    and variance 1, the product has variance head_dim; the root makes it 1.
+    and variance 1, the product has variance head_dim; the root makes it 1. A `scale` replaces
+    `1 / sqrt(head_dim)`. With `is_causal`, query i sees the keys up to i, as in torch; where the
+    queries are the last positions of longer keys, `causal_lower_right` says so.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), scores (..., q_len, k_len);
     `attn_mask` broadcasts to the scores: bool, True where a query may attend, or float, added.
@@ -39,7 +43,10 @@ def attention_scores(
              [2., 2., 2.]]])
     """
     mask = _whole_mask(query, key, attn_mask, is_causal)
-    scores = query @ key.mT / math.sqrt(query.shape[-1])  # (..., q_len, k_len)
+    if scale is None:
+        scores = query @ key.mT / math.sqrt(query.shape[-1])  # (..., q_len, k_len)
+    else:
+        scores = query @ key.mT * scale
     return scores if mask is None else scores + additive_mask(mask, scores.dtype)
 
 
@@ -48,8 +55,10 @@ def attention_weights(
     key: Float[Tensor, "*batch k_len head_dim"],
     attn_mask: Mask | None = None,
     is_causal: bool = False,
+    *,
+    scale: float | None = None,
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    """How much of each value every query takes: the softmax of its row of scores.
+    """Share out each query's attention over the keys: the softmax of its row of scores.
 
     Each row sums to one, save that of a query that may attend to nothing: it is zero.
 
@@ -65,7 +74,7 @@ def attention_weights(
     tensor([[[1.0000, 0.0000],
              [0.5000, 0.5000]]])
     """
-    return softmax_rows(attention_scores(query, key, attn_mask, is_causal))
+    return softmax_rows(attention_scores(query, key, attn_mask, is_causal, scale=scale))
 
 
 def softmax_rows(
@@ -88,31 +97,61 @@ def softmax_rows(
 
 def scaled_dot_product_attention(
     query: Float[Tensor, "*batch q_len head_dim"],
-    key: Float[Tensor, "*batch k_len head_dim"],
-    value: Float[Tensor, "*batch k_len value_dim"],
+    key: Float[Tensor, "*kv_batch k_len head_dim"],
+    value: Float[Tensor, "*kv_batch k_len value_dim"],
     attn_mask: Mask | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Float[Tensor, "*batch q_len value_dim"]:
-    """For each query the average of the values, weighted by how well their keys match.
+    """Average the values for each query, weighted by how well their keys match.
 
-    `dropout_p` is applied whenever it is not zero, as torch's function of this name does.
+    Arguments and result are those of torch's function of this name. `dropout_p` is applied
+    whenever it is not zero. With `enable_gqa`, several heads of queries share a head of keys and
+    values. An `attn_mask` may be given beside `is_causal`, which torch refuses: then both apply.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
-    output (..., q_len, value_dim); value_dim may differ from head_dim.
+    output (..., q_len, value_dim); value_dim may differ from head_dim. With `enable_gqa` the axis
+    before the last two is that of the heads, and may be shorter in key and value.
 
     Raises:
-        ValueError: as `attention_scores`.
+        ValueError: as `attention_scores` and `repeat_heads`.
 
-    Source: Vaswani et al. 2017, section 3.2.1, equation 1, with value = V.
+    Source: Vaswani et al. 2017, section 3.2.1, equation 1, with value = V; torch 2.13,
+    `torch.nn.functional.scaled_dot_product_attention`.
 
     >>> query, key, value = torch.randn(2, 3, 5), torch.randn(2, 7, 5), torch.randn(2, 7, 11)
     >>> scaled_dot_product_attention(query, key, value).shape
     torch.Size([2, 3, 11])
     """
-    weights = attention_weights(query, key, attn_mask, is_causal)  # (..., q_len, k_len)
-    weights = F.dropout(weights, dropout_p)
+    if enable_gqa:
+        key, value = (repeat_heads(shared, query.shape[-3]) for shared in (key, value))
+    weights = attention_weights(query, key, attn_mask, is_causal, scale=scale)
+    weights = F.dropout(weights, dropout_p)  # (..., q_len, k_len)
     return weights @ value
+
+
+def repeat_heads(
+    heads: Float[Tensor, "*batch kv_heads seq head_dim"], num_heads: int
+) -> Float[Tensor, "*batch {num_heads} seq head_dim"]:
+    """Repeat each key-value head, once for each head of the queries that shares it.
+
+    Shapes: (..., kv_heads, seq, head_dim) to (..., num_heads, seq, head_dim).
+
+    Raises:
+        ValueError: num_heads is not a multiple of the heads that are there.
+
+    >>> repeat_heads(torch.randn(1, 2, 5, 3), num_heads=4).shape
+    torch.Size([1, 4, 5, 3])
+    """
+    group, rest = divmod(num_heads, heads.shape[-3])
+    if rest:
+        raise ValueError(
+            f"num_heads ({num_heads}) must be a multiple of the {heads.shape[-3]} key-value heads"
+        )
+    return heads if group == 1 else heads.repeat_interleave(group, dim=-3)
 
 
 def fused_attention(
@@ -123,10 +162,9 @@ def fused_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
 ) -> Float[Tensor, "*batch q_len value_dim"]:
-    """The same result from torch's fused kernel, which never stores the weights.
+    """Compute the same with torch's fused kernel, which never stores the weights.
 
-    torch aligns its causal mask to the first key and takes no second mask beside it, so unless the
-    lengths are equal and there is no other mask, the kernel gets the whole mask instead.
+    The kernel takes no second mask beside its causal one; where there are two, it gets both as one.
 
     Shapes and errors: as `scaled_dot_product_attention`; but keys and values of (batch, kv_heads,
     k_len, ...) may be fewer than the queries' heads, and each serves a group of them.
@@ -136,13 +174,12 @@ def fused_attention(
     >>> torch.allclose(fused_attention(query, key, value), ours, atol=1e-6)
     True
     """
-    q_len, k_len = query.shape[-2], key.shape[-2]
-    lower_triangle = is_causal and attn_mask is None and q_len == k_len > 1
-    mask = None if lower_triangle else _whole_mask(query, key, attn_mask, is_causal)
+    causal_alone = is_causal and attn_mask is None
+    mask = None if causal_alone else _whole_mask(query, key, attn_mask, is_causal)
     if mask is not None and mask.is_floating_point():
         mask = additive_mask(mask, query.dtype)
     attend = _grouped_kernel if _is_grouped(query, key) else F.scaled_dot_product_attention
-    return attend(query, key, value, attn_mask=mask, dropout_p=dropout_p, is_causal=lower_triangle)
+    return attend(query, key, value, attn_mask=mask, dropout_p=dropout_p, is_causal=causal_alone)
 
 
 def _grouped_kernel(
@@ -154,7 +191,7 @@ def _grouped_kernel(
     twice. Where there are more queries, torch shares the keys, but as a rule not beside a mask.
     """
     (_, heads, q_len, _), kv_heads = query.shape, key.shape[1]
-    if q_len == 1:
+    if q_len == 1 and not choices["is_causal"]:
         query = query.unflatten(1, (kv_heads, -1)).squeeze(3)  # (batch, kv_heads, group, head_dim)
         if attn_mask is not None and attn_mask.ndim > 2 and attn_mask.shape[-3] == heads:
             attn_mask = attn_mask.unflatten(-3, (kv_heads, -1)).squeeze(-2)
@@ -162,7 +199,7 @@ def _grouped_kernel(
         return output.flatten(1, 2)[:, :, None]  # (batch, heads, 1, value_dim)
     if attn_mask is None:
         return F.scaled_dot_product_attention(query, key, value, enable_gqa=True, **choices)
-    key, value = (kept.repeat_interleave(heads // kv_heads, dim=1) for kept in (key, value))
+    key, value = (repeat_heads(shared, heads) for shared in (key, value))
     return F.scaled_dot_product_attention(query, key, value, attn_mask=attn_mask, **choices)
 
 
@@ -182,9 +219,9 @@ def _whole_mask(
             batch = torch.broadcast_shapes(batch, key.shape[:-2])
         check_mask(attn_mask, (*batch, q_len, k_len))
         attn_mask = torch.atleast_2d(attn_mask)  # the fused kernel takes no less
-    # A single query is the last position: no key lies in its future.
-    is_causal = is_causal and q_len > 1
-    causal = causal_mask(q_len, k_len, device=query.device) if is_causal else None
+    causal = None
+    if is_causal:  # rows and columns of a square that holds both lengths
+        causal = causal_mask(max(q_len, k_len), device=query.device)[:q_len, :k_len]
     return combine_masks(attn_mask, causal)
 
 

@@ -93,6 +93,9 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
 def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBase":
     """The tokenizer of a checkpoint, of the default one unless named.
 
+    It is made once and shared by all who call: to change one, such as its `padding_side`, take a
+    `copy.deepcopy` of it first. Where the files have changed since, it is made anew.
+
     Raises:
         CheckpointError: there is no such directory, or no tokenizer in it.
 
@@ -105,9 +108,7 @@ def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBas
             f"{directory} has no tokenizer ({', '.join(TOKENIZER_FILES)}): save it there with "
             "save_pretrained"
         )
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(directory, local_files_only=True)
+    return _make_tokenizer(directory.resolve(), frozenset(map(_state, directory.iterdir())))
 
 
 def default_device() -> torch.device:
@@ -217,6 +218,18 @@ def _from_hub(name: str, revision: str | None) -> Path:
         "is a network, or set GLASSFORMER_CHECKPOINT to a directory with config.json and "
         "model.safetensors"
     ) from reason
+
+
+@lru_cache
+def _make_tokenizer(directory: Path, state: frozenset) -> "PreTrainedTokenizerBase":
+    """Read a tokenizer, once for each state of the directory's files."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(directory, local_files_only=True)
+
+
+def _state(path: Path) -> tuple[str, int, int]:
+    return path.name, path.stat().st_mtime_ns, path.stat().st_size
 
 
 @lru_cache

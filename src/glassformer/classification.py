@@ -3,17 +3,19 @@
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files as resources
+from itertools import repeat
 from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from torch.nn.utils import clip_grad_norm_
 
 from glassformer.checkpoints import WEIGHTS, default_checkpoint, tokenizer
 from glassformer.encoder import TransformerEncoder
+from glassformer.fitting import fit, slope
 from glassformer.heads import TransformerForSequenceClassification
 from glassformer.pretrained import load
 from glassformer.recipes import Report
@@ -22,7 +24,6 @@ LABELS = ("person", "animal", "thing")
 
 EPOCHS, BATCH = 8, 16
 RATE, HEAD_RATE = 1.3e-4, 3e-4
-WARM_UP = 0.1  # of the steps
 FROZEN = 2  # layers, from below, that stay as they were trained before
 
 
@@ -86,27 +87,27 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     batch = encode([example.text for example in examples])
     ids, mask, labels = batch["input_ids"], batch["attention_mask"], label_ids(examples)
     steps = EPOCHS * -(-len(examples) // BATCH)
-    optimizer = optimizer_of(model)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: slope(step, steps))
-    history: dict[str, list[float]] = {"loss": [], "accuracy": []}
-    for _ in range(EPOCHS):
-        right = 0
-        for rows in torch.randperm(len(examples)).split(BATCH):
-            longest = int(mask[rows].sum(-1).max())
-            wanted = labels[rows].to(model.classifier.weight.device)
-            inputs = (part[rows, :longest].to(wanted.device) for part in (ids, mask))
-            logits = model(*inputs)  # (batch, num_labels)
-            loss = cross_entropy(logits, wanted)
-            optimizer.zero_grad()
-            loss.backward()
-            clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            right += int((logits.argmax(-1) == wanted).sum())
-            history["loss"].append(loss.item())
-            report(len(history["loss"]), steps, f"loss {loss.item():.2f}")
-        history["accuracy"].append(right / len(examples))
-    return history
+    right: list[int] = []  # in each batch
+
+    def loss_fn(rows: Int[Tensor, " batch"]) -> Tensor:
+        longest = int(mask[rows].sum(-1).max())
+        wanted = labels[rows].to(model.classifier.weight.device)
+        inputs = (part[rows, :longest].to(wanted.device) for part in (ids, mask))
+        logits = model(*inputs)  # (batch, num_labels)
+        right.append(int((logits.argmax(-1) == wanted).sum()))
+        return cross_entropy(logits, wanted)
+
+    losses = fit(
+        model,
+        (rows for _ in range(EPOCHS) for rows in torch.randperm(len(examples)).split(BATCH)),
+        loss_fn,
+        optimizer_of(model),
+        share=partial(slope, steps=steps),
+        max_norm=1.0,
+        report=lambda step, text: report(step, steps, text),
+    )
+    epochs = torch.tensor(right).view(EPOCHS, -1)
+    return {"loss": losses, "accuracy": [n / len(examples) for n in epochs.sum(1).tolist()]}
 
 
 def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Optimizer:
@@ -118,14 +119,6 @@ def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Opt
     head = [*model.pooler.parameters(), *model.classifier.parameters()]
     groups = [{"params": upper, "lr": RATE}, {"params": head, "lr": HEAD_RATE}]
     return torch.optim.AdamW(groups, fused=True)
-
-
-def slope(step: int, steps: int) -> float:
-    """The share of the full learning rate at a step: up in the first tenth, then down to nothing.
-
-    Source: Devlin et al. 2019, appendix A.2.
-    """
-    return min((step + 1) / (WARM_UP * steps), 1.0) * (1 - step / steps)
 
 
 def label_ids(examples: Sequence[Example]) -> Int[Tensor, " batch"]:
@@ -158,10 +151,7 @@ def bag_of_words(
     seen, counts = seen[:, known], counts[:, known]
     model = nn.Linear(seen.shape[1], len(LABELS))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(100):
-        optimizer.zero_grad()
-        cross_entropy(model(seen), labels).backward()
-        optimizer.step()
+    fit(model, repeat(seen, 100), lambda seen: cross_entropy(model(seen), labels), optimizer)
     return model(counts).argmax(-1)
 
 

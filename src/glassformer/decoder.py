@@ -1,5 +1,7 @@
 """The decoder: layers that look back at their own tokens, and across at what an encoder read."""
 
+from functools import partial
+
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
@@ -57,23 +59,47 @@ class TransformerDecoderLayer(nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Read the past, read the memory, and add what was found."""
         check_memory(memory, self.cross_attention is not None)
-        own, across = (cache.attention, cache.cross_attention) if cache else (None, None)
-        back = {"attn_mask": attn_mask, "cache": own, "position_ids": position_ids}
+        back = partial(self._look_back, attn_mask, cache, position_ids)
+        across = partial(self._look_across, memory, memory_mask, cache)
         if self.norm_first:
-            normed = self.attention_norm(hidden)
-            attended = self.attention(normed, is_causal=True, **back)
-            hidden = hidden + self.dropout(attended)
+            hidden = hidden + back(self.attention_norm(hidden))
             if self.cross_attention is not None:
-                normed = self.cross_attention_norm(hidden)
-                attended = self.cross_attention(normed, memory, attn_mask=memory_mask, cache=across)
-                hidden = hidden + self.dropout(attended)
+                hidden = hidden + across(self.cross_attention_norm(hidden))
             return hidden + self.feed_forward(self.feed_forward_norm(hidden))
-        attended = self.attention(hidden, is_causal=True, **back)
-        hidden = self.attention_norm(hidden + self.dropout(attended))
+        hidden = self.attention_norm(hidden + back(hidden))
         if self.cross_attention is not None:
-            attended = self.cross_attention(hidden, memory, attn_mask=memory_mask, cache=across)
-            hidden = self.cross_attention_norm(hidden + self.dropout(attended))
+            hidden = self.cross_attention_norm(hidden + across(hidden))
         return self.feed_forward_norm(hidden + self.feed_forward(hidden))
+
+    def _look_back(
+        self,
+        attn_mask: Tensor | None,
+        cache: LayerCache | None,
+        position_ids: Tensor | None,
+        hidden: Tensor,
+    ) -> Tensor:
+        """Attend to the tokens so far."""
+        attended = self.attention(
+            hidden,
+            attn_mask=attn_mask,
+            is_causal=True,
+            cache=None if cache is None else cache.attention,
+            position_ids=position_ids,
+        )
+        return self.dropout(attended)
+
+    def _look_across(
+        self,
+        memory: Tensor | None,
+        memory_mask: Tensor | None,
+        cache: LayerCache | None,
+        hidden: Tensor,
+    ) -> Tensor:
+        """Attend to what the encoder read."""
+        assert self.cross_attention is not None
+        kept = None if cache is None else cache.cross_attention
+        attended = self.cross_attention(hidden, memory, attn_mask=memory_mask, cache=kept)
+        return self.dropout(attended)
 
 
 class TransformerDecoder(FromPretrained, nn.Module):
@@ -119,19 +145,10 @@ class TransformerDecoder(FromPretrained, nn.Module):
         """Embed the ids, then pass them through every layer."""
         check_ids(input_ids)
         check_memory(memory, self.config.cross_attention)
-        batch, seq = input_ids.shape
         caches = [None] * len(self.layers) if cache is None else cache.layers_of(self)
         past = 0 if cache is None else cache.length
-        attn_mask = memory_mask = None
-        position_ids = torch.arange(past, past + seq, device=input_ids.device)[None]
-        if attention_mask is not None:
-            _check_mask("attention_mask", attention_mask, (batch, past + seq))
-            attn_mask = padding_mask(attention_mask)  # (batch, 1, 1, past + seq)
-            position_ids = (attention_mask.long().cumsum(1) - 1).clamp(min=0)[:, past:]
-        if memory_attention_mask is not None:
-            there = None if memory is None else tuple(memory.shape[:2])
-            _check_mask("memory_attention_mask", memory_attention_mask, there)
-            memory_mask = padding_mask(memory_attention_mask)  # (batch, 1, 1, memory_seq)
+        attn_mask, position_ids = _places(input_ids, attention_mask, past)
+        memory_mask = _memory_mask(memory, memory_attention_mask)  # (batch, 1, 1, memory_seq)
         hidden = self.embeddings(input_ids, position_ids=position_ids)  # (batch, seq, d_model)
         for layer, layer_cache in zip(self.layers, caches, strict=True):
             hidden = layer(hidden, memory, attn_mask, memory_mask, layer_cache, position_ids)
@@ -154,6 +171,26 @@ def check_memory(memory: Tensor | None, cross_attention: bool) -> None:
             f"a memory of shape {tuple(memory.shape)} was given, but cross_attention is False: "
             "nothing would read it"
         )
+
+
+def _places(
+    input_ids: Tensor, attention_mask: Tensor | None, past: int
+) -> tuple[Tensor | None, Tensor]:
+    """Return the mask over the past and the new tokens, and the new tokens' positions."""
+    batch, seq = input_ids.shape
+    if attention_mask is None:
+        return None, torch.arange(past, past + seq, device=input_ids.device)[None]
+    _check_mask("attention_mask", attention_mask, (batch, past + seq))
+    position_ids = (attention_mask.long().cumsum(1) - 1).clamp(min=0)[:, past:]
+    return padding_mask(attention_mask), position_ids
+
+
+def _memory_mask(memory: Tensor | None, memory_attention_mask: Tensor | None) -> Tensor | None:
+    if memory_attention_mask is None:
+        return None
+    there = None if memory is None else tuple(memory.shape[:2])
+    _check_mask("memory_attention_mask", memory_attention_mask, there)
+    return padding_mask(memory_attention_mask)
 
 
 def _check_mask(name: str, mask: Tensor, shape: tuple[int, ...] | None) -> None:

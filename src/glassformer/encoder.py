@@ -83,14 +83,18 @@ class TransformerEncoder(FromPretrained, nn.Module):
     ) -> Float[Tensor, "batch seq d_model"]:
         """Embed the ids, then pass them through every layer."""
         check_ids(input_ids)
-        attn_mask = None
-        if attention_mask is not None:
-            check_same_shape("attention_mask", attention_mask, input_ids)
-            attn_mask = padding_mask(attention_mask)  # (batch, 1, 1, seq)
+        attn_mask = _attn_mask(input_ids, attention_mask)  # (batch, 1, 1, seq)
         hidden = self.embeddings(input_ids, token_type_ids)  # (batch, seq, d_model)
         for layer in self.layers:
             hidden = layer(hidden, attn_mask)
         return hidden if self.final_norm is None else self.final_norm(hidden)
+
+
+def _attn_mask(input_ids: Tensor, attention_mask: Tensor | None) -> Tensor | None:
+    if attention_mask is None:
+        return None
+    check_same_shape("attention_mask", attention_mask, input_ids)
+    return padding_mask(attention_mask)
 
 
 def init_weights(model: nn.Module, std: float) -> None:

@@ -1,9 +1,7 @@
 """Feed-forward networks: linear maps with a bend between, the same at every position."""
 
 from collections.abc import Callable
-from functools import partial
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -48,15 +46,8 @@ class FeedForward(nn.Module):
 
     def forward(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Transform each position by itself."""
-        inner = self.up_proj(hidden)  # (..., d_ff)
-        activate = self.activation if self._is_read_again(inner) else _in_place(self.activation)
-        return self.dropout(self.down_proj(activate(inner)))  # (..., d_model)
-
-    def _is_read_again(self, inner: Float[Tensor, "*batch d_ff"]) -> bool:
-        """Whether the backward pass or a hook wants the numbers from before the activation."""
-        before, bend = self.up_proj, self.activation
-        hooks = before._forward_hooks, bend._forward_pre_hooks, bend._forward_hooks
-        return inner.requires_grad or any(hooks)
+        inner = self.activation(self.up_proj(hidden))  # (..., d_ff)
+        return self.dropout(self.down_proj(inner))  # (..., d_model)
 
 
 class GatedFeedForward(nn.Module):
@@ -97,16 +88,6 @@ class GatedFeedForward(nn.Module):
         """Transform each position by itself."""
         gate = self.activation(self.gate_proj(hidden))  # (..., d_ff)
         return self.dropout(self.down_proj(gate * self.up_proj(hidden)))  # (..., d_model)
-
-
-def _in_place(activation: nn.Module) -> Callable[[Tensor], Tensor]:
-    """The activation, written over what it is given where torch can do so.
-
-    That is the widest tensor of a layer: a second one costs memory, and time to get it.
-    """
-    if type(activation) is not nn.GELU:
-        return activation
-    return partial(torch.ops.aten.gelu_, approximate=activation.approximate)
 
 
 def _check(d_model: int, d_ff: int, activation: str) -> None:

@@ -1,46 +1,93 @@
-"""Learning by asking: the training that the small language models share."""
+"""The training loop that every model of the book is fitted by."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
+from torch.optim import Optimizer
+from torch.optim.lr_scheduler import LambdaLR
 
 from glassformer.recipes import Report
 
+Batch = TypeVar("Batch")
 WARM_UP = 0.1  # of the steps
 
 
 def fit(
-    model: nn.Module, ask: Callable[[], Tensor], *, steps: int, rate: float, report: Report
+    model: nn.Module,
+    batches: Iterable[Batch],
+    loss_fn: Callable[[Batch], Tensor],
+    optimizer: Optimizer,
+    *,
+    share: Callable[[int], float] = lambda step: 1.0,
+    max_norm: float | None = None,
+    report: Callable[[int, str], None] = lambda step, text: None,
 ) -> list[float]:
-    """Ask, and move the weights towards a better answer, again and again; the loss of each step.
+    """Move the weights against the gradient of the loss, batch after batch; the loss of each step.
 
-    `ask` draws a batch and gives the loss of the model's answers. The learning rate rises to
-    `rate` in the first tenth of the steps, and then falls evenly to nothing.
+    Step 0, 1, … is taken with `share(step)` of the optimizer's learning rates. A gradient longer
+    than `max_norm` is cut to that length. `report` is told how many steps are done, and the loss.
+    """
+    schedule = LambdaLR(optimizer, share)
+    losses: list[float] = []
+    for batch in batches:
+        loss = loss_fn(batch)
+        optimizer.zero_grad()
+        loss.backward()
+        if max_norm is not None:
+            clip_grad_norm_(model.parameters(), max_norm)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        report(len(losses), f"loss {losses[-1]:.2f}")
+    return losses
+
+
+def fit_language_model(
+    model: nn.Module,
+    batches: Iterable[Batch],
+    loss_fn: Callable[[Batch], Tensor],
+    *,
+    steps: int,
+    rate: float,
+    report: Report,
+) -> list[float]:
+    """Fit as the small language models of the stories are fitted: AdamW, up to `rate` and down.
 
     Source: Devlin et al. 2019, appendix A.2, for optimizer and learning rate; Liu et al. 2019,
     section 3.1, for the quicker second average of the optimizer.
     """
-
-    def share(step: int) -> float:
-        return min((step + 1) / (WARM_UP * steps), 1.0) * (1 - step / steps)
-
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, share)
-    losses: list[float] = []
+    with one_thread():
+        return fit(
+            model,
+            batches,
+            loss_fn,
+            optimizer,
+            share=partial(slope, steps=steps),
+            max_norm=1.0,
+            report=lambda step, text: report(step, steps, text),
+        )
+
+
+def slope(step: int, steps: int) -> float:
+    """Give the share of the full learning rate at a step: up in the first tenth, down to nothing.
+
+    Source: Devlin et al. 2019, appendix A.2.
+    """
+    return min((step + 1) / (WARM_UP * steps), 1.0) * (1 - step / steps)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute in one thread while it lasts: on small matrices, threads wait for each other."""
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # on matrices this small, threads wait for each other
+    torch.set_num_threads(1)
     try:
-        for step in range(1, steps + 1):
-            loss = ask()
-            optimizer.zero_grad()
-            loss.backward()
-            clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
-            losses.append(loss.item())
-            report(step, steps, f"loss {losses[-1]:.2f}")
+        yield
     finally:
         torch.set_num_threads(threads)
-    return losses

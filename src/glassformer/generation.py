@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from glassformer.cache import KVCache
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import check_ids, check_same_shape
+from glassformer.few_rows import weight_first
 from glassformer.heads import TransformerForCausalLM
-from glassformer.packing import packed
 from glassformer.transformer import Transformer
 
 NO_TOKEN = -1  # equal to no token's id
@@ -73,8 +73,7 @@ def generate(
     room = prompt.new_full((len(prompt), max_new_tokens), filler)
     sequences, length = torch.cat([prompt, room], dim=1), prompt.shape[1]
     _check_positions(config, length, max_new_tokens)
-    rows = len(prompt) * num_beams
-    with torch.inference_mode(), packed(model.decoder, rows), packed(model.lm_head, rows):
+    with torch.inference_mode(), weight_first(model.lm_head, rows=len(prompt) * num_beams):
         next_logits = NextLogits(model, input_ids, attention_mask, use_cache)
         if num_beams > 1:
             written = beam_search(next_logits, sequences, length, num_beams, length_penalty, end)

@@ -8,7 +8,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
-from glassformer.fitting import fit
+from glassformer.fitting import fit_language_model
 from glassformer.heads import TransformerForCausalLM
 from glassformer.recipes import Report
 from glassformer.stories import PAD, make_stories, plots_file, tokenizer
@@ -58,12 +58,14 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     stories = encode([story.text for story in make_stories()["train"]])
     device = next(model.parameters()).device
 
-    def ask() -> Tensor:
-        rows = torch.randint(len(stories), (BATCH,))
-        given, wanted = shift_targets(stories[rows].to(device))
+    batches = (stories[torch.randint(len(stories), (BATCH,))] for _ in range(STEPS))
+
+    def loss_fn(batch: Int[Tensor, "batch seq"]) -> Tensor:
+        given, wanted = shift_targets(batch.to(device))
         return next_token_loss(model(given), wanted, pad_token_id=PAD)
 
-    return {"loss": fit(model, ask, steps=STEPS, rate=RATE, report=report)}
+    losses = fit_language_model(model, batches, loss_fn, steps=STEPS, rate=RATE, report=report)
+    return {"loss": losses}
 
 
 def files() -> Iterable[Path]:

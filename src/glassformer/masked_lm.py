@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from glassformer.config import TransformerConfig
-from glassformer.fitting import fit
+from glassformer.fitting import fit_language_model
 from glassformer.heads import TransformerForMaskedLM
 from glassformer.masking import IGNORED, mask_tokens
 from glassformer.recipes import Report
@@ -44,7 +44,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     single = encode([sentence for story in stories for sentence in story.sentences])
     size, device = tokenizer().get_vocab_size(), next(model.parameters()).device
 
-    def ask() -> Tensor:
+    def draw() -> tuple[dict[str, Tensor], Tensor]:
         texts = halves if torch.rand(()) < 0.5 else single
         rows = torch.randint(len(texts["input_ids"]), (BATCH,))
         batch = {name: part[rows] for name, part in texts.items()}
@@ -55,6 +55,10 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
             vocab_size=size,
             share=SHARE,
         )
+        return batch, labels
+
+    def loss_fn(drawn: tuple[dict[str, Tensor], Tensor]) -> Tensor:
+        batch, labels = drawn
         logits = model(**{name: part.to(device) for name, part in batch.items()})
         return cross_entropy(
             logits.flatten(0, 1),  # (batch · seq, vocab)
@@ -62,7 +66,9 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
             ignore_index=IGNORED,
         )
 
-    return {"loss": fit(model, ask, steps=STEPS, rate=RATE, report=report)}
+    batches = (draw() for _ in range(STEPS))
+    losses = fit_language_model(model, batches, loss_fn, steps=STEPS, rate=RATE, report=report)
+    return {"loss": losses}
 
 
 @torch.no_grad()

@@ -40,6 +40,41 @@ def causal_mask(
     return torch.ones(q_len, k_len, dtype=torch.bool, device=device).tril(k_len - q_len)
 
 
+def causal_lower_right(
+    attn_mask: Mask | None,
+    is_causal: bool,
+    q_len: int,
+    k_len: int,
+    *,
+    device: torch.device | str | None = None,
+) -> tuple[Mask | None, bool]:
+    """Say `is_causal` for queries that are the last positions, as they are after a cache.
+
+    To attention as a function, as in torch, `is_causal` puts the first query beside the first key:
+    the upper left corner of the scores. Here the last query stands beside the last key, the lower
+    right one: `causal_mask`. Where the lengths are equal there is no difference; and a single query
+    has no key in its future.
+
+    Shapes: `attn_mask` broadcasts to (..., q_len, k_len); so does the mask that is returned with
+    what is left of `is_causal`.
+
+    Raises:
+        ValueError: as `combine_masks`.
+
+    Source: `torch.nn.attention.bias.causal_lower_right` of torch 2.13, for the name.
+
+    >>> mask, is_causal = causal_lower_right(None, True, 2, 3)
+    >>> mask, is_causal
+    (tensor([[ True,  True, False],
+            [ True,  True,  True]]), False)
+    """
+    if not is_causal or q_len == 1:
+        return attn_mask, False
+    if q_len == k_len:
+        return attn_mask, True
+    return combine_masks(attn_mask, causal_mask(q_len, k_len, device=device)), False
+
+
 def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, "batch 1 1 k_len"]:
     """A tokenizer's mask, 1 for a token and 0 for padding, made to fit the scores.
 

@@ -10,11 +10,12 @@ from torch import Tensor, nn
 from glassformer.attention import (
     attention_scores,
     fused_attention,
+    repeat_heads,
     scaled_dot_product_attention,
     softmax_rows,
 )
 from glassformer.cache import KeysValues
-from glassformer.masks import Mask
+from glassformer.masks import Mask, causal_lower_right
 from glassformer.positions import RotaryPositions
 
 
@@ -54,11 +55,13 @@ class AttentionHead(nn.Module):
         key = query if key is None else key
         value = key if value is None else value
         _check_inputs(query, key, value, self.q_proj.in_features)
+        lengths = query.shape[1], key.shape[1]
+        mask, is_causal = causal_lower_right(attn_mask, is_causal, *lengths, device=query.device)
         return scaled_dot_product_attention(
             self.q_proj(query),  # (batch, q_len, head_dim)
             self.k_proj(key),  # (batch, k_len, head_dim)
             self.v_proj(value),
-            attn_mask=attn_mask,
+            attn_mask=mask,
             is_causal=is_causal,
         )
 
@@ -139,33 +142,17 @@ class MultiHeadAttention(nn.Module):
         Positions, which only a rotary attention asks for, go on from the cache's length.
         """
         crosses = key is not None
-        if key is not None and self.rotary is not None:
-            raise ValueError(
-                f"a key of shape {tuple(key.shape)} was given to a rotary attention: queries and "
-                "keys are turned by their places in one sequence"
-            )
         key = query if key is None else key
         value = key if value is None else value
-        _check_inputs(query, key, value, self.q_proj.in_features)
+        self._check(query, key, value, crosses)
         query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, q_len, head_dim)
         if crosses and cache is not None and cache.length:
             key, value = cache.recall(*key.shape[:2])
         else:
-            key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, ...)
+            key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, k_len, ...)
             value = split_heads(self.v_proj(value), self.num_kv_heads)
-            if self.rotary is not None:
-                query, key = self._turn(query, key, cache, position_ids)
-            if cache is not None:
-                key, value = cache.append(key, value)
-        attend = fused_attention if self.recorder is None else self._attend_on_record
-        output = attend(
-            query,
-            key,
-            value,
-            attn_mask=attn_mask,
-            dropout_p=self.dropout if self.training else 0.0,
-            is_causal=is_causal,
-        )
+            query, key, value = self._turn_and_keep(query, key, value, cache, position_ids)
+        output = self._attend(query, key, value, attn_mask, is_causal)
         return self.out_proj(merge_heads(output))  # (batch, q_len, d_model)
 
     def head(self, index: int) -> AttentionHead:
@@ -194,6 +181,29 @@ class MultiHeadAttention(nn.Module):
         kv_heads = f", num_kv_heads={self.num_kv_heads}" * (self.num_kv_heads < self.num_heads)
         return f"{heads}{kv_heads}, dropout={self.dropout}"
 
+    def _check(self, query: Tensor, key: Tensor, value: Tensor, crosses: bool) -> None:
+        if crosses and self.rotary is not None:
+            raise ValueError(
+                f"a key of shape {tuple(key.shape)} was given to a rotary attention: queries and "
+                "keys are turned by their places in one sequence"
+            )
+        _check_inputs(query, key, value, self.q_proj.in_features)
+
+    def _turn_and_keep(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        cache: KeysValues | None,
+        position_ids: Tensor | None,
+    ) -> tuple[Tensor, ...]:
+        """Turn queries and keys if the attention is rotary, then join what the cache has kept."""
+        if self.rotary is not None:
+            query, key = self._turn(query, key, cache, position_ids)
+        if cache is not None:
+            key, value = cache.append(key, value)
+        return query, key, value
+
     def _turn(
         self, query: Tensor, key: Tensor, cache: KeysValues | None, position_ids: Tensor | None
     ) -> tuple[Tensor, ...]:
@@ -205,6 +215,17 @@ class MultiHeadAttention(nn.Module):
         heads = torch.cat([query, key], dim=1)  # (batch, heads + kv_heads, q_len, head_dim)
         turned = self.rotary(heads, position_ids[:, None])
         return turned.split([self.num_heads, self.num_kv_heads], dim=1)
+
+    def _attend(
+        self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool
+    ) -> Tensor:
+        """Attend in every head: in torch's fused kernel, or step by step while somebody looks."""
+        attend = fused_attention if self.recorder is None else self._attend_on_record
+        mask, is_causal = causal_lower_right(
+            attn_mask, is_causal, query.shape[2], key.shape[2], device=query.device
+        )
+        dropout_p = self.dropout if self.training else 0.0
+        return attend(query, key, value, attn_mask=mask, dropout_p=dropout_p, is_causal=is_causal)
 
     def _attend_on_record(
         self, query, key, value, *, attn_mask, dropout_p, is_causal
@@ -252,20 +273,6 @@ def merge_heads(
     torch.Size([1, 5, 6])
     """
     return heads.transpose(1, 2).flatten(start_dim=2)
-
-
-def repeat_heads(
-    heads: Float[Tensor, "batch kv_heads seq head_dim"], num_heads: int
-) -> Float[Tensor, "batch {num_heads} seq head_dim"]:
-    """Repeat each key-value head, once for each head of the queries that shares it.
-
-    Shapes: (batch, kv_heads, seq, head_dim) to (batch, num_heads, seq, head_dim).
-
-    >>> repeat_heads(torch.randn(1, 2, 5, 3), num_heads=4).shape
-    torch.Size([1, 4, 5, 3])
-    """
-    group = num_heads // heads.shape[1]
-    return heads if group == 1 else heads.repeat_interleave(group, dim=1)
 
 
 def _check_positive(**sizes: int) -> None:

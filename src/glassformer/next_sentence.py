@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from glassformer.checkpoints import trained
-from glassformer.fitting import fit
+from glassformer.fitting import fit_language_model
 from glassformer.heads import TransformerForMaskedLM, TransformerForNextSentencePrediction
 from glassformer.recipes import RECIPES, Report, sources
 from glassformer.stories import Story, encode, make_stories, plots_file
@@ -51,13 +51,15 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     stories = make_stories()["train"]
     device = next(model.parameters()).device
 
-    def ask() -> Tensor:
-        rows = torch.randperm(len(stories))[:BATCH].tolist()
-        pairs, labels = pair_up([stories[row] for row in rows])
-        batch = {name: part.to(device) for name, part in encode(pairs).items()}
-        return cross_entropy(model(**batch), labels.to(device))
+    batches = ([stories[row] for row in torch.randperm(len(stories))[:BATCH]] for _ in range(STEPS))
 
-    return {"loss": fit(model, ask, steps=STEPS, rate=RATE, report=report)}
+    def loss_fn(batch: list[Story]) -> Tensor:
+        pairs, labels = pair_up(batch)
+        inputs = {name: part.to(device) for name, part in encode(pairs).items()}
+        return cross_entropy(model(**inputs), labels.to(device))
+
+    losses = fit_language_model(model, batches, loss_fn, steps=STEPS, rate=RATE, report=report)
+    return {"loss": losses}
 
 
 def files() -> Iterable[Path]:

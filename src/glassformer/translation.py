@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
 from glassformer.corpus import make_corpus
+from glassformer.fitting import fit
 from glassformer.grammar import Pair
 from glassformer.recipes import Report
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
@@ -93,25 +94,30 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     device = next(model.parameters()).device
     pairs = make_corpus().train
     steps = EPOCHS * -(-len(pairs) // BATCH)
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
-    history: dict[str, list[float]] = {"loss": [], "rate": []}
-    for step, batch in enumerate(batches(pairs), start=1):
+
+    def rate(step: int) -> float:
+        rate = warmup_decay(step + 1, d_model=D_MODEL, warmup_steps=WARMUP)
+        return rate * (SCALE * (1 - (step + 1) / (steps + 1)))  # evenly down: the end is calm
+
+    def loss_fn(batch: list[Pair]) -> Tensor:
         source = encode(german, [pair.german for pair in batch]).to(device)
         target = encode(english, [pair.english for pair in batch]).to(device)
         given, wanted = shift_targets(target)
         logits = model(source, given, source != PAD)  # (batch, tgt_len, vocab)
-        loss = next_token_loss(logits, wanted, pad_token_id=PAD, label_smoothing=SMOOTHING)
-        rate = warmup_decay(step, d_model=D_MODEL, warmup_steps=WARMUP)
-        rate *= SCALE * (1 - step / (steps + 1))  # and evenly down to nothing: the end is calm
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        history["loss"].append(loss.item())
-        history["rate"].append(rate)
-        report(step, steps, f"loss {history['loss'][-1]:.3f}")
-    return history
+        return next_token_loss(logits, wanted, pad_token_id=PAD, label_smoothing=SMOOTHING)
+
+    optimizer = torch.optim.Adam(
+        model.parameters(), lr=1.0, betas=(0.9, 0.98), eps=1e-9, fused=True
+    )
+    losses = fit(
+        model,
+        batches(pairs),
+        loss_fn,
+        optimizer,
+        share=rate,  # of 1
+        report=lambda step, text: report(step, steps, text),
+    )
+    return {"loss": losses, "rate": [rate(step) for step in range(steps)]}
 
 
 def batches(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:

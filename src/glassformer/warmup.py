@@ -1,6 +1,6 @@
 """Warm-up: a learning rate that starts small, and an experiment that shows which stacks need it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 
 from glassformer.config import TransformerConfig
 from glassformer.encoder import TransformerEncoder
+from glassformer.fitting import fit, one_thread
 from glassformer.recipes import Report
 
 SYMBOLS = 20
@@ -100,33 +101,30 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     """Train every stack; the accuracy at each step, by run and attempt."""
     stacks = iter(model.children())
     history = {}
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # on matrices this small, threads wait for each other
-    try:
+    with one_thread():
         for number, run in enumerate(RUNS):
             for attempt in range(ATTEMPTS):
                 report(number * ATTEMPTS + attempt, len(RUNS) * ATTEMPTS, str(run))
                 history[f"{run}, attempt {attempt}"] = train_one(next(stacks), run)
-    finally:
-        torch.set_num_threads(threads)
     return history
 
 
 def train_one(model: nn.Module, run: Run) -> list[float]:
     """Train on fresh random sequences until the steps are spent, or nothing is left to learn."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=run.peak, fused=True)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: warm_up(n, run.warm_up))
     device = next(model.parameters()).device
     accuracies: list[float] = []
-    while len(accuracies) < STEPS and not all(a > 0.99 for a in [0.0, *accuracies][-10:]):
-        symbols = torch.randint(SYMBOLS, (BATCH, LENGTH), device=device)
-        wanted = symbols.flip(1)
-        logits = model(symbols)  # (batch, seq, vocab)
-        optimizer.zero_grad()
-        cross_entropy(logits.flatten(0, 1), wanted.flatten()).backward()
-        optimizer.step()
-        schedule.step()
+
+    def batches() -> Iterator[Int[Tensor, "batch seq"]]:
+        while len(accuracies) < STEPS and not all(a > 0.99 for a in [0.0, *accuracies][-10:]):
+            yield torch.randint(SYMBOLS, (BATCH, LENGTH), device=device)
+
+    def loss_fn(symbols: Int[Tensor, "batch seq"]) -> Tensor:
+        logits, wanted = model(symbols), symbols.flip(1)  # (batch, seq, vocab), (batch, seq)
         accuracies.append((logits.argmax(-1) == wanted).float().mean().item())
+        return cross_entropy(logits.flatten(0, 1), wanted.flatten())
+
+    optimizer = torch.optim.Adam(model.parameters(), lr=run.peak, fused=True)
+    fit(model, batches(), loss_fn, optimizer, share=lambda step: warm_up(step, run.warm_up))
     return accuracies
 
 

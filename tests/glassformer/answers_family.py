@@ -4,9 +4,8 @@ import torch
 import torch.nn.functional as F
 from answers import Answers
 
-from glassformer.attention import scaled_dot_product_attention
+from glassformer.attention import repeat_heads, scaled_dot_product_attention
 from glassformer.feed_forward import GatedFeedForward
-from glassformer.multihead import repeat_heads
 from glassformer.norms import RMSNorm
 from glassformer.positions import RotaryPositions
 

@@ -1,3 +1,4 @@
+import inspect
 import math
 from functools import partial
 
@@ -10,9 +11,11 @@ from glassformer.attention import (
     attention_scores,
     attention_weights,
     fused_attention,
+    repeat_heads,
     scaled_dot_product_attention,
     softmax_rows,
 )
+from glassformer.masks import causal_lower_right
 
 BATCH, HEADS, Q_LEN, K_LEN, HEAD_DIM, VALUE_DIM = 2, 3, 5, 11, 7, 13
 DOUBLE = torch.float64
@@ -88,18 +91,51 @@ def test_equals_torch_with_every_kind_of_mask(attend, name):
     torch.testing.assert_close(output, expected, **EXACT)
 
 
+@pytest.mark.parametrize(("q_len", "k_len"), [(11, 11), (5, 11), (13, 11), (1, 11), (1, 1)])
 @BOTH
-def test_causal_equals_torch_where_the_lengths_are_equal(attend):
-    query, key, value = tensors(q_len=K_LEN)
+def test_causal_equals_torch_at_every_length(attend, q_len, k_len):
+    query, key, value = tensors(q_len, k_len)
     expected = F.scaled_dot_product_attention(query, key, value, is_causal=True)
     torch.testing.assert_close(attend(query, key, value, is_causal=True), expected, **EXACT)
+
+
+@pytest.mark.parametrize("enable_gqa", [False, True])
+@pytest.mark.parametrize("scale", [None, 0.3, 0.0, -2.0])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_takes_what_torch_takes(is_causal, scale, enable_gqa):
+    query, key, value = tensors()
+    if enable_gqa:
+        query = torch.randn(BATCH, 2 * HEADS, Q_LEN, HEAD_DIM, dtype=DOUBLE)
+    choices = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
+    expected = F.scaled_dot_product_attention(query, key, value, **choices)
+    output = scaled_dot_product_attention(query, key, value, **choices)
+    torch.testing.assert_close(output, expected, **EXACT)
+
+
+def test_shared_heads_need_no_batch():
+    query, key = torch.randn(6, Q_LEN, HEAD_DIM), torch.randn(2, K_LEN, HEAD_DIM)
+    expected = F.scaled_dot_product_attention(query, key, key, enable_gqa=True)
+    output = scaled_dot_product_attention(query, key, key, enable_gqa=True)
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-6)
+
+
+def test_the_signature_is_that_of_torch():
+    """torch's function is built in: its schema says which arguments must be named."""
+    (theirs,) = torch._C._jit_get_schemas_for_operator("aten::scaled_dot_product_attention")
+    ours = inspect.signature(scaled_dot_product_attention).parameters.values()
+    named = inspect.Parameter.KEYWORD_ONLY
+    assert [(p.name, p.kind is named) for p in ours] == [
+        (argument.name, argument.kwarg_only) for argument in theirs.arguments
+    ]
+    defaults = [None if p.default is inspect.Parameter.empty else p.default for p in ours]
+    assert defaults == [argument.default_value for argument in theirs.arguments]
 
 
 @pytest.mark.parametrize("q_len", [1, 2, 5, 11])
 @MASK_NAMES
 @BOTH
-def test_causal_queries_are_the_last_positions_and_keep_the_other_mask(attend, name, q_len):
-    """Fewer queries than keys: as the last rows of the full square, mask and all."""
+def test_a_causal_mask_at_the_lower_right_keeps_the_other_mask(attend, name, q_len):
+    """Queries that are the last positions: as the last rows of the full square, mask and all."""
     query, key, value = tensors(q_len=K_LEN)
     mask = masks(q_len=K_LEN)[name]
     past = torch.ones(K_LEN, K_LEN, dtype=torch.bool).tril()
@@ -109,8 +145,26 @@ def test_causal_queries_are_the_last_positions_and_keep_the_other_mask(attend, n
     full = scores.masked_fill(~past, -math.inf).softmax(-1) @ value
     if mask is not None and mask.ndim > 1 and mask.shape[-2] == K_LEN:
         mask = mask[..., -q_len:, :]
-    output = attend(query[..., -q_len:, :], key, value, mask, is_causal=True)
+    mask, is_causal = causal_lower_right(mask, True, q_len, K_LEN)
+    output = attend(query[..., -q_len:, :], key, value, mask, is_causal=is_causal)
     torch.testing.assert_close(output, full[..., -q_len:, :], **EXACT)
+
+
+@pytest.mark.parametrize("q_len", [5, 13])
+@MASK_NAMES
+@BOTH
+def test_a_causal_query_sees_the_keys_up_to_its_own_number_and_keeps_the_other_mask(
+    attend, name, q_len
+):
+    query, key, value = tensors(q_len=q_len)
+    mask = masks(q_len=q_len)[name]
+    scores = query @ key.mT / math.sqrt(HEAD_DIM)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
+    future = torch.arange(K_LEN) > torch.arange(q_len)[:, None]
+    expected = scores.masked_fill(future, -math.inf).softmax(-1) @ value
+    output = attend(query, key, value, mask, is_causal=True)
+    torch.testing.assert_close(output, expected, **EXACT)
 
 
 @BOTH
@@ -126,7 +180,8 @@ def test_the_future_does_not_reach_the_past(attend):
 @BOTH
 def test_more_queries_than_keys_leave_the_first_ones_nothing(attend):
     query, key, value = tensors(q_len=K_LEN + 2)
-    output = attend(query, key, value, is_causal=True)
+    mask, is_causal = causal_lower_right(None, True, K_LEN + 2, K_LEN)
+    output = attend(query, key, value, mask, is_causal=is_causal)
     assert output[..., :2, :].eq(0).all()
     assert output[..., 2:, :].ne(0).all()
 
@@ -282,10 +337,22 @@ def test_keys_are_repeated_only_for_many_queries_beside_a_mask(monkeypatch, q_le
     assert [kept.shape[1] for kept in given[0][1:]] == [seen, seen]
 
 
+def test_repeated_heads_serve_neighbors():
+    heads = torch.tensor([2.0, 5.0, 7.0])[:, None, None].expand(BATCH, 3, K_LEN, HEAD_DIM)
+    assert repeat_heads(heads, 6)[1, :, 4, 3].tolist() == [2, 2, 5, 5, 7, 7]
+
+
 def test_signatures_are_checked_under_test():
     query, key, value = tensors()
     with pytest.raises(TypeCheckError, match="value"):
         scaled_dot_product_attention(query, key, value[..., 1:, :])
+
+
+@pytest.mark.usefixtures("unhooked")
+def test_heads_that_cannot_be_shared_evenly_are_refused():
+    query, key = torch.randn(BATCH, 7, Q_LEN, HEAD_DIM), torch.randn(BATCH, 3, K_LEN, HEAD_DIM)
+    with pytest.raises(ValueError, match=r"num_heads \(7\) must be a multiple of the 3 key-value"):
+        scaled_dot_product_attention(query, key, key, enable_gqa=True)
 
 
 @pytest.mark.usefixtures("unhooked")

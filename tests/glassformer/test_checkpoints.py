@@ -1,4 +1,6 @@
+import copy
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -175,6 +177,54 @@ def test_special_tokens_and_padding_are_two_switches():
     encoded = tokenizer()(sentences, add_special_tokens=False, padding=True)
     assert encoded["input_ids"] == [[2051, 10029, 0, 0, 0], [2051, 10029, 2066, 2019, 8612]]
     assert encoded["attention_mask"] == [[1, 1, 0, 0, 0], [1, 1, 1, 1, 1]]
+
+
+def test_a_tokenizer_is_made_once(monkeypatch):
+    named = tokenizer(DEFAULT_NAME)
+    assert tokenizer() is tokenizer() is named
+    assert tokenizer(EMBEDDED) is tokenizer(str(EMBEDDED)) is named
+    monkeypatch.chdir(EMBEDDED.parent)
+    assert tokenizer(EMBEDDED.name) is named
+
+
+@pytest.fixture
+def own_words(tmp_path):
+    """A directory with a tokenizer of its own: its first two words have changed places."""
+    made = json.loads((EMBEDDED / "tokenizer.json").read_text(encoding="utf-8"))
+    words = made["model"]["vocab"]
+    words["time"], words["flies"] = words["flies"], words["time"]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(made), encoding="utf-8")
+    for name in ("config.json", "tokenizer_config.json", "model.safetensors"):
+        (tmp_path / name).symlink_to(EMBEDDED / name)
+    return tmp_path
+
+
+def test_the_environment_decides_at_each_call(monkeypatch, own_words):
+    ours = tokenizer()
+    monkeypatch.setenv("GLASSFORMER_CHECKPOINT", str(own_words))
+    assert tokenizer().encode("time", add_special_tokens=False) == [10029]
+    monkeypatch.delenv("GLASSFORMER_CHECKPOINT")
+    assert tokenizer() is ours
+    assert tokenizer().encode("time", add_special_tokens=False) == [2051]
+
+
+def test_a_changed_file_makes_the_tokenizer_anew(own_words):
+    before = tokenizer(own_words)
+    assert before.decode([10029]) == "time"
+    (own_words / "tokenizer.json").write_bytes((EMBEDDED / "tokenizer.json").read_bytes())
+    assert tokenizer(own_words).decode([10029]) == "flies"
+    assert before.decode([10029]) == "time"
+
+
+def test_calls_leave_the_shared_tokenizer_as_it_was_and_a_copy_can_be_changed():
+    texts = ["time flies", "time flies like an arrow"]
+    plain = tokenizer()(texts)["input_ids"]
+    tokenizer()(texts, padding="max_length", truncation=True, max_length=3)
+    assert tokenizer()(texts)["input_ids"] == plain
+    mine = copy.deepcopy(tokenizer())
+    mine.padding_side = "left"
+    assert mine(texts, padding=True)["input_ids"][0][0] == mine.pad_token_id
+    assert tokenizer()(texts, padding=True)["input_ids"][0][-1] == mine.pad_token_id
 
 
 def test_a_directory_without_a_tokenizer(small_bert, tmp_path):

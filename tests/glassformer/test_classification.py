@@ -17,7 +17,6 @@ from glassformer.classification import (
     corpus_file,
     encode,
     label_ids,
-    slope,
     train,
     wilson,
 )
@@ -118,14 +117,6 @@ def test_training_lowers_the_loss_and_touches_only_what_is_not_frozen(monkeypatc
     changed = {n for n, weight in model.state_dict().items() if not torch.equal(weight, before[n])}
     frozen = ("encoder.embeddings.", *(f"encoder.layers.{i}." for i in range(2)))
     assert changed == {name for name in before if not name.startswith(frozen)}
-
-
-def test_learning_rate_rises_and_falls():
-    rates = [slope(step, 50) for step in range(51)]
-    assert rates[0] == pytest.approx(0.2)
-    assert rates.index(max(rates)) == 4
-    assert rates[30] == pytest.approx(0.4)
-    assert rates[50] == 0
 
 
 def test_probabilities_are_softmax_of_the_logits():

@@ -78,54 +78,6 @@ def test_refuses_what_it_cannot_build():
         FeedForward(7, 29, activation="mish")
 
 
-@pytest.mark.parametrize("activation", ["gelu", "gelu_tanh"])
-@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
-def test_without_gradients_the_output_is_the_same_and_the_input_untouched(activation, mode):
-    layer = FeedForward(D_MODEL, D_FF, activation=activation)
-    hidden = torch.randn(2, 3, D_MODEL)
-    before = hidden.clone()
-    with_gradients = layer(hidden)
-    with mode():
-        assert torch.equal(layer(hidden), with_gradients)
-    assert torch.equal(hidden, before)
-
-
-@pytest.mark.parametrize("listened", ["up_proj", "activation"])
-def test_a_hook_keeps_what_its_module_made_or_read(listened):
-    layer = FeedForward(D_MODEL, D_FF)
-    hidden = torch.randn(2, 3, D_MODEL)
-    kept = {}
-    getattr(layer, listened).register_forward_hook(
-        lambda module, inputs, output: kept.update(input=inputs[0], output=output)
-    )
-    with torch.no_grad():
-        layer(hidden)
-        up = layer.up_proj(hidden)
-        made = {"up_proj": (hidden, up), "activation": (up, nn.functional.gelu(up))}[listened]
-    assert torch.equal(kept["input"], made[0])
-    assert torch.equal(kept["output"], made[1])
-
-
-def test_a_hook_before_the_activation_is_called():
-    layer = FeedForward(D_MODEL, D_FF)
-    layer.activation.register_forward_pre_hook(lambda module, inputs: torch.zeros_like(inputs[0]))
-    with torch.no_grad():
-        output = layer(torch.randn(2, 3, D_MODEL))
-    assert torch.equal(output, layer.down_proj.bias.expand_as(output))
-
-
-def test_without_gradients_the_widest_tensor_is_there_once():
-    layer, hidden = FeedForward(D_MODEL, D_FF), torch.randn(2, 3, D_MODEL)
-    made = []
-    layer.down_proj.register_forward_pre_hook(lambda module, inputs: made.append(inputs[0]))
-    real, ups = layer.up_proj.forward, []
-    layer.up_proj.forward = lambda x: ups.append(real(x)) or ups[-1]
-    for gradients, shared in ((False, True), (True, False)):
-        with torch.set_grad_enabled(gradients):
-            layer(hidden)
-        assert (made[-1].data_ptr() == ups[-1].data_ptr()) == shared
-
-
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("there", ["silu", "gelu_new", "relu"])
 def test_gated_equals_a_llamas(there, bias):

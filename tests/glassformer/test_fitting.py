@@ -2,50 +2,104 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.fitting import fit
+from glassformer.fitting import fit, fit_language_model, one_thread, slope
 
 
-def quiet(done, total, text):
-    pass
+def sgd(model, lr):
+    return torch.optim.SGD(model.parameters(), lr=lr)
 
 
-def test_rates_rise_and_fall(monkeypatch):
-    rates = []
+def test_a_step_follows_the_gradient_of_its_own_batch_at_its_share_of_the_rate():
+    """Plain descent by hand: gradients do not pile up, and step n has share n."""
+    model, reports = nn.Linear(1, 1, bias=False), []
+    start = model.weight.item()
+    losses = fit(
+        model,
+        [2.0, 3.0, 5.0],
+        lambda slope: slope * model.weight.sum(),
+        sgd(model, 0.1),
+        share=[1.0, 0.5, 0.25, 0.0].__getitem__,
+        report=lambda *told: reports.append(told),
+    )
+    after_one, after_two = start - 0.1 * 2, start - 0.1 * 2 - 0.05 * 3
+    assert losses == pytest.approx([2 * start, 3 * after_one, 5 * after_two])
+    assert model.weight.item() == pytest.approx(after_two - 0.025 * 5)
+    assert reports == [(n, f"loss {loss:.2f}") for n, loss in enumerate(losses, start=1)]
 
-    class Adam(torch.optim.AdamW):
-        def step(self, closure=None):
-            rates.append(self.param_groups[0]["lr"])
-            return super().step(closure)
 
-    monkeypatch.setattr(torch.optim, "AdamW", Adam)
-    model = nn.Linear(3, 2)
-    fit(model, lambda: model(torch.ones(1, 3)).square().sum(), steps=20, rate=0.5, report=quiet)
-    assert rates[:3] == pytest.approx([0.25, 0.5 * 0.95, 0.5 * 0.9])
-    assert rates[-1] == pytest.approx(0.5 / 20)
-    assert rates[1:] == sorted(rates[1:], reverse=True)
+def test_the_full_rate_is_kept_unless_a_share_is_named():
+    model = nn.Linear(1, 1, bias=False)
+    start = model.weight.item()
+    fit(model, range(3), lambda _: model.weight.sum(), sgd(model, 0.1))
+    assert model.weight.item() == pytest.approx(start - 0.3)
+
+
+@pytest.mark.parametrize(("max_norm", "length"), [(None, 50.0), (1.0, 1.0), (70.0, 50.0)])
+def test_a_long_gradient_is_cut_where_a_length_is_named(max_norm, length):
+    model = nn.Linear(2, 1, bias=False)
+    toward = torch.tensor([[30.0, 40.0]])
+    fit(model, [0], lambda _: (toward * model.weight).sum(), sgd(model, 0.1), max_norm=max_norm)
+    assert model.weight.grad.norm().item() == pytest.approx(length, rel=1e-4)
+
+
+def test_a_batch_is_drawn_when_its_turn_comes():
+    """What a batch is made of may depend on the steps before it."""
+    model, order = nn.Linear(1, 1), []
+
+    def batches():
+        for number in range(2):
+            order.append(f"draw {number}")
+            yield number
+
+    def loss_fn(number):
+        order.append(f"loss {number}")
+        return model.weight.sum()
+
+    fit(model, batches(), loss_fn, sgd(model, 0.1))
+    assert order == ["draw 0", "loss 0", "draw 1", "loss 1"]
+
+
+def test_a_share_rises_for_a_tenth_of_the_steps_and_falls_to_nothing():
+    shares = [slope(step, 20) for step in range(21)]
+    assert shares[:3] == pytest.approx([0.5, 0.95, 0.9])
+    assert shares[1:] == sorted(shares[1:], reverse=True)
+    assert shares[19:] == pytest.approx([1 / 20, 0])
 
 
 def test_the_optimizer_averages_as_roberta_was_trained(monkeypatch):
-    given = {}
+    given, rates = {}, []
 
     class Adam(torch.optim.AdamW):
         def __init__(self, parameters, **options):
             given.update(options)
             super().__init__(parameters, **options)
 
+        def step(self, closure=None):
+            rates.append(self.param_groups[0]["lr"])
+            return super().step(closure)
+
     monkeypatch.setattr(torch.optim, "AdamW", Adam)
     model = nn.Linear(3, 2)
-    fit(model, lambda: model(torch.ones(1, 3)).sum(), steps=1, rate=0.5, report=quiet)
+    fit_language_model(
+        model,
+        range(10),
+        lambda _: 100 * model.weight.sum(),
+        steps=10,
+        rate=0.5,
+        report=lambda *told: None,
+    )
     assert given["betas"] == (0.9, 0.98)  # Liu et al. 2019, section 3.1
+    assert rates == pytest.approx([0.5 * slope(step, 10) for step in range(10)])
+    assert model.weight.grad.norm().item() == pytest.approx(1, abs=1e-4)
 
 
 def test_finds_the_mean_that_least_squares_ask_for():
     model, reports = nn.Linear(1, 1), []
     inputs = torch.linspace(-1, 1, 11)[:, None]
-    wanted = 3 * inputs + 2
-    losses = fit(
+    losses = fit_language_model(
         model,
-        lambda: (model(inputs) - wanted).square().mean(),
+        (3 * inputs + 2 for _ in range(400)),
+        lambda wanted: (model(inputs) - wanted).square().mean(),
         steps=400,
         rate=0.1,
         report=lambda *told: reports.append(told[:2]),
@@ -56,28 +110,24 @@ def test_finds_the_mean_that_least_squares_ask_for():
     assert model.bias.item() == pytest.approx(2, abs=0.02)
 
 
-def test_a_step_uses_the_gradient_of_its_own_question_and_no_more_than_its_length():
-    """Gradients neither pile up nor run away: the norm is at most 1."""
-    model = nn.Linear(1, 1, bias=False)
-    norms = []
-    model.weight.register_post_accumulate_grad_hook(lambda p: norms.append(p.grad.clone()))
-    fit(model, lambda: 0.25 * model.weight.sum(), steps=3, rate=0.1, report=quiet)
-    assert [norm.item() for norm in norms] == [0.25] * 3
-    fit(model, lambda: 50 * model.weight.sum(), steps=1, rate=0.1, report=quiet)
-    assert model.weight.grad.norm().item() == pytest.approx(1, abs=1e-4)
-
-
 def test_one_thread_is_enough_and_the_others_are_given_back():
+    def stop():
+        raise ValueError(f"stopped in {torch.get_num_threads()} thread")
+
+    torch.set_num_threads(2)
+    with pytest.raises(ValueError, match="stopped in 1 thread"), one_thread():
+        stop()
+    assert torch.get_num_threads() == 2
+
+
+def test_language_models_are_fitted_in_one_thread():
     model, seen = nn.Linear(1, 1), []
     torch.set_num_threads(2)
 
-    def ask():
+    def loss_fn(_):
         seen.append(torch.get_num_threads())
-        if len(seen) == 3:
-            raise ValueError("three is enough")
         return model.weight.sum()
 
-    with pytest.raises(ValueError, match="three is enough"):
-        fit(model, ask, steps=5, rate=0.1, report=quiet)
+    fit_language_model(model, range(3), loss_fn, steps=3, rate=0.1, report=lambda *told: None)
     assert seen == [1, 1, 1]
     assert torch.get_num_threads() == 2

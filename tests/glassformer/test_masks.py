@@ -3,9 +3,11 @@ import math
 import pytest
 import torch
 from torch import nn
+from torch.nn.attention import bias
 
 from glassformer.masks import (
     additive_mask,
+    causal_lower_right,
     causal_mask,
     check_mask,
     combine_masks,
@@ -34,6 +36,33 @@ def test_causal_mask_is_made_on_the_device_asked_for():
 def test_causal_mask_refuses_nothing_at_all(q_len, k_len):
     with pytest.raises(ValueError, match=rf"q_len \({q_len}\) and k_len .* must be at least 1"):
         causal_mask(q_len, k_len)
+
+
+@pytest.mark.parametrize(("q_len", "k_len"), [(2, 5), (3, 7), (1, 3), (1, 1), (5, 5)])
+def test_the_lower_right_is_where_torch_has_it(q_len, k_len):
+    """As attention reads what is returned: `is_causal` starts at the upper left."""
+    mask, is_causal = causal_lower_right(None, True, q_len, k_len)
+    seen = torch.ones(q_len, k_len, dtype=torch.bool) if mask is None else mask
+    seen = seen.tril() if is_causal else seen
+    assert seen.equal(bias.causal_lower_right(q_len, k_len)._materialize())
+
+
+def test_a_single_query_and_equal_lengths_need_no_mask():
+    assert causal_lower_right(None, True, 1, 5) == (None, False)
+    assert causal_lower_right(None, True, 5, 5) == (None, True)
+
+
+def test_beside_the_lower_right_the_other_mask_stays():
+    padding = torch.tensor([[F, T, T]])
+    mask, is_causal = causal_lower_right(padding, True, 2, 3)
+    assert mask.tolist() == [[F, T, F], [F, T, T]]
+    assert not is_causal
+    assert causal_lower_right(padding, False, 2, 3) == (padding, False)
+    assert causal_lower_right(padding, True, 3, 3) == (padding, True)
+
+
+def test_the_lower_right_is_made_on_the_device_asked_for():
+    assert causal_lower_right(None, True, 3, 5, device="meta")[0].device.type == "meta"
 
 
 def test_the_opposite_of_ours_is_what_torchs_module_takes():

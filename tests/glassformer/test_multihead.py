@@ -11,7 +11,6 @@ from glassformer.multihead import (
     AttentionHead,
     MultiHeadAttention,
     merge_heads,
-    repeat_heads,
     split_heads,
 )
 
@@ -237,13 +236,21 @@ def test_dropout_acts_on_the_weights_in_training_only():
     assert kept.unique().numel() > 5
 
 
+def test_causal_queries_are_the_last_positions(ours):
+    """One head and all of them: the last rows of the whole square, as after a cache."""
+    x = torch.randn(BATCH, K_LEN, D_MODEL, dtype=torch.float64)
+    for attention in (ours, ours.head(2)):
+        whole = attention(x, is_causal=True)
+        last = attention(x[:, -Q_LEN:], x, is_causal=True)
+        torch.testing.assert_close(last, whole[:, -Q_LEN:], **EXACT)
+
+
 def test_heads_are_split_and_merged_in_order():
     x = torch.arange(BATCH * Q_LEN * D_MODEL, dtype=torch.float32).view(BATCH, Q_LEN, D_MODEL)
     heads = split_heads(x, HEADS)
     assert heads.shape == (BATCH, HEADS, Q_LEN, HEAD_DIM)
     assert torch.equal(heads[1, 2, 4], x[1, 4, 2 * HEAD_DIM :])
     assert torch.equal(merge_heads(heads), x)
-    assert repeat_heads(heads, 6)[0, :, 0, 0].tolist() == [0, 0, 7, 7, 14, 14]
 
 
 def test_repr_names_the_sizes():
