@@ -3,10 +3,13 @@
 Run by `processors.py` in a process of its own, whose environment says the instruction set and the
 folder of the trained weights. Nothing here imports torch: the chapters do.
 
-    GLASSFORMER_CACHE=FOLDER python bench/_checked.py [CHAPTER ...]
+    GLASSFORMER_CACHE=FOLDER python bench/_checked.py {all|training} [CHAPTER ...]
+
+With `training` it checks those alone that read trained weights.
 """
 
 import ast
+import contextlib
 import json
 import os
 import re
@@ -18,68 +21,85 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from proofbook.book import Book
 from proofbook.bookfile import load
-from proofbook.model import Chapter, Claim
+from proofbook.model import Chapter, Claim, Run, Value
+from proofbook.page import parse
+from proofbook.runner import Runner
+from proofbook.verdict import judge
 
 ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 900  # seconds a block: what is measured here is not time
 DIGITS = 4  # significant ones of a number that is kept
-LONGEST = 100  # characters of a value that is kept
+SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
-def check(config: Path, files: Sequence[Path]) -> tuple[list[str], dict[str, dict[str, Any]]]:
+def check(config: Path, files: Sequence[Path]) -> tuple[list[str], list[dict[str, Any]]]:
     """Check chapters with nothing cached: their problems, and what their claims compare.
 
-    The second is by chapter and expression, for the chapters that read trained weights.
+    The second has a row for each comparison of two numbers, in the chapters that train.
     """
     with tempfile.TemporaryDirectory() as cache:
-        settings = load(config, {"cache_dir": cache, "jobs": 1})
-        with Book(settings) as book:
-            pages = book.check({book.name(file): file.read_text("utf-8") for file in files})
-            chapters = [with_operands(p.page.chapter) for p in pages if trains(p.page.chapter)]
-            runs = book.runs(chapters)
-    problems = [str(problem) for page in pages for problem in page.problems]
-    values = {
-        path: {
-            expression: short(value.data)
-            for (expression, _), value in run.values.items()
-            if value.failure is None and len(json.dumps(short(value.data))) <= LONGEST
-        }
-        for path, run in runs.items()
-    }
-    return problems, values
+        settings = load(config, {"cache_dir": cache, "jobs": 1, "timeout": PATIENCE})
+        pages = [
+            parse(settings.name(file), file.read_text("utf-8"), settings.extensions)
+            for file in files
+        ]
+        with Runner(settings.running) as runner:
+            runs = runner.run([with_sides(page.chapter) for page in pages])
+    ran = [(page, runs[page.chapter.path]) for page in pages]
+    problems = [str(problem) for page, run in ran for problem in judge(page, run)]
+    training = [pair for file, pair in zip(files, ran, strict=True) if trains(file)]
+    return problems, [row for page, run in training for row in compared(page.chapter, run)]
 
 
-def trains(chapter: Chapter) -> bool:
-    """Whether a chapter reads weights that the book trains."""
-    return any(re.search(r"\btrained\(", block.code) for block in chapter.blocks)
+def trains(file: Path) -> bool:
+    """Whether a chapter or lab reads weights that the book trains."""
+    return re.search(r'\btrained\("', file.read_text("utf-8")) is not None
 
 
-def with_operands(chapter: Chapter) -> Chapter:
-    """The chapter with one claim more for each number that its claims compare."""
+def with_sides(chapter: Chapter) -> Chapter:
+    """The chapter with one claim more for each side of what its claims compare."""
     more = {
-        (operand, claim.place): Claim("", claim.line, claim.place, value=operand)
+        (side, claim.place): Claim("", claim.line, claim.place, value=side)
         for claim in chapter.claims
-        for expression in claim.expressions
-        for operand in operands(expression)
+        for left, _, right in comparisons(claim)
+        for side in (left, right)
     }
     return replace(chapter, claims=(*chapter.claims, *more.values()))
 
 
-def operands(expression: str) -> Iterator[str]:
-    """What the comparisons of an expression compare, constants left out."""
-    for node in ast.walk(ast.parse(expression, mode="eval")):
-        if isinstance(node, ast.Compare):
-            for operand in (node.left, *node.comparators):
-                if not isinstance(operand, ast.Constant):
-                    yield ast.unparse(operand)
+def compared(chapter: Chapter, run: Run) -> Iterator[dict[str, Any]]:
+    """What is compared by size, with both numbers; what only a comprehension knows is left out."""
+    for claim in chapter.claims:
+        for left, sign, right in comparisons(claim):
+            values = [run.values.get((side, claim.place)) for side in (left, right)]
+            numbers = [number(*pair) for pair in zip((left, right), values, strict=True)]
+            if None not in numbers:
+                comparison = f"{left} {sign} {right}"
+                yield {"page": chapter.path, "comparison": comparison, "numbers": numbers}
 
 
-def short(value: Any) -> Any:
-    """A value with fewer digits."""
-    if isinstance(value, list):
-        return [short(one) for one in value]
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+def comparisons(claim: Claim) -> Iterator[tuple[str, str, str]]:
+    """Left side, sign and right side of all that a claim compares by size."""
+    for expression in claim.expressions:
+        for node in ast.walk(ast.parse(expression, mode="eval")):
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                for left, sign, right in zip(sides, node.ops, sides[1:], strict=False):
+                    if type(sign) in SIGNS:
+                        yield ast.unparse(left), SIGNS[type(sign)], ast.unparse(right)
+
+
+def number(side: str, value: Value | None) -> float | None:
+    """One side of a comparison, with few digits; None where it is no number.
+
+    The engine gives no value to what reads nothing of the page.
+    """
+    with contextlib.suppress(ValueError):
+        return float(side)
+    if value is None or not isinstance(value.data, int | float):
+        return None
+    return float(f"{value.data:.{DIGITS}g}")
 
 
 def run_lab(file: Path) -> list[str]:
@@ -93,13 +113,16 @@ def run_lab(file: Path) -> list[str]:
 
 def main() -> None:
     """Check the chapters that are named, or all of them and the labs."""
+    which, *named = sys.argv[1:]
     docs = ROOT / "docs"
-    named = [ROOT / name for name in sys.argv[1:]]
-    files = named or sorted(docs.rglob("*.md"))
-    problems, values = check(ROOT / "mkdocs.yml", files)
-    for lab in () if named else sorted((docs / "labs").glob("*.py")):
-        problems += run_lab(lab)
-    print(json.dumps({"chapters": len(files), "problems": problems, "values": values}))
+    files = [ROOT / name for name in named] or sorted(docs.rglob("*.md"))
+    labs = [] if named else sorted((docs / "labs").glob("*.py"))
+    if which == "training":
+        files, labs = [list(filter(trains, some)) for some in (files, labs)]
+    problems, compares = check(ROOT / "mkdocs.yml", files)
+    problems += [problem for lab in labs for problem in run_lab(lab)]
+    found = {"chapters": len(files), "labs": len(labs), "problems": problems}
+    print(json.dumps(found | {"comparisons": compares}))
 
 
 if __name__ == "__main__":

@@ -2,12 +2,13 @@
 
 What a training ends with depends on the seed, and as much on how the processor rounds. So the
 models are trained and all chapters and labs checked once with each instruction set that this
-processor can be held to, and once from each of several seeds. Every round has a folder of its own
-for trained weights below `.cache/bench/processors`; results of pages are never taken from a cache.
+processor can be held to; and the chapters and labs that train once from each of several seeds. Each
+round has a folder of its own for trained weights below `.cache/bench/processors`, and what a page
+gives is never taken from a cache.
 
 It prints what fails in each round. `--json` writes that to `bench/results/processors.json`, and to
-`processors_values.json` what the claims of the chapters that train compare, round by round: the
-bounds in such a claim are chosen from these.
+`processors_margins.json` what the claims of the chapters that train compare, round by round: from
+these the bounds of such claims are chosen, as far outside as `margins` asks.
 
     python bench/processors.py [ROUND ...] [--pages CHAPTER ...] [--json]
 """
@@ -45,6 +46,9 @@ ROUNDS = {f"{name}-0": (name, 0) for name in SETS} | {
 }
 """Instruction set and seed of each round."""
 
+MARGIN = 1.0
+"""How safe a comparison must be; `margins` says in which units."""
+
 
 def environment(instructions: str, folder: Path) -> dict[str, str]:
     """The environment of a round: the instructions alone, one thread, and weights of its own."""
@@ -60,7 +64,8 @@ def play(name: str, pages: list[str]) -> dict[str, Any]:
     variables = environment(instructions, HOME / name)
     start = time.perf_counter()
     trained = said("_trained.py", [str(seed)], variables)
-    checked = said("_checked.py", pages, variables)
+    which = "training" if seed else "all"  # other chapters know nothing of the seed
+    checked = said("_checked.py", [which, *pages], variables)
     minutes = round((time.perf_counter() - start) / 60, 1)
     about = {"instructions": instructions, "seed": seed, "minutes": minutes}
     return about | trained | checked
@@ -73,19 +78,24 @@ def said(script: str, arguments: list[str], variables: dict[str, str]) -> dict[s
     return json.loads(done.stdout)
 
 
-def by_expression(found: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """What claims compare, each with its value in every round; what never differs is left out."""
-    names = dict.fromkeys(
-        (page, expression)
-        for one in found.values()
-        for page, values in one["values"].items()
-        for expression in values
-    )
+def margins(found: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each comparison whose outcome differs in size from round to round, and how safe it is.
+
+    Its margin is the least distance between both sides, in units of how far apart the distances
+    of the rounds are: at 1, a round must go as far beyond all others as these lie from each other
+    before the comparison comes out otherwise. A margin below 0 says that it does so already.
+    """
+    sides: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for name, one in found.items():
+        for row in one["comparisons"]:
+            sides.setdefault((row["page"], row["comparison"]), {})[name] = row["numbers"]
     rows = []
-    for page, expression in names:
-        values = {name: one["values"][page].get(expression) for name, one in found.items()}
-        if len({json.dumps(value) for value in values.values()}) > 1:
-            rows.append({"page": page, "expression": expression, **values})
+    for (page, comparison), numbers in sides.items():
+        gaps = [left - right for left, right in numbers.values()]
+        if (spread := max(gaps) - min(gaps)) > 0:
+            margin = max(min(gaps), -max(gaps)) / spread
+            row = {"page": page, "comparison": comparison, "margin": round(margin, 2)}
+            rows.append(row | {"numbers": numbers})
     return rows
 
 
@@ -99,15 +109,20 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="write bench/results/processors.json")
     options = parser.parse_args()
     found = {}
-    print(f"{'round':12}{'capability':12}{'chapters':>9}{'problems':>9}{'minutes':>9}")
+    print(f"{'round':12}{'capability':12}{'chapters':>9}{'labs':>6}{'problems':>9}{'minutes':>9}")
     for name in options.rounds or ROUNDS:
         one = found[name] = play(name, options.pages)
-        counts = f"{one['chapters']:9}{len(one['problems']):9}{one['minutes']:9}"
+        counts = f"{one['chapters']:9}{one['labs']:6}{len(one['problems']):9}{one['minutes']:9}"
         print(f"{name:12}{one['capability']:12}{counts}", flush=True)
         print(*one["problems"], sep="\n", end="\n" if one["problems"] else "")
+    compared = margins(found)
+    print(f"{'margin':>7}  comparisons that come near to their bounds in some round")
+    for row in sorted(compared, key=lambda row: row["margin"]):
+        if row["margin"] < MARGIN:
+            print(f"{row['margin']:7.2f}  {row['page']}: {row['comparison']}")
     if options.json:
-        keep("processors", [drop(one, "values") for one in found.values()])
-        keep("processors_values", by_expression(found))
+        keep("processors", [drop(one, "comparisons") for one in found.values()])
+        keep("processors_margins", compared)
     return 1 if any(one["problems"] for one in found.values()) else 0
 
 
