@@ -69,7 +69,7 @@ def with_sides(chapter: Chapter) -> Chapter:
 
 
 def compared(chapter: Chapter, run: Run) -> Iterator[dict[str, Any]]:
-    """What is compared by size, with both numbers; what only a comprehension knows is left out."""
+    """What is compared by size, with both numbers."""
     for claim in chapter.claims:
         for left, sign, right in comparisons(claim):
             values = [run.values.get((side, claim.place)) for side in (left, right)]
@@ -82,12 +82,20 @@ def compared(chapter: Chapter, run: Run) -> Iterator[dict[str, Any]]:
 def comparisons(claim: Claim) -> Iterator[tuple[str, str, str]]:
     """Left side, sign and right side of all that a claim compares by size."""
     for expression in claim.expressions:
-        for node in ast.walk(ast.parse(expression, mode="eval")):
+        for node in outside_of_loops(ast.parse(expression, mode="eval")):
             if isinstance(node, ast.Compare):
                 sides = [node.left, *node.comparators]
                 for left, sign, right in zip(sides, node.ops, sides[1:], strict=False):
                     if type(sign) in SIGNS:
                         yield ast.unparse(left), SIGNS[type(sign)], ast.unparse(right)
+
+
+def outside_of_loops(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of an expression, but for those in a comprehension, where names mean others."""
+    if not isinstance(tree, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
+        yield tree
+        for node in ast.iter_child_nodes(tree):
+            yield from outside_of_loops(node)
 
 
 def number(side: str, value: Value | None) -> float | None:
