@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from _turns import keep
@@ -47,7 +48,7 @@ ROUNDS = {f"{name}-0": (name, 0) for name in SETS} | {
 """Instruction set and seed of each round."""
 
 MARGIN = 1.0
-"""How safe a comparison must be; `margins` says in which units."""
+"""How safe a comparison must be: the closest round is halfway from the middle one to the bound."""
 
 
 def environment(instructions: str, folder: Path) -> dict[str, str]:
@@ -79,24 +80,25 @@ def said(script: str, arguments: list[str], variables: dict[str, str]) -> dict[s
 
 
 def margins(found: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each comparison whose outcome differs in size from round to round, and how safe it is.
+    """Each comparison whose numbers differ from round to round, and how safe its outcome is.
 
-    Its margin is the least distance between both sides, in units of how far apart the distances
-    of the rounds are: at 1, a round must go as far beyond all others as these lie from each other
-    before the comparison comes out otherwise. A margin below 0 says that it does so already.
+    Its margin is how far the two numbers of the closest round lie apart, in units of how much
+    closer that round is than the one in the middle. Below 0 the outcome differs between rounds.
     """
-    sides: dict[tuple[str, str], dict[str, list[float]]] = {}
+    numbers: dict[tuple[str, str], dict[str, list[float]]] = {}
     for name, one in found.items():
         for row in one["comparisons"]:
-            sides.setdefault((row["page"], row["comparison"]), {})[name] = row["numbers"]
+            numbers.setdefault((row["page"], row["comparison"]), {})[name] = row["numbers"]
     rows = []
-    for (page, comparison), numbers in sides.items():
-        gaps = [left - right for left, right in numbers.values()]
-        if (spread := max(gaps) - min(gaps)) > 0:
-            margin = max(min(gaps), -max(gaps)) / spread
-            row = {"page": page, "comparison": comparison, "margin": round(margin, 2)}
-            rows.append(row | {"numbers": numbers})
-    return rows
+    for (page, comparison), by_round in numbers.items():
+        gaps = [left - right for left, right in by_round.values()]
+        middle = median(gaps)
+        closest = min(gap if middle > 0 else -gap for gap in gaps)
+        if closest < abs(middle):
+            margin = round(closest / (abs(middle) - closest), 2)
+            about = {"page": page, "comparison": comparison, "margin": margin}
+            rows.append(about | {"numbers": by_round})
+    return sorted(rows, key=lambda row: row["margin"])
 
 
 def main() -> int:
@@ -117,7 +119,7 @@ def main() -> int:
         print(*one["problems"], sep="\n", end="\n" if one["problems"] else "")
     compared = margins(found)
     print(f"{'margin':>7}  comparisons that come near to their bounds in some round")
-    for row in sorted(compared, key=lambda row: row["margin"]):
+    for row in compared:
         if row["margin"] < MARGIN:
             print(f"{row['margin']:7.2f}  {row['page']}: {row['comparison']}")
     if options.json:
