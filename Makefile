@@ -49,9 +49,9 @@ check: $(READY) ## formatting, lint, types and the walls between the packages
 check-versions: $(READY) ## check with the oldest and the newest transformers (needs a network)
 	$(BIN)/python bench/_versions.py $(ARGS)
 
-# All but drift.py, which takes hours: run that one by itself.
+# All but drift.py and processors.py, which take hours: run these by themselves.
 bench: $(READY) ## measure; each script prints its table
-	@set -e; for script in $(filter-out bench/drift.py,$(wildcard bench/[a-z]*.py)); do echo "== $$script"; $(BIN)/python "$$script"; done
+	@set -e; for script in $(filter-out bench/drift.py bench/processors.py,$(wildcard bench/[a-z]*.py)); do echo "== $$script"; $(BIN)/python "$$script"; done
 
 clean: ## remove what was built (the environment in .venv stays)
 	rm -rf site .proofbook .cache .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,138 @@
+"""Checks chapters and labs with the models that are there, and prints as JSON what was found.
+
+Run by `processors.py` in a process of its own, whose environment says the instruction set and the
+folder of the trained weights. Nothing here imports torch: the chapters do.
+
+    GLASSFORMER_CACHE=FOLDER python bench/_checked.py {all|training} [CHAPTER ...]
+
+With `training` it checks those alone that read trained weights.
+"""
+
+import ast
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from proofbook.bookfile import load
+from proofbook.model import Chapter, Claim, Run, Value
+from proofbook.page import parse
+from proofbook.runner import Runner
+from proofbook.verdict import judge
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 3600.0  # seconds a block: what is measured here is not time
+DIGITS = 4  # significant ones of a number that is kept
+SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+def check(config: Path, files: Sequence[Path]) -> tuple[list[str], list[dict[str, Any]]]:
+    """Check chapters with nothing cached: their problems, and what their claims compare.
+
+    The second has a row for each comparison of two numbers, in the chapters that train.
+    """
+    with tempfile.TemporaryDirectory() as cache:
+        settings = load(config, {"cache_dir": cache, "jobs": 1})
+        pages = [
+            parse(settings.name(file), file.read_text("utf-8"), settings.extensions)
+            for file in files
+        ]
+        with Runner(settings.running) as runner:
+            runs = runner.run([with_sides(page.chapter) for page in pages])
+    ran = [(page, runs[page.chapter.path]) for page in pages]
+    problems = [str(problem) for page, run in ran for problem in judge(page, run)]
+    training = [pair for file, pair in zip(files, ran, strict=True) if trains(file)]
+    return problems, [row for page, run in training for row in compared(page.chapter, run)]
+
+
+def trains(file: Path) -> bool:
+    """Whether a chapter or lab reads weights that the book trains."""
+    return re.search(r'\btrained\("', file.read_text("utf-8")) is not None
+
+
+def with_sides(chapter: Chapter) -> Chapter:
+    """The chapter with one claim more for each side of what its claims compare, and more time."""
+    more = {
+        (side, claim.place): Claim("", claim.line, claim.place, value=side)
+        for claim in chapter.claims
+        for left, _, right in comparisons(claim)
+        for side in (left, right)
+    }
+    blocks = tuple(replace(block, timeout=PATIENCE) for block in chapter.blocks)
+    return replace(chapter, blocks=blocks, claims=(*chapter.claims, *more.values()))
+
+
+def compared(chapter: Chapter, run: Run) -> Iterator[dict[str, Any]]:
+    """What is compared by size, with both numbers."""
+    for claim in chapter.claims:
+        for left, sign, right in comparisons(claim):
+            values = [run.values.get((side, claim.place)) for side in (left, right)]
+            numbers = [number(*pair) for pair in zip((left, right), values, strict=True)]
+            if None not in numbers:
+                comparison = f"{left} {sign} {right}"
+                yield {"page": chapter.path, "comparison": comparison, "numbers": numbers}
+
+
+def comparisons(claim: Claim) -> Iterator[tuple[str, str, str]]:
+    """Left side, sign and right side of all that a claim compares by size."""
+    for expression in claim.expressions:
+        for node in outside_of_loops(ast.parse(expression, mode="eval")):
+            if isinstance(node, ast.Compare):
+                sides = [node.left, *node.comparators]
+                for left, sign, right in zip(sides, node.ops, sides[1:], strict=False):
+                    if type(sign) in SIGNS:
+                        yield ast.unparse(left), SIGNS[type(sign)], ast.unparse(right)
+
+
+def outside_of_loops(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of an expression, but for those in a comprehension, where names mean others."""
+    if not isinstance(tree, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
+        yield tree
+        for node in ast.iter_child_nodes(tree):
+            yield from outside_of_loops(node)
+
+
+def number(side: str, value: Value | None) -> float | None:
+    """One side of a comparison, with few digits; None where it is no number.
+
+    The engine gives no value to what reads nothing of the page.
+    """
+    with contextlib.suppress(ValueError):
+        return float(side)
+    if value is None or not isinstance(value.data, int | float):
+        return None
+    return float(f"{value.data:.{DIGITS}g}")
+
+
+def run_lab(file: Path) -> list[str]:
+    """Run a notebook as a script; gives what it says on stderr, if an assertion fails."""
+    environment = os.environ | {"MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, file], env=environment, cwd=ROOT, capture_output=True, text=True
+    )
+    return [f"{file.name}: {done.stderr.strip()}"] if done.returncode else []
+
+
+def main() -> None:
+    """Check the chapters that are named, or all of them and the labs."""
+    which, *named = sys.argv[1:]
+    docs = ROOT / "docs"
+    files = [ROOT / name for name in named] or sorted(docs.rglob("*.md"))
+    labs = [] if named else sorted((docs / "labs").glob("*.py"))
+    if which == "training":
+        files, labs = [list(filter(trains, some)) for some in (files, labs)]
+    problems, compares = check(ROOT / "mkdocs.yml", files)
+    problems += [problem for lab in labs for problem in run_lab(lab)]
+    found = {"chapters": len(files), "labs": len(labs), "problems": problems}
+    print(json.dumps(found | {"comparisons": compares}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Does the book hold on another processor, and with models trained from other random numbers?
+
+What a training ends with depends on the seed, and as much on how the processor rounds. So the
+models are trained and all chapters and labs checked once with each instruction set that this
+processor can be held to; and the chapters and labs that train once from each of several seeds. Each
+round has a folder of its own for trained weights below `.cache/bench/processors`, and what a page
+gives is never taken from a cache.
+
+It prints what fails in each round. `--json` writes that to `bench/results/processors.json`, and to
+`processors_margins.json` what the claims of the chapters that train compare, round by round: from
+these the bounds of such claims are chosen, as far outside as `margins` asks.
+
+    python bench/processors.py [ROUND ...] [--pages CHAPTER ...] [--json]
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from _turns import keep
+
+ROOT = Path(__file__).resolve().parents[1]
+HOME = ROOT / ".cache" / "bench" / "processors"
+
+SETS = {
+    "native": {},
+    "avx2": {
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    },
+    "default": {"ATEN_CPU_CAPABILITY": "default"},
+}
+"""What the libraries read of the instructions that they may use, by the name of the set."""
+
+SEEDS = range(5)
+
+ROUNDS = {f"{name}-0": (name, 0) for name in SETS} | {
+    f"native-{seed}": ("native", seed) for seed in SEEDS
+}
+"""Instruction set and seed of each round."""
+
+MARGIN = 1.0
+"""How safe a comparison must be: the closest round is halfway from the middle one to the bound."""
+
+
+def environment(instructions: str, folder: Path) -> dict[str, str]:
+    """The environment of a round: the instructions alone, one thread, and weights of its own."""
+    named = {name for variables in SETS.values() for name in variables}
+    ours = {name: value for name, value in os.environ.items() if name not in named}
+    ours |= {"GLASSFORMER_CACHE": str(folder), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    return ours | {"TOKENIZERS_PARALLELISM": "false"} | SETS[instructions]
+
+
+def play(name: str, pages: list[str]) -> dict[str, Any]:
+    """One round: train, check, and give what was found."""
+    instructions, seed = ROUNDS[name]
+    variables = environment(instructions, HOME / name)
+    start = time.perf_counter()
+    trained = said("_trained.py", [str(seed)], variables)
+    which = "training" if seed else "all"  # other chapters know nothing of the seed
+    checked = said("_checked.py", [which, *pages], variables)
+    minutes = round((time.perf_counter() - start) / 60, 1)
+    about = {"instructions": instructions, "seed": seed, "minutes": minutes}
+    return about | trained | checked
+
+
+def said(script: str, arguments: list[str], variables: dict[str, str]) -> dict[str, Any]:
+    """What a script beside this one prints, run in an environment."""
+    command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
+    done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def margins(found: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each comparison whose numbers differ from round to round, and how safe its outcome is.
+
+    Its margin is how far the two numbers of the closest round lie apart, in units of how much
+    closer that round is than the one in the middle. Below 0 the outcome differs between rounds.
+    """
+    numbers: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for name, one in found.items():
+        for row in one["comparisons"]:
+            numbers.setdefault((row["page"], row["comparison"]), {})[name] = row["numbers"]
+    rows = []
+    for (page, comparison), by_round in numbers.items():
+        gaps = [left - right for left, right in by_round.values()]
+        middle = median(gaps)
+        closest = min(gap if middle > 0 else -gap for gap in gaps)
+        if closest < abs(middle):
+            margin = round(closest / (abs(middle) - closest), 2)
+            about = {"page": page, "comparison": comparison, "margin": margin}
+            rows.append(about | {"numbers": by_round})
+    return sorted(rows, key=lambda row: row["margin"])
+
+
+def main() -> int:
+    """Play the rounds and print the table; gives the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("rounds", nargs="*", metavar="ROUND", help=f"of {', '.join(ROUNDS)}")
+    parser.add_argument("--pages", nargs="*", default=[], help="all chapters and labs if none")
+    parser.add_argument("--json", action="store_true", help="write bench/results/processors.json")
+    options = parser.parse_args()
+    found = {}
+    print(f"{'round':12}{'capability':12}{'chapters':>9}{'labs':>6}{'problems':>9}{'minutes':>9}")
+    for name in options.rounds or ROUNDS:
+        one = found[name] = play(name, options.pages)
+        counts = f"{one['chapters']:9}{one['labs']:6}{len(one['problems']):9}{one['minutes']:9}"
+        print(f"{name:12}{one['capability']:12}{counts}", flush=True)
+        print(*one["problems"], sep="\n", end="\n" if one["problems"] else "")
+    compared = margins(found)
+    print(f"{'margin':>7}  comparisons that come near to their bounds in some round")
+    for row in compared:
+        if row["margin"] < MARGIN:
+            print(f"{row['margin']:7.2f}  {row['page']}: {row['comparison']}")
+    if options.json:
+        keep("processors", [drop(one, "comparisons") for one in found.values()])
+        keep("processors_margins", compared)
+    return 1 if any(one["problems"] for one in found.values()) else 0
+
+
+def drop(row: dict[str, Any], name: str) -> dict[str, Any]:
+    """A row without one of its columns."""
+    return {key: value for key, value in row.items() if key != name}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
