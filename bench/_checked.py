@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from proofbook.bookfile import load
-from proofbook.model import Chapter, Claim, Run, Value
 from proofbook.page import parse
 from proofbook.runner import Runner
 from proofbook.verdict import judge
+
+from proofbook.model import Chapter, Claim, Run, Value
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 3600.0  # seconds a block: what is measured here is not time
