@@ -79,7 +79,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         return html if code is None else fill(html, PLACE, code, page)
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
-        """The place of a shown source, as a link where the site has a page of the file."""
+        """Make the place of a shown source a link, where the site has a page of the file."""
         if not shown.path.is_relative_to(self.root / self.config.package):
             return place
         target = address(shown.path.relative_to(self.root).as_posix())

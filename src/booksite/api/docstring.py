@@ -63,7 +63,7 @@ def _add(parsed: Docstring, paragraph: str) -> None:
 
 
 def _name(one: griffe.DocstringParameter | griffe.DocstringAttribute) -> str:
-    """The name, or names, of an item; griffe takes the second of two attributes for a type."""
+    """Give the name of an item, or its names; griffe takes a second one for a type."""
     return f"{one.name} {one.annotation}" if one.name.endswith(",") else one.name
 
 

@@ -111,7 +111,7 @@ class Entry:
         )
 
     def _fact(self, title: str, fact: str | Mapping[str, str]) -> str:
-        """A paragraph; or names, each with what it means."""
+        """Show a paragraph; or names, each with what it means."""
         if isinstance(fact, str):
             return self.convert(fact)
         if title == "Raises":
@@ -120,7 +120,7 @@ class Entry:
         return listed(rows, "api-items")
 
     def _errors(self, reasons: Mapping[str, str]) -> str:
-        """Each error with its reasons, and with the messages of the code that raises it."""
+        """Show each error with its reasons, and with the messages of the code that raises it."""
         raised = dict.fromkeys(message.partition(": ")[0] for message in self.symbol.messages)
         rows = []
         for name in {**reasons, **raised}:
@@ -132,7 +132,7 @@ class Entry:
         return listed(rows, "api-items")
 
     def _example(self, text: str) -> str:
-        """A doctest, with the program that its copy button gives."""
+        """Show a doctest, with the program that its copy button gives."""
         code = self.colours.coloured(text, is_console=True)
         payload = json.dumps(program(text, self.known)).replace("<", "\\u003c")
         return (
@@ -142,7 +142,7 @@ class Entry:
         )
 
     def _places(self) -> Iterator[tuple[str, str]]:
-        """The pages that show and use the symbol, and its lines; a method's are its class's."""
+        """Name the symbol's pages and lines; a method's are its class's."""
         if self.symbol.kind == "method":
             return
         for title, pages in (("Shown in", self.shown), ("Used in", self.used)):

@@ -85,7 +85,7 @@ def _mentions(blocks: Sequence[str], prose: str, shown: tuple[str, ...], package
 
 
 def _statements(fence: Fence) -> str:
-    """The code of a fence, without prompts and outputs."""
+    """Give the code of a fence, without prompts and outputs."""
     if fence.language == "python":
         return fence.code
     try:
@@ -95,7 +95,7 @@ def _statements(fence: Fence) -> str:
 
 
 def _imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
-    """Each name that a statement takes from a package, and what it stands for there."""
+    """Find each name that a statement takes from a package, and what it stands for there."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == package:
             for alias in node.names:
@@ -107,7 +107,7 @@ def _imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
-    """The names that a block gives to something."""
+    """Find the names that a block gives to something."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

@@ -48,7 +48,7 @@ class Messages:
     def _helper(
         self, name: str, module: str, own: Mapping[str, Function]
     ) -> tuple[Function | None, str]:
-        """The function that a name stands for in a module, and the module where it is defined."""
+        """Find the function that a name stands for in a module, and where it is defined."""
         helper = own.get(name) or self.sources[module].functions.get(name)
         if helper is None and name in self.imported[module]:
             there = self.imported[module][name].rpartition(".")[0]

@@ -79,7 +79,7 @@ class Package:
         return {name: to for name, to in module.imports.items() if f"{to}.".startswith(begin)}
 
     def _module(self, module: griffe.Module) -> Symbol:
-        """A module with its public names; a package with those that it hands on."""
+        """Read a module with its public names, a package with those that it hands on."""
         members = self._defined(module)
         if module.is_init_module:
             handed_on = self.imported[module.path].values()
@@ -95,7 +95,7 @@ class Package:
         return next((one for one in found if one.short == short), None)
 
     def _defined(self, module: griffe.Module) -> list[Symbol]:
-        """What a module defines, in the order of its lines."""
+        """List what a module defines, in the order of its lines."""
         found = list(values(self._sources[module.path], module.path))
         for one in module.members.values():
             if isinstance(one, griffe.Class) and not one.name.startswith("_"):
@@ -166,7 +166,7 @@ def _doc(one: griffe.Object | griffe.Alias) -> str:
 
 
 def _class_signature(source: Source, node: ast.ClassDef) -> str:
-    """How a class is called: the head of its `__init__`, or the fields that make it one."""
+    """Say how a class is called: by the head of its `__init__`, or by its fields."""
     init = methods(node).get("__init__")
     if init:
         return f"{source.head(node)}:\n{_indented(source.head(init))}"

@@ -139,13 +139,13 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         page.content = IMPORT.sub(imported, page.content or "")
 
     def _said(self, file: File) -> Mentions:
-        """What a page mentions."""
+        """Read what a page mentions."""
         if is_markdown(file):
             return self.said_by_page(self.page_text(file.content_string), self.package.name)
         return self.said_by_script(file.content_string, self.package.name)
 
     def _named(self, page: Page, shown: Shown, place: str) -> str:
-        """The place of a shown source, after the name of the symbol that it is."""
+        """Put the name of the symbol that is shown before its place."""
         if not shown.path.is_relative_to(self.root):
             return place
         path = shown.path.relative_to(self.root).as_posix()

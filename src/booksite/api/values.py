@@ -34,7 +34,7 @@ def _names(node: ast.Assign | ast.AnnAssign) -> list[str]:
 def _described(
     source: Source, node: ast.Assign | ast.AnnAssign, after: ast.stmt | None
 ) -> tuple[str, str]:
-    """The lines of a value, and what it means: as text below it, or in a comment above."""
+    """Give the lines of a value, and what a text below it, or a comment above, says it means."""
     first, last = node.lineno, node.end_lineno or node.lineno
     text = source.text(first, last)
     if asks := _asked(node.value):  # the rest of an exercise gives its answer away
@@ -46,6 +46,6 @@ def _described(
 
 
 def _asked(value: ast.expr | None) -> str:
-    """What an exercise asks for; nothing where the value is none."""
+    """Say what an exercise asks for; nothing where the value is none."""
     keywords = value.keywords if isinstance(value, ast.Call) else []
     return next((template(one.value) for one in keywords if one.arg == "asks"), "")

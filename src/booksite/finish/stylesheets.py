@@ -47,7 +47,7 @@ class StyleSheets:
         return head[: first.start()] + link + SHEETS.sub("", head[first.start() :]) + end + body
 
     def _made(self, names: tuple[str, ...]) -> str:
-        """The sheet that is made of these."""
+        """Name the sheet that is made of these."""
         if names not in self.joined:
             text = "\n".join(map(self._sheet, names))
             name = f"{FOLDER}{hashlib.sha256(text.encode()).hexdigest()[:8]}.css"
@@ -56,7 +56,7 @@ class StyleSheets:
         return self.joined[names]
 
     def _sheet(self, name: str) -> str:
-        """A style sheet as it reads from the folder of the joined ones."""
+        """Read a style sheet as it stands in the folder of the joined ones."""
         text = (self.site / name).read_text(encoding="utf-8")
         text = self.repairs.sheet(text.replace("/*# sourceMappingURL", "/* "))
         return IN_SHEET.sub(rf"url(\1{get_relative_url(dirname(name) + '/', FOLDER)}", text)

@@ -86,7 +86,7 @@ class _Linker(Treeprocessor):
             yield link
 
     def _first(self, word: str) -> Term | None:
-        """The term of a word that the page has not mentioned yet."""
+        """Find the term of a word that the page has not mentioned yet."""
         term = self.links.glossary.find(" ".join(word.split()))
         if term is None or term.key in self.seen:
             return None

@@ -73,6 +73,6 @@ def _lowered(name: str) -> str:
 
 
 def _pattern(form: str) -> str:
-    """A form as a text may write it: at the start of a sentence, over the end of a line."""
+    """Match a form as a text may write it: at the start of a sentence, over the end of a line."""
     first = f"[{form[0]}{form[0].upper()}]" if form.islower() else form[0]
     return first + re.escape(form[1:]).replace(r"\ ", r"\s+")
