@@ -21,7 +21,8 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench/results/versions.json"
-PARITY = [f"tests/glassformer/test_{stem}.py" for stem in ("parity", "gpt2", "llama", "marian")]
+STEMS = ("parity", "gpt2", "llama", "marian", "families", "published", "rope_scaling")
+PARITY = [f"tests/glassformer/test_{stem}.py" for stem in STEMS]
 
 
 def key(release: str) -> list[int]:

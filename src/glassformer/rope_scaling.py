@@ -252,6 +252,7 @@ class DynamicRotaryPositions(ScaledRotaryPositions):
     As in transformers, they depend on what was read before, too. A text that is longer than those
     of training sets the frequencies for all that follow, until a longer one sets them anew or one
     shorter than those of training sets them back. Keys in a cache stay as they were turned.
+    (transformers 5.4 lost count of what it had read.)
 
     Shapes: (..., seq, head_dim) to the same; position ids broadcast to (..., seq).
 

@@ -65,7 +65,7 @@ def test_trained_attentions_equal_transformers_eager_ones(trained, bert, batch):
     [{"hidden_act": "silu"}, {"layer_norm_eps": 0.3}, {"chunk_size_feed_forward": 11}],
     ids=str,
 )
-def test_rare_choices_of_bert_are_honoured(small_bert, small_batch, changes):
+def test_rare_choices_of_bert_are_honored(small_bert, small_batch, changes):
     """The usual ones are compared in test_parity.py."""
     hf = small_bert(**changes)
     real = small_batch["attention_mask"].bool()
@@ -252,7 +252,7 @@ def test_a_head_is_not_dropped_without_a_word():
         from_hf(BertForPreTraining(config))
 
 
-def test_a_config_field_that_is_not_honoured_is_refused(saved):
+def test_a_config_field_that_is_not_honored_is_refused(saved):
     _, directory = saved
     path = directory / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"is_decoder": True}))

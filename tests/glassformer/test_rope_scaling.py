@@ -154,8 +154,11 @@ def test_writes_token_for_token_as_transformers(kind, use_cache):
 
 @DTYPES
 def test_dynamic_frequencies_depend_on_what_was_read_before_as_in_transformers(dtype):
-    theirs = llama("dynamic", dtype)
+    theirs, other = llama("dynamic", dtype), llama("dynamic", dtype)
     ours, ids = from_hf(theirs), torch.randint(VOCAB, (BATCH, LONG))
+    other(ids)
+    if other.model.rotary_emb.max_seq_len_cached != LONG:
+        pytest.skip("this transformers keeps the longest length under a wrong name, and forgets it")
     lengths = (ORIGINAL, 37, LONG, 37, ORIGINAL, SHORT, ORIGINAL, 37)
     found = []
     with torch.no_grad():
