@@ -226,5 +226,5 @@ def _whole_mask(
 
 
 def _is_grouped(query: Tensor, key: Tensor) -> bool:
-    """Whether heads of queries share heads of keys."""
+    """Tell whether heads of queries share heads of keys."""
     return query.ndim == 4 and query.shape[1] != key.shape[1]

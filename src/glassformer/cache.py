@@ -41,7 +41,7 @@ class KeysValues:
         return () if self._buffer is None else self._buffer[:, :, :, : self.length].unbind()
 
     def recall(self, batch: int, length: int) -> tuple[Tensor, ...]:
-        """What is kept of a memory, if it has this size.
+        """Return what is kept of a memory, if it has this size.
 
         Raises:
             ValueError: it has not: the memory is another one.
@@ -61,7 +61,7 @@ class KeysValues:
             self._buffer = self._buffer.index_select(1, indices)
 
     def _with_room_for(self, key: Tensor) -> Tensor:
-        """The buffer, replaced by a longer one if these keys do not fit after what is there."""
+        """Return the buffer, or a longer one if these keys do not fit after what is there."""
         if key.requires_grad:
             raise ValueError(
                 "a cache keeps no gradients: call the model under torch.no_grad(), or without cache"

@@ -47,7 +47,7 @@ class CheckpointError(ValueError):
 
 
 def default_checkpoint() -> Path:
-    """The directory of the trained BERT that the book uses.
+    """Return the directory of the trained BERT that the book uses.
 
     It is what `GLASSFORMER_CHECKPOINT` names, a directory or a hub name; else the installed
     checkpoint, whose weights must have the published hash; else the same file from the hub.
@@ -63,7 +63,7 @@ def default_checkpoint() -> Path:
 
 
 def find_checkpoint(name_or_path: str | Path) -> Path:
-    """The directory with `config.json` and safetensors that a path or a hub name means.
+    """Return the directory with `config.json` and safetensors that a path or a hub name means.
 
     Raises:
         CheckpointError: there is no such directory, or it lacks one of them.
@@ -91,7 +91,7 @@ def find_checkpoint(name_or_path: str | Path) -> Path:
 
 
 def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBase":
-    """The tokenizer of a checkpoint, of the default one unless named.
+    """Return the tokenizer of a checkpoint, of the default one unless named.
 
     It is made once and shared by all who call: to change one, such as its `padding_side`, take a
     `copy.deepcopy` of it first. Where the files have changed since, it is made anew.
@@ -112,7 +112,7 @@ def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBas
 
 
 def default_device() -> torch.device:
-    """The device that `GLASSFORMER_DEVICE` names, the CPU unless it does.
+    """Return the device that `GLASSFORMER_DEVICE` names, the CPU unless it does.
 
     Raises:
         ValueError: it names no device, or one that this machine lacks.
@@ -147,7 +147,7 @@ class Trained:
 
 
 def trained(name: str) -> Trained:
-    """The model of a recipe: trained when it is first asked for, read from a file ever after.
+    """Return the model of a recipe: trained when first asked for, read from a file ever after.
 
     The file lies in the folder `GLASSFORMER_CACHE`, by default `~/.cache/glassformer`. Its name
     has a hash of the code, the data, the seed, torch's version and the device, so that a change of
@@ -193,7 +193,7 @@ def _directory(name_or_path: str | Path) -> Path:
 
 
 def _from_hub(name: str, revision: str | None) -> Path:
-    """The snapshot in the hub's local cache, or else from the hub."""
+    """Return the snapshot in the hub's local cache, or else from the hub."""
     from huggingface_hub import snapshot_download
 
     found, reason = None, None
@@ -304,7 +304,7 @@ def _keep(path: Path, weights: Mapping[str, Tensor], history: Mapping[str, list[
 
 
 def _kept(path: Path) -> Kept | None:
-    """What was written to `path`; None where there is nothing, or not what was written."""
+    """Return what was written to `path`; None where there is nothing, or not what was written."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -318,7 +318,7 @@ def _kept(path: Path) -> Kept | None:
 
 
 def _digest(weights: Mapping[str, Tensor], history: Mapping[str, list[float]]) -> str:
-    """A hash of the weights' names and bytes, and of the history."""
+    """Return a hash of the weights' names and bytes, and of the history."""
     found = hashlib.sha256(json.dumps(history).encode())
     for name in sorted(weights):
         found.update(name.encode())

@@ -43,7 +43,7 @@ class Example:
 
 
 def corpus(split: str) -> list[Example]:
-    """The sentences of a split, "train" or "test"; the three of a triple stand together.
+    """Return the sentences of a split, "train" or "test"; the three of a triple stand together.
 
     Raises:
         ValueError: there is no such split.
@@ -72,7 +72,7 @@ def encode(texts: Sequence[str]) -> dict[str, Int[Tensor, "batch seq"]]:
 
 
 def build() -> TransformerForSequenceClassification:
-    """The trained body with a new head."""
+    """Return the trained body with a new head."""
     body = load(default_checkpoint())
     assert isinstance(body, TransformerEncoder)
     model = TransformerForSequenceClassification(replace(body.config, num_labels=len(LABELS)))
@@ -122,7 +122,7 @@ def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Opt
 
 
 def label_ids(examples: Sequence[Example]) -> Int[Tensor, " batch"]:
-    """The place of each label in `LABELS`."""
+    """Return the place of each label in `LABELS`."""
     return torch.tensor([LABELS.index(example.label) for example in examples])
 
 
@@ -130,7 +130,7 @@ def label_ids(examples: Sequence[Example]) -> Int[Tensor, " batch"]:
 def classify(
     model: TransformerForSequenceClassification, texts: Sequence[str]
 ) -> Float[Tensor, "batch num_labels"]:
-    """The probability of each label, for each text.
+    """Return the probability of each label, for each text.
 
     Raises:
         ValueError: the model is in training mode, where dropout would decide with it.
@@ -145,7 +145,7 @@ def classify(
 def bag_of_words(
     train: Sequence[str], labels: Int[Tensor, " batch"], test: Sequence[str]
 ) -> Int[Tensor, " tests"]:
-    """The labels that a logistic regression over word counts gives to the test sentences."""
+    """Return the labels that a logistic regression over word counts gives to the test sentences."""
     seen, counts = count_tokens(train), count_tokens(test)
     known = seen.any(0)  # (vocab,)
     seen, counts = seen[:, known], counts[:, known]
@@ -156,14 +156,14 @@ def bag_of_words(
 
 
 def count_tokens(texts: Sequence[str]) -> Float[Tensor, "batch vocab"]:
-    """How often each token of the vocabulary stands in each text."""
+    """Say how often each token of the vocabulary stands in each text."""
     rows = tokenizer()(list(texts), add_special_tokens=False)["input_ids"]
     size = len(tokenizer())
     return torch.stack([torch.tensor(ids).bincount(minlength=size) for ids in rows]).float()
 
 
 def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval in which a share lies, at 95 % where z is 1.96.
+    """Return the interval in which a share lies, at 95 % where z is 1.96.
 
     Raises:
         ValueError: right does not lie between 0 and total, or total is 0.
@@ -179,5 +179,5 @@ def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def files() -> Iterable[Path]:
-    """The corpus and the body's weights."""
+    """Return the corpus and the body's weights."""
     return [corpus_file(), default_checkpoint() / WEIGHTS]

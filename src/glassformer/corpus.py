@@ -89,13 +89,13 @@ def withheld() -> frozenset[tuple[str, str]]:
 
 
 def noun_called(singular: str) -> Noun:
-    """The noun of the lexicon with this singular."""
+    """Return the noun of the lexicon with this singular."""
     return next(noun for noun in NOUNS if noun.singular == singular)
 
 
 @cache
 def taken_by(verb: Verb) -> tuple[str, str]:
-    """The kinds of thing that the verb takes in the dative, and in the accusative."""
+    """Return the kinds of thing that the verb takes in the dative, and in the accusative."""
     parts = [part.strip() for part in verb.takes.split(",")]
     recipient = next((part.removeprefix("to ") for part in parts if part.startswith("to ")), "")
     return recipient, next((part for part in parts if not part.startswith("to ")), "")
@@ -103,7 +103,7 @@ def taken_by(verb: Verb) -> tuple[str, str]:
 
 @cache
 def can_stand_in(verb: Verb, kind: str) -> bool:
-    """Whether a verb can stand in a kind of clause: object first needs one object."""
+    """Tell whether a verb can stand in a kind of clause: object first needs one object."""
     recipient, thing = taken_by(verb)
     return kind != "object first" or (thing != "" and recipient == "" and bool(masculine(thing)))
 
@@ -115,19 +115,19 @@ def masculine(kinds: str) -> list[Noun]:
 
 @cache
 def describing(kinds: str) -> list[Adjective]:
-    """The adjectives that may describe at least one of the kinds."""
+    """Return the adjectives that may describe at least one of the kinds."""
     return [word for word in ADJECTIVES if set(word.kinds.split()) & set(kinds.split())]
 
 
 @cache
 def verbs_in(kind: str) -> list[Verb]:
-    """The verbs that can stand in a kind of clause."""
+    """Return the verbs that can stand in a kind of clause."""
     return [verb for verb in VERBS if can_stand_in(verb, kind)]
 
 
 @cache
 def fitting(kinds: str) -> list[Noun]:
-    """The nouns of at least one of the kinds."""
+    """Return the nouns of at least one of the kinds."""
     return [noun for noun in NOUNS if set(noun.kinds.split()) & set(kinds.split())]
 
 
@@ -138,11 +138,11 @@ class Writer:
         self.random = Random(seed)
 
     def chance(self, probability: float) -> bool:
-        """True as often as the probability says."""
+        """Return True as often as the probability says."""
         return self.random.random() < probability
 
     def phrase(self, role: str, nouns: list[Noun], determiners: tuple[str, ...]) -> NounPhrase:
-        """A phrase about one of the nouns."""
+        """Return a phrase about one of the nouns."""
         noun = self.random.choice(nouns)
         determiner = self.random.choice(determiners)
         plural = determiner != "a" and self.chance(0.3)
@@ -150,13 +150,13 @@ class Writer:
         return NounPhrase(role, determiner, adjective, noun, plural)
 
     def subject(self, role: str, kinds: str = "person", pronouns: float = 0.3) -> Subject:
-        """The subject of a clause: a pronoun, or a phrase about somebody or something."""
+        """Return the subject of a clause: a pronoun, or a phrase about somebody or something."""
         if self.chance(pronouns):
             return Pronoun(role, *self.random.choice(PRONOUNS))
         return self.phrase(role, fitting(kinds), (*DEFINITE, "a"))
 
     def clause(self, kind: str) -> Clause:
-        """A clause of a kind, its verb drawn from those that can stand in it."""
+        """Draw a clause of a kind, with one of the verbs that can stand in it."""
         verb = self.random.choice(verbs_in(kind))
         tense = self.random.choice((*TENSES, "present", "present", "past"))
         subject = self.subject("subject", pronouns=0.0 if kind == "who" else 0.3)
@@ -170,7 +170,10 @@ class Writer:
     def objects(
         self, verb: Verb, kind: str, subject: Subject
     ) -> tuple[NounPhrase | None, NounPhrase | None]:
-        """What the verb takes, in the dative and in the accusative; nobody is named twice."""
+        """Return what the verb takes, in the dative and in the accusative.
+
+        Nobody is named twice.
+        """
         kinds_to, kinds_of = taken_by(verb)
         taken = [subject.noun.singular] if isinstance(subject, NounPhrase) else []
         recipient = thing = None
@@ -187,7 +190,7 @@ class Writer:
         return recipient, thing
 
     def aside(self, kind: str, subject: Subject) -> Clause:
-        """A short clause beside another, with a verb that takes no object."""
+        """Return a short clause beside another, with a verb that takes no object."""
         verb = self.random.choice([verb for verb in VERBS if not verb.takes and not verb.particle])
         negated = self.chance(0.2)
         return Clause(kind, verb, "present", subject, None, None, None, negated, "aside")
@@ -236,7 +239,7 @@ class Writer:
         )
 
     def beside(self, clause: Clause) -> Pair:
-        """The clause as a reason for another, or as its condition."""
+        """Return the clause as a reason for another, or as its condition."""
         german, english = german_clause(clause), english_clause(clause)
         if clause.kind == "because":
             other = self.aside("main", self.subject("speaker"))
@@ -250,7 +253,7 @@ class Writer:
         return write([*german, STOP], [*english, STOP], {clause.structure, other.structure})
 
     def relative(self, clause: Clause) -> Pair:
-        """The clause within another, to tell who is meant."""
+        """Return the clause within another, to tell who is meant."""
         assert isinstance(clause.subject, NounPhrase)
         other = self.aside("main", clause.subject)
         who = inflect_determiner("the", clause.subject.gender, "nominative")
@@ -265,7 +268,7 @@ class Writer:
         )
 
     def being(self) -> Pair:
-        """A sentence with "to be": this is something, or somebody has a quality."""
+        """Return a sentence with "to be": this is something, or somebody has a quality."""
         past, asks = self.chance(0.3), self.chance(0.3)
         if self.chance(0.6):
             nouns = fitting("person pet thing text")
@@ -282,7 +285,7 @@ class Writer:
 
 
 def this_is(phrase: NounPhrase, *, past: bool = False, asks: bool = False) -> Pair:
-    """A sentence like "this is a house", in the present or the past, told or asked."""
+    """Return a sentence like "this is a house", in the present or the past, told or asked."""
     this = [Word("das", ("this",))], [Word("this", ("this",))]
     rest = phrase.german("nominative"), phrase.english()
     return being("third", this, rest, past, asks)
@@ -295,7 +298,7 @@ def being(
     past: bool,
     asks: bool,
 ) -> Pair:
-    """A sentence with "to be", given what stands before and after it in each language."""
+    """Return a sentence with "to be", given what stands before and after it in each language."""
     column = PERSONS.index(person)
     forms = ("was", "was", "were") if past else ("am", "is", "are")
     verbs = HELPERS["had sein" if past else "sein"][column], forms[column]

@@ -10,7 +10,7 @@ from torch import Tensor
 def unigram(
     ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
 ) -> Float[Tensor, " vocab"]:
-    """How often each token stands in the text, one more than counted, as probabilities.
+    """Say how often each token stands in the text, one more than counted, as probabilities.
 
     Source: Laplace's rule of succession.
 
@@ -24,7 +24,7 @@ def unigram(
 def bigram(
     ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
 ) -> Float[Tensor, "vocab vocab"]:
-    """How often each token, a column, follows each other one, a row, as probabilities.
+    """Say how often each token, a column, follows each other one, a row, as probabilities.
 
     One more step than was counted is shared out as `unigram` says.
     """
@@ -37,7 +37,7 @@ def bigram(
 
 
 def between(ids: Int[Tensor, "batch seq"]) -> dict[tuple[int, int], int]:
-    """The token seen most often between each two neighbours."""
+    """Return the token seen most often between each two neighbors."""
     seen: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     for row in ids.tolist():
         for left, middle, right in zip(row, row[1:], row[2:], strict=False):
@@ -50,7 +50,7 @@ def shared_surprise(
     token_type_ids: Int[Tensor, "batch seq"],
     shares: Float[Tensor, " vocab"],
 ) -> Float[Tensor, " batch"]:
-    """How surprising the tokens are that both texts of a pair have, each counted once.
+    """Say how surprising the tokens are that both texts of a pair have, each counted once.
 
     A token is the more surprising the smaller its share of all text is.
     """
@@ -64,7 +64,7 @@ def shared_surprise(
 
 
 def best_threshold(scores: Float[Tensor, " pairs"], wanted: Bool[Tensor, " pairs"]) -> float:
-    """The score from which on it is best to say yes."""
+    """Return the score from which on it is best to say yes."""
     candidates = scores.unique()
     right = ((scores >= candidates[:, None]) == wanted).float().mean(1)
     return candidates[right.argmax()].item()

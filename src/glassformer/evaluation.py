@@ -25,7 +25,7 @@ def translate(
     *,
     batch_size: int = 250,
 ) -> list[str]:
-    """The model's translations, each token the likeliest after those before it."""
+    """Translate, each token the likeliest after those before it."""
     german, english = tokenizers
     device = next(model.parameters()).device
     found: list[str] = []
@@ -45,7 +45,7 @@ def translate(
 
 
 def exact_match(translations: Sequence[str], pairs: Sequence[Pair]) -> float:
-    """The share of sentences that are right word for word; capital letters do not count.
+    """Return the share of sentences that are right word for word, in any letters.
 
     Raises:
         ValueError: there are not as many translations as pairs, or none.
@@ -77,7 +77,7 @@ def word_for_word(sentence: str, dictionary: Mapping[str, str]) -> str:
 def cross_attention(
     model: Transformer, tokenizers: tuple[Tokenizer, Tokenizer], pair: Pair
 ) -> Float[Tensor, "layers heads english german"]:
-    """The weights with which each English word, when it is written, looks at the German ones.
+    """Return the weights with which each English word, as it is written, looks at the German ones.
 
     The row of a word is that of the position that predicts it, one place before its own. The
     column of [END] stays in, as the last one.
@@ -99,7 +99,7 @@ def links_of(weights: Float[Tensor, "english german"]) -> set[tuple[int, int]]:
 
 
 def alignment_error(found: Sequence[set[tuple[int, int]]], pairs: Sequence[Pair]) -> float:
-    """The alignment error rate: 0 where every sure link was found, and nothing impossible.
+    """Return the alignment error rate: 0 where every sure link was found, and nothing impossible.
 
     With `A` for what was found, `S` for the sure and `P` for the possible links, over all pairs
     together, it is `1 - (|A & S| + |A & P|) / (|A| + |S|)`.

@@ -103,7 +103,7 @@ def graded_pairs() -> list[GradedPair]:
 
 
 def opinions(split: str) -> list[Opinion]:
-    """The opinions of a split, "train" or "test".
+    """Return the opinions of a split, "train" or "test".
 
     Raises:
         ValueError: there is no such split.
@@ -115,7 +115,7 @@ def opinions(split: str) -> list[Opinion]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    """The rows of a tab-separated file with a header; no sign has a special meaning."""
+    """Return the rows of a tab-separated file with a header; no sign has a special meaning."""
     path = Path(str(resources("glassformer"))) / "corpora" / f"{name}.tsv"
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

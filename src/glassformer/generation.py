@@ -166,7 +166,7 @@ def token_probabilities(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Float[Tensor, "*batch vocab"]:
-    """The distribution that the next token is drawn from.
+    """Return the distribution that the next token is drawn from.
 
     A temperature below one widens the distances between the logits, one above narrows them. Then
     only the `top_k` best tokens stay, and of these only the fewest that have `top_p` of the
@@ -247,7 +247,7 @@ class Beams(NamedTuple):
         return cls(worth, sequences[:, None].repeat(1, num_beams, 1), rows)
 
     def extended(self, log_probs: Tensor, length: int) -> "Beams":
-        """The best continuations by one token, twice as many as there are beams: half may end."""
+        """Return the best continuations by a token, twice as many as beams: half may end."""
         batch, num_beams = self.worth.shape
         first_row = torch.arange(batch, device=log_probs.device)[:, None] * num_beams
         totals = self.worth[..., None] + log_probs.view(batch, num_beams, -1)
@@ -258,7 +258,7 @@ class Beams(NamedTuple):
         return Beams(worth, tokens, first_row + beam)
 
     def joined(self, others: "Beams", count: int) -> "Beams":
-        """These, and the first `count` of the others."""
+        """Return these, and the first `count` of the others."""
         pairs = zip(self, others, strict=True)
         return Beams(*(torch.cat([mine, new[:, :count]], dim=1) for mine, new in pairs))
 
@@ -283,7 +283,7 @@ def _special_tokens(
     end: int | None,
     filler: int | None,
 ) -> tuple[int, int, int]:
-    """The first token of a target, the end token, and what finished rows are filled with."""
+    """Return the first token of a target, the end token, and what finished rows are filled with."""
     if start is not None and not isinstance(model, Transformer):
         raise ValueError(
             f"decoder_start_token_id ({start}) is for an encoder-decoder: {type(model).__name__} "
@@ -334,7 +334,7 @@ def _check_prompt(input_ids: Tensor, attention_mask: Tensor | None) -> None:
 
 
 def _check_left_padding(attention_mask: Tensor) -> None:
-    """Padding between a prompt and its continuation is none that training has shown."""
+    """Refuse padding between a prompt and its continuation, which no training has shown."""
     real = attention_mask.bool()
     wrong = (real[:, :-1] & ~real[:, 1:]).any(dim=1) | ~real[:, -1]
     if wrong.any():
@@ -354,7 +354,7 @@ def _check_positions(config: TransformerConfig, length: int, max_new_tokens: int
 
 
 def _writer(model: nn.Module) -> TransformerConfig:
-    """The configuration of the stack that writes."""
+    """Return the configuration of the stack that writes."""
     if not isinstance(model, TransformerForCausalLM | Transformer):
         raise ValueError(
             "only a TransformerForCausalLM or a Transformer can write, got a "

@@ -105,7 +105,7 @@ class Verb:
 
 
 def determiner(english: str, gender: str, case: str) -> str:
-    """The German of the, a, no, my or our, in the form that gender and case ask for.
+    """Return the German of *the*, *a*, *no*, *my* or *our* for this gender and case.
 
     Raises:
         ValueError: "a" is asked for in the plural, which has no such word.
@@ -119,13 +119,13 @@ def determiner(english: str, gender: str, case: str) -> str:
 
 
 def adjective(word: Adjective, after: str, gender: str, case: str) -> str:
-    """The adjective with its ending, which depends on the determiner (in English) before it."""
+    """Return the adjective with its ending, which depends on the (English) determiner before it."""
     endings = WEAK if after == "the" else MIXED
     return word.stem + endings[gender][CASES.index(case)]
 
 
 def noun(word: Noun, gender: str, case: str) -> str:
-    """The noun in singular or plural; only the dative plural has an ending of its own."""
+    """Return the noun in singular or plural; only the dative plural has an ending of its own."""
     if gender != "p":
         return word.singular
     return word.dative_plural if case == "dative" else word.plural

@@ -20,7 +20,7 @@ RATE = 0.006
 
 
 def build() -> TransformerForCausalLM:
-    """The untrained model: GPT-2 with two layers of four heads, and sines for positions.
+    """Build the untrained model: GPT-2 with two layers of four heads, and sines for positions.
 
     Positions that had to be learned first would cost a good part of so short a training.
     """
@@ -69,5 +69,5 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
 
 
 def files() -> Iterable[Path]:
-    """The plots of the stories."""
+    """Return the plots of the stories."""
     return [plots_file()]

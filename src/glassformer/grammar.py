@@ -72,7 +72,7 @@ class NounPhrase:
         return [*words, Word(noun, (f"{self.role} noun",))]
 
     def english(self) -> list[Word]:
-        """The same in English, where only "a" looks at its neighbour."""
+        """Return the same in English, where only "a" looks at its neighbour."""
         words = [Word(self.determiner, (f"{self.role} determiner",))]
         if self.adjective:
             words.append(Word(self.adjective.english, (f"{self.role} adjective",)))
@@ -93,12 +93,12 @@ class Pronoun:
     in_english: str
 
     def german(self, case: str) -> list[Word]:
-        """The pronoun, always a subject here."""
+        """Return the pronoun, always a subject here."""
         assert case == "nominative"
         return [Word(self.in_german, (f"{self.role} noun",))]
 
     def english(self) -> list[Word]:
-        """The pronoun."""
+        """Return the pronoun."""
         return [Word(self.in_english, (f"{self.role} noun",))]
 
 
@@ -161,16 +161,16 @@ class Clause:
         return self.verb.name, self.kind
 
     def name(self, part: str) -> tuple[str]:
-        """The name of a part, kept apart from those of other clauses."""
+        """Return the name of a part, kept apart from those of other clauses."""
         return (f"{self.role} {part}",)
 
     def word(self, text: str, part: str, sure: bool = True) -> Word:
-        """A word that stands for a part of this clause."""
+        """Return a word that stands for a part of this clause."""
         return Word(text, self.name(part), sure)
 
 
 def german_verb(clause: Clause) -> tuple[Word, list[Word]]:
-    """The finite verb, and what goes to the end: a particle, a participle or an infinitive."""
+    """Return the finite verb, and what goes to the end: particle, participle or infinitive."""
     verb, column = clause.verb, PERSONS.index(clause.subject.person)
     if clause.tense == "present":
         finite = (verb.first, verb.third, verb.infinitive)[column]
@@ -187,7 +187,7 @@ def german_verb(clause: Clause) -> tuple[Word, list[Word]]:
 
 
 def german_clause(clause: Clause) -> list[Word]:
-    """The clause in German order, without conjunction and punctuation."""
+    """Return the clause in German order, without conjunction and punctuation."""
     finite, end = german_verb(clause)
     subject = clause.subject.german("nominative")
     adverb = [clause.word(clause.adverb, "adverb")] if clause.adverb else []
@@ -209,14 +209,14 @@ def german_clause(clause: Clause) -> list[Word]:
 
 
 def at_the_end(clause: Clause, finite: Word, end: list[Word]) -> list[Word]:
-    """The verbs of a verb-final clause: the finite one last, a particle joined to it."""
+    """Return the verbs of a verb-final clause: the finite one last, a particle joined to it."""
     if clause.tense == "present":
         return [clause.word(clause.verb.particle + finite.text, "verb")]
     return [*end, finite]
 
 
 def english_verbs(clause: Clause) -> list[Word]:
-    """The verbs in English order; in a question the subject goes after the first."""
+    """Return the verbs in English order; in a question the subject goes after the first."""
     base, third, past, participle = clause.verb.english
     asks = clause.kind in ("polar", "wh")
     is_third = clause.subject.person == "third"
@@ -238,7 +238,7 @@ def english_verbs(clause: Clause) -> list[Word]:
 
 
 def english_clause(clause: Clause) -> list[Word]:
-    """The clause in English order, without conjunction and punctuation."""
+    """Return the clause in English order, without conjunction and punctuation."""
     verbs = english_verbs(clause)
     subject = [] if clause.kind == "who" else clause.subject.english()
     recipient = clause.recipient.english() if clause.recipient else []
@@ -253,7 +253,7 @@ def english_clause(clause: Clause) -> list[Word]:
 
 
 def write(german: list[Word], english: list[Word], structures: Iterable[tuple[str, str]]) -> Pair:
-    """The two sentences as text, and the links between words that share a name."""
+    """Return the two sentences as text, and the links between words that share a name."""
     places: dict[str, list[int]] = {}
     for j, word in enumerate(german):
         for name in word.names:
@@ -269,6 +269,6 @@ def write(german: list[Word], english: list[Word], structures: Iterable[tuple[st
 
 
 def as_text(words: list[Word]) -> str:
-    """The words with single spaces between them, the first with a capital letter."""
+    """Return the words with single spaces between them, the first with a capital letter."""
     text = " ".join(word.text for word in words)
     return text[0].upper() + text[1:]

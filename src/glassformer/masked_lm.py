@@ -21,7 +21,7 @@ SHARE = 0.3  # of the words are asked for: twice as many as BERT is, for twice a
 
 
 def build() -> TransformerForMaskedLM:
-    """The untrained model: BERT with two layers of four heads."""
+    """Build the untrained model: BERT with two layers of four heads."""
     return TransformerForMaskedLM(
         TransformerConfig(
             vocab_size=tokenizer().get_vocab_size(),
@@ -75,7 +75,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
 def guesses(
     model: TransformerForMaskedLM, text: str | tuple[str, str], count: int = 3
 ) -> list[tuple[str, float]]:
-    """The likeliest words for the [MASK] in a text or a pair, with probabilities, the best first.
+    """Return the likeliest words for the [MASK] in a text or a pair, with their probabilities.
 
     Raises:
         ValueError: there is not one [MASK] in the text.
@@ -94,5 +94,5 @@ def guesses(
 
 
 def files() -> Iterable[Path]:
-    """The plots of the stories."""
+    """Return the plots of the stories."""
     return [plots_file()]

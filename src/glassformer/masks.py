@@ -76,7 +76,7 @@ def causal_lower_right(
 
 
 def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, "batch 1 1 k_len"]:
-    """A tokenizer's mask, 1 for a token and 0 for padding, made to fit the scores.
+    """Make a tokenizer's mask, 1 for a token and 0 for padding, fit the scores.
 
     The two axes of size one stand for heads and queries: every query of every head skips the same
     padding.
@@ -103,7 +103,7 @@ def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, 
 
 
 def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."] | None:
-    """The mask that blocks whatever any of these masks blocks; None is a mask that blocks nothing.
+    """Block whatever any of these masks blocks; None is a mask that blocks nothing.
 
     Shapes: any that broadcast together; the result has the broadcast shape. Boolean masks give a
     boolean mask. As soon as one is float the result is float: the sum of all, ready to be added.
@@ -133,7 +133,7 @@ def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."]
 
 
 def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Tensor, "*mask"]:
-    """A mask as numbers to be added to the scores: 0 where attention is allowed, −inf elsewhere.
+    """Turn a mask into numbers to add to the scores: 0 where attention is allowed, −inf elsewhere.
 
     Minus infinity holds in every float type and is exact, where a large finite number is neither.
     A float mask is only brought to `dtype`.
@@ -156,7 +156,7 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
 
 
 def ignore_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
-    """The opposite convention: True where a position is ignored, and back again.
+    """Turn a mask into the opposite convention: True where a position is ignored, and back.
 
     That is what `attn_mask` and `key_padding_mask` mean in `torch.nn.MultiheadAttention`, and in
     the layers that torch builds on it.

@@ -36,7 +36,7 @@ def ranks(values: Num[Tensor, " rows"]) -> Float[Tensor, " rows"]:
 
 
 def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float:
-    """How much two orderings agree: 1 the same, −1 reversed, 0 unrelated.
+    """Say how much two orderings agree: 1 the same, −1 reversed, 0 unrelated.
 
     Raises:
         ValueError: one of them does not order anything, as all its values are equal.
@@ -53,7 +53,7 @@ def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float
 
 
 def bootstrap(measure: Callable[..., float], *columns: Num[Tensor, " rows"]) -> tuple[float, float]:
-    """The interval, at 95 %, in which a measure lies when rows are drawn anew, with replacement.
+    """Return the 95 % interval of a measure when rows are drawn anew, with replacement.
 
     The draws are the same each time, and leave the caller's random numbers alone.
 

@@ -156,7 +156,7 @@ class MultiHeadAttention(nn.Module):
         return self.out_proj(merge_heads(output))  # (batch, q_len, d_model)
 
     def head(self, index: int) -> AttentionHead:
-        """A copy of one head, to be looked at alone.
+        """Return a copy of one head, to be looked at alone.
 
         Raises:
             ValueError: there is no such head, or it is rotary, which a head alone is not.
@@ -176,7 +176,7 @@ class MultiHeadAttention(nn.Module):
         return head.train(self.training)
 
     def extra_repr(self) -> str:
-        """The sizes that the projections alone do not tell."""
+        """Return the sizes that the projections alone do not tell."""
         heads = f"num_heads={self.num_heads}, head_dim={self.head_dim}"
         kv_heads = f", num_kv_heads={self.num_kv_heads}" * (self.num_kv_heads < self.num_heads)
         return f"{heads}{kv_heads}, dropout={self.dropout}"
@@ -207,7 +207,7 @@ class MultiHeadAttention(nn.Module):
     def _turn(
         self, query: Tensor, key: Tensor, cache: KeysValues | None, position_ids: Tensor | None
     ) -> tuple[Tensor, ...]:
-        """Queries and keys, which stand at the same positions, turned at once."""
+        """Turn queries and keys, which have the same positions, at once."""
         assert self.rotary is not None
         if position_ids is None:
             past = 0 if cache is None else cache.length
@@ -230,7 +230,7 @@ class MultiHeadAttention(nn.Module):
     def _attend_on_record(
         self, query, key, value, *, attn_mask, dropout_p, is_causal
     ) -> Float[Tensor, "batch heads q_len head_dim"]:
-        """The explicit path, each step of it handed to the recorder."""
+        """Attend on the explicit path, and hand each step of it to the recorder."""
         assert self.recorder is not None
         scores = attention_scores(query, repeat_heads(key, self.num_heads), attn_mask, is_causal)
         weights = softmax_rows(scores)

@@ -21,7 +21,7 @@ FOLLOWS, STRANGE = 0, 1  # the labels
 
 
 def build() -> TransformerForNextSentencePrediction:
-    """The body that learned to guess hidden words, with a new pooler and a new head."""
+    """Return the body that learned to guess hidden words, with a new pooler and a new head."""
     body = trained("masked_lm").model
     assert isinstance(body, TransformerForMaskedLM)
     model = TransformerForNextSentencePrediction(body.config)
@@ -32,7 +32,7 @@ def build() -> TransformerForNextSentencePrediction:
 def pair_up(
     stories: Sequence[Story], generator: torch.Generator | None = None
 ) -> tuple[list[tuple[str, str]], Int[Tensor, " pairs"]]:
-    """A pair for each story, and its label: its first half with its second or, as often, another's.
+    """Pair the first half of each story with its second or, as often, another's; with labels.
 
     Source: Devlin et al. 2019, section 3.1, task 2.
     """
@@ -63,5 +63,5 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
 
 
 def files() -> Iterable[Path]:
-    """The plots of the stories, and all the code that the body depends on."""
+    """Return the plots of the stories, and all the code that the body depends on."""
     return [plots_file(), *sources(RECIPES["masked_lm"])]

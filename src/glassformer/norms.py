@@ -77,7 +77,7 @@ class RMSNorm(nn.Module):
         return self.weight * (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype)
 
     def extra_repr(self) -> str:
-        """The width, and what is added to the mean square."""
+        """Return the width, and what is added to the mean square."""
         return f"{len(self.weight)}, eps={self.eps}"
 
 

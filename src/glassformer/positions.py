@@ -77,7 +77,7 @@ class SinusoidalPositions(nn.Module):
 
 
 def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions} {d_model}"]:
-    """The table itself, in float64: sine and cosine of the same angle side by side.
+    """Return the table itself, in float64: sine and cosine of the same angle side by side.
 
     Shapes: (max_positions, d_model).
     """
@@ -130,7 +130,7 @@ class RotaryPositions(nn.Module):
         return heads * cos + self._partners(heads) * sin
 
     def extra_repr(self) -> str:
-        """The width of a head, and how it is turned."""
+        """Return the width of a head, and how it is turned."""
         return f"{self.head_dim}, theta={self.theta}, interleaved={self.interleaved}"
 
     def _partners(self, heads: Tensor) -> Tensor:
@@ -143,7 +143,7 @@ class RotaryPositions(nn.Module):
         return rotary_frequencies(self.head_dim, self.theta)
 
     def _signed(self, frequency: Float[Tensor, " pairs"]) -> Float[Tensor, " head_dim"]:
-        """The angle from one position to the next, of a pair's first number with a minus.
+        """Return the angle from one position to the next, of a pair's first number with a minus.
 
         A cosine does not see the sign, and the sine has the one that the formula asks for.
         """
@@ -162,7 +162,7 @@ class RotaryPositions(nn.Module):
 
 
 def rotary_frequencies(head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-    """How far each pair turns from one position to the next, from fast ones to slow ones.
+    """Return how far each pair turns from one position to the next, from fast ones to slow ones.
 
     In float32 and in the order of transformers, since a position multiplies every rounding error.
 
@@ -180,7 +180,7 @@ def _check_sizes(max_positions: int, d_model: int) -> None:
 
 
 def _check_length(position_ids: Tensor, max_positions: int) -> None:
-    """The length tells without a look at the values, which may lie on another device."""
+    """Judge by the length, without a look at the values, which may be on another device."""
     seq = position_ids.shape[-1]
     if seq > max_positions:
         raise ValueError(

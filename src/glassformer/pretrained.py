@@ -102,7 +102,7 @@ def _architecture(name: str, where: str) -> Architecture:
 
 
 def _read(directory: Path) -> dict[str, Tensor]:
-    """The weights of a checkpoint, from one file or from all that its index names."""
+    """Return the weights of a checkpoint, from one file or from all that its index names."""
     from safetensors.torch import load_file
 
     names = {WEIGHTS}
@@ -198,7 +198,7 @@ class _Place:
 def _places(
     model: nn.Module, architecture: Architecture, pad_token_id: int | None
 ) -> dict[str, _Place]:
-    """The place of every weight of the model, by its name here."""
+    """Return the place of every weight of the model, by its name here."""
     past_padding = 0 if pad_token_id is None else pad_token_id + 1
     rows: dict[str, tuple[str, int, int]] = {}
     for there, ours in architecture.names.items():
@@ -226,13 +226,13 @@ def _parameters(model: nn.Module) -> list[tuple[list[str], Tensor]]:
 
 
 def _modern(name: str) -> str:
-    """The name that a weight of an old checkpoint has today."""
+    """Return the name that a weight of an old checkpoint has today."""
     module, _, kind = name.rpartition(".")
     return f"{module}.{LEGACY[kind]}" if kind in LEGACY else name
 
 
 def _pattern(name: str) -> tuple[str, str]:
-    """A name with `*` for its layer's number, and that number."""
+    """Return a name with `*` for its layer's number, and that number."""
     number = re.search(r"(?<=\.)\d+(?=\.)", name)
     if number is None:
         return name, ""

@@ -36,17 +36,17 @@ class Recipe(Protocol):
     """What the module of a recipe offers."""
 
     def build(self) -> nn.Module:
-        """The untrained model, on the CPU."""
+        """Build the untrained model, on the CPU."""
 
     def train(self, model: nn.Module, report: Report) -> dict[str, list[float]]:
         """Train the model where it lies; the history, such as the loss of each step."""
 
     def files(self) -> Iterable[Path]:
-        """The data that training reads, besides the code that it imports."""
+        """Return the data that training reads, besides the code that it imports."""
 
 
 def find_recipe(name: str) -> Recipe:
-    """The module that `RECIPES` names.
+    """Find the module that `RECIPES` names.
 
     Raises:
         ValueError: there is no recipe of this name.
@@ -57,7 +57,7 @@ def find_recipe(name: str) -> Recipe:
 
 
 def recipe_key(name: str, device: torch.device) -> str:
-    """A hash of all that the trained weights depend on: code, data, seed, torch and device.
+    """Return a hash of all that the trained weights depend on: code, data, seed, torch and device.
 
     Comments and docstrings do not count: an edited sentence trains nothing anew.
     """
@@ -69,7 +69,7 @@ def recipe_key(name: str, device: torch.device) -> str:
 
 
 def sources(module: str) -> list[Path]:
-    """The source of a module, and of all that it imports from its own package and glassformer.
+    """Return the source files of a module and of what it imports from its package and glassformer.
 
     Import statements are followed, wherever they stand; the `__init__` of a package counts only
     where a name is taken from the package itself.
@@ -89,7 +89,7 @@ def sources(module: str) -> list[Path]:
 
 
 def _statements(path: Path) -> bytes:
-    """What a source file says to Python."""
+    """Return what a source file says to Python."""
     tree = _WithoutTexts().visit(ast.parse(path.read_bytes()))
     return ast.dump(tree).encode()
 
@@ -102,7 +102,7 @@ class _WithoutTexts(ast.NodeTransformer):
 
 
 def _imports(path: Path, package: str) -> Iterator[str]:
-    """The modules that a source file imports, in or out of functions."""
+    """Yield the modules that a source file imports, in or out of functions."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

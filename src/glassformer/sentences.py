@@ -17,7 +17,7 @@ BATCH = 64  # texts read side by side
 def mean_pool(
     hidden: Float[Tensor, "batch seq d_model"], attention_mask: Shaped[Tensor, "batch seq"]
 ) -> Float[Tensor, "batch d_model"]:
-    """The mean of the vectors of each row's tokens, whatever stands at its padding.
+    """Return the mean of the vectors of each row's tokens, whatever stands at its padding.
 
     Shapes: hidden states (batch, seq, d_model) and a tokenizer's mask (batch, seq) to
     (batch, d_model).
@@ -47,7 +47,7 @@ def mean_pool(
 
 @torch.no_grad()
 def embed(encoder: TransformerEncoder, texts: Sequence[str]) -> Float[Tensor, "texts d_model"]:
-    """A vector of length 1 for each text, so that the product of two is their cosine.
+    """Return a vector of length 1 for each text, so that the product of two is their cosine.
 
     Raises:
         ValueError: `texts` is no list of texts, one of them has more tokens than the encoder has

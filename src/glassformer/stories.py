@@ -91,7 +91,7 @@ class Dice:
         self.surprise = 0.0
 
     def fill(self, opening: re.Match[str]) -> str:
-        """A word for an opening: no two rows of words begin alike, so nobody meets himself."""
+        """Return a word for an opening: no two rows begin alike, so nobody meets themself."""
         name, given = opening.groups()
         if given:
             return self.draw(given.split("|"))
@@ -108,7 +108,7 @@ class Dice:
 
 
 def plot_of(text: str) -> int | None:
-    """The plot that a text tells with each word in its place, or None."""
+    """Return the plot that a text tells with each word in its place, or None."""
     tables, plots = read_plots()
     for number, plot in enumerate(plots):
         found = _pattern(plot, tables).fullmatch(text)
@@ -119,7 +119,7 @@ def plot_of(text: str) -> int | None:
 
 @lru_cache(maxsize=1)
 def read_plots() -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """The tables of words, and the plots, in small letters."""
+    """Return the tables of words, and the plots, in small letters."""
     head, *plots = plots_file().read_text(encoding="utf-8").lower().strip().split("\n\n")
     tables = []
     for line in head.splitlines():
@@ -137,7 +137,7 @@ def plots_file() -> Path:
 
 @lru_cache(maxsize=1)
 def tokenizer() -> Tokenizer:
-    """A word a token, in small letters, and so is each mark; the words are those of the stories.
+    """Build a tokenizer of the stories' words in small letters and their marks, a token each.
 
     One text is framed as [CLS] text [SEP]; of two, the second has token type 1.
     """
@@ -167,13 +167,13 @@ def encode(texts: Sequence[str | tuple[str, str]]) -> dict[str, Int[Tensor, "bat
 
 
 def read(ids: Sequence[int]) -> str:
-    """The text that ids stand for, without special tokens."""
+    """Decode ids to text, without special tokens."""
     words = tokenizer().decode(list(ids))
     return re.sub(r" (?=[.,])", "", words)
 
 
 def ways(ids: Sequence[int]) -> int:
-    """How many words there are for the [MASK] among the ids that make a story of them.
+    """Count how many words there are for the [MASK] among the ids that make a story of them.
 
     All these stories are equally likely, so no guess of the hidden word is right more often than
     once in so many times.
@@ -189,7 +189,7 @@ def ways(ids: Sequence[int]) -> int:
 
 @lru_cache
 def _pattern(plot: str, tables: tuple[Table, ...]) -> re.Pattern[str]:
-    """What matches all stories of a plot; a word of a table has its column's name."""
+    """Return what matches all stories of a plot; a word of a table has its column's name."""
     columns = {
         name: [row[i] for row in table.rows]
         for table in tables
@@ -207,7 +207,7 @@ def _pattern(plot: str, tables: tuple[Table, ...]) -> re.Pattern[str]:
 
 
 def _agrees(found: Mapping[str, str], tables: Sequence[Table]) -> bool:
-    """Whether the words of each table stand in one row, and no two rows begin alike."""
+    """Tell whether the words of each table stand in one row, and no two rows begin alike."""
     firsts = []
     for table in tables:
         asked = [(i, found[name]) for i, name in enumerate(table.names) if name in found]

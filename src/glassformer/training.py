@@ -8,7 +8,7 @@ from torch import Tensor
 def shift_targets(
     tgt_ids: Int[Tensor, "batch seq"],
 ) -> tuple[Int[Tensor, "batch shifted"], Int[Tensor, "batch shifted"]]:
-    """What the decoder reads, and what it shall answer: at each position the token that follows.
+    """Split ids into what the decoder reads and what it should answer: the token that follows.
 
     That is teacher forcing: each answer is asked for after the true past, not after the model's.
 
@@ -69,7 +69,7 @@ def next_token_loss(
 
 
 def warmup_decay(step: int, *, d_model: int, warmup_steps: int) -> float:
-    """The learning rate of step 1, 2, …: it climbs evenly, then falls as `1 / sqrt(step)`.
+    """Return the learning rate of step 1, 2, …: it climbs evenly, then falls as `1 / sqrt(step)`.
 
     It is highest at warmup_steps, with `1 / sqrt(d_model * warmup_steps)`.
 

@@ -66,7 +66,7 @@ class Transformer(FromPretrained, nn.Module):
         src_ids: Int[Tensor, "batch src_len"],
         src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
     ) -> Float[Tensor, "batch src_len d_model"]:
-        """What the decoder will look at: the memory."""
+        """Return what the decoder will look at: the memory."""
         check_ids(src_ids, "src_ids")
         if src_attention_mask is not None:
             check_same_shape("src_attention_mask", src_attention_mask, src_ids)
@@ -83,7 +83,7 @@ class Transformer(FromPretrained, nn.Module):
         *,
         last_only: bool = False,
     ) -> Float[Tensor, "batch answers vocab"]:
-        """The logits of what follows each target position, or the last one alone."""
+        """Return the logits of what follows each target position, or the last one alone."""
         check_ids(tgt_ids, "tgt_ids")
         hidden = self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask, cache)
         return self.lm_head(hidden[:, -1:] if last_only else hidden)

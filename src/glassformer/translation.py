@@ -34,7 +34,7 @@ SMOOTHING = 0.1
 
 @lru_cache(maxsize=1)
 def tokenizers() -> tuple[Tokenizer, Tokenizer]:
-    """The German and the English tokenizer, a word a token, learned from the training pairs."""
+    """Return the German and the English tokenizer, a word a token, from the training pairs."""
     pairs = make_corpus().train
     return (
         word_tokenizer((pair.german for pair in pairs), "$A [END]"),
@@ -43,7 +43,7 @@ def tokenizers() -> tuple[Tokenizer, Tokenizer]:
 
 
 def word_tokenizer(sentences: Iterable[str], template: str) -> Tokenizer:
-    """A tokenizer with one token for each word of the sentences, in small letters.
+    """Return a tokenizer with one token for each word of the sentences, in small letters.
 
     The template says which special tokens frame a sentence, `$A`.
     """
@@ -63,7 +63,7 @@ def encode(tokenizer: Tokenizer, sentences: Sequence[str]) -> Int[Tensor, "batch
 
 
 def build() -> Transformer:
-    """The untrained translator: two layers a stack, with a table of tokens for each language."""
+    """Build the untrained translator: two layers a stack, a table of tokens for each language."""
     german, english = tokenizers()
     one = TransformerConfig(
         vocab_size=german.get_vocab_size(),
@@ -121,7 +121,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
 
 
 def batches(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """The pairs in a new random order each epoch, about equally long ones together."""
+    """Yield the pairs in a new random order each epoch, about equally long ones together."""
     for _ in range(EPOCHS):
         order = torch.randperm(len(pairs)).tolist()
         order.sort(key=lambda i: len(pairs[i].english.split()) + len(pairs[i].german.split()))

@@ -83,7 +83,7 @@ class Reverser(nn.Module):
 
 
 def warm_up(step: int, steps: int) -> float:
-    """The share of the full learning rate at a step: it rises evenly, and then stays.
+    """Return the share of the full learning rate at a step: it rises evenly, and then stays.
 
     Source: the first half of Vaswani et al. 2017, equation 3, without the decay.
     """
@@ -91,7 +91,7 @@ def warm_up(step: int, steps: int) -> float:
 
 
 def build() -> nn.Module:
-    """The untrained stacks: those of each run side by side, in the order of `RUNS`."""
+    """Build the untrained stacks: those of each run side by side, in the order of `RUNS`."""
     return nn.ModuleList(
         Reverser(run.norm_first, run.depth) for run in RUNS for _ in range(ATTEMPTS)
     )

@@ -13,12 +13,12 @@ SATURATION, LENGTH = 1.5, 0.75
 
 
 def word_vectors(texts: Sequence[str]) -> Float[Tensor, "texts vocab"]:
-    """How often each token stands in each text, as rows of length 1: a product is an overlap."""
+    """Count each token in each text, as rows of length 1: a product is an overlap."""
     return normalize(count_tokens(texts))
 
 
 def bm25(queries: Sequence[str], texts: Sequence[str]) -> Float[Tensor, "queries texts"]:
-    """How well each text answers each query, by the words they share; the rarer, the better.
+    """Say how well each text answers each query, by the words they share; the rarer, the better.
 
     Raises:
         ValueError: there is no query or no text.

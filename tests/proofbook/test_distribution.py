@@ -110,7 +110,7 @@ def test_glassformer_s_wheel_leaves_the_engine_and_the_site_s_code_out(python, t
     names = contents(wheel)
     packages = {name.parts[0] for name in names if not name.parts[0].endswith(".dist-info")}
     assert packages == {"glassformer"}
-    assert Path("glassformer/attention.py") in names
+    assert {Path("glassformer/attention.py"), Path("glassformer/py.typed")} <= set(names)
 
 
 def test_the_version_is_the_changelog_s():

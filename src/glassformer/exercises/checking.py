@@ -72,7 +72,7 @@ class Exercise:
         return f"Exercise({self.asks!r})"
 
     def _outcome(self, answer: Callable[..., Any], example: Example) -> Any:
-        """What an answer gives, or a verdict where it gives nothing that could be compared."""
+        """Return what an answer gives, or a verdict where it gives nothing to compare."""
         handed = copied(example[1])
         try:
             outcome = answer(*handed)
@@ -95,7 +95,7 @@ class Exercise:
     def _not_yet(
         self, answer: Callable[..., Any], examples: list[Example], told: str, seen: str
     ) -> Verdict:
-        """What to say of a wrong answer: the mistake, if it is a known one, and what was seen."""
+        """Say what is wrong with an answer: the mistake, if a known one, and what was seen."""
         outcomes = [self._outcome(answer, example) for example in examples]
         told = f"{told[0].upper()}{told[1:]}."
         for says, mistake in self.mistakes.items():
@@ -105,7 +105,7 @@ class Exercise:
         return Verdict(False, f"Not yet. {told}", (seen,))
 
     def _seen_with(self, example: Example) -> str:
-        """An example in words, with the shapes of its arguments."""
+        """Return an example in words, with the shapes of its arguments."""
         name, given = example
         parts = [
             f"{argument} {tuple(value.shape) if isinstance(value, Tensor) else shown(value)}"
@@ -119,19 +119,19 @@ class Exercise:
 
 
 def copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments once more, so that an answer cannot change those of the next."""
+    """Return the arguments once more, so that an answer cannot change those of the next."""
     return tuple(value.clone() if isinstance(value, Tensor) else value for value in given)
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two outcomes are the same, or both none at all."""
+    """Tell whether two outcomes are the same, or both none at all."""
     if isinstance(other, Verdict):
         return isinstance(one, Verdict)
     return difference(one, other) is None
 
 
 def _line_of(error: Exception) -> Iterator[str]:
-    """The line of the answer in which it stopped, if it can be read."""
+    """Yield the line of the answer in which it stopped, if it can be read."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)[1:] if frame.line]
     if frames:
         yield f"In the line: {frames[0].line}"
@@ -139,7 +139,7 @@ def _line_of(error: Exception) -> Iterator[str]:
 
 @contextmanager
 def _same_start() -> Iterator[None]:
-    """What an answer makes itself is in float64 and on the processor, as what it is given is."""
+    """Make tensors in float64 on the CPU while an answer runs, as what it is given is."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:

@@ -11,7 +11,7 @@ RELATIVE, ABSOLUTE = 1e-5, 1e-6
 
 
 def difference(given: Any, wanted: Any) -> str | None:
-    """What is wrong with an answer, in words; None where nothing is."""
+    """Say what is wrong with an answer; None where nothing is."""
     if isinstance(wanted, list | tuple):
         return _of_sequences(given, wanted)
     if isinstance(wanted, Tensor) and wanted.ndim:
@@ -23,7 +23,7 @@ def difference(given: Any, wanted: Any) -> str | None:
 
 
 def shown(value: Any) -> str:
-    """A value in a few words: of a tensor the shape, of a float six digits."""
+    """Describe a value in a few words: of a tensor the shape, of a float six digits."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, float):
@@ -63,12 +63,12 @@ def _of_tensors(given: Any, wanted: Tensor) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """The number in a tensor that has one number."""
+    """Return the number in a tensor that has one number."""
     return value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
 
 
 def _same(given: Any, wanted: bool | int | float) -> bool:
-    """Whether two numbers are one: a count must be met, a measure may be rounded."""
+    """Tell whether two numbers are one: a count must be met, a measure may be rounded."""
     if isinstance(given, bool) or isinstance(wanted, int):
         return type(given) is type(wanted) and given == wanted
     return isinstance(given, int | float) and math.isclose(

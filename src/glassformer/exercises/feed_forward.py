@@ -16,7 +16,7 @@ def _numbers(draw: Draw):
 
 
 def _phi(x):
-    """The share of a normal distribution below x."""
+    """Return the share of a normal distribution below x."""
     return (1 + torch.erf(x / math.sqrt(2))) / 2
 
 

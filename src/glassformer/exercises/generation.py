@@ -144,7 +144,7 @@ def _steps(draw: Draw):
 
 
 def _look(query, keys, values, is_causal=False):
-    """The attention of a single query."""
+    """Return the attention of a single query."""
     return F.scaled_dot_product_attention(query[None], keys, values, is_causal=is_causal).squeeze(0)
 
 

@@ -71,7 +71,7 @@ def _rotary(x, position_ids, theta, turn=1.0, exponent=-1.0):
 
 
 def _of_halves(x, position_ids, theta):
-    """The other pairing: i with i + head_dim / 2."""
+    """Return the other pairing: i with i + head_dim / 2."""
     paired = torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
     return torch.cat(_rotary(paired, position_ids, theta).unflatten(-1, (-1, 2)).unbind(-1), -1)
 

@@ -61,7 +61,7 @@ check_layer_norm = Exercise(
 
 
 def layers(draw: Draw):
-    """A hidden state with made-up parts of a layer: attention, network and their norms."""
+    """Yield a hidden state with made-up parts of a layer: attention, network and their norms."""
     for name, *shape in (("one sentence", 1, 5, 7), ("two sentences", 2, 3, 11)):
         yield name, (draw(*shape), *layer_parts(draw, shape[-1]))
 

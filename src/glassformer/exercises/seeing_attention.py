@@ -50,7 +50,7 @@ def _scorers(draw: Draw):
 
 
 def _without_each(score, ids, mask_id):
-    """The score of every sentence that has one token replaced."""
+    """Return the score of every sentence that has one token replaced."""
     replaced = ids.where(~torch.eye(len(ids), dtype=torch.bool), mask_id)
     return torch.stack([score(row) for row in replaced])
 

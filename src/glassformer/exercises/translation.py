@@ -52,7 +52,7 @@ def _answers(draw: Draw):
 
 
 def _losses(logits, labels):
-    """The loss of each place, (batch, seq)."""
+    """Return the loss of each place, (batch, seq)."""
     return F.cross_entropy(logits.mT, labels, reduction="none")
 
 

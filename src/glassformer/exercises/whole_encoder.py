@@ -98,7 +98,7 @@ def _count(
 
 
 def _counted(**left_out):
-    """The count without some part."""
+    """Count without some part."""
     return lambda *sizes: _count(*sizes, **left_out)
 
 

@@ -86,7 +86,7 @@ def _float(name: str, value: float | int) -> float:
 
 
 def _token(name: str, value: int | None) -> int | None:
-    """Some configs write −1 where there is no such token."""
+    """Take −1, which some configs write where there is no such token, for None."""
     return None if value is None or value < 0 else value
 
 

@@ -135,7 +135,7 @@ def choice(names: list[str], tokens: list[str]) -> str:
 
 
 def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
-    """The lines of one head, and the words that they join."""
+    """Draw the lines of one head, and the words that they join."""
     places = place(tokens)
     total = places[-1] + width(tokens[-1]) / 2 + 12
     lines = [
@@ -155,7 +155,7 @@ def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
 
 
 def place(tokens: list[str]) -> list[float]:
-    """The middle of each word, one after the other."""
+    """Return the middle of each word, in order."""
     middles, x = [], 12.0
     for token in tokens:
         middles.append(x + width(token) / 2)
@@ -169,12 +169,12 @@ def width(token: str) -> float:
 
 
 def special(token: str) -> bool:
-    """Whether a token is a sign of the tokenizer's and no word."""
+    """Tell whether a token is a sign of the tokenizer's and no word."""
     return token.startswith(("[", "<")) and token.endswith(("]", ">"))
 
 
 def arc(i: int, j: int, weight: float, places: list[float]) -> str:
-    """A line from a word to another: above if it looks ahead, below if back; or a loop."""
+    """Draw a line from a word to another: above if it looks ahead, below if back; or a loop."""
     up = -1 if j >= i else 1
     start, end = places[i] + (4 if j > i else -4), places[j]
     foot = BASE + (-22 if up < 0 else 30)
@@ -191,7 +191,7 @@ def arc(i: int, j: int, weight: float, places: list[float]) -> str:
 
 
 def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
-    """A word, with what it gives to each of the others at hand, and below it what it is given.
+    """Draw a word, with what it gives to each of the others, and below it what it is given.
 
     That number is not inside of the word's button, whose name and whose visible text are the word.
     """

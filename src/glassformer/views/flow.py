@@ -42,7 +42,7 @@ opacity:.85;font-style:normal}
 def flow(
     model: Callable[..., Any], *inputs: Any, depth: int = 1, caption: str | None = None
 ) -> View:
-    """Runs a module or a function once, and draws what it did to the tensors, from the top down.
+    """Run a module or a function once, and draw what it did to the tensors, from the top down.
 
     A box is a module, the bluer the more of the parameters it holds; a sign is an operation of
     its own; a blue line is a way past a module, to where it is added again. Nothing is drawn that
@@ -81,7 +81,7 @@ def beside(*views: View) -> View:
 
 
 def sizes(whole: Node, axes: Axes) -> str:
-    """The axes by name, `batch 1 · seq 7 · d_model 384`: those of one length throughout."""
+    """Return the axes by name, `batch 1 · seq 7 · d_model 384`: those of one length throughout."""
     found: dict[str, set[int]] = {}
     for shape in shapes_of(whole.inside):
         for word, length in zip(axes.of(shape), shape, strict=True):
@@ -91,12 +91,12 @@ def sizes(whole: Node, axes: Axes) -> str:
 
 
 def shapes_of(nodes: Sequence[Node]) -> list[tuple[int, ...]]:
-    """The shapes of all nodes, and of those inside them."""
+    """Return the shapes of all nodes, and of those inside them."""
     return [shape for node in nodes for shape in (node.shape, *shapes_of(node.inside))]
 
 
 def draw(whole: Node) -> str:
-    """The picture."""
+    """Draw the picture."""
     plan = lay_out(whole.inside)
     last = plan.boxes[-1]
     shape = " × ".join(map(str, whole.shape))
@@ -129,7 +129,7 @@ def paint(plan: Plan, nodes: Sequence[Node], all_parameters: float) -> str:
 
 
 def arrow(plan: Plan, source: int, target: int, node: Node) -> str:
-    """What leads from one box to another."""
+    """Draw what leads from one box to another."""
     start, end = plan.boxes[source], plan.boxes[target]
     if (source, target) in plan.lanes:
         return past(start, end, plan.lanes[source, target])
@@ -144,7 +144,7 @@ def arrow(plan: Plan, source: int, target: int, node: Node) -> str:
 
 
 def paint_box(box: Box, node: Node, nodes: Sequence[Node], all_parameters: float) -> str:
-    """A module, an operation or an input."""
+    """Draw a module, an operation or an input."""
     if not box.height:
         return ""
     name, width = title(node), box.left + box.right
@@ -167,7 +167,7 @@ def paint_box(box: Box, node: Node, nodes: Sequence[Node], all_parameters: float
 
 
 def paint_frame(box: Box, node: Node, all_parameters: float) -> str:
-    """A module with what is inside it."""
+    """Draw a module with what is inside it."""
     assert box.plan is not None
     plan, width = box.plan, box.left + box.right
     inner = plan.boxes[-1]
@@ -202,12 +202,12 @@ def times(node: Node) -> str:
 
 
 def small(x: float, y: float, text: str) -> str:
-    """A line of small text."""
+    """Draw a line of small text."""
     return f'<text class="small" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
 
 
 def down(start: Box, end: Box) -> str:
-    """An arrow to a box in a row below."""
+    """Draw an arrow to a box in a row below."""
     if abs(start.x - end.x) < 1:
         return wire([(start.x, start.bottom), (end.x, end.y)])
     bend = end.y - GAP if end.y - start.bottom > 2 * GAP else start.bottom
@@ -220,7 +220,7 @@ def down(start: Box, end: Box) -> str:
 
 
 def past(start: Box, end: Box, lane: float) -> str:
-    """A residual: out below one box, along the lane, and in at the side of another."""
+    """Draw a residual: out below one box, along the lane, and in at the side of another."""
     y = start.bottom + GAP * 0.3
     corners = [(start.x, y), (lane, y), (lane, end.middle), (end.x + end.right, end.middle)]
     return wire(corners, css=" round")
@@ -238,7 +238,7 @@ def over(start: Box, end: Box, node: Node, source: int) -> str:
 
 
 def wire(points: list[tuple[float, float]], *, css: str = "", tip: bool = True) -> str:
-    """A line with round corners, and the head of an arrow at its end."""
+    """Draw a line with round corners, and the head of an arrow at its end."""
     (x0, y0), (x1, y1) = points[-2:]
     dx, dy = (x1 > x0) - (x1 < x0), (y1 > y0) - (y1 < y0)
     end = (x1 - dx * TIP, y1 - dy * TIP) if tip else (x1, y1)
@@ -251,14 +251,14 @@ def wire(points: list[tuple[float, float]], *, css: str = "", tip: bool = True) 
 
 
 def toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """The point where the rounding of a corner begins."""
+    """Return the point where the rounding of a corner begins."""
     (x, y), (u, v) = corner, other
     reach = min(7.0, (abs(u - x) + abs(v - y)) / 2)
     return x + reach * ((u > x) - (u < x)), y + reach * ((v > y) - (v < y))
 
 
 def head(x: float, y: float, dx: int, dy: int, css: str = "") -> str:
-    """The head of an arrow that ends here."""
+    """Draw the head of an arrow that ends here."""
     back, half = (x - dx * 7, y - dy * 7), 3.6
     a = f"{back[0] - dy * half:.1f} {back[1] + dx * half:.1f}"
     b = f"{back[0] + dy * half:.1f} {back[1] - dx * half:.1f}"
@@ -266,12 +266,12 @@ def head(x: float, y: float, dx: int, dy: int, css: str = "") -> str:
 
 
 def count(node: Node) -> str:
-    """How many parameters a module has, in words."""
+    """Count how many parameters a module has, in words."""
     return f"({node.parameters:,} parameters)" if node.parameters else ""
 
 
 def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
-    """The steps as text: what each is, what it takes, and the shape of what it gives."""
+    """Return the steps as text: what each is, what it takes, and the shape of what it gives."""
     told = []
     for i, node in enumerate(nodes):
         if node.kind == "input" and depth > 1:
@@ -288,7 +288,7 @@ def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
 
 
 def step_name(nodes: Sequence[Node], i: int) -> str:
-    """What a step is called; where several have one name, with its number among them."""
+    """Return what a step is called; where several have one name, with its number among them."""
     names = [title(node) for node in nodes]
     same = [j for j, name in enumerate(names) if name == names[i]]
     return names[i] if len(same) == 1 else f"{names[i]} ({same.index(i) + 1})"

@@ -110,7 +110,7 @@ def draw(
     axes: tuple[str, str],
     largest: float,
 ) -> str:
-    """The picture: words, cells, numbers, and the scale below them."""
+    """Draw words, cells, numbers, and the scale below them."""
     shown_rows, shown_columns = [shorten(w) for w in rows], [shorten(w) for w in columns]
     row_width, column_width = max(map(width, shown_rows)), max(map(width, shown_columns))
     cell, numbered = cell_size(values, column_width, largest)
@@ -150,7 +150,7 @@ def draw(
 
 
 def cell_size(values: list[list[float]], column_width: float, largest: float) -> tuple[float, bool]:
-    """How wide a cell is, and whether it holds its number: few columns give room to their words."""
+    """Say how wide a cell is, and whether it holds its number: few columns leave room."""
     columns = len(values[0])
     roomy = max(34.0, 7.0 * max(len(number(v, largest)) for row in values for v in row) + 9)
     if columns * (column_width + 8) <= PHONE:
@@ -172,7 +172,7 @@ def axis_names(axes: tuple[str, str], left: float, top: float, across: float, do
 
 
 def word(shown: str, whole: str, x: float, y: float, anchor: str, *, turn: int = 0) -> str:
-    """A row's or column's word; what does not fit is in its tooltip."""
+    """Draw a row's or column's word; what doesn't fit is in its tooltip."""
     rotate = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
     tooltip = f"<title>{escape(whole)}</title>" if shown != whole else ""
     return (
@@ -190,7 +190,7 @@ def cells(
     top: float,
     largest: float,
 ) -> str:
-    """The coloured squares; a large matrix shares one path for all cells of one strength."""
+    """Draw the colored squares; a large matrix shares one path for all cells of one strength."""
     if len(rows) * len(columns) > MOST_CELLS:
         return many_cells(values, cell, left, top, largest)
     squares = []
@@ -209,7 +209,7 @@ def cells(
 def many_cells(
     values: list[list[float]], cell: float, left: float, top: float, largest: float
 ) -> str:
-    """The same squares in units of one cell, one path for each sign and 64th of the scale."""
+    """Draw the squares in units of one cell, one path for each sign and 64th of the scale."""
     paths: dict[tuple[str, int], list[str]] = defaultdict(list)
     for i, row in enumerate(values):
         for j, value in enumerate(row):
@@ -224,7 +224,7 @@ def many_cells(
 
 
 def numbers(values: list[list[float]], cell: float, left: float, top: float, largest: float) -> str:
-    """The value in each cell, white where the cell is too dark for the page's own ink."""
+    """Write the value in each cell, white where the cell is too dark for the page's own ink."""
     return "".join(
         f'<text class="number{" on" if strength(value, largest) > WHITE_FROM else ""}" '
         f'x="{left + (j + 0.5) * cell:.1f}" y="{top + (i + 0.5) * cell + 4:.1f}">'
@@ -248,7 +248,7 @@ def grid_lines(rows: int, columns: int, cell: float, left: float, top: float, be
 
 
 def scale(values: list[list[float]], left: float, y: float, largest: float) -> str:
-    """The legend: steps of colour from the most negative value's hue to the most positive's."""
+    """Draw the legend: steps of color from the most negative value's hue to the most positive's."""
     negative = any(v < 0 and math.isfinite(v) for row in values for v in row)
     steps = [i / 4 for i in range(-4 if negative else 0, 5)]
     low = number(-largest, largest).replace("-", "−") if negative else "0"
@@ -268,12 +268,12 @@ def scale(values: list[list[float]], left: float, y: float, largest: float) -> s
 
 
 def strength(value: float, largest: float) -> float:
-    """How strongly a cell is coloured, from 0 to 1; what is not finite has no colour."""
+    """Say how strongly a cell is coloured, from 0 to 1; what is not finite has no colour."""
     return abs(value) / largest if largest and math.isfinite(value) else 0.0
 
 
 def shorten(token: str) -> str:
-    """A word's first letters, if it has too many."""
+    """Return a word's first letters, if it has too many."""
     if len(token) <= LONGEST_WORD:
         return token
     return token[: LONGEST_WORD - 1].rstrip(JOINERS) + "…"
@@ -292,7 +292,7 @@ def listen(
     title: str,
     largest: float,
 ) -> str:
-    """The matrix as a table; of a large one, each row's largest value."""
+    """Return the matrix as a table; of a large one, each row's largest value."""
     if len(rows) * len(columns) <= MOST_CELLS:
         body = [
             [r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)
@@ -322,7 +322,7 @@ def write(
     caption: str | None,
     largest: float,
 ) -> str:
-    """The matrix as aligned text; of a large one, each row's largest value."""
+    """Return the matrix as aligned text; of a large one, each row's largest value."""
     if len(rows) * len(columns) > MOST_CELLS:
         body = [[axes[0], f"largest at {axes[1]}", "value"], *peaks(values, rows, columns, largest)]
     else:

@@ -103,7 +103,7 @@ def unchanged(steps: Sequence[Tensor]) -> list[list[bool]]:
 def listed(
     steps: Mapping[str, Sequence[Tensor]], same: Mapping[str, list[list[bool]]], rows: list[str]
 ) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of a table: each step, what is new in it, and its size."""
+    """Return the header and the rows of a table: each step, what is new in it, and its size."""
     facts = [
         [
             f"{name}, step {k}",
@@ -129,7 +129,7 @@ def draw(
     rows: list[str],
     most: int,
 ) -> str:
-    """The picture: one thing below another, its steps side by side, and the scale below all."""
+    """Draw one thing below another, its steps side by side, and the scale below all."""
     panels = {
         name: [panel(size(step), step, most) for step in each] for name, each in steps.items()
     }
@@ -155,7 +155,7 @@ def draw(
 
 
 def named(name: str, rows: list[str], left: float, top: float) -> str:
-    """What the vectors are, and a word beside each row."""
+    """Return what the vectors are, and a word beside each row."""
     heading = f'<text class="name" x="{left:.1f}" y="{top + 16:.1f}">{escape(name)}</text>'
     return heading + "".join(
         word(shorten(row), row, left - 7, top + ABOVE + (i + 0.5) * ROW + 4.5, "end")
@@ -166,7 +166,7 @@ def named(name: str, rows: list[str], left: float, top: float) -> str:
 def columns(
     each: list[Panel], same: list[list[bool]], left: float, top: float, end: float
 ) -> Iterator[str]:
-    """The steps of one thing: their number above, their cells, their size below."""
+    """Draw the steps of one thing: their number above, their cells, their size below."""
     wide = CELL * len(each[0].values[0])
     for k, (one, kept) in enumerate(zip(each, same, strict=True)):
         x = left + (wide + APART) * k
@@ -176,7 +176,7 @@ def columns(
 
 
 def blocks(one: Panel, kept: list[bool], left: float, top: float, end: float) -> str:
-    """The cells of one step, neighbours together that are all kept or all new."""
+    """Return the cells of one step, neighbours together that are all kept or all new."""
     parts, start, across = [], 0, CELL * len(one.values[0])
     for old, run in groupby(kept):
         count, y = len(list(run)), top + ROW * start
@@ -191,7 +191,7 @@ def blocks(one: Panel, kept: list[bool], left: float, top: float, end: float) ->
 
 
 def legend(every: list[Panel], numbers: int, left: float, top: float, end: float) -> str:
-    """The scale, what a frame means, and how much of each vector is drawn."""
+    """Draw the scale, what a frame means, and how much of each vector is drawn."""
     drawn = len(every[0].values[0])
     first = "all" if drawn == numbers else f"the first {drawn} of"
     lines = ("framed: new; faint: as in the step before", f"{first} {numbers} numbers of a vector")
@@ -202,5 +202,5 @@ def legend(every: list[Panel], numbers: int, left: float, top: float, end: float
 
 
 def small(x: float, y: float, text: str) -> str:
-    """A line of small text above or below a step."""
+    """Draw a line of small text above or below a step."""
     return f'<text class="axis" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{text}</text>'

@@ -52,7 +52,7 @@ class Viewer(View):
         return self.html, {name: str(path) for name, path in assets(self.kind).items()}
 
     def _repr_html_(self) -> str:
-        """The same in a frame of its own, with every script inside it."""
+        """Put the same in a frame of its own, with every script inside it."""
         markup = self.html
         for name, path in assets(self.kind).items():
             if name != LOADER:
@@ -72,7 +72,7 @@ class Viewer(View):
 
 
 def viewer(picture: Picture, text: str) -> Viewer:
-    """A picture as an element that draws itself when it comes near the screen."""
+    """Wrap a picture in an element that draws itself when it comes near the screen."""
     width, height = picture.size
     scripts = " ".join(f"asset://{name}" for name in (*LIBRARIES, script_of(picture.kind)))
     shape = f"--width:{width}px;--narrowest:{0.68 * width if width > 450 else 0:.0f}px;"
@@ -92,24 +92,24 @@ def viewer(picture: Picture, text: str) -> Viewer:
 
 
 def loading(name: str) -> str:
-    """The tag that loads the element's script; a browser runs it once a page."""
+    """Return the tag that loads the element's script; a browser runs it once a page."""
     return f'<script type="module" src="asset://{name}"></script>'
 
 
 @cache
 def stylesheet() -> str:
-    """The style inside the element."""
+    """Return the style inside the element."""
     css = (STATIC / "view.css").read_text(encoding="utf-8")
     return css.replace("\n", "") + f".stage{{{SHADOWS}}}"
 
 
 def script_of(kind: str) -> str:
-    """The name under which bertviz's own script is served."""
+    """Return the name under which bertviz's own script is served."""
     return f"bertviz-{kind}_view.js"
 
 
 def assets(kind: str) -> dict[str, Path]:
-    """The files a viewer asks for, by the names its markup has for them.
+    """Return the files a viewer asks for, by the names its markup has for them.
 
     Raises:
         ModuleNotFoundError: bertviz, whose scripts draw the picture, is not installed.

@@ -65,7 +65,7 @@ class Row:
 
 
 def shapes(model: nn.Module, *inputs: Any) -> View:
-    """Runs a model once and tabulates what each module gives: its shape in words, its parameters.
+    """Run a model once and tabulate what each module gives: its shape in words, its parameters.
 
     A module's parameters include those of the modules inside it. Of equal layers in a row, the
     first is shown whole. The model's modes and the random numbers are left as they were.
@@ -90,7 +90,7 @@ def shapes(model: nn.Module, *inputs: Any) -> View:
 
 
 def walk(model: nn.Module, inputs: tuple[Any, ...], axes: "Axes") -> Step:
-    """Calls the model and keeps which module ran inside which, and the shapes that came out."""
+    """Call the model and keep which module ran inside which, and the shapes that came out."""
     paths = {module: path for path, module in model.named_modules()}
     open_steps = [Step("", "", 0)]
 
@@ -113,7 +113,7 @@ def walk(model: nn.Module, inputs: tuple[Any, ...], axes: "Axes") -> Step:
 
 
 def tensors(output: Any) -> Iterator[Tensor]:
-    """The tensors in what a module returned."""
+    """Yield the tensors in what a module returned."""
     if isinstance(output, Tensor):
         yield output
     elif isinstance(output, Mapping):
@@ -135,7 +135,7 @@ class Axes:
         }
 
     def learn(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Reads the words of a module's inputs, or of a function's."""
+        """Read the words of a module's inputs, or of a function's."""
         signature = inspect.signature(getattr(module, "forward", module))
         try:
             bound = signature.bind(*args, **kwargs).arguments
@@ -148,7 +148,7 @@ class Axes:
                     self.names.setdefault(tuple(value.shape), ("batch", "seq"))
 
     def learn_output(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
-        """Reads the words of a module's output, or makes them from those of its input."""
+        """Read the words of a module's output, or make them from those of its input."""
         if not isinstance(output, Tensor):
             return
         forward = getattr(module, "forward", module)
@@ -181,7 +181,7 @@ class Axes:
 
 
 def flatten(step: Step, depth: int, outer: str = "") -> list[Row]:
-    """The lines of a step and all inside it; a run of equal layers becomes one and a remark.
+    """Return the lines of a step and all inside it; a run of equal layers becomes one and a remark.
 
     Names leave out the name of the module outside (`outer`), which stands above them.
     """
@@ -210,12 +210,12 @@ def flatten(step: Step, depth: int, outer: str = "") -> list[Row]:
 
 
 def numbered(step: Step) -> bool:
-    """Whether a module is one of a list: `layers.3`."""
+    """Tell whether a module is one of a list: `layers.3`."""
     return step.name.rpartition(".")[2].isdigit()
 
 
 def draw(rows: list[Row], axes: Axes) -> str:
-    """The table as HTML."""
+    """Return the table as HTML."""
     lines = []
     for row in rows:
         shape = ", ".join(
@@ -245,7 +245,7 @@ def draw(rows: list[Row], axes: Axes) -> str:
 
 
 def write(rows: list[Row], axes: Axes) -> str:
-    """The table as aligned text, each shape as `batch 2, seq 7, d_model 384`."""
+    """Return the table as aligned text, each shape as `batch 2, seq 7, d_model 384`."""
     lines = [["module", "kind", "gives", "parameters"]]
     for row in rows:
         shape = " and ".join(

@@ -28,10 +28,12 @@ class Box:
 
     @property
     def bottom(self) -> float:
+        """The lower edge."""
         return self.y + self.height
 
     @property
     def middle(self) -> float:
+        """The height of the center."""
         return self.y + self.height / 2
 
 
@@ -56,7 +58,7 @@ class Plan:
 
 
 def lay_out(nodes: Sequence[Node], *, framed: bool = False) -> Plan:
-    """A place for each node; within a frame, inputs are points on its edge."""
+    """Find a place for each node; within a frame, inputs are points on its edge."""
     sizes = [size(node, nodes, framed=framed) for node in nodes]
     plan = Plan(sizes)
     for i, node in enumerate(nodes):
@@ -100,7 +102,7 @@ def lay_out(nodes: Sequence[Node], *, framed: bool = False) -> Plan:
 
 
 def size(node: Node, nodes: Sequence[Node], *, framed: bool) -> Box:
-    """How much room a node needs."""
+    """Say how much room a node needs."""
     if node.kind == "input" and framed:
         return Box(0.0, 0.0, 0.0)
     if node.inside:
@@ -123,7 +125,7 @@ def wide(text: str, letter: float) -> float:
 
 
 def title(node: Node) -> str:
-    """The last name in a module's path; of a member of a list, the list's and its number."""
+    """Return the last name in a module's path; of a member of a list, the list's and its number."""
     if node.kind in ("", "input"):
         return node.label
     *_, outer, name = ("", *node.label.split("."))
@@ -133,7 +135,7 @@ def title(node: Node) -> str:
 
 
 def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
-    """What stands below the title: kind and parameters, and the shape where it is a new one."""
+    """Write what goes below the title: kind and parameters, and the shape where it is new."""
     small = []
     if node.kind not in ("", "input"):
         count = f" · {node.parameters:,}" if node.parameters else ""
@@ -145,7 +147,7 @@ def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
 
 
 def rank(shown: list[int], edges: list[tuple[int, int]]) -> dict[int, int]:
-    """The row of each node: below all that it takes."""
+    """Return the row of each node: below all that it takes."""
     rows: dict[int, int] = {}
     for i in shown:
         rows[i] = max((rows[s] + 1 for s, t in edges if t == i), default=0)
@@ -153,7 +155,7 @@ def rank(shown: list[int], edges: list[tuple[int, int]]) -> dict[int, int]:
 
 
 def bypasses(source: int, target: int, edges: list[tuple[int, int]]) -> bool:
-    """Whether there is another way from source to target: then this edge is a residual."""
+    """Tell whether there is another way from source to target: then this edge is a residual."""
     reached = {t for s, t in edges if s == source and t != target}
     for s, t in sorted(edges):
         if s in reached:
@@ -162,7 +164,7 @@ def bypasses(source: int, target: int, edges: list[tuple[int, int]]) -> bool:
 
 
 def straighten(plan: Plan, rows: dict[int, int], edges: list[tuple[int, int]]) -> None:
-    """Puts boxes side by side in their rows, each as near as can be to what it is joined to."""
+    """Put boxes side by side in their rows, each as near as can be to what it is joined to."""
     boxes = plan.boxes
     near: dict[int, list[int]] = {i: [] for i in rows}
     for s, t in edges:
@@ -183,7 +185,7 @@ def straighten(plan: Plan, rows: dict[int, int], edges: list[tuple[int, int]]) -
 
 
 def stack(plan: Plan, rows: dict[int, int], late: dict[int, int], *, framed: bool) -> None:
-    """Puts the rows below each other, with room for what stands left of them."""
+    """Put the rows below each other, with room for what stands left of them."""
     y = 0.0
     for row in range(max(rows.values()) + 1):
         line = [plan.boxes[i] for i in rows if rows[i] == row]
@@ -196,7 +198,7 @@ def stack(plan: Plan, rows: dict[int, int], late: dict[int, int], *, framed: boo
 
 
 def side_of(box: Box, node: Node, source: int) -> float:
-    """How far down a box is entered from its left."""
+    """Return how far down a box is entered from its left."""
     if box.plan is None:
         return box.middle
     return box.y + TITLE + box.plan.boxes[node.sources.index(source)].y  # inputs come first

@@ -28,7 +28,7 @@ Row = tuple[str, str, str]
 
 
 def signatures(*calls: "partial[Any]") -> View:
-    """Makes each call and tabulates its tensors: the shape of its signature beside its sizes.
+    """Make each call and tabulate its tensors: the shape of its signature beside its sizes.
 
     An axis word must mean one size within a call.
 
@@ -47,7 +47,7 @@ def signatures(*calls: "partial[Any]") -> View:
 
 
 def name_of(function: Any) -> str:
-    """What a function, a module's class or a method is called, as one imports it."""
+    """Return what a function, a module's class or a method is called, as one imports it."""
     if isinstance(function, nn.Module):
         return type(function).__name__
     owner = getattr(function, "__self__", None)
@@ -87,7 +87,7 @@ def values(
 
 
 def axes_of(annotation: Any) -> str | None:
-    """The axis words of an annotation; of a mask's, the first that it may have."""
+    """Return the axis words of an annotation; of a mask's, the first that it may have."""
     for one in (annotation, *get_args(annotation)):
         if (axes := getattr(one, "dim_str", None)) is not None:
             return str(axes).strip()
@@ -123,7 +123,10 @@ def spoken(axes: str) -> str:
 
 
 def draw(tables: Mapping[str, list[Row]]) -> str:
-    """The table as HTML; a name stands above all of its tensors, so that a phone has room."""
+    """Return the table as HTML.
+
+    A name stands above all of its tensors, so that a phone has room.
+    """
     groups = []
     for name, rows in ((name, rows) for name, rows in tables.items() if rows):
         lines = "".join(

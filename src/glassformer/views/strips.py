@@ -73,13 +73,13 @@ class Panel:
 
 
 def panel(name: str, tensor: Tensor, most: int) -> Panel:
-    """What is drawn of a tensor."""
+    """Return what is drawn of a tensor."""
     whole = tensor.detach().cpu().double()
     return Panel(name, whole[:, :most].tolist(), whole.norm(dim=-1).tolist())
 
 
 def listed(panels: list[Panel], rows: list[str]) -> tuple[list[str], list[list[str]]]:
-    """The header and the rows of a table: each vector, its length and its first numbers."""
+    """Return the header and the rows of a table: each vector, its length and its first numbers."""
     header = [
         "vector",
         "length",
@@ -111,7 +111,7 @@ def check(tensors: Mapping[str, Tensor], rows: list[str], most: int) -> None:
 
 
 def draw(panels: list[Panel], rows: list[str], count: int) -> str:
-    """The picture: one panel below another, and the scale below them all."""
+    """Draw one panel below another, and the scale below them all."""
     shown = [shorten(w) for w in rows]
     left = max(map(width, shown)) + 9
     columns = len(panels[0].values[0])
@@ -139,7 +139,7 @@ def draw(panels: list[Panel], rows: list[str], count: int) -> str:
 def names(
     one: Panel, shown: list[str], rows: list[str], left: float, right: float, top: float
 ) -> str:
-    """A tensor's name over its cells, a word beside each row, and the row's length behind it."""
+    """Draw a tensor's name over its cells, a word beside each row, and the row's length."""
     parts = [f'<text class="name" x="{left:.1f}" y="{top + 12:.1f}">{escape(one.name)}</text>']
     for i, (short, whole) in enumerate(zip(shown, rows, strict=True)):
         y, length = top + 20 + (i + 0.5) * ROW + 4.5, f"{one.lengths[i]:.1f}"
@@ -156,7 +156,7 @@ def scale_end(panels: list[Panel]) -> float:
 
 
 def strip(matrix: list[list[float]], left: float, top: float, end: float) -> str:
-    """The cells: in each row, neighbours of one sign and step of colour share a stroke."""
+    """Draw the cells: in each row, neighbors of one sign and step of color share a stroke."""
 
     def look(value: float) -> tuple[str, int]:
         return "n" if value < 0 else "p", round(LEVELS * min(1, strength(value, end)))

@@ -48,7 +48,7 @@ class Node:
 
 
 def trace(model: Callable[..., Any], inputs: tuple[Any, ...], depth: int, axes: Axes) -> Node:
-    """Calls a module or a function once, in eval mode, and follows its tensors.
+    """Call a module or a function once, in eval mode, and follow its tensors.
 
     Modules are followed `depth` deep; those further inside are one node each. What only rearranges
     numbers, or changes none in this run (dropout, say), is no node. Equal layers in a row are one.
@@ -77,12 +77,12 @@ class Level:
     made: dict[int, int] = field(default_factory=dict)
 
     def add(self, node: Node, results: list[Tensor]) -> None:
-        """Keeps a node, and what it made."""
+        """Keep a node, and what it made."""
         self.made.update((id(x), len(self.nodes)) for x in results)
         self.nodes.append(node)
 
     def sources(self, *values: Any) -> tuple[int, ...]:
-        """The nodes that made these tensors, each once."""
+        """Return the nodes that made these tensors, each once."""
         found = (self.made[id(x)] for x in within(values) if id(x) in self.made)
         return tuple(dict.fromkeys(found))
 
@@ -99,7 +99,7 @@ class Tracer(TorchFunctionMode):
         self.whole = Node("", "", ())
 
     def enter(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """A module begins: it is followed, or waited for."""
+        """Begin a module: follow it, or wait for it."""
         self.axes.learn(model, args, kwargs)
         single = self.levels and not [*model.children()]
         if self.closed or single or len(self.levels) == self.depth:
@@ -114,7 +114,7 @@ class Tracer(TorchFunctionMode):
         self.levels.append(level)
 
     def leave(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
-        """A module has ended: it becomes a node, unless it changed nothing."""
+        """End a module, which becomes a node unless it changed nothing."""
         self.axes.learn_output(model, args, out)
         self.alive.append(out)
         followed = not self.closed
@@ -140,7 +140,7 @@ class Tracer(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """A call of torch: it is made, and becomes a node of the module that made it."""
+        """Make a call of torch, which becomes a node of the module that made it."""
         out = func(*args, **(kwargs or {}))
         if self.levels and not self.closed:
             self.alive.append(out)
@@ -148,7 +148,7 @@ class Tracer(TorchFunctionMode):
         return out
 
     def note(self, func: Any, args: tuple[Any, ...], kwargs: Any, results: list[Tensor]) -> None:
-        """Keeps an operation on what was followed, unless it changed nothing."""
+        """Keep an operation on what was followed, unless it changed nothing."""
         level, name = self.levels[-1], name_of(func).strip("_")
         sources = level.sources(args, kwargs)
         if not results or not sources or name in EMPTY:
@@ -167,7 +167,7 @@ class Tracer(TorchFunctionMode):
 
 
 def called(name: str, args: tuple[Any, ...]) -> str:
-    """The sign of an operation, with the number that it takes: `÷ √32`."""
+    """Return the sign of an operation, with the number that it takes: `÷ √32`."""
     sign = SIGNS.get(name, name.replace("_", " "))
     numbers = [x for x in args if isinstance(x, int | float) and not isinstance(x, bool)]
     if len(sign) > 1 or not numbers:
@@ -179,7 +179,7 @@ def called(name: str, args: tuple[Any, ...]) -> str:
 
 
 def unchanged(taken: list[Tensor], results: list[Tensor]) -> bool:
-    """Whether a result is what was taken first: the same numbers, perhaps in another order."""
+    """Tell whether a result is what was taken first: the same numbers, perhaps in another order."""
     if len(results) != 1 or not taken:
         return False
     before, after = taken[0], results[0]
@@ -205,13 +205,16 @@ def within(values: Any) -> Iterator[Tensor]:
 
 
 def arguments(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Tensor]:
-    """The tensors that a call was given, by the names in its signature."""
+    """Return the tensors that a call was given, by the names in its signature."""
     bound = inspect.signature(getattr(model, "forward", model)).bind(*args, **kwargs).arguments
     return {name: value for name, value in bound.items() if isinstance(value, Tensor)}
 
 
 def tidy(level: Level, results: list[Tensor]) -> tuple[Node, ...]:
-    """What led to the results, in the order in which it ran; equal layers in a row become one."""
+    """Return what led to the results, in the order in which it ran.
+
+    Equal layers in a row become one.
+    """
     nodes = level.nodes
     needed, ahead = set(), list(level.sources(results))
     while ahead:
@@ -232,7 +235,7 @@ def tidy(level: Level, results: list[Tensor]) -> tuple[Node, ...]:
 
 
 def follows(node: Node, before: Node, place: int) -> bool:
-    """Whether a node is one more layer of a list, like the one before, and takes its result."""
+    """Tell whether a node is one more layer of a list, which takes the last one's result."""
     stem, _, last = node.label.rpartition(".")
     if not last.isdigit() or before.label.rpartition(".")[0] != stem:
         return False

@@ -77,18 +77,18 @@ def visible(token: str) -> str:
 
 
 def escaped(character: str) -> str:
-    """An invisible character as Python writes it."""
+    """Return an invisible character as Python writes it."""
     return character.encode("unicode_escape").decode()
 
 
 def isolated(word: str) -> str:
-    """A word within a sentence: one from right to left then turns nothing that stands beside it."""
+    """Isolate a word in a sentence, so that one from right to left turns nothing beside it."""
     turns = any(unicodedata.bidirectional(c) in ("R", "AL") for c in word)
     return f"\u2068{word}\u2069" if turns else word
 
 
 def columns_of(token: str) -> int:
-    """How many columns of a terminal a word takes; wide letters (CJK, emoji) take two.
+    """Count how many columns of a terminal a word takes; wide letters (CJK, emoji) take two.
 
     What is set above another letter, or joined to the one before, takes none.
     """
@@ -103,7 +103,7 @@ def columns_of(token: str) -> int:
 
 
 def number(value: float, largest: float) -> str:
-    """A number for the eye: two decimals, fewer beside larger numbers, none beside counts."""
+    """Write a number for the eye: two decimals, fewer beside larger numbers, none for counts."""
     if value != value:
         return "nan"
     if value in (float("inf"), float("-inf")):
@@ -115,7 +115,7 @@ def number(value: float, largest: float) -> str:
 
 
 def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -> str:
-    """An HTML table whose first column names its rows; every word is escaped."""
+    """Write an HTML table whose first column names its rows; every word is escaped."""
     head = "".join(f'<th scope="col">{escape(word)}</th>' for word in header)
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>'
@@ -130,7 +130,7 @@ def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -
 
 
 def room(width: float, height: float, narrowest: float, widest: float) -> str:
-    """The sizes of a picture as properties of CSS, for pages that keep room for it undrawn.
+    """Return the sizes of a picture as properties of CSS, for pages that keep room for it undrawn.
 
     Args:
         width: Of its coordinates.

@@ -35,7 +35,7 @@ def head_view(
     heads: Sequence[int] | None = None,
     layer: int = 0,
 ) -> Viewer:
-    """Shows, with bertviz's head view, which words attend to which in one layer, a colour a head.
+    """Show, with bertviz's head view, which words attend to which in one layer, a color a head.
 
     Weights are drawn in steps of 1/255, so what is drawn is off by at most 1/510. As in bertviz, a
     line is as opaque as its weight divided by the number of heads shown; a filter then brightens
@@ -86,7 +86,7 @@ def cross_view(
     heads: Sequence[int] | None = None,
     layer: int = 0,
 ) -> Viewer:
-    """Shows, with bertviz's head view, how a target looks at its source, and each at itself.
+    """Show, with bertviz's head view, how a target looks at its source, and each at itself.
 
     On the left stand the target's words, which ask; on the right the source's. The other two
     attentions are one choice away.
@@ -152,7 +152,7 @@ def model_view(
     *,
     sentence_b_start: SupportsInt | None = None,
 ) -> Viewer:
-    """Shows, with bertviz's model view, the attention of every head of every layer at once.
+    """Show, with bertviz's model view, the attention of every head of every layer at once.
 
     Weights are drawn in steps of 1/255; of more lines than a browser can draw, the strongest.
 
@@ -190,7 +190,7 @@ def neuron_view(
     head: int = 0,
     sentence_b_start: SupportsInt | None = None,
 ) -> Viewer:
-    """Shows, with bertviz's neuron view, how queries and keys make the weights of one head.
+    """Show, with bertviz's neuron view, how queries and keys make the weights of one head.
 
     Weights are drawn in steps of 1/255, queries and keys in steps of a 127th of the head's
     largest entry.
@@ -247,7 +247,7 @@ def neuron_view(
 def stacked(
     attentions: Iterable[Tensor], tokens: Sequence[str], keys: Sequence[str] | None = None
 ) -> Tensor:
-    """The layers as one float tensor `(layers, heads, q_len, k_len)`, after looking at each shape.
+    """Stack the layers as floats `(layers, heads, q_len, k_len)`, after checking each shape.
 
     The keys are the queries' own words, unless words are given for them.
     """
@@ -288,7 +288,7 @@ def stacked(
 
 
 def attention_paths(tape: Mapping[str, Tensor]) -> list[str]:
-    """The paths, up to their last dot, of the first stack's self-attentions, a layer each."""
+    """Return the path of each layer's self-attention in the first stack, up to its last dot."""
     found = [path.removesuffix("query") for path in tape if path.rpartition(".")[2] == "query"]
     found = [path for path in found if not path.endswith("cross_attention.")]
     if not found:
@@ -307,7 +307,7 @@ def per_head(vectors: Tensor, num_heads: int) -> Tensor:
 
 
 def check_index(name: str, index: int, count: int) -> None:
-    """An index counts from 0 and stays below what there is."""
+    """Check that an index counts from 0 and stays below what there is."""
     if not 0 <= operator.index(index) < count:
         raise ValueError(f"{name} ({index}) must be from 0 to {count - 1}")
 
@@ -323,7 +323,7 @@ def second_sentence(start: SupportsInt | None, seq: int) -> int | None:
 
 
 def least_drawn(weights: Tensor) -> int:
-    """The smallest byte drawn: 1, or more where too many lines would be left."""
+    """Return the smallest byte drawn: 1, or more where too many lines would be left."""
     drawn = weight_bytes(weights).flatten()
     counts = torch.bincount(drawn, minlength=256)
     above = counts.flip(0).cumsum(0).flip(0)  # how many bytes are at least so large
@@ -331,14 +331,14 @@ def least_drawn(weights: Tensor) -> int:
 
 
 def remark(least: int) -> str:
-    """What a picture leaves out."""
+    """Return what a picture leaves out."""
     return "" if least == 1 else f" Weights below {(least - 0.5) / 255:.1%} are not drawn."
 
 
 def describe(
     weights: Tensor, tokens: Sequence[str], split: int | None, least: int
 ) -> dict[str, object]:
-    """What the page's script must know to read the bytes."""
+    """Return what the page's script must know to read the bytes."""
     layers, heads, _, _ = weights.shape
     shown = words(tokens)
     return {"layers": layers, "heads": heads, "tokens": shown, "split": split, "least": least}
@@ -364,14 +364,14 @@ def strongest(
 
 
 def as_table(rows: list[list[str]], what: str) -> str:
-    """The strongest weights as an HTML table."""
+    """Return the strongest weights as an HTML table."""
     header = ["layer", "head", "query", "key", "weight"]
     caption = f"The {len(rows)} strongest weights of {what}; words with their positions"
     return table(header, rows, caption=caption, css="glassformer-strongest")
 
 
 def as_text(title: str, what: str, rows: list[list[str]]) -> str:
-    """The strongest weights as plain text."""
+    """Return the strongest weights as plain text."""
     wide = max(columns_of(row[2]) for row in rows)
     lines = [
         f"layer {layer} head {head}: {' ' * (wide - columns_of(query))}{query} → {key}  {weight}"
@@ -383,13 +383,13 @@ def as_text(title: str, what: str, rows: list[list[str]]) -> str:
 
 
 def choice(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
-    """A labelled drop-down; the viewer fills in what is left empty."""
+    """Write a labeled drop-down; the viewer fills in what is left empty."""
     inner = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in options)
     return f'<label>{label} <select id="{name}">{inner}</select></label>'
 
 
 def sentences(split: int | None, kind: str) -> str:
-    """The choice between sentences, where there are two."""
+    """Return the choice between sentences, where there are two."""
     if split is None:
         return ""
     values = ["all", "aa", "bb", "ab", "ba"] if kind == "neuron" else [str(i) for i in range(5)]

@@ -51,5 +51,5 @@ def watched(
 
 
 def name_of(model: Any) -> str:
-    """The name of a function, or of a module's class."""
+    """Return the name of a function, or of a module's class."""
     return getattr(model, "__name__", type(model).__name__)
