@@ -97,6 +97,7 @@ def test_a_round_has_the_instructions_that_it_names_and_no_others(monkeypatch, t
     assert not SETS["avx2"].keys() & environment("native", tmp_path).keys()
 
 
+@pytest.mark.slow
 def test_a_page_runs_with_these_instructions_and_says_what_it_compares(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(PAGE)
@@ -129,6 +130,7 @@ def test_a_margin_is_in_units_of_how_far_the_closest_round_lies_from_the_middle(
     assert list(by_name) == ["crosses", "above", "below"]
 
 
+@pytest.mark.slow
 def test_pages_hold_with_the_plainest_instructions(tmp_path):
     pages = ["docs/encoder/attention.md", "docs/decoder/masks.md"]
     found = said("_checked.py", ["all", *pages], environment("default", tmp_path))
