@@ -1,6 +1,6 @@
 """Does the book hold on another processor, and with models trained from other random numbers?
 
-What a training ends with depends on the seed, and as much on how the processor rounds. So the
+What a training ends with depends on the seed, and on how the processor rounds. So the book's
 models are trained and all chapters and labs checked once with each instruction set that this
 processor can be held to; and the chapters and labs that train once from each of several seeds. Each
 round has a folder of its own for trained weights below `.cache/bench/processors`, and what a page
