@@ -1,14 +1,14 @@
 """Does the book hold on another processor, and with models trained from other random numbers?
 
-What a training ends with depends on the seed, and as much on how the processor rounds. So the
+What a training ends with depends on the seed, and on how the processor rounds. So the book's
 models are trained and all chapters and labs checked once with each instruction set that this
 processor can be held to; and the chapters and labs that train once from each of several seeds. Each
 round has a folder of its own for trained weights below `.cache/bench/processors`, and what a page
 gives is never taken from a cache.
 
-It prints what fails in each round. `--json` writes that to `bench/results/processors.json`, and to
-`processors_margins.json` what the claims of the chapters that train compare, round by round: from
-these the bounds of such claims are chosen, as far outside as `margins` asks.
+It prints what fails in each round, and which claims about trained models come near to their bounds;
+either fails. `--json` writes the rounds to `bench/results/processors.json`, and what those claims
+compare, round by round, to `processors_margins.json`: the bounds are chosen from that.
 
     python bench/processors.py [ROUND ...] [--pages CHAPTER ...] [--json]
 """
@@ -102,33 +102,37 @@ def margins(found: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Play the rounds and print the table; gives the exit status."""
+    """Play the rounds and print the tables; gives the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("rounds", nargs="*", metavar="ROUND", help=f"of {', '.join(ROUNDS)}")
     parser.add_argument("--pages", nargs="*", default=[], help="all chapters and labs if none")
-    parser.add_argument("--json", action="store_true", help="write bench/results/processors.json")
+    parser.add_argument("--json", action="store_true", help="write to bench/results")
     options = parser.parse_args()
-    found = {}
+    if unknown := set(options.rounds) - ROUNDS.keys():
+        parser.error(f"no rounds: {', '.join(sorted(unknown))}; there are {', '.join(ROUNDS)}")
     print(f"{'round':12}{'capability':12}{'chapters':>9}{'labs':>6}{'problems':>9}{'minutes':>9}")
-    for name in options.rounds or ROUNDS:
-        one = found[name] = play(name, options.pages)
-        counts = f"{one['chapters']:9}{one['labs']:6}{len(one['problems']):9}{one['minutes']:9}"
-        print(f"{name:12}{one['capability']:12}{counts}", flush=True)
-        print(*one["problems"], sep="\n", end="\n" if one["problems"] else "")
+    found = {name: told(name, play(name, options.pages)) for name in options.rounds or ROUNDS}
     compared = margins(found)
-    print(f"{'margin':>7}  comparisons that come near to their bounds in some round")
-    for row in compared:
-        if row["margin"] < MARGIN:
-            print(f"{row['margin']:7.2f}  {row['page']}: {row['comparison']}")
+    near = [row for row in compared if row["margin"] < MARGIN]
+    print(f"{'margin':>7}  {len(near)} of {len(compared)} comparisons come near to their bounds")
+    for row in near:
+        print(f"{row['margin']:7.2f}  {row['page']}: {row['comparison']}")
     if options.json:
-        keep("processors", [drop(one, "comparisons") for one in found.values()])
+        keep("processors", [without(one, "comparisons") for one in found.values()])
         keep("processors_margins", compared)
-    return 1 if any(one["problems"] for one in found.values()) else 0
+    return 1 if near or any(one["problems"] for one in found.values()) else 0
 
 
-def drop(row: dict[str, Any], name: str) -> dict[str, Any]:
+def told(name: str, one: dict[str, Any]) -> dict[str, Any]:
+    """What a round found, printed."""
+    counts = f"{one['chapters']:9}{one['labs']:6}{len(one['problems']):9}{one['minutes']:9}"
+    print(f"{name:12}{one['capability']:12}{counts}", *one["problems"], sep="\n", flush=True)
+    return one
+
+
+def without(row: dict[str, Any], name: str) -> dict[str, Any]:
     """A row without one of its columns."""
     return {key: value for key, value in row.items() if key != name}
 

@@ -119,7 +119,7 @@ def test_the_key_hangs_on_grammar_and_model_and_not_on_pictures():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("part", "least"), [("by_sentence", 0.98), ("by_structure", 0.90)])
+@pytest.mark.parametrize(("part", "least"), [("by_sentence", 0.97), ("by_structure", 0.90)])
 @pytest.mark.usefixtures("unhooked")
 def test_the_trained_translator_is_right(corpus, translator, part, least):
     assert isinstance(translator, Transformer)
