@@ -19,7 +19,7 @@ from transformers import MarianConfig, MarianMTModel
 
 from _turns import in_turn, keep, machine, ratio
 from glassformer import Transformer, from_hf
-from glassformer.masks import causal_mask, ignore_mask
+from glassformer.masks import causal_mask, invert_mask
 from glassformer.training import next_token_loss, shift_targets
 
 # (layers of each stack, d_model, heads, d_ff, vocabulary, batch, source length, target length)
@@ -53,11 +53,11 @@ class TorchTransformer(nn.Module):
                 module.dropout.p = 0.0
 
     def forward(self, src_ids: Tensor, tgt_ids: Tensor, src_attention_mask: Tensor) -> Tensor:
-        padding = ignore_mask(src_attention_mask.bool())
+        padding = invert_mask(src_attention_mask.bool())
         hidden = self.stacks(
             self.source(src_ids),
             self.target(tgt_ids),
-            tgt_mask=ignore_mask(causal_mask(tgt_ids.shape[1])),
+            tgt_mask=invert_mask(causal_mask(tgt_ids.shape[1])),
             src_key_padding_mask=padding,
             memory_key_padding_mask=padding,
             tgt_is_causal=True,

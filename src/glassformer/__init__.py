@@ -26,7 +26,7 @@ from glassformer.masks import (
     additive_mask,
     causal_mask,
     combine_masks,
-    ignore_mask,
+    invert_mask,
     padding_mask,
 )
 from glassformer.multihead import AttentionHead, MultiHeadAttention
@@ -74,7 +74,7 @@ __all__ = [
     "embed",
     "from_hf",
     "generate",
-    "ignore_mask",
+    "invert_mask",
     "layer_norm",
     "load",
     "mean_pool",

@@ -155,7 +155,7 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
     return allowed.masked_fill(~mask, -math.inf)
 
 
-def ignore_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
+def invert_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
     """Turn a mask into the opposite convention: True where a position is ignored, and back.
 
     That is what `attn_mask` and `key_padding_mask` mean in `torch.nn.MultiheadAttention`, and in
@@ -166,7 +166,7 @@ def ignore_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
     Raises:
         ValueError: the mask is not bool; 1 and 0 turned over bit by bit would be −2 and −1.
 
-    >>> ignore_mask(torch.tensor([True, False]))
+    >>> invert_mask(torch.tensor([True, False]))
     tensor([False,  True])
     """
     if mask.dtype != torch.bool:

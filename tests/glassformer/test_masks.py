@@ -11,7 +11,7 @@ from glassformer.masks import (
     causal_mask,
     check_mask,
     combine_masks,
-    ignore_mask,
+    invert_mask,
     padding_mask,
 )
 
@@ -69,21 +69,21 @@ def test_the_opposite_of_ours_is_what_torchs_module_takes():
     """True is blocked there; the same attention comes out of the inverted mask."""
     layer = nn.MultiheadAttention(6, 2, batch_first=True)
     hidden = torch.randn(2, 5, 6)
-    _, weights = layer(hidden, hidden, hidden, attn_mask=ignore_mask(causal_mask(5)))
+    _, weights = layer(hidden, hidden, hidden, attn_mask=invert_mask(causal_mask(5)))
     assert weights.triu(1).eq(0).all()
     assert weights.tril().sum().item() == pytest.approx(2 * 5, rel=1e-6)
 
 
 def test_the_opposite_of_the_opposite_is_the_mask():
-    assert ignore_mask(causal_mask(2)).tolist() == [[F, T], [F, F]]
-    assert torch.equal(ignore_mask(ignore_mask(causal_mask(3, 5))), causal_mask(3, 5))
+    assert invert_mask(causal_mask(2)).tolist() == [[F, T], [F, F]]
+    assert torch.equal(invert_mask(invert_mask(causal_mask(3, 5))), causal_mask(3, 5))
 
 
 @pytest.mark.usefixtures("unhooked")
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
 def test_only_a_bool_mask_has_an_opposite(dtype):
     with pytest.raises(ValueError, match=f"only a bool mask has an opposite, got {dtype}"):
-        ignore_mask(torch.ones(2, 3, dtype=dtype))
+        invert_mask(torch.ones(2, 3, dtype=dtype))
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.bool])
