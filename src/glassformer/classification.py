@@ -15,10 +15,10 @@ from torch.nn.functional import cross_entropy
 
 from glassformer.checkpoints import WEIGHTS, default_checkpoint, tokenizer
 from glassformer.encoder import TransformerEncoder
-from glassformer.fitting import fit, slope
 from glassformer.heads import TransformerForSequenceClassification
 from glassformer.pretrained import load
 from glassformer.recipes import Report
+from glassformer.training_loop import fit, slope
 
 LABELS = ("person", "animal", "thing")
 

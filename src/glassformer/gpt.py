@@ -8,11 +8,11 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
-from glassformer.fitting import fit_language_model
 from glassformer.heads import TransformerForCausalLM
 from glassformer.recipes import Report
 from glassformer.stories import PAD, make_stories, plots_file, tokenizer
 from glassformer.training import next_token_loss, shift_targets
+from glassformer.training_loop import fit_language_model
 
 D_MODEL = 64
 STEPS, BATCH = 800, 16

@@ -8,11 +8,11 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from glassformer.config import TransformerConfig
-from glassformer.fitting import fit_language_model
 from glassformer.heads import TransformerForMaskedLM
 from glassformer.masking import IGNORED, mask_tokens
 from glassformer.recipes import Report
 from glassformer.stories import MASK, SPECIAL, encode, make_stories, plots_file, tokenizer
+from glassformer.training_loop import fit_language_model
 
 D_MODEL = 64
 STEPS, BATCH = 1000, 16

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from glassformer.checkpoints import trained
-from glassformer.fitting import fit_language_model
 from glassformer.heads import TransformerForMaskedLM, TransformerForNextSentencePrediction
 from glassformer.recipes import RECIPES, Report, sources
 from glassformer.stories import Story, encode, make_stories, plots_file
+from glassformer.training_loop import fit_language_model
 
 STEPS, BATCH = 250, 16
 RATE = 0.002

@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
 from glassformer.corpus import make_corpus
-from glassformer.fitting import fit
 from glassformer.grammar import Pair
 from glassformer.recipes import Report
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
+from glassformer.training_loop import fit
 from glassformer.transformer import Transformer
 
 SPECIAL_TOKENS = ["[PAD]", "[START]", "[END]", "[UNK]"]

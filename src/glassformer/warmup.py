@@ -11,8 +11,8 @@ from torch.nn.functional import cross_entropy
 
 from glassformer.config import TransformerConfig
 from glassformer.encoder import TransformerEncoder
-from glassformer.fitting import fit, one_thread
 from glassformer.recipes import Report
+from glassformer.training_loop import fit, one_thread
 
 SYMBOLS = 20
 LENGTH = 12  # symbols in a sequence

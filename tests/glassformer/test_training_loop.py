@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.fitting import fit, fit_language_model, one_thread, slope
+from glassformer.training_loop import fit, fit_language_model, one_thread, slope
 
 
 def sgd(model, lr):
