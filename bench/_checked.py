@@ -21,12 +21,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from proofbook.bookfile import load
-from proofbook.page import parse
-from proofbook.runner import Runner
-from proofbook.verdict import judge
-
+from proofbook.checking.judge import judge
+from proofbook.execution.runner import Runner
 from proofbook.model import Chapter, Claim, Run, Value
+from proofbook.parsing.page import parse
+from proofbook.settings import load
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 3600.0  # seconds a block: what is measured here is not time
@@ -45,7 +44,7 @@ def check(config: Path, files: Sequence[Path]) -> tuple[list[str], list[dict[str
             parse(settings.name(file), file.read_text("utf-8"), settings.extensions)
             for file in files
         ]
-        with Runner(settings.running) as runner:
+        with Runner(settings) as runner:
             runs = runner.run([with_sides(page.chapter) for page in pages])
     ran = [(page, runs[page.chapter.path]) for page in pages]
     problems = [str(problem) for page, run in ran for problem in judge(page, run)]

@@ -4,10 +4,12 @@ The process that builds the site asks these questions of every page at every bui
 answered by a few listings and by hashing small files; nothing heavy is imported.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib.machinery
 import os
+import platform
 import site
 import stat
 import sys
@@ -46,11 +48,12 @@ def _installed_folders() -> tuple[str, ...]:
 
 
 def environment() -> str:
-    """Identify Python, installed packages by version, where modules lie, and the engine's content.
+    """Identify Python, processor, installed packages by version, and the engine by its content.
 
-    Editable packages say in `.pth` and `__editable__` files where theirs lie.
+    Editable packages say in `.pth` and `__editable__` files where their modules are.
     """
-    parts = [sys.version, sysconfig.get_platform(), os.environ.get("PYTHONPATH", "")]
+    parts = [sys.version, sysconfig.get_platform(), _processor()]
+    parts += [os.environ.get("PYTHONPATH", "")]
     for folder in sys.path:
         for name in _names(folder):
             if name.endswith((".dist-info", ".egg-info")):
@@ -59,6 +62,16 @@ def environment() -> str:
                 parts.append(content(os.path.join(folder, name)) or "")
     parts += [digest(path.read_bytes()) for path in sorted(Path(_ENGINE).rglob("*.py"))]
     return digest("\n".join(parts).encode())
+
+
+@functools.cache
+def _processor() -> str:
+    """Name what the processor can do: how it adds decides how numbers are rounded."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith(("flags", "Features")):
+                return line
+    return platform.processor()
 
 
 def signature(path: str) -> list[int] | None:

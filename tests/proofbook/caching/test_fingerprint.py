@@ -56,6 +56,23 @@ def test_the_environment_knows_the_engine_by_content(tmp_path, monkeypatch):
     assert len({first, second, fingerprint.environment()}) == 3
 
 
+def test_the_environment_knows_what_the_processor_can_do(monkeypatch):
+    first = fingerprint.environment()
+    monkeypatch.setattr(fingerprint, "_processor", lambda: "flags: sse avx512f")
+    assert fingerprint.environment() != first
+
+
+def test_the_environment_knows_the_engine_s_folders(tmp_path, monkeypatch):
+    """An edit of any module counts, however deep it is."""
+    monkeypatch.setattr(fingerprint, "_ENGINE", str(tmp_path))
+    (tmp_path / "execution").mkdir()
+    seen = []
+    for text in ("x = 1\n", "x = 2\n"):
+        (tmp_path / "execution" / "session.py").write_text(text)
+        seen.append(fingerprint.environment())
+    assert seen[0] != seen[1]
+
+
 def test_a_signature_changes_whenever_a_file_is_written(tmp_path):
     path = tmp_path / "file"
     assert fingerprint.signature(str(path)) is None
