@@ -90,7 +90,7 @@ def test_signatures_name_what_python_takes(entries):
 
 def test_shapes_in_signatures_are_the_source_s_own(entries):
     given = signature(entries["glassformer.attention.scaled_dot_product_attention"][1])
-    assert 'value: Float[Tensor, "*batch k_len value_dim"],' in given
+    assert 'value: Float[Tensor, "*kv_batch k_len value_dim"],' in given
     assert given.rstrip().endswith('-> Float[Tensor, "*batch q_len value_dim"]')
 
 
@@ -108,7 +108,8 @@ def test_an_entry_says_what_its_signature_and_its_place_leave_open(site, entries
     assert "warm_up</span>" in runs
     assert "#glassformer.warmup.warm_up" not in runs  # a field that is given, not the function
     weights = text((site / "reference/api/weights/index.html").read_text(encoding="utf-8"))
-    assert "There the rows up to the padding token's are for padding" in weights.replace("’", "'")
+    kept = "Tables there whose rows up to the padding token's are not taken over."
+    assert kept in weights.replace("’", "'")
 
 
 def test_each_error_has_the_messages_of_its_own_kind(entries):
