@@ -380,6 +380,7 @@ def test_progress_stays_out_of_a_log(line, capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_another_process_waits_for_the_one_that_trains(tmp_path):
     """Two start at once; one of them trains, and both have its weights."""
     (tmp_path / "slow_line.py").write_text(SLOW_RECIPE)

@@ -62,6 +62,7 @@ def test_alignment_error_by_hand():
         alignment_error([found], [PAIR, SECOND])
 
 
+@pytest.mark.slow
 def test_rows_are_those_that_predict_the_words():
     torch.manual_seed(0)
     model, (german, english) = build().eval(), tokenizers()

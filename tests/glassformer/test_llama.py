@@ -168,6 +168,7 @@ print("equal")
 """
 
 
+@pytest.mark.slow
 def test_compiles_as_one_graph():
     """In a process of its own: checked signatures cannot be compiled."""
     run = subprocess.run(

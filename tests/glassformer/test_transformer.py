@@ -268,6 +268,7 @@ print("equal")
 """
 
 
+@pytest.mark.slow
 def test_compiles_as_one_graph_and_can_still_be_recorded():
     """In a process of its own: checked signatures cannot be compiled."""
     run = subprocess.run(
