@@ -168,6 +168,21 @@ def test_proofbook_loads_no_model_when_it_is_imported():
     assert not {"torch", "transformers", "glassformer"} & loaded_by(code)
 
 
+OUTSIDE = [*(ROOT / "bench").glob("*.py"), *(ROOT / "tools").glob("*.py")]
+OUTSIDE += [*(SRC / "booksite").rglob("*.py"), *(ROOT / "tests/book").glob("*.py")]
+
+
+@pytest.mark.parametrize("path", sorted(OUTSIDE), ids=lambda path: path.stem)
+def test_nobody_outside_the_engine_uses_what_is_private_to_it(path):
+    found = [
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("proofbook")
+        for alias in node.names
+    ]
+    assert not [name for name in found if "._" in name and "__main__" not in name]
+
+
 @pytest.mark.parametrize("path", sorted((SRC / "glassformer").rglob("*.py")), ids=lambda p: p.stem)
 def test_glassformer_never_imports_proofbook(path):
     assert "proofbook" not in set(packages(ast.parse(path.read_text())))
