@@ -1,0 +1,86 @@
+"""`make serve` with this book's own configuration shows a page that does not pass, and stays."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mkdocs.config import load_config
+
+ROOT = Path(__file__).parents[2]
+PAGE = "docs/contributing.md"
+FALSE = "\n```python\nnumber = 3\n```\n\nThis is [four]{ equals='number' }.\n"
+PATIENCE = 400  # seconds for a first build of the whole book, on a machine that does other things
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """This project with chapters of its own, one of which says what is not so."""
+    for path in ROOT.iterdir():
+        if path.is_file() and path.name != ".git":
+            shutil.copy(path, tmp_path)
+    # `.cache`: what was run before need not run again.
+    for name in ("docs", "src", "bench", "tests", "overrides", "tools", ".cache"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tmp_path / name)
+    with (tmp_path / PAGE).open("a") as page:
+        page.write(FALSE)
+    return tmp_path
+
+
+@pytest.fixture
+def address(copy: Path) -> Iterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with (copy / "log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"],
+            cwd=copy,
+            env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(copy / "src")},
+            stdout=log,
+            stderr=log,
+        )
+        try:
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            server.terminate()
+            server.wait(60)
+
+
+def wait_for(url: str, text: str, log: Path) -> str:
+    """The page once it has the text."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                page = answer.read().decode()
+        except OSError:
+            page = ""
+        if text in page:
+            return page
+        time.sleep(0.5)
+    raise AssertionError(f"no {text!r} after {PATIENCE} s:\n{log.read_text()[-3000:]}")
+
+
+@pytest.mark.timeout(3 * PATIENCE)
+def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, address):
+    assert load_config(str(copy / "mkdocs.yml")).strict
+    log = copy / "log"
+    page = wait_for(f"{address}contributing/", "the page says &#x27;four&#x27;", log)
+    assert "this run gives 3" in page
+    assert f"{PAGE}:" in page
+    assert "proofbook-failed" not in wait_for(address, "<title>", log)
+
+    text = (copy / PAGE).read_text()
+    (copy / PAGE).write_text(text.replace("[four]", "[three]"))
+    page = wait_for(f"{address}contributing/", ">three", log)
+    assert "proofbook-failed" not in page
