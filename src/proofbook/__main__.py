@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from proofbook.checking.book import Book
+from proofbook.checking.against import against
+from proofbook.checking.book import Book, Checked
 from proofbook.checking.rerun import again
 from proofbook.checking.update import updated
 from proofbook.coverage.coverage import cover
@@ -32,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--coverage", action="store_true", help=asked)
             asked = "run all a second time, and say what comes out otherwise"
             command.add_argument("--twice", action="store_true", help=asked)
+            asked = "plant errors in the code, and list the facts that notice none"
+            command.add_argument("--against", action="store_true", help=asked)
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -41,10 +44,12 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "update":
             _update(book, files)
             return _check(book, files)
-        return _check(book, files, options.twice)
+        return _check(book, files, options.twice, options.against)
 
 
-def _check(book: Book, files: list[Path], twice: bool = False) -> int:
+def _check(
+    book: Book, files: list[Path], twice: bool = False, planting: bool = False
+) -> int:
     """Run chapters and print every problem, and what is uncovered; 1 where there is anything."""
     texts, problems = _read(book, files)
     pages = book.check(texts, _progress)
@@ -57,8 +62,20 @@ def _check(book: Book, files: list[Path], twice: bool = False) -> int:
     coverage = [cover(checked, book.settings) for checked in whole]
     if coverage:
         print(f"\n{report(coverage)}")
+    surviving = _surviving(book, pages) if planting else 0
     print(f"\n{_count(len(files), 'chapter')}, {_count(len(problems), 'problem')}")
-    return 1 if problems or not is_whole(coverage) else 0
+    return 1 if problems or surviving or not is_whole(coverage) else 0
+
+
+def _surviving(book: Book, pages: list[Checked]) -> int:
+    """Print the facts that no planted error made false; give how many there are."""
+    trials = against(pages, book.settings)
+    surviving = [trial for trial in trials if trial.noticed is None]
+    for trial in surviving:
+        print(f"\n{trial}")
+    seen = len(trials) - len(surviving)
+    print(f"\n{_count(len(trials), 'fact')}: {seen} seen false, {len(surviving)} not")
+    return len(surviving)
 
 
 def _update(book: Book, files: list[Path]) -> None:

@@ -27,12 +27,13 @@ class Claim:
     """One checked place of the prose.
 
     Attributes:
-        text: What the reader sees (empty for `value=`, which is filled in).
+        text: What the reader sees (empty for `value=`, which is filled in); the phrase of a fact.
         line: Line of the chapter (from 1) on which the claim stands.
         place: How many blocks of the page stand before it.
         equals: Expression whose value must read as `text`.
         holds: Expression that must be true (the text itself for a bare `holds`).
         value: Expression whose value becomes the text.
+        fact: Whether it binds a phrase of the prose before its fence.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Claim:
     equals: str | None = None
     holds: str | None = None
     value: str | None = None
+    fact: bool = False
 
     @property
     def expressions(self) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from proofbook.checking.book import Checked
 from proofbook.coverage.candidates import Candidate, candidates
 from proofbook.coverage.lexicon import (
-    COMPARATIVE,
     DIGIT,
     IDIOMS,
     NUMBER,
@@ -62,7 +61,13 @@ def cover(checked: Checked, settings: Settings) -> Coverage:
     names = named(settings.coverage.names)
     maths = not FORMULAS.isdisjoint(settings.extensions)
     found = candidates(source, [*page.claims, *page.literals], names, maths)
-    covered = len(page.claims)
+    bound = [(source.facts[index].start, source.facts[index].end) for index in page.facts]
+    found = [
+        one
+        for one in found
+        if one.kind != "comparative" or not any(a <= one.start < b for a, b in bound)
+    ]
+    covered = len(page.claims) + len(page.facts)
     for code in inline_code(source, page.claims):
         kind = "" if names.fullmatch(code.code) else _kind(code, checked, settings)
         if kind == COVERED:
@@ -96,11 +101,11 @@ def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
 
 
 def _unbound(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
-    """Claims whose words could be swapped: what holds says nothing of the number or comparison."""
+    """Claims with a number that `holds` does not compare: it binds words only."""
     for index in checked.page.claims:
         span = checked.page.source.spans[index]
         [*kinds], said = span.expressions, IDIOMS.sub("", names.sub("", span.text))
-        stated = any(some.search(said) for some in (NUMERAL, NUMBER_WORD, COMPARATIVE))
+        stated = any(some.search(said) for some in (NUMERAL, NUMBER_WORD))
         if kinds == ["holds"] and stated and span.text not in span.expressions["holds"]:
             yield Candidate(span.start, "words that holds= does not bind", span.text)
 

@@ -10,9 +10,11 @@ import contextlib
 import random
 import symtable
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from functools import partial
 from typing import Any
 
+from proofbook.execution.alterations import alterations
 from proofbook.text import encodable
 
 LARGEST_LIST = 10_000
@@ -37,6 +39,7 @@ class Expression:
         self._code = compile(tree, "<claim>", "eval")
         self._helpers = {"word": word} if _calls(tree, "word") else {}
         self._free = _free_names(self.text) - self._helpers.keys()
+        self._attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
 
     def missing(self, names: Mapping[str, object]) -> list[str]:
         """List the names that neither the page nor Python defines yet."""
@@ -49,6 +52,15 @@ class Expression:
     def value(self, names: Mapping[str, object]) -> Any:
         """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""
         return eval(self._code, {**names, **self._helpers})
+
+    def others(self, names: Mapping[str, object], made: Set[str]) -> Iterator[Callable[[], Any]]:
+        """Yield ways to evaluate it with another value of one name that the page made.
+
+        Numbers and texts come before what would have to be copied.
+        """
+        for name in sorted(self._free & made, key=lambda name: (callable(names[name]), name)):
+            for other in alterations(names[name], self._attributes):
+                yield partial(eval, self._code, {**names, name: other, **self._helpers})
 
 
 def _calls(tree: ast.AST, name: str) -> bool:

@@ -22,11 +22,17 @@ from typing import Any
 from proofbook.execution import display
 from proofbook.execution.capture import Capture
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
+from proofbook.execution.doubt import can_come_out_otherwise
 from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
 from proofbook.execution.tracebacks import failure_of, last_line
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import without_device
+
+
+INDIFFERENT = (
+    "comes out the same whatever the names it reads stand for: it says nothing of this page"
+)
 
 
 class Session:
@@ -110,7 +116,11 @@ class Session:
         _remember("<claim>", text)
         try:
             with randomness_kept():
-                return Value(as_data(expression.value(self.names)), after=done)
+                data = as_data(expression.value(self.names))
+                made = self.names.keys() - self._given
+                if not can_come_out_otherwise(expression, data, self.names, made):
+                    return Value(after=done, failure=Failure(INDIFFERENT))
+                return Value(data, after=done)
         except BaseException as error:
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:

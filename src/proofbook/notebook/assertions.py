@@ -33,8 +33,18 @@ def asserts(claim: Claim, run: Run) -> Iterator[tuple[int, str]]:
             said = f"  # the page says {' '.join(filled.split())}"
         yield (
             run.values[claim.holds, claim.place].after,
-            f"assert {without_word(claim.holds)}{said}",
+            f"assert {_told(claim)}{said}",
         )
+
+
+def _told(claim: Claim) -> str:
+    """Return what a claim asserts, and the words that say it as the message of the assertion."""
+    assert claim.holds is not None
+    condition = without_word(claim.holds)
+    if claim.value is not None or claim.text == claim.holds:
+        return condition
+    loose = isinstance(_tree(condition), ast.Tuple | ast.GeneratorExp)
+    return f"{f'({condition})' if loose else condition}, {_quoted(claim.text)}"
 
 
 def equality(expression: str, text: str, value: Any) -> str:

@@ -10,6 +10,8 @@ OPENING = re.compile(r"(?P<prefix>[> ]*)(?P<ticks>`{3,}|~{3,})[ ]*(?P<info>[^`\n
 LANGUAGE = re.compile(r"\.?([\w#.+-]+)(?=\s|$)")
 OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
 
+LANGUAGES = ("python", "pycon", "facts")
+"""The fences that are not left to Markdown."""
 LIKE_PYTHON = {"py", "py3", "python3", "python2", "ipython", "ipython3"}
 LIKE_PYCON = {"pycon3", "pyconsole", "python-console", "python-repl", "doctest"}
 
@@ -21,15 +23,17 @@ OPTIONS = {
     "pycon": {**LOOKS, **RUNS},
     "show": {**LOOKS, "show": r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?", "only": r".*\S.*"},
     "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
+    "facts": {},
 }
 
 
 @dataclass(frozen=True)
 class Fence:
-    """A `python` or `pycon` fence as it stands in the text.
+    """A fence that proofbook reads, as it stands in the text.
 
     Attributes:
-        kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run.
+        kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run; `facts`
+            binds phrases of the prose before it.
         code: The lines between the fences, without the fence's own indentation.
         line: Line of the text (from 1) of the opening fence.
         options: What the opening fence says.
@@ -38,7 +42,7 @@ class Fence:
         prefix: What stands before the opening ticks: indentation, marks of a quotation.
     """
 
-    kind: Literal["python", "pycon", "show", "off"]
+    kind: Literal["python", "pycon", "show", "off", "facts"]
     code: str
     line: int
     options: dict[str, str]
@@ -47,9 +51,11 @@ class Fence:
     prefix: str
 
     @property
-    def language(self) -> Literal["python", "pycon"]:
-        """The language by which it is highlighted."""
-        return "pycon" if self.kind == "pycon" else "python"
+    def language(self) -> Literal["python", "pycon", "facts"]:
+        """The language that its header names."""
+        if self.kind == "pycon" or self.kind == "facts":
+            return self.kind
+        return "python"
 
     @property
     def timeout(self) -> float | None:
@@ -83,7 +89,7 @@ class Scan:
     """What a text is made of.
 
     Attributes:
-        fences: The `python` and `pycon` fences, in reading order.
+        fences: The fences of `LANGUAGES`, in reading order.
         foreign: The other fences, in reading order.
         prose: Start and end, in the text, of each stretch of lines outside fences and comments.
         faults: Line (from 1) and message of each thing wrong with a fence.
@@ -177,11 +183,11 @@ def _add(
         found.faults.append((line, f"exec= has no meaning on a {name!r} fence: nothing runs it"))
     width = len(opening["prefix"])
     code = "\n".join(_content(text, width) or "" for text in lines[number + 1 : end])
-    if name not in ("python", "pycon") or language is None:
+    if name not in LANGUAGES or language is None:
         found.foreign.append(Foreign(name, code, line))
         return
     options, faults = _options(opening["info"][language.end() :])
-    kind = name if name == "pycon" else _kind(options)
+    kind = _kind(options) if name == "python" else name
     faults += list(_faults(kind, code, options))
     found.faults.extend((line, fault) for fault in faults)
     header = starts[number] + opening.start("info"), starts[number] + opening.end("info")

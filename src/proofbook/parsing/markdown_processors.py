@@ -14,6 +14,7 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
+from proofbook.parsing.fences import LANGUAGES
 from proofbook.parsing.source import Marks, SourceText
 from proofbook.settings import REQUIRED_EXTENSIONS
 
@@ -39,6 +40,9 @@ class Renderer(Protocol):
 
     def claim(self, index: int) -> Marks | None:
         """Return what stands before, in place of, and after the n-th claim's target: Markdown."""
+
+    def fact(self, index: int) -> tuple[str, str]:
+        """Return what stands before and after the phrase of the n-th fact: Markdown."""
 
     def ends(self) -> tuple[str, str]:
         """Return the HTML at the beginning and at the end of the page."""
@@ -95,17 +99,21 @@ class _Marker(Preprocessor):
             if found is None:
                 return None
             before, target, after = found
-            store = self.md.htmlStash.store
             return before and store(before), target, after and store(after)
 
-        return source.marked(header, marks).split("\n")
+        def phrase(index: int) -> tuple[str, str]:
+            before, after = renderer.fact(index)
+            return before and store(before), after and store(after)
+
+        store = self.md.htmlStash.store
+        return source.marked(header, marks, phrase).split("\n")
 
     def _take_fences(self) -> None:
         """Have SuperFences ask us first, whichever instance of it came last."""
         superfences = self.md.preprocessors[FENCES].extension  # type: ignore[attr-defined]
         if superfences is self.ready:
             return
-        for language in ("python", "pycon"):
+        for language in LANGUAGES:
             superfences.extend_super_fences(language, self._format, self._validate, None)
         self.ready = superfences
 

@@ -29,6 +29,7 @@ class Page:
         offset: How many lines of the file come before the source's.
         blocks: For each fence that runs, by its index, which block of the chapter it is.
         claims: For each claim that counts, by its index, which claim of the chapter it is.
+        facts: For each fact that counts, by its index, which claim of the chapter it is.
         literals: Indexes of the literals of the source that count.
         shown: Indexes of the fences that the page shows as fences.
         symbols: For each symbol whose value the front matter gives, which claim fills it in.
@@ -40,6 +41,7 @@ class Page:
     offset: int = 0
     blocks: Mapping[int, int] = field(default_factory=dict)
     claims: Mapping[int, int] = field(default_factory=dict)
+    facts: Mapping[int, int] = field(default_factory=dict)
     literals: frozenset[int] = frozenset()
     shown: frozenset[int] = frozenset()
     symbols: Mapping[str, int] = field(default_factory=dict)
@@ -69,6 +71,12 @@ def parse(
     claimed = [index for index in spans if not source.spans[index].reason]
     blocks = tuple(_block(source, index, offset) for index in run)
     claims = tuple(_claim(source, index, offset, blocks) for index in claimed)
+    bound = [
+        index
+        for index, fact in enumerate(source.facts)
+        if fact.fence in shown and index not in visibility.torn
+    ]
+    claims += tuple(_bound(source, index, offset, blocks) for index in bound)
     values, faults = symbol_values(whole, len(blocks))
     return Page(
         Chapter(path, blocks, (*claims, *values.values()), names(source)),
@@ -76,6 +84,7 @@ def parse(
         offset,
         {index: number for number, index in enumerate(run)},
         {index: number for number, index in enumerate(claimed)},
+        {index: number for number, index in enumerate(bound, len(claimed))},
         frozenset(spans) - frozenset(claimed),
         frozenset(shown),
         {key: number for number, key in enumerate(values, len(claims))},
@@ -112,6 +121,13 @@ def _claim(source: SourceText, index: int, offset: int, blocks: Sequence[Block])
     return Claim("" if "value" in span.expressions else span.text, line, place, **span.expressions)
 
 
+def _bound(source: SourceText, index: int, offset: int, blocks: Sequence[Block]) -> Claim:
+    fact = source.facts[index]
+    line = offset + fact.line
+    place = sum(block.line <= line for block in blocks)
+    return Claim(fact.phrase, line, place, holds=fact.expression, fact=True)
+
+
 def _problems(
     visibility: Visibility, shown: list[int], offset: int
 ) -> Iterator[tuple[int, str, str]]:
@@ -127,6 +143,11 @@ def _problems(
             yield span.line, "a claim cannot stand in an attribute, as an image's text is", excerpt
         elif ("claim", index) not in visibility.seen | visibility.hidden:
             yield span.line, "this claim does not reach the page", excerpt
+    for index in visibility.torn:
+        fact = source.facts[index]
+        if fact.fence in shown:
+            message = "these words are not what the page shows in one piece; take others"
+            yield fact.line, message, fact.phrase
     for code in visibility.strays:
         if not any("fence" in message for _, message, _ in source.faults):
             yield _line_of(code, source.text) - 1, "this fence is shown and not run", code

@@ -18,10 +18,13 @@ PIECE = re.compile(
     r"(?P<hidden><!--.*?-->|<pre\b.*?</pre>)"
     r"|(?P<code><code\b.*?</code>)"
     r"|(?P<tag></?[a-zA-Z](?:\"[^\"]*\"|'[^']*'|[^'\">])*>)"
-    r"|⟦(?P<kind>fence|claim|end|stray) (?P<index>\d+)⟧",
+    r"|⟦(?P<kind>fence|claim|fact|end|stray) (?P<index>\d+)⟧",
     re.DOTALL,
 )
-MARK = re.compile(r"⟦(fence|claim|stray) (\d+)⟧")
+MARK = re.compile(r"⟦(fence|claim|fact|stray) (\d+)⟧")
+PHRASE = re.compile(r"⟦fact (\d+)⟧(.*?)⟦end fact⟧", re.DOTALL)
+TAG_ALONE = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\"[^\"]*\"|'[^']*'|[^'\">])*?(/?)>")
+ANY_MARK = re.compile(r"⟦[^⟧]*⟧")
 REVERTED = re.compile(rf"{TAG}=(?:&quot;|\")(\d+)")
 LEFT_OVER = re.compile(
     r"\{:?\s*(?:\.literal\b|(?:equals?|values?|reason)\s*=|holds?(?=[\s=}]))[^}\n\0]*\}?"
@@ -41,7 +44,7 @@ Mark = tuple[str, int]
 
 @dataclass
 class Visibility:
-    """Where the marks of fences (`"fence", n`) and claims (`"claim", n`) were found.
+    """Where the marks of fences (`"fence", n`), claims (`"claim", n`) and facts were found.
 
     Attributes:
         source: The text as the preprocessors saw it.
@@ -50,6 +53,7 @@ class Visibility:
         in_tag: Those within a tag: an attribute.
         strays: The code of fences on the page that the source does not know.
         left_over: Braces that read like a claim's, and that a reader sees.
+        torn: Facts whose phrase is not what stands between its marks, or not in one piece.
     """
 
     source: SourceText
@@ -58,6 +62,7 @@ class Visibility:
     in_tag: set[Mark] = field(default_factory=set)
     strays: list[str] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
 
 
 def recall(
@@ -74,12 +79,19 @@ def recall(
         visibility = follow(body, extensions, configs)
         sets = [sorted(marks) for marks in (visibility.seen, visibility.hidden, visibility.in_tag)]
         text_cache.put(
-            [visibility.source.text, *sets, visibility.strays, visibility.left_over], *question
+            [
+                visibility.source.text,
+                *sets,
+                visibility.strays,
+                visibility.left_over,
+                visibility.torn,
+            ],
+            *question,
         )
         return visibility
-    text, *lists, strays, left_over = found
+    text, *lists, strays, left_over, torn = found
     seen, hidden, in_tag = ({(kind, index) for kind, index in marks} for marks in lists)
-    return Visibility(read(text), seen, hidden, in_tag, strays, left_over)
+    return Visibility(read(text), seen, hidden, in_tag, strays, left_over, torn)
 
 
 def follow(
@@ -109,10 +121,34 @@ def follow(
             visibility.seen |= marks
     visible.append(html[at:])
     visibility.left_over = LEFT_OVER.findall(unescape("\0".join(visible)))
+    visibility.torn = _torn(collector.source, html)
     visibility.strays = [
         collector.strays[n] for kind, n in sorted(visibility.seen) if kind == "stray"
     ]
     return visibility
+
+
+def _torn(source: SourceText, html: str) -> list[int]:
+    """Return the facts whose words do not stand between their marks as the phrase has them."""
+    whole = set()
+    for number, inner in PHRASE.findall(html):
+        phrase = source.facts[int(number)].phrase
+        words = " ".join(unescape(TAG_ALONE.sub("", ANY_MARK.sub("", inner))).split())
+        if _is_closed(inner) and (words == phrase or "$" in phrase):
+            whole.add(int(number))
+    return [index for index in range(len(source.facts)) if index not in whole]
+
+
+def _is_closed(html: str) -> bool:
+    """Tell whether each tag that a piece of HTML opens is closed in it, and no other is."""
+    opened: list[str] = []
+    for closing, name, alone in TAG_ALONE.findall(html):
+        if closing:
+            if not opened or opened.pop() != name:
+                return False
+        elif not alone and name not in ("br", "img", "wbr"):
+            opened.append(name)
+    return not opened
 
 
 def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
@@ -128,7 +164,7 @@ def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
 
 
 class _Collector:
-    """Leaves a recognisable mark for each fence and claim."""
+    """Leaves a recognisable mark for each fence, claim and phrase."""
 
     def __init__(self) -> None:
         self.source = read("")
@@ -151,6 +187,9 @@ class _Collector:
     def claim(self, index: int) -> Marks:
         target = self.source.text[slice(*self.source.spans[index].inner)]
         return f"⟦claim {index}⟧", target, f"⟦end {index}⟧"
+
+    def fact(self, index: int) -> tuple[str, str]:
+        return f"⟦fact {index}⟧", "⟦end fact⟧"
 
     def ends(self) -> tuple[str, str]:
         return "", ""
