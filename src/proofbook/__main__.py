@@ -47,9 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _check(book, files, options.twice, options.against)
 
 
-def _check(
-    book: Book, files: list[Path], twice: bool = False, planting: bool = False
-) -> int:
+def _check(book: Book, files: list[Path], twice: bool = False, planting: bool = False) -> int:
     """Run chapters and print every problem, and what is uncovered; 1 where there is anything."""
     texts, problems = _read(book, files)
     pages = book.check(texts, _progress)

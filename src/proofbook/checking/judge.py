@@ -71,7 +71,9 @@ def _beside_the_point(page: Page) -> Iterator[Problem]:
         except SyntaxError:  # the block that cannot be read says so itself
             return
         if named and named.isdisjoint(name for one in behind for name in one.reads | one.binds):
-            message = f"the phrase names {', '.join(sorted(named))}, which the expression never reads"
+            message = (
+                f"the phrase names {', '.join(sorted(named))}, which the expression never reads"
+            )
             line = chapter.claims[number].line
             yield Problem(chapter.path, line, message, fact.expression)
 

@@ -9,8 +9,29 @@ from proofbook.model import Block
 
 AXES = {-1: -2, -2: -1, 0: 1, 1: 0, 2: 1, 3: 2}
 BY_AXIS = frozenset(
-    "all any argmax argmin argsort cumsum flip log_softmax max mean median min norm prod softmax "
-    "sort std sum topk unbind var".split()
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "cumsum",
+        "flip",
+        "log_softmax",
+        "max",
+        "mean",
+        "median",
+        "min",
+        "norm",
+        "prod",
+        "softmax",
+        "sort",
+        "std",
+        "sum",
+        "topk",
+        "unbind",
+        "var",
+    ]
 )
 TURNED = frozenset({"T", "mT", "H", "mH"})
 MASKS = frozenset({"tril", "triu"})

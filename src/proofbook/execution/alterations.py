@@ -10,8 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-MOST = 12
-"""Other values that are tried in the place of one."""
+MOST = 16
+"""Other values that are tried in the place of one, at most."""
+HUGE = 10**9
 DEEPEST = 3
 """How far into an object its attributes are altered."""
 
@@ -30,7 +31,7 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int | float | complex):
-        yield from (value + 1, -value, 0 * value, 2 * value + 1, 0.5 * value)
+        yield from (value + 1, -value, 0 * value, HUGE * value + HUGE, -HUGE * value - HUGE)
     elif isinstance(value, str | bytes):
         yield from (value[::-1], value[:-1], value[:0], value + value, value.swapcase())
     elif isinstance(value, list | tuple):
@@ -56,7 +57,7 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
 
 def _other_sequences(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
     items = list(value)
-    others = [items[::-1], items[:-1], items[1:]]
+    others = [items[::-1], items[:-1], items[1:], [*items, 0]]
     if items and depth < DEEPEST:
         for one in islice(_altered(items[0], attributes, depth + 1), 3):
             others.append([one, *items[1:]])
@@ -82,18 +83,15 @@ def _other_arrays(value: Any) -> Iterator[object]:
     else:
         if hasattr(value, "new_empty") and "float" in kind:
             yield value.new_empty(value.shape).normal_()
-        yield from (-value, value + 1, 0 * value, 2 * value)
+        yield from (-value, value + 1, 0 * value, HUGE * value + HUGE)
     for axis in range(value.ndim):
-        flipped = [slice(None)] * axis + [_reversed(value, axis)]
-        yield value[tuple(flipped)]
+        backward = list(range(value.shape[axis]))[::-1]
+        yield value[(*[slice(None)] * axis, backward)]
     if value.ndim > 1:
         yield value.swapaxes(-1, -2)
     for axis in range(value.ndim):
-        yield value[tuple([slice(None)] * axis + [slice(None, -1)])]
-
-
-def _reversed(value: Any, axis: int) -> list[int]:
-    return list(range(value.shape[axis]))[::-1]
+        yield value[(*[slice(None)] * axis, slice(None, -1))]
+    yield value[None]
 
 
 def _with_random_weights(model: Any) -> object:
@@ -108,7 +106,9 @@ def _other_objects(value: Any, attributes: Collection[str], depth: int) -> Itera
     """Objects with one attribute altered."""
     held = getattr(value, "__dict__", {})
     for name in [name for name in held if name in attributes or name.startswith("_")]:
-        for one in islice(_altered(held[name], attributes, depth + 1), 3) if depth < DEEPEST else ():
+        for one in (
+            islice(_altered(held[name], attributes, depth + 1), 3) if depth < DEEPEST else ()
+        ):
             other = copy.copy(value)
             other.__dict__[name] = one
             yield other

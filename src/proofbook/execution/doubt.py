@@ -18,8 +18,8 @@ def can_come_out_otherwise(
 ) -> bool:
     """Evaluate an expression with other values of the names it reads until it gives something else.
 
-    An error is something else. Where a name has no other values, or time is up, nobody can tell:
-    it counts as True.
+    An error is something else, unless the other value is of another kind. Where time is up, or
+    there are no values but modules and classes, nobody can tell: it counts as True.
 
     Args:
         expression: What is doubted.
@@ -28,18 +28,17 @@ def can_come_out_otherwise(
         made: Those that a block of the page bound.
     """
     end = time.perf_counter() + LONGEST
-    tried = False
-    others = expression.others(names, made)
-    while True:
+    for evaluate, alike in expression.others(names, made):
         try:
             with _no_longer_than(end - time.perf_counter()):
-                if (other := next(others, None)) is None:
-                    return not tried
-                tried = True
-                if as_data(other()) != data:
+                if as_data(evaluate()) != data:
                     return True
-        except Exception:
+        except _TimeIsUpError:
             return True
+        except Exception:
+            if alike:
+                return True
+    return not expression.values_read({name: names[name] for name in made})
 
 
 class _TimeIsUpError(Exception):
@@ -51,7 +50,10 @@ def _no_longer_than(seconds: float) -> Iterator[None]:
     """Raise where something takes longer, on systems that can interrupt it."""
     if seconds <= 0:
         raise _TimeIsUpError
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    if (
+        not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
         yield
         return
 

@@ -10,6 +10,7 @@ import contextlib
 import random
 import symtable
 import sys
+import types
 from collections.abc import Callable, Iterator, Mapping, Set
 from functools import partial
 from typing import Any
@@ -53,14 +54,33 @@ class Expression:
         """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""
         return eval(self._code, {**names, **self._helpers})
 
-    def others(self, names: Mapping[str, object], made: Set[str]) -> Iterator[Callable[[], Any]]:
+    def values_read(self, made: Mapping[str, object]) -> set[str]:
+        """Return what it reads of the values that the page made; modules and classes are none."""
+        values = {n for n in made if not isinstance(made[n], types.ModuleType | type)}
+        return self._free & values
+
+    def others(
+        self, names: Mapping[str, object], made: Set[str]
+    ) -> Iterator[tuple[Callable[[], Any], bool]]:
         """Yield ways to evaluate it with another value of one name that the page made.
 
-        Numbers and texts come before what would have to be copied.
+        With each comes whether the other value is of the same kind. Last comes an object that is
+        good for nothing. Numbers and texts come before what would have to be copied.
         """
-        for name in sorted(self._free & made, key=lambda name: (callable(names[name]), name)):
+        read = sorted(
+            self.values_read({name: names[name] for name in made}),
+            key=lambda name: (callable(names[name]), name),
+        )
+        opaque = set(read)
+        for name in read:
             for other in alterations(names[name], self._attributes):
-                yield partial(eval, self._code, {**names, name: other, **self._helpers})
+                opaque.discard(name)
+                yield self._with(names, name, other), True
+        for name in read:
+            yield self._with(names, name, object()), name in opaque
+
+    def _with(self, names: Mapping[str, object], name: str, other: object) -> Callable[[], Any]:
+        return partial(eval, self._code, {**names, name: other, **self._helpers})
 
 
 def _calls(tree: ast.AST, name: str) -> bool:

@@ -21,14 +21,13 @@ from typing import Any
 
 from proofbook.execution import display
 from proofbook.execution.capture import Capture
-from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.doubt import can_come_out_otherwise
+from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
 from proofbook.execution.tracebacks import failure_of, last_line
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import without_device
-
 
 INDIFFERENT = (
     "comes out the same whatever the names it reads stand for: it says nothing of this page"

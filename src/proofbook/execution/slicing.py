@@ -61,13 +61,13 @@ class Slicer:
 def names_bound(blocks: Sequence[Block]) -> set[str]:
     """Return the names that blocks give a value, imports apart."""
     reader = Reader()
-    statements = [one for index, block in enumerate(blocks) for one in reader.read(index, block, [])]
+    statements = [
+        one for index, block in enumerate(blocks) for one in reader.read(index, block, [])
+    ]
     return {name for one in statements if not one.imported for name in one.binds}
 
 
-def statements_behind(
-    blocks: Sequence[Block], expression: str
-) -> dict[tuple[int, int], Statement]:
+def statements_behind(blocks: Sequence[Block], expression: str) -> dict[tuple[int, int], Statement]:
     """Return what an expression depends on that is evaluated after some blocks, itself included.
 
     Each statement is found by the index of its block and its number in it.

@@ -137,10 +137,10 @@ def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
     """Say where a phrase begins and ends among the letters that a reader sees."""
     if not re.search(r"\w", phrase) or BOUNDARY in phrase:
         raise UnreadableFactError("a phrase is words of one paragraph, item or cell")
-    places = [
-        match.span()
-        for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", seen.text)
-    ]
+    pattern = (
+        rf"(?<!\w)(?=({re.escape(phrase)})(?!\w))"  # looks ahead: "a a" stands twice in "a a a"
+    )
+    places = [match.span(1) for match in re.finditer(pattern, seen.text)]
     if len(places) == 1:
         return places[0]
     if places:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-BOUNDARY = "\x1f"
+BOUNDARY = "\ue002"
 """Stands between the cells of a table and the items of a list: no phrase goes across."""
 
 _STRING = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"

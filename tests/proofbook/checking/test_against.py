@@ -47,7 +47,7 @@ def test_a_fact_that_is_true_in_spite_of_all_is_told_with_what_it_survived(trial
     assert trial.noticed is None
     assert [one.kind for one in trial.survived] == ["another axis"]
     assert str(trial) == (
-        "docs/page.md:13: 'Nothing is negative': true in spite of each of 1 planted errors "
+        "docs/page.md:14: 'Nothing is negative': true in spite of each of 1 planted errors "
         "(another axis)"
     )
 

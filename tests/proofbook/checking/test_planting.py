@@ -1,4 +1,4 @@
-"""Errors that an author could make are planted one at a time; the rest of a block stays as it is."""
+"""Errors that an author could make are planted one at a time; all else stays as it is."""
 
 import ast
 

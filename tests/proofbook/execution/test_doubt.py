@@ -2,41 +2,80 @@
 
 import pytest
 
-DATA = "import torch\nn = 5\nxs = [3, 1, 2]\nword = 'time'\nw = torch.tensor([[0.5, 0.5], [0.25, 0.75]])"
-MADE = "def double(x):\n    return 2 * x\n\n\nclass Thing:\n    def __init__(self):\n        self.size = 7\n\n\nthing = Thing()"
+from proofbook.execution.alterations import alterations
+from proofbook.execution.runner import Runner
+from proofbook.model import Block, Chapter, Claim
+from proofbook.settings import Settings
+
+PAGE = """\
+import torch
+
+n = 5
+xs = [3, 1, 2]
+said = "time"
+w = torch.tensor([[0.5, 0.5], [0.25, 0.75]])
 
 
-def value(project, expression):
-    run = project.run(DATA.replace("word", "said"), MADE, claims=[(expression, 2)])
-    return run.values[expression, 2]
+def double(x):
+    return 2 * x
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        *("n == n", "(n, 5)[1]", "n or 5 if False else 5", "len(xs) >= 0", "w is not None"),
-        *("w.shape == w.shape", "isinstance(n, int)", "n * 0 + 5", "bool(xs) or True"),
-        *("torch.allclose(w, w)", "said.lower() == said.lower()", "abs(n) >= 0"),
-        *("word(n, 'a', 'a')", "(w == w).all()", "thing is thing", "double(n) == 2 * n"),
-    ],
-)
-def test_what_is_so_of_every_value_is_refused(project, expression):
-    failure = value(project, expression).failure
-    assert failure is not None
-    assert "comes out the same whatever the names it reads stand for" in failure.reason
+class Thing:
+    def __init__(self):
+        self.size = 7
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        *("n == 5", "n > 4", "len(xs)", "max(xs)", "said", "said.startswith('t')", "list(w.shape)"),
-        *("torch.allclose(w.sum(-1), torch.ones(2))", "w.argmax(-1).tolist()", "thing.size"),
-        *("double(n)", "double(3)", "sorted(xs) == [1, 2, 3]", "(w > 0).all()", "w.dtype.is_complex or w[0, 0] == 0.5"),
-        *("type(thing).__name__", "xs[0] == 3", "w.ndim", "n % 2 == 1"),
-    ],
-)
-def test_what_another_value_would_change_passes(project, expression):
-    assert value(project, expression).failure is None
+thing = Thing()
+"""
+MODEL = """\
+import torch
+
+x = torch.ones(3)
+model = torch.nn.Linear(3, 2)
+before = model.weight.clone()
+"""
+AFTER = "x.tolist(), bool((model.weight == before).all()), int(torch.randint(1000, ()))"
+
+ALWAYS = [
+    *("n == n", "(n, 5)[1]", "n or 5 if False else 5", "len(xs) >= 0", "w is not None"),
+    *("w.shape == w.shape", "n * 0 + 5", "bool(xs) or True", "thing is thing"),
+    *("torch.allclose(w, w)", "said.lower() == said.lower()", "abs(n) >= 0", "(w == w).all()"),
+    *("word(n, 'a', 'a')", "word(n == 5, 'a', 'a')", "max(n, n) == n"),
+]
+OPEN = [
+    *("n == 5", "n > 4", "n < 9000", "n % 2 == 1", "isinstance(n, int)", "len(xs)", "max(xs)"),
+    *("said", "said.startswith('t')", "list(w.shape)", "w.ndim", "w.argmax(-1).tolist()"),
+    *("torch.allclose(w.sum(-1), torch.ones(2))", "(w > 0).all()", "w[0, 0] == 0.5"),
+    *("double(n)", "double(3)", "double(n) == 2 * n", "thing.size", "type(thing).__name__"),
+    *(
+        "sorted(xs) == [1, 2, 3]",
+        "torch.__name__",
+        "Thing.__name__",
+        "xs[0] == 3",
+        "word(n == 5, 'a', 'b')",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def values(tmp_path_factory):
+    """What became of each expression, in one run of one page."""
+    claims = tuple(Claim("", line=9, place=1, holds=one) for one in (*ALWAYS, *OPEN))
+    chapter = Chapter("page.md", (Block("python", PAGE, line=1),), claims)
+    with Runner(Settings(tmp_path_factory.mktemp("page"))) as runner:
+        [run] = runner.run([chapter]).values()
+    assert run.failure is None
+    return {expression: value.failure for (expression, _), value in run.values.items()}
+
+
+@pytest.mark.parametrize("expression", ALWAYS)
+def test_what_is_so_of_every_value_is_refused(values, expression):
+    assert "comes out the same whatever the names it reads stand for" in values[expression].reason
+
+
+@pytest.mark.parametrize("expression", OPEN)
+def test_what_another_value_would_change_passes(values, expression):
+    assert values[expression] is None
 
 
 def test_what_takes_long_counts_as_open(project):
@@ -46,14 +85,17 @@ def test_what_takes_long_counts_as_open(project):
 
 
 def test_what_is_tried_leaves_no_trace(project):
-    shown = project.shown(
-        "import torch\nx = torch.ones(3)\nmodel = torch.nn.Linear(3, 2)\nbefore = model.weight.clone()",
-        "x.tolist(), bool((model.weight == before).all()), int(torch.randint(1000, ()))",
+    claims = [("model(x).shape == (2,)", 1), ("x.sum() == 3", 1)]
+    bare, tried = (
+        project.page(MODEL, AFTER, path="bare.md"),
+        project.page(MODEL, AFTER, claims=claims, path="tried.md"),
     )
-    code = "import torch\nx = torch.ones(3)\nmodel = torch.nn.Linear(3, 2)\nbefore = model.weight.clone()"
-    run = project.run(
-        code,
-        "x.tolist(), bool((model.weight == before).all()), int(torch.randint(1000, ()))",
-        claims=[("model(x).shape == (2,)", 1), ("x.sum() == 3", 1)],
-    )
-    assert [output.data for output in run.blocks[1].outputs] == shown
+    runs = project.run_pages(bare, tried, preload=("torch",))
+    assert runs["tried.md"].blocks[1].outputs == runs["bare.md"].blocks[1].outputs
+
+
+@pytest.mark.parametrize(
+    "value", [True, 3, 0.5, "time", [1, 2], (), {"a": 1}, {3}, None, print, len]
+)
+def test_everything_has_another_value(value):
+    assert any(type(other) is not type(value) or other != value for other in alterations(value, ()))

@@ -72,7 +72,7 @@ def test_within_an_admonition_it_binds_what_is_within():
 
 
 def test_an_expression_goes_on_in_lines_that_are_indented():
-    (fact,) = read(page(PROSE, "Each row: all(", "    x > 0 for x in y", ")"[:0] or "    )")).facts
+    (fact,) = read(page(PROSE, "Each row: all(", "    x > 0 for x in y", "    )")).facts
     assert fact.expression == "all( x > 0 for x in y )"
 
 
@@ -98,7 +98,6 @@ def test_a_phrase_may_hold_a_colon():
     ("entries", "message"),
     [
         (["Each column: x > 0"], "do not stand before the fence"),
-        (["each: x > 0"], "do not stand before the fence|stands 2 times"),
         (["Each row x > 0"], "write `phrase: expression`"),
         (["Each row: x >"], "is no expression"),
         ([": x > 0"], "no phrase stands before the colon"),
@@ -110,7 +109,7 @@ def test_a_phrase_may_hold_a_colon():
 )
 def test_an_entry_that_binds_nothing_says_why(entries, message):
     found = faults(page(PROSE, *entries))
-    assert any(part in found[0] for part in message.split("|")), found
+    assert message in found[0]
 
 
 def test_words_that_stand_twice_are_not_bound():
@@ -139,7 +138,11 @@ def test_the_difference_is_shown():
 )
 def test_a_phrase_may_not_cut_markup(prose, phrase, kind):
     found = faults(page(prose, f"{phrase}: x > 0"))
-    assert found == ([] if kind is None else [f"this phrase begins or ends within {kind}: take all of it, or nothing"])
+    assert found == (
+        []
+        if kind is None
+        else [f"this phrase begins or ends within {kind}: take all of it, or nothing"]
+    )
 
 
 @pytest.mark.parametrize("before", ["", "```text\nx\n```", "<!-- Each row -->"])
@@ -149,7 +152,9 @@ def test_without_a_paragraph_before_it_nothing_is_bound(before):
 
 
 def test_on_the_page_a_fact_is_a_claim_at_the_place_of_its_fence():
-    text = "The rows sum.\n\n```python\nx = 1\n```\n\nBoth are here.\n\n```facts\nBoth are: x\n```\n"
+    text = (
+        "The rows sum.\n\n```python\nx = 1\n```\n\nBoth are here.\n\n```facts\nBoth are: x\n```\n"
+    )
     checked = parse("p.md", text)
     assert checked.problems == ()
     (claim,) = checked.chapter.claims
@@ -162,7 +167,9 @@ def test_in_a_comment_a_fence_binds_nothing():
     assert checked.problems == ()
 
 
-WORD = st.sampled_from("each row sums to one word because attention divides".split())
+WORD = st.sampled_from(
+    ["each", "row", "sums", "to", "one", "word", "because", "attention", "divides"]
+)
 
 
 @given(st.lists(WORD, min_size=2, max_size=12), st.data())
