@@ -130,9 +130,9 @@ def _other_calls(node: ast.Call) -> Iterator[Change]:
     for at, keyword in enumerate(node.keywords):
         if keyword.arg in ("dim", "axis"):
             for axis in _other_axes(keyword.value):
-                others = [*node.keywords]
-                others[at] = ast.keyword(keyword.arg, axis)
-                yield "another axis", ast.Call(node.func, node.args, others)
+                other = ast.keyword(keyword.arg, axis)
+                named = [*node.keywords[:at], other, *node.keywords[at + 1 :]]
+                yield "another axis", ast.Call(node.func, node.args, named)
     if name in BY_AXIS and isinstance(node.func, ast.Attribute) and node.args:
         for axis in _other_axes(node.args[0]):
             yield "another axis", ast.Call(node.func, [axis, *node.args[1:]], node.keywords)
@@ -146,8 +146,8 @@ def _other_calls(node: ast.Call) -> Iterator[Change]:
         opposite = _renamed(node.func, OPPOSITES[name])
         yield "the opposite", ast.Call(opposite, node.args, node.keywords)
     if len(node.args) > 1 and not any(isinstance(one, ast.Starred) for one in node.args):
-        first, second, *rest = node.args
-        yield "operands swapped", ast.Call(node.func, [second, first, *rest], node.keywords)
+        first, second, *others = node.args
+        yield "operands swapped", ast.Call(node.func, [second, first, *others], node.keywords)
 
 
 def _other_axes(axis: ast.expr) -> Iterator[ast.expr]:

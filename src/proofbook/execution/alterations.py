@@ -33,7 +33,7 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
     elif isinstance(value, int | float | complex):
         yield from (value + 1, -value, 0 * value, HUGE * value + HUGE, -HUGE * value - HUGE)
     elif isinstance(value, str | bytes):
-        yield from (value[::-1], value[:-1], value[:0], value + value, value.swapcase())
+        yield from (value[::-1], value[:-1], value[:0], 2 * value, value.swapcase())
     elif isinstance(value, list | tuple):
         yield from _other_sequences(value, attributes, depth)
     elif isinstance(value, Mapping):

@@ -78,7 +78,8 @@ def find_facts(
 
 def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
     """Yield the line of each entry and its text, the lines that go on with it joined."""
-    first, parts = 0, []
+    first = 0
+    parts: list[str] = []
     for number, line in enumerate([*fence.code.split("\n"), ""], start=fence.line + 1):
         if parts and line[:1].isspace() and line.strip():
             parts.append(line.strip())

@@ -53,9 +53,7 @@ class Fence:
     @property
     def language(self) -> Literal["python", "pycon", "facts"]:
         """The language that its header names."""
-        if self.kind == "pycon" or self.kind == "facts":
-            return self.kind
-        return "python"
+        return self.kind if self.kind in ("pycon", "facts") else "python"  # type: ignore[return-value]
 
     @property
     def timeout(self) -> float | None:

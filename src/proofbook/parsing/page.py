@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from markdown.extensions import Extension
 from markdown.util import ETX, STX
@@ -111,14 +111,17 @@ def normal(text: str) -> str:
 
 def _block(source: SourceText, index: int, offset: int) -> Block:
     fence = source.fences[index]
-    return Block(fence.language, fence.code, offset + fence.line + 1, fence.timeout)
+    kind: Literal["python", "pycon"] = "pycon" if fence.kind == "pycon" else "python"
+    return Block(kind, fence.code, offset + fence.line + 1, fence.timeout)
 
 
 def _claim(source: SourceText, index: int, offset: int, blocks: Sequence[Block]) -> Claim:
     span = source.spans[index]
     line = offset + span.line
     place = sum(block.line <= line for block in blocks)
-    return Claim("" if "value" in span.expressions else span.text, line, place, **span.expressions)
+    given = span.expressions
+    text = "" if "value" in given else span.text
+    return Claim(text, line, place, given.get("equals"), given.get("holds"), given.get("value"))
 
 
 def _bound(source: SourceText, index: int, offset: int, blocks: Sequence[Block]) -> Claim:
