@@ -16,6 +16,7 @@ from proofbook.coverage.lexicon import (
     named,
 )
 from proofbook.coverage.links import broken_links
+from proofbook.coverage.statements import unbound
 from proofbook.parsing.claims import Span
 from proofbook.parsing.inline_code import FILE, Inline, inline_code
 from proofbook.settings import Settings
@@ -43,12 +44,14 @@ class Coverage:
         covered: How many are claims, or inline code that is checked.
         exempt: How many stand in literals or in a fence with a reason not to run.
         uncovered: Line, kind and text of each of the others.
+        unbound: Line and text of each sentence that states something and binds nothing.
     """
 
     path: str
     covered: int
     exempt: int
     uncovered: tuple[tuple[int, str, str], ...] = ()
+    unbound: tuple[tuple[int, str], ...] = ()
 
     @property
     def candidates(self) -> int:
@@ -71,13 +74,15 @@ def cover(checked: Checked, settings: Settings) -> Coverage:
             found.append(Candidate(code.start, kind, code.code))
     exempt = {one for span in _literals(checked) for one in found if _is_within(one, span)}
     bare = [*(one for one in found if one not in exempt), *_idle(checked, found)]
-    bare += _unbound(checked, names)
+    bare += _unheld(checked, names)
     bare += broken_links(source, (settings.root / page.chapter.path).parent)
     lines = [(source.text.count("\n", 0, one.start) + 1, one.kind, one.text) for one in bare]
     lines += _fences(checked)
     off = sum(source.fences[index].kind == "off" for index in page.shown)
     uncovered = sorted((page.offset + line, kind, text) for line, kind, text in lines)
-    return Coverage(page.chapter.path, covered, len(exempt) + off, tuple(uncovered))
+    bound = [(source.spans[index].start, source.spans[index].end) for index in page.claims]
+    free = tuple(unbound(page, bound))
+    return Coverage(page.chapter.path, covered, len(exempt) + off, tuple(uncovered), free)
 
 
 def _literals(checked: Checked) -> list[Span]:
@@ -95,7 +100,7 @@ def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
             yield Candidate(span.start, "literal that exempts nothing", span.text)
 
 
-def _unbound(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
+def _unheld(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
     """Claims whose words could be swapped: what holds says nothing of the number or comparison."""
     for index in checked.page.claims:
         span = checked.page.source.spans[index]

@@ -2,22 +2,32 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from proofbook.coverage.candidates import OTHER, prose_alone
 from proofbook.coverage.masking import MATHS, blank, blank_all, words_alone
 from proofbook.parsing.inline_code import inline_code
 from proofbook.parsing.source import SourceText
 
-HEADINGS = re.compile(
-    r"^[> ]*(?:#{1,6}[ ].*|(?:!!!|\?\?\?\+?|===\+?)[ ].*|\*\[[^\]\n]+\]:.*)$"  # or a title, or an abbreviation
-    r"|^[> ]*[^|\s>].*\n[> ]*(?:=+|-+)[ ]*$"
-    r"|^.*\|.*\n(?=.*-)[> ]*[|:-][ |:-]*\|[ |:-]*$",  # the head of a table
+FORMULA = "\ue002"
+"""A sign in the place of a formula."""
+WORDS = re.compile(rf"[^\W\d_]|{OTHER}")
+NO_SENTENCE = re.compile(
+    r"^[> ]*#{1,6}[ ].*$"  # a heading
+    r"|^[> ]*[^|\s>].*\n[> ]*(?:=+|-+)[ ]*$"  # one that is underlined
+    r"|^[> ]*(?:!!!|\?\?\?\+?|===[+!]?)[ ].*$"  # the title of a note or a tab
+    r"|^.*\|.*\n(?=.*-)[> ]*[|:-][ |:-]*\|[ |:-]*$"  # the head of a table
+    r"|^[> ]*\*\[[^\]\n]+\]:.*$"  # an abbreviation
+    r"|^[> ]*\S.*(?=\n\n?[> ]*:[ ])",  # what a list defines
     re.MULTILINE,
 )
-BLOCK = re.compile(r"\n(?=[> ]*(?:\n|$|\||(?:[-*+]|\d+[.)]|:)[ ]))")
-MARKER = re.compile(r"[> ]*(?:(?:[-*+]|\d+[.)]|:)[ ]+(?:\[[ xX]\][ ]+)?)?[> ]*")
-ABBREVIATIONS = r"(?<!\b[a-zA-Z])(?<!\bal)(?<!\bvs)(?<!\bcf)(?<!\b[Ff]ig)(?<!\b[Ee]q)(?<!\b[Ss]ec)(?<!\b[Dd]r)"
-END = re.compile(rf"(?:{ABBREVIATIONS}\.|[!?…])[\"'”’)\]*_]*\s+(?![a-z\s])")
+NEW_BLOCK = re.compile(r"\n(?=[> ]*(?:\n|$|\||\{|(?:[-*+]|\d+[.)]|:)[ ]))")
+MARKER = re.compile(r"\s*[> ]*(?:(?:[-*+]|\d+[.)]|:)[ ]+(?:\[[ xX]\][ ]+)?)?")
+LAST_TAGS = re.compile(r"(?:\s|</[^<>]*>)*\Z")
+BRACKETED = re.compile(r"\[[^\[\]]*\](?=[(\[{])")
+ABBREVIATIONS = ("al", "vs", "cf", "e.g", "i.e", "Fig", "fig", "Eq", "eq", "Sec", "sec", "Dr")
+_SHORT = "".join(rf"(?<!\b{re.escape(one)})" for one in ABBREVIATIONS)
+END = re.compile(rf"(?:{_SHORT}(?<![\s(][A-Z])\.|[!?…])[\"'”’)\]*_]*\s+(?![a-z\s.,;:!?)])")
 
 
 def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
@@ -26,32 +36,36 @@ def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
     Headings, titles, fences and comments are left out, and nothing within code, formulas,
     attributes or targets of links ends a sentence.
     """
-    text = readable(source)
-    for first, last in _blocks(prose_alone(source)):
-        is_row = text.startswith("|", first)
-        ends = [] if is_row else [end.end() for end in END.finditer(text, first, last)]
-        for start, end in zip([first, *ends], [*ends, last], strict=True):
-            if re.search(rf"[^\W\d_]|{OTHER}", text[start:end]):
+    text, prose = readable(source), prose_alone(source)
+    bracketed = [match.span() for match in BRACKETED.finditer(prose)]
+    for first, last in _blocks(prose):
+        ends = [first]
+        if not text.startswith("|", first):
+            ends += [end.end() for end in END.finditer(text, first, last)]
+        ends = [at for at in ends if not any(a < at < b for a, b in bracketed)]
+        for start, end in pairwise([*ends, last]):
+            if WORDS.search(text, start, end):
                 start += len(text[start:end]) - len(text[start:end].lstrip())
-                yield start, start + len(source.text[start:end].rstrip())
+                yield start, start + len(LAST_TAGS.sub("", source.text[start:end]))
 
 
 def readable(source: SourceText) -> str:
     """Return the text with all made blank that is no word of a sentence, in place."""
     text = prose_alone(source)
     for span in source.spans:
-        text = blank(text, span.inner[1], span.end)
+        first = span.start if span.text == "…" else span.inner[1]
+        text = blank(text, first, span.end, OTHER)
     for code in inline_code(source, ()):
         text = blank(text, code.start, code.end, OTHER)
     for formula in MATHS.finditer(text):
-        text = blank(text, *formula.span(), OTHER)
-    return blank_all(words_alone(text, maths=False), HEADINGS)
+        text = blank(text, *formula.span(), FORMULA)
+    return blank_all(words_alone(text, maths=False), NO_SENTENCE)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each paragraph, item and row of a text, behind its marker."""
     start = 0
-    for end in [*(match.start() for match in BLOCK.finditer(text)), len(text)]:
+    for end in [*(match.start() for match in NEW_BLOCK.finditer(text)), len(text)]:
         marker = MARKER.match(text, start, end)
         yield (marker.end() if marker else start), end
         start = end + 1

@@ -1,57 +1,78 @@
 """Whether a sentence states something that could be found true or false, by its grammar alone."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from proofbook.coverage.candidates import OTHER
 from proofbook.coverage.lexicon import YEARS
 from proofbook.coverage.masking import blank
-from proofbook.coverage.sentences import readable
-from proofbook.coverage.verbs import is_finite, is_past
+from proofbook.coverage.sentences import FORMULA, readable, sentences
+from proofbook.coverage.verbs import DETERMINERS, PREPOSITIONS, is_finite, is_past
+from proofbook.parsing.page import Page
 from proofbook.parsing.source import read
 
-WORD = re.compile(rf"[^\W\d_]+(?:[-'][^\W\d_]+)*|{OTHER}|[,;:|()]")
-QUOTED = re.compile(r'["“][^"”“]*\s[^"”“]*\s[^"”“]*["”]')
-ELSEWHERE = re.compile(rf"\bet al\b|\barXiv\b|\b(?:doi|isbn)\b|{YEARS.pattern}")
-"""What sends the reader to the work of others."""
-DEFINES = re.compile(
-    r"\b(?:is|are) (?:called|known as|named)\b|\b(?:is|are) (?:an? |the )?\*\*", re.IGNORECASE
-)
+WORD = re.compile(rf"[^\W\d_]+(?:[-'][^\W\d_]+)*|[{OTHER}{FORMULA}]|[,;:|()]")
+QUOTED = re.compile(r'["“][^"”“\s]+\s+[^"”“\s]+\s[^"”“]*["”]')
+"""Three words or more of somebody else's."""
+LINKED = re.compile(r"(?<=\[)[^\[\]]+(?=\]\()")
+ELSEWHERE = re.compile(rf"\bet al\b|\barXiv\b|\bdoi\b|\bISBN\b|{YEARS.pattern}")
+SIGNPOST = re.compile(r"\W*(?:next\W*:|(?:in|see|from) \[[^\]\n]*\]\()", re.IGNORECASE)
+"""How a sentence begins that leads the reader on."""
+DEFINES = re.compile(r"\b(?:is|are) (?:called|known as|named|(?:an? |the )?\*\*)")
+
 SUBORDINATORS = frozenset("who whom whose which what where when how why whether if that".split())
-PERSONS = frozenset(
-    "i we you let let's everybody everyone nobody no-one somebody someone anyone people reader"
-    " readers author authors whoever others".split()
+BEFORE_A_NOUN = PREPOSITIONS | SUBORDINATORS | {"because", "since", "but"}
+PRONOUNS = frozenset(
+    "i we you let let's everybody everyone nobody somebody someone anyone whoever".split()
 )
-DOCUMENT = frozenset(
+PEOPLE = frozenset("people reader readers author authors others".split())
+TEXTS = frozenset(
     "page pages chapter chapters section sections book books exercise exercises entry entries"
-    " paper papers notebook notebooks solution below above".split()
+    " article articles introduction introductions notebook notebooks paper papers tutorial"
+    " tutorials".split()
 )
-CLAUSE = frozenset(";:|()")
-PREPOSITIONS = frozenset("of in on at by for with from to into after before than".split())
+THIS_TEXT = re.compile(rf"\b(?:this|these) (?:{'|'.join(sorted(TEXTS))})\b")
+
+
+def unbound(page: Page, bound: Collection[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each sentence that states something and binds nothing.
+
+    Args:
+        page: The page.
+        bound: Start and end, in its source's text, of each stretch that something binds.
+    """
+    text = page.source.text
+    for start, end in sentences(page.source):
+        is_bound = any(first < end and start < last for first, last in bound)
+        if not is_bound and states(text[start:end]):
+            yield page.offset + text.count("\n", 0, start) + 1, " ".join(text[start:end].split())
 
 
 def states(text: str) -> bool:
     """Tell whether a sentence, as Markdown has it, states something about its subject.
 
-    A sentence states something where one of its verbs is finite, not within a subordinate clause,
-    and has a subject other than its author, its reader or the text itself. Questions, orders,
-    fragments, definitions and references have none.
+    It does where it holds a claim, or a finite verb that is in no subordinate clause and whose
+    subject is neither the author, nor the reader, nor the text itself. Questions, orders,
+    fragments, definitions and references state nothing.
     """
     source = read(text)
     if any(not span.reason for span in source.spans):
         return True
     words = readable(source)
-    if words.rstrip(" )*_\"”").endswith("?") or ELSEWHERE.search(text) or DEFINES.search(text):
+    if words.rstrip(' )*_"”').endswith("?"):
         return False
-    for quoted in QUOTED.finditer(words):
-        words = blank(words, *quoted.span(), OTHER)
+    if any(pattern.search(text) for pattern in (ELSEWHERE, DEFINES)) or SIGNPOST.match(text):
+        return False
+    for other in [*QUOTED.finditer(words), *LINKED.finditer(text)]:
+        words = blank(words, *other.span(), OTHER)
     return any(_has_statement(clause) for clause in _clauses(words.replace("’", "'").lower()))
 
 
 def _clauses(text: str) -> Iterator[list[str]]:
+    """Cut the words of a sentence at every sign but commas."""
     clause: list[str] = []
     for word in WORD.findall(text):
-        if word in CLAUSE:
+        if word in ";:|()":
             yield clause
             clause = []
         else:
@@ -59,24 +80,38 @@ def _clauses(text: str) -> Iterator[list[str]]:
     yield clause
 
 
-def _has_statement(words: list[str]) -> bool:
-    """Look for a finite verb that is not taken by a subordinator or a person before it."""
-    if DOCUMENT & {*words}:
+def _has_statement(words: Sequence[str]) -> bool:
+    """Look for such a verb; past forms count where there is no other, as most are participles."""
+    if THIS_TEXT.search(" ".join(words)):
         return False
-    for is_verb in (is_finite, is_past):
-        waiting, person, found = 0, False, False
-        for at, word in enumerate(words):
-            if is_verb(words, at):
-                found = True
-                if waiting:
-                    waiting, person = waiting - 1, False
-                elif person or words[at - 1 : at] == ["here"]:
-                    person = False
-                else:
-                    return True
-            person = person or word in PERSONS
-            if word in SUBORDINATORS and not (word == "that" and (at == 0 or words[at - 1] in PREPOSITIONS)):
-                waiting += 1
-        if found:
-            return False
-    return False
+    strong = _finds_statement(words, by_past=False)
+    return _finds_statement(words, by_past=True) if strong is None else strong
+
+
+def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
+    """Tell whether a verb is left when each subordinator and each person has taken its own.
+
+    None where there is no verb to take.
+    """
+    waiting, person, found = 0, False, None
+    for at, word in enumerate(words):
+        if is_finite(words, at) or ((by_past or waiting) and is_past(words, at)):
+            found = False
+            if not waiting and not person and words[at - 1 : at] != ["here"]:
+                return True
+            waiting, person = max(0, waiting - 1), False
+        person = person or word in PRONOUNS or _is_other_subject(words, at)
+        waiting += _is_subordinator(words, at)
+    return found
+
+
+def _is_subordinator(words: Sequence[str], at: int) -> bool:
+    """Tell whether a clause with a verb of its own begins at a word."""
+    stands_alone = words[at] == "that" and (at == 0 or words[at - 1] in BEFORE_A_NOUN)
+    return words[at] in SUBORDINATORS and not stands_alone
+
+
+def _is_other_subject(words: Sequence[str], at: int) -> bool:
+    """Tell whether people or a text stand at a word, and no preposition before."""
+    before = [word for word in words[max(0, at - 2) : at] if word not in DETERMINERS]
+    return words[at] in PEOPLE | TEXTS and PREPOSITIONS.isdisjoint(before[-1:])
