@@ -30,9 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
         if name == "check":
             asked = "say too what in the prose could be a claim and is not"
             command.add_argument("--coverage", action="store_true", help=asked)
-            asked = (
-                "with coverage, list sentences that state something and bind nothing; none fails"
-            )
+            asked = "with --coverage's findings, list sentences that bind nothing; none is a fault"
             command.add_argument("--sentences", action="store_true", help=asked)
             asked = "run all a second time, and say what comes out otherwise"
             command.add_argument("--twice", action="store_true", help=asked)

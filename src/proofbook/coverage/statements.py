@@ -7,7 +7,7 @@ from proofbook.coverage.candidates import OTHER
 from proofbook.coverage.lexicon import YEARS
 from proofbook.coverage.masking import blank
 from proofbook.coverage.sentences import FORMULA, readable, sentences
-from proofbook.coverage.verbs import DETERMINERS, PREPOSITIONS, is_finite, is_past
+from proofbook.coverage.verbs import DETERMINERS, PREPOSITIONS, is_finite, is_past, word_set
 from proofbook.parsing.page import Page
 from proofbook.parsing.source import read
 
@@ -20,16 +20,14 @@ SIGNPOST = re.compile(r"\W*(?:next\W*:|(?:in|see|from) \[[^\]\n]*\]\()", re.IGNO
 """How a sentence begins that leads the reader on."""
 DEFINES = re.compile(r"\b(?:is|are) (?:called|known as|named|(?:an? |the )?\*\*)")
 
-SUBORDINATORS = frozenset("who whom whose which what where when how why whether if that".split())
+SUBORDINATORS = word_set("who whom whose which what where when how why whether if that")
 BEFORE_A_NOUN = PREPOSITIONS | SUBORDINATORS | {"because", "since", "but"}
-PRONOUNS = frozenset(
-    "i we you let let's everybody everyone nobody somebody someone anyone whoever".split()
-)
-PEOPLE = frozenset("people reader readers author authors others".split())
-TEXTS = frozenset(
+PRONOUNS = word_set("i we you let let's everybody everyone nobody somebody someone anyone whoever")
+PEOPLE = word_set("people reader readers author authors others")
+TEXTS = word_set(
     "page pages chapter chapters section sections book books exercise exercises entry entries"
     " article articles introduction introductions notebook notebooks paper papers tutorial"
-    " tutorials".split()
+    " tutorials"
 )
 THIS_TEXT = re.compile(rf"\b(?:this|these) (?:{'|'.join(sorted(TEXTS))})\b")
 
@@ -93,7 +91,8 @@ def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
 
     None where there is no verb to take.
     """
-    waiting, person, found = 0, False, None
+    waiting, person = 0, False
+    found: bool | None = None
     for at, word in enumerate(words):
         if is_finite(words, at) or ((by_past or waiting) and is_past(words, at)):
             found = False

@@ -1,95 +1,112 @@
 """Which words of a sentence are its finite verbs, as far as lists and endings tell.
 
 A word stands in lower case, and is judged by its form and by its neighbors. There is no parser
-behind this, nor a dictionary: words that the lists lack count as nouns.
+behind this, nor a dictionary: a word that no list has counts as a noun, unless it follows *it*.
 """
 
 import re
 from collections.abc import Sequence
 
-ALWAYS = frozenset(
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(text.split())
+
+
+ALWAYS = word_set(
     "is are was were has had does did can cannot will would must shall isn't aren't wasn't weren't"
     " hasn't hadn't doesn't didn't don't haven't can't won't wouldn't mustn't it's that's there's"
-    " they're we're you're".split()
+    " they're we're you're"
 )
 """Forms that are finite verbs wherever they stand."""
-PASTS = frozenset(
+PASTS = word_set(
     "arose ate became began broke came chose drew fell flew forgot gave grew knew ran rose saw sank"
-    " showed spoke threw took went wore wrote".split()
+    " showed spoke threw took went wore wrote"
 )
 """Irregular past forms that are no participles."""
-PARTICIPLES = frozenset(
+PARTICIPLES = word_set(
     "bought brought built caught cut felt found fought held kept laid learnt led left lent lost"
     " made meant met put read said sat sent set sold spent split spread stood stuck taught thought"
-    " told understood won".split()
+    " told understood won"
 )
 """Irregular past forms that are participles too."""
-PURE = frozenset(
-    "accept account achieve act add adjust admit affect agree allow appear apply arise arrive ask"
-    " assign assume attach attend avoid become begin behave belong bring build carry cause choose"
-    " combine come compare compute concatenate confirm consist contain continue contribute converge"
-    " convert correspond create decide decrease define deliver demand depend derive describe"
-    " determine differ disappear discard distinguish divide draw drop emit enter equal evaluate"
-    " exceed exist expand expect explain extend fail fall feed fill find finish fit fix follow"
-    " forget form gain generate get give go grow happen help hide hold ignore implement improve"
-    " include increase indicate inherit initialize insert introduce invite involve join keep know"
-    " lack lead learn leave let lie live lose maintain make match matter mean memorize merge mix"
-    " multiply need normalize obey obtain occur omit outnumber outperform outweigh overlap own pay"
-    " pick possess predict prefer prepare preserve prevent print produce project prove provide put"
-    " raise reach read receive recover reduce refer refuse reject rely remain remember remove"
-    " repeat replace represent reproduce require resemble reside resolve retain return reveal rise"
-    " run satisfy say scale search see seem select send separate serve share show shrink shuffle"
-    " sit skip sort speak spend split stand start stay stop store subtract suffer suffice sum"
-    " support survive take teach tell tend think throw train transform translate transpose treat"
-    " try turn update vary wait want warn write yield".split()
+PURE = word_set(
+    "accept account achieve act adapt add adhere adjust admit affect agree align allocate allow"
+    " amplify appear apply approximate arise arrive ask assert assign assume attach attend avoid"
+    " become begin behave belong bring build cancel carry cause choose clip collapse combine come"
+    " compare compress compute concatenate concern confirm conform consist constrain contain"
+    " continue contribute control converge convert correct correspond crash create cut deal decide"
+    " decode decrease deduce define delete deliver demand depend derive describe detect determine"
+    " differ disappear discard distinguish diverge divide dominate draw drop embed emerge emit"
+    " enable encode ensure enter equal evaluate exceed execute exist expand expect explain explode"
+    " export extend extract fail fall feed fill find finish fit fix flatten flip follow forget"
+    " freeze gain generalize generate get give go grant grow handle happen hear help hide hold"
+    " identify ignore implement import improve include increase indicate infer influence inherit"
+    " initialize insert install interact introduce invite involve iterate join keep know lack lead learn"
+    " leave let lie live lose lower maintain make manage match matter maximize mean memorize merge"
+    " minimize miss mix modify multiply need normalize notice obey observe obtain occur omit"
+    " operate optimize originate outnumber outperform outweigh overfit overflow overlap overwrite"
+    " own parse pay permit pick possess precede predict prefer prepare preserve prevent proceed"
+    " produce project prove provide publish pull push put quantify raise reach read receive"
+    " recover reduce refer refuse reject relate relax rely remain remember remove render repeat"
+    " replace represent reproduce require rescale resemble reside resize resolve restore retain"
+    " return reuse reveal rewrite rise run satisfy saturate save say see seem select send separate"
+    " serve show shrink sit skip sort speak specify spend stand stay store subtract suffer suffice"
+    " suggest support suppress surpass surround survive take teach tell tend think throw tokenize"
+    " train transform translate transpose treat truncate try turn understand unlock validate"
+    " vanish vary verify visualize wait want warn watch widen write yield"
 )
 """Verbs whose form with -s is rarely a noun."""
-AMBIGUOUS = frozenset(
-    "aim answer approach attempt average balance benefit block call change charge check claim copy"
-    " cost count cover cross cycle decay delay display effect end estimate exchange face favor"
-    " function gap group guess index jump land level limit link list load look map mark mask measure"
-    " mirror move name offer output pad pass plan plot point process promise query rank rate record"
-    " rest result reward rotate round sample score set shape shift sound space step stream stress"
-    " stretch study suit surprise swap switch test time touch trace trade trigger use value view"
-    " visit vote walk waste weigh weight wish work wrap".split()
+AMBIGUOUS = word_set(
+    "access aim answer approach attack attempt average balance benefit block broadcast cache call"
+    " change charge check claim comment copy cost count cover cross cycle decay default delay"
+    " display effect end estimate exchange face favor filter form function gap group guess index"
+    " jump land level limit link list load look map mark mask measure mirror move name offer"
+    " output pad pass plan plot point pool present print process promise query rank rate record"
+    " release report request rest result reward rotate round sample scale score search seed set"
+    " shape share shift shuffle slice sound space split stack start step stop stream stress"
+    " stretch study suit sum surprise swap switch test time touch trace trade trigger update use"
+    " value view visit vote walk waste weigh weight wish work wrap zero"
 )
 """Verbs whose form with -s is as often a plural noun."""
 VERBS = PURE | AMBIGUOUS
-RELATIVE = frozenset("that which who".split())
-PLURAL = RELATIVE | frozenset(
+RELATIVE = word_set("that which who")
+PLURAL = RELATIVE | word_set(
     "they them these those both all some many few most others we you i people data"
-    " two three four five six seven eight nine ten".split()
+    " two three four five six seven eight nine ten"
 )
 """What a verb without -s may follow, besides plural nouns."""
-SINGULAR = frozenset(
+SINGULAR = word_set(
     "its this as us plus less always perhaps thus yes towards besides across unless sometimes"
-    " whereas hers ours yours theirs versus".split()
+    " whereas hers ours yours theirs versus"
 )
 """Words in -s that are no plural nouns."""
-AUXILIARY = frozenset(
-    "is are was were has have had be been being get gets isn't aren't wasn't weren't not".split()
+AUXILIARY = word_set(
+    "is are was were has have had be been being get gets isn't aren't wasn't weren't not"
 )
 """What makes a past form after it a participle."""
-MODALS = frozenset("can cannot could may might must shall should will would".split())
-PREPOSITIONS = frozenset(
-    "of in on at by for with from to into over under between before after than as like".split()
+MODALS = word_set("can cannot could may might must shall should will would")
+PREPOSITIONS = word_set(
+    "of in on at by for with from to into over under between before after than as like"
 )
-DETERMINERS = frozenset(
+DETERMINERS = word_set(
     "a an the its their his her our your my these those all both some any no many few several"
-    " different more most other such same two three four five six seven eight nine ten twelve".split()
+    " different more most other such same two three four five six seven eight nine ten twelve"
 )
-NO_NOUN = PREPOSITIONS | DETERMINERS | frozenset("and or".split())
+NO_NOUN = PREPOSITIONS | DETERMINERS | {"and", "or"}
 """Words after which a noun stands rather than a verb."""
-AFTER_VERB = frozenset(
+SUBJECTS = word_set("it he she who nothing everything something")
+"""Pronouns after which any form with -s is a verb."""
+AFTER_VERB = word_set(
     "a an the its their each every all both no not nothing one itself them it as to into with from"
-    " only more less on at out over up down through what how that which".split()
+    " only more less on at out over up down through what how that which"
 )
 """Words that stand after a verb rather than after its noun."""
 AFTER_NOUN = ALWAYS | frozenset(["", ",", "of", "and", "or"])
-ADVERBS = frozenset(
+ADVERBS = word_set(
     "all also alone always both each ever even first here itself just merely more never no not now"
     " often once only rarely really seldom sometimes soon still then there themselves together too"
-    " usually yet".split()
+    " usually yet"
 )
 
 
@@ -109,6 +126,8 @@ def is_finite(words: Sequence[str], at: int) -> bool:
         both = _is_noun(before) and "and" in words[max(0, at - 4) : at - 1]
         return both or _is_plural(before)
     stems = _stems(word, "s")
+    if before in SUBJECTS and stems and not _is_adverb(word):
+        return True
     if _in(PURE, stems):
         return words[at - 1 : at] != ["the"]
     is_subject = _is_noun(before) and not (_is_plural(before) and before not in RELATIVE)
