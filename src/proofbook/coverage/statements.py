@@ -63,7 +63,9 @@ def states(text: str) -> bool:
         return False
     for other in [*QUOTED.finditer(words), *LINKED.finditer(text)]:
         words = blank(words, *other.span(), OTHER)
-    return any(_has_statement(clause) for clause in _clauses(words.replace("’", "'").lower()))
+    clauses = _clauses(words.replace("’", "'").lower())
+    is_row = text.startswith("|")  # its cells have participles, and hardly a tense
+    return any(_has_statement(clause, not is_row) for clause in clauses)
 
 
 def _clauses(text: str) -> Iterator[list[str]]:
@@ -78,12 +80,14 @@ def _clauses(text: str) -> Iterator[list[str]]:
     yield clause
 
 
-def _has_statement(words: Sequence[str]) -> bool:
+def _has_statement(words: Sequence[str], has_past: bool) -> bool:
     """Look for such a verb; past forms count where there is no other, as most are participles."""
     if THIS_TEXT.search(" ".join(words)):
         return False
-    strong = _finds_statement(words, by_past=False)
-    return _finds_statement(words, by_past=True) if strong is None else strong
+    found = _finds_statement(words, by_past=False)
+    if found is None and has_past:
+        found = _finds_statement(words, by_past=True)
+    return bool(found)
 
 
 def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:

@@ -165,7 +165,7 @@ def _in(verbs: frozenset[str], stems: set[str]) -> bool:
 
 def _is_plural(word: str) -> bool:
     """Tell whether a verb without -s may follow a word."""
-    is_noun = word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    is_noun = word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
     return word in PLURAL or (is_noun and word not in SINGULAR | ALWAYS)
 
 
