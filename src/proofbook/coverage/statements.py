@@ -7,7 +7,7 @@ from proofbook.coverage.candidates import OTHER
 from proofbook.coverage.lexicon import YEARS
 from proofbook.coverage.masking import blank
 from proofbook.coverage.sentences import FORMULA, readable, sentences
-from proofbook.coverage.verbs import DETERMINERS, PREPOSITIONS, is_finite, is_past, word_set
+from proofbook.coverage.verbs import DETERMINERS, MODALS, PREPOSITIONS, is_finite, is_past, word_set
 from proofbook.parsing.page import Page
 from proofbook.parsing.source import read
 
@@ -21,6 +21,7 @@ SIGNPOST = re.compile(r"\W*(?:next\W*:|(?:in|see|from) \[[^\]\n]*\]\()", re.IGNO
 DEFINES = re.compile(r"\b(?:is|are) (?:called|known as|named|(?:an? |the )?\*\*)")
 
 SUBORDINATORS = word_set("who whom whose which what where when how why whether if that")
+BEFORE_HERE = word_set("and but now so then")
 BEFORE_A_NOUN = PREPOSITIONS | SUBORDINATORS | {"because", "since", "but"}
 PRONOUNS = word_set("i we you let let's everybody everyone nobody somebody someone anyone whoever")
 PEOPLE = word_set("people reader readers author authors others")
@@ -98,9 +99,11 @@ def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
     waiting, person = 0, False
     found: bool | None = None
     for at, word in enumerate(words):
-        if is_finite(words, at) or ((by_past or waiting) and is_past(words, at)):
+        is_taken = waiting and (word in MODALS or is_past(words, at))
+        if is_taken or is_finite(words, at) or (by_past and is_past(words, at)):
             found = False
-            if not waiting and not person and words[at - 1 : at] != ["here"]:
+            announces = words[at - 1 : at] == ["here"] and BEFORE_HERE.issuperset(words[: at - 1])
+            if not (waiting or person or announces):
                 return True
             waiting, person = max(0, waiting - 1), False
         person = person or word in PRONOUNS or _is_other_subject(words, at)
@@ -110,8 +113,8 @@ def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
 
 def _is_subordinator(words: Sequence[str], at: int) -> bool:
     """Tell whether a clause with a verb of its own begins at a word."""
-    stands_alone = words[at] == "that" and (at == 0 or words[at - 1] in BEFORE_A_NOUN)
-    return words[at] in SUBORDINATORS and not stands_alone
+    is_pronoun = at == 0 or words[at - 1] in BEFORE_A_NOUN or words[at + 1 : at + 2] == ["of"]
+    return words[at] in SUBORDINATORS and not (words[at] == "that" and is_pronoun)
 
 
 def _is_other_subject(words: Sequence[str], at: int) -> bool:

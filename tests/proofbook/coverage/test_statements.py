@@ -33,6 +33,9 @@ STATE = [
     "There's no rest.",
     "The twelve layers learned as well as before.",
     "So none of them would.",
+    "Each list here is sorted.",
+    "A row that could be empty gets the same mean, and that of an empty row is zero.",
+    "The list may be padded on either side.",
     "The result can't change.",
     "In the chapter on lists, a head moved.",
 ]
@@ -53,6 +56,7 @@ STATE_NOTHING = [
     "How a list becomes a table.",
     "Here is the list:",
     "Here are the rows that it returned:",
+    "And here is a list:",
     "This is called a *list*.",
     "Such a thing is a **list**.",
     "Lists: [Doe et al. (2020)](there.md).",
