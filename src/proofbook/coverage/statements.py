@@ -102,13 +102,17 @@ def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
         is_taken = waiting and (word in MODALS or is_past(words, at))
         if is_taken or is_finite(words, at) or (by_past and is_past(words, at)):
             found = False
-            announces = words[at - 1 : at] == ["here"] and BEFORE_HERE.issuperset(words[: at - 1])
-            if not (waiting or person or announces):
+            if not (waiting or person or _is_announcement(words[:at])):
                 return True
             waiting, person = max(0, waiting - 1), False
         person = person or word in PRONOUNS or _is_other_subject(words, at)
         waiting += _is_subordinator(words, at)
     return found
+
+
+def _is_announcement(words: Sequence[str]) -> bool:
+    """Tell whether what stands before a verb only points to what comes: *Here is …*."""
+    return words[-1:] == ["here"] and BEFORE_HERE.issuperset(words[:-1])
 
 
 def _is_subordinator(words: Sequence[str], at: int) -> bool:

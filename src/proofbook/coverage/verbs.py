@@ -14,9 +14,9 @@ def word_set(text: str) -> frozenset[str]:
 
 
 ALWAYS = word_set(
-    "is are was were has had does did can cannot may must shall will would isn't aren't wasn't weren't"
-    " hasn't hadn't doesn't didn't don't haven't can't won't wouldn't mustn't it's that's there's"
-    " they're we're you're"
+    "is are was were has had does did can cannot may must shall will would isn't aren't wasn't"
+    " weren't hasn't hadn't doesn't didn't don't haven't can't won't wouldn't mustn't it's"
+    " that's there's they're we're you're"
 )
 """Forms that are finite verbs wherever they stand."""
 PASTS = word_set(
