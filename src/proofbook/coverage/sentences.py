@@ -53,8 +53,9 @@ def readable(source: SourceText) -> str:
     """Return the text with all made blank that is no word of a sentence, in place."""
     text = prose_alone(source)
     for span in source.spans:
-        first = span.start if span.text == "…" else span.inner[1]
-        text = blank(text, first, span.end, OTHER)
+        text = blank(text, span.inner[1], span.end)
+        if span.text == "…":  # filled in later, and no end of a sentence
+            text = blank(text, span.start, span.end, OTHER)
     for code in inline_code(source, ()):
         text = blank(text, code.start, code.end, OTHER)
     for formula in MATHS.finditer(text):
