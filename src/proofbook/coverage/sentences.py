@@ -33,8 +33,8 @@ END = re.compile(rf"(?:{_SHORT}(?<![\s(][A-Z])\.|[!?…])[\"'”’)\]*_]*\s+(?!
 def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence of a page's prose; a row of a table counts as one.
 
-    Headings, titles, fences and comments are left out, and nothing within code, formulas,
-    attributes or targets of links ends a sentence.
+    Headings, titles, fences and comments are left out, and nothing within code, formulas, links
+    or attributes ends a sentence.
     """
     text, prose = readable(source), prose_alone(source)
     bracketed = [match.span() for match in BRACKETED.finditer(prose)]
