@@ -31,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
         if name == "check":
             asked = "say too what in the prose could be a claim and is not"
             command.add_argument("--coverage", action="store_true", help=asked)
+            asked = "with --coverage's findings, list sentences that bind nothing; none is a fault"
+            command.add_argument("--sentences", action="store_true", help=asked)
             asked = "run all a second time, and say what comes out otherwise"
             command.add_argument("--twice", action="store_true", help=asked)
             asked = "plant errors in the code, and list the facts that notice none"
@@ -38,16 +40,29 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
-    covers = options.command == "check" and options.coverage
+    covers = options.command == "check" and (options.coverage or options.sentences)
     with Book(load(options.config_file), covers) as book:
         files = _files(options.paths or [book.settings.docs])
         if options.command == "update":
             _update(book, files)
             return _check(book, files)
-        return _check(book, files, options.twice, options.against)
+        return _check(
+            book,
+            files,
+            twice=options.twice,
+            sentences=options.sentences,
+            planting=options.against,
+        )
 
 
-def _check(book: Book, files: list[Path], twice: bool = False, planting: bool = False) -> int:
+def _check(
+    book: Book,
+    files: list[Path],
+    *,
+    twice: bool = False,
+    sentences: bool = False,
+    planting: bool = False,
+) -> int:
     """Run chapters and print every problem, and what is uncovered; 1 where there is anything."""
     texts, problems = _read(book, files)
     pages = book.check(texts, _progress)
@@ -59,7 +74,7 @@ def _check(book: Book, files: list[Path], twice: bool = False, planting: bool = 
     whole = [checked for checked in pages if book.covers and not checked.problems]
     coverage = [cover(checked, book.settings) for checked in whole]
     if coverage:
-        print(f"\n{report(coverage)}")
+        print(f"\n{report(coverage, sentences)}")
     surviving = _surviving(book, pages) if planting else 0
     print(f"\n{_count(len(files), 'chapter')}, {_count(len(problems), 'problem')}")
     return 1 if problems or surviving or not is_whole(coverage) else 0

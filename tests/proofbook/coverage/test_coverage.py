@@ -299,15 +299,42 @@ def test_the_command_lists_counts_and_fails(small, capsys):
     assert main(["check", "--coverage"]) == 1
     told = capsys.readouterr().out
     assert "\ndocs/part.md:3: numeral: 3\n" in told
-    assert re.search(r"^docs/part\.md +1 +0 +0 +1 +0 %$", told, re.MULTILINE)
-    assert re.search(r"^docs/whole\.md +2 +2 +0 +0 +100 %$", told, re.MULTILINE)
-    assert re.search(r"^all +3 +2 +0 +1 +66 %$", told, re.MULTILINE)
+    assert re.search(r"^docs/part\.md +1 +0 +0 +1 +0 % +1$", told, re.MULTILINE)
+    assert re.search(r"^docs/whole\.md +2 +2 +0 +0 +100 % +0$", told, re.MULTILINE)
+    assert re.search(r"^all +3 +2 +0 +1 +66 % +1$", told, re.MULTILINE)
     assert main(["check"]) == 0
 
 
 def test_the_command_passes_what_is_whole(small, capsys):
     assert main(["check", "--coverage", "docs/whole.md"]) == 0
     assert "more than" not in capsys.readouterr().out
+
+
+def test_the_command_lists_sentences_when_asked_and_fails_for_none(small, capsys):
+    said = "It is never " + "very " * 40 + "long."
+    claim = "[so]{ equals='y' }"
+    block = "```python\ny = 'so'\n```"
+    text = f"# All\n\n{said}\nThat is what we\nsay. It is {claim}.\n\n{block}\n"
+    (small / "docs" / "part.md").write_text(text)
+    assert main(["check", "--coverage"]) == 0
+    told = capsys.readouterr().out
+    assert "sentence" not in told
+    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100 % +2$", told, re.MULTILINE)
+    assert main(["check", "--sentences"]) == 0
+    told = capsys.readouterr().out
+    listed = [line for line in told.splitlines() if ": sentence: " in line]
+    assert listed[1] == "docs/part.md:4: sentence: That is what we say."
+    assert re.fullmatch(r"docs/part\.md:3: sentence: It is never very (very )+…", listed[0])
+    assert len(listed) == 2
+    assert len(listed[0]) < len(said)
+    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100 % +2$", told, re.MULTILINE)
+
+
+def test_sentences_do_not_hide_what_fails(small, capsys):
+    assert main(["check", "--sentences"]) == 1
+    told = capsys.readouterr().out
+    assert "\ndocs/part.md:3: numeral: 3\n" in told
+    assert "\ndocs/part.md:3: sentence: It is 3.\n" in told
 
 
 def test_a_page_that_does_not_pass_is_not_judged(small, capsys):
