@@ -70,7 +70,7 @@ def _beside_the_point(page: Page) -> Iterator[Problem]:
             behind = statements_behind(chapter.blocks, fact.expression).values() if named else ()
         except SyntaxError:  # the block that cannot be read says so itself
             return
-        if named and named.isdisjoint(name for one in behind for name in one.reads | one.binds):
+        if named and named.isdisjoint(name for one in behind for name in one.reads):
             message = (
                 f"the phrase names {', '.join(sorted(named))}, which the expression never reads"
             )

@@ -72,7 +72,7 @@ def _other_mappings(value: Any, attributes: Collection[str], depth: int) -> Iter
     yield dict(zip(keys[::-1], values[::-1], strict=True))
     if depth < DEEPEST:
         yield {key: next(_altered(one, attributes, depth + 1), one) for key, one in value.items()}
-    yield dict(list(value.items())[:-1])
+    yield {}
 
 
 def _other_arrays(value: Any) -> Iterator[object]:

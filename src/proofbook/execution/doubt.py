@@ -18,8 +18,8 @@ def can_come_out_otherwise(
 ) -> bool:
     """Evaluate an expression with other values of the names it reads until it gives something else.
 
-    An error is something else, unless the other value is of another kind. Where time is up, or
-    there are no values but modules and classes, nobody can tell: it counts as True.
+    An error tells nothing, unless other values give nothing else. Where time is up, or there are
+    no values but modules and classes, nobody can tell: it counts as True.
 
     Args:
         expression: What is doubted.
@@ -27,18 +27,19 @@ def can_come_out_otherwise(
         names: The names of the page.
         made: Those that a block of the page bound.
     """
+    given = False
     end = time.perf_counter() + LONGEST
     for evaluate, alike in expression.others(names, made):
         try:
             with _no_longer_than(end - time.perf_counter()):
                 if as_data(evaluate()) != data:
                     return True
+                given = given or alike
         except _TimeIsUpError:
             return True
         except Exception:
-            if alike:
-                return True
-    return not expression.values_read({name: names[name] for name in made})
+            continue
+    return not given
 
 
 class _TimeIsUpError(Exception):

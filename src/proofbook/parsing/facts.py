@@ -85,8 +85,17 @@ def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
             parts.append(line.strip())
             continue
         if parts:
-            yield first, " ".join(parts)
+            yield first, _joined(parts)
         first, parts = number, [line.strip()] if line.strip() else []
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Return the lines of an entry as one, without blanks inside the brackets that they broke."""
+    entry = ""
+    for line in lines:
+        apart = entry and entry[-1] not in "([{" and line[0] not in ")]}"
+        entry += f" {line}" if apart else line
+    return entry
 
 
 def _fact(

@@ -40,7 +40,12 @@ ALWAYS = [
     *("n == n", "(n, 5)[1]", "n or 5 if False else 5", "len(xs) >= 0", "w is not None"),
     *("w.shape == w.shape", "n * 0 + 5", "bool(xs) or True", "thing is thing"),
     *("torch.allclose(w, w)", "said.lower() == said.lower()", "abs(n) >= 0", "(w == w).all()"),
-    *("word(n, 'a', 'a')", "word(n == 5, 'a', 'a')", "max(n, n) == n"),
+    *(
+        "word(n, 'a', 'a')",
+        "word(n == 5, 'a', 'a')",
+        "max(n, n) == n",
+        "all(x == x for x in xs) or True",
+    ),
 ]
 OPEN = [
     *("n == 5", "n > 4", "n < 9000", "n % 2 == 1", "isinstance(n, int)", "len(xs)", "max(xs)"),
