@@ -6,7 +6,7 @@ What an expression says of every other value as well, it does not say of this on
 import copy
 import functools
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -17,14 +17,36 @@ DEEPEST = 3
 """How far into an object its attributes are altered."""
 
 
-def alterations(value: object, attributes: Collection[str]) -> Iterator[object]:
+def alterations(
+    value: object, attributes: Collection[str] = (), constants: Sequence[object] = ()
+) -> Iterator[object]:
     """Yield other values of the same kind; none for what has none, as modules and classes.
 
     Args:
         value: What is altered; it stays as it is.
         attributes: Of an object, which attributes are altered.
+        constants: What an expression compares it with or looks for in it.
     """
-    return islice(_altered(value, attributes, 0), MOST)
+    yield from _towards(value, constants)
+    yield from islice(_altered(value, attributes, 0), MOST)
+
+
+def _towards(value: Any, constants: Sequence[Any]) -> Iterator[object]:
+    """Yield values that have, or are, what the expression names."""
+    for one in constants:
+        if isinstance(value, str):
+            yield f"{value}{one}"
+            yield str(one)
+        elif isinstance(value, list):
+            yield [*value, one]
+        elif isinstance(value, tuple):
+            yield (*value, one)
+        elif isinstance(value, set | frozenset):
+            yield value | {one}
+        elif isinstance(value, dict):
+            yield {**value, one: next(iter(value.values()), None)}
+        elif type(one) is type(value):
+            yield one
 
 
 def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:

@@ -4,45 +4,78 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from proofbook.execution.alterations import alterations
 from proofbook.execution.expressions import Expression, as_data
 
 LONGEST = 2.0
-"""Seconds that are spent on one expression; beyond that it counts as one that could."""
+"""Seconds that are spent on one expression; beyond that it is believed."""
+INDIFFERENT = (
+    "comes out the same whatever the names it reads stand for: it says nothing of this page"
+)
+NEVER_FALSE = (
+    "was true of every other value that was tried for {names}: "
+    "write what would be false if the sentence were"
+)
 
 
-def can_come_out_otherwise(
-    expression: Expression, data: Any, names: Mapping[str, object], made: Set[str]
-) -> bool:
-    """Evaluate an expression with other values of the names it reads until it gives something else.
+def doubt_of(
+    expression: Expression,
+    data: Any,
+    names: Mapping[str, object],
+    made: Mapping[str, object],
+    asserted: bool,
+) -> str:
+    """Say why an expression proves nothing; "" where it proves something, or nobody can tell.
 
-    An error tells nothing, unless other values give nothing else. Where time is up, or there are
-    no values but modules and classes, nobody can tell: it counts as True.
+    It is evaluated with other values of the names it reads until it gives something else. An error
+    tells nothing.
 
     Args:
         expression: What is doubted.
         data: What it gives, as JSON data.
         names: The names of the page.
         made: Those that a block of the page bound.
+        asserted: Whether it is there to be true.
     """
-    given = False
+    read = expression.values_read(made)
+    if not read:  # modules and classes have no other values
+        return ""
+    same = indifferent = 0
     end = time.perf_counter() + LONGEST
-    for evaluate, alike in expression.others(names, made):
+    for name, other, alike in _others(expression, read, names):
         try:
             with _no_longer_than(end - time.perf_counter()):
-                if as_data(evaluate()) != data:
-                    return True
-                given = given or alike
+                if as_data(expression.with_another(names, name, other)) != data:
+                    return ""
         except _TimeIsUpError:
-            return True
+            return ""
         except Exception:
             continue
-    return not given
+        same += alike
+        indifferent += not alike
+    if indifferent == len(read):
+        return INDIFFERENT
+    return NEVER_FALSE.format(names=", ".join(read)) if asserted and same else ""
 
 
-class _TimeIsUpError(Exception):
+def _others(
+    expression: Expression, read: list[str], names: Mapping[str, object]
+) -> Iterator[tuple[str, object, bool]]:
+    """Yield a name, another value for it, and whether that is of the same kind.
+
+    Last comes for each name an object that is good for nothing.
+    """
+    for name in read:
+        for other in alterations(names[name], expression.attributes, expression.constants):
+            yield name, other, True
+    for name in read:
+        yield name, object(), False
+
+
+class _TimeIsUpError(BaseException):
     pass
 
 
@@ -51,10 +84,8 @@ def _no_longer_than(seconds: float) -> Iterator[None]:
     """Raise where something takes longer, on systems that can interrupt it."""
     if seconds <= 0:
         raise _TimeIsUpError
-    if (
-        not hasattr(signal, "setitimer")
-        or threading.current_thread() is not threading.main_thread()
-    ):
+    main = threading.current_thread() is threading.main_thread()
+    if not hasattr(signal, "setitimer") or not main:
         yield
         return
 

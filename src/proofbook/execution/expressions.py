@@ -11,11 +11,9 @@ import random
 import symtable
 import sys
 import types
-from collections.abc import Callable, Iterator, Mapping, Set
-from functools import partial
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from proofbook.execution.alterations import alterations
 from proofbook.text import encodable
 
 LARGEST_LIST = 10_000
@@ -40,7 +38,8 @@ class Expression:
         self._code = compile(tree, "<claim>", "eval")
         self._helpers = {"word": word} if _calls(tree, "word") else {}
         self._free = _free_names(self.text) - self._helpers.keys()
-        self._attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        self.attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        self.constants = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
 
     def missing(self, names: Mapping[str, object]) -> list[str]:
         """List the names that neither the page nor Python defines yet."""
@@ -54,33 +53,18 @@ class Expression:
         """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""
         return eval(self._code, {**names, **self._helpers})
 
-    def values_read(self, made: Mapping[str, object]) -> set[str]:
-        """Return what it reads of the values that the page made; modules and classes are none."""
-        values = {n for n in made if not isinstance(made[n], types.ModuleType | type)}
-        return self._free & values
+    def values_read(self, made: Mapping[str, object]) -> list[str]:
+        """List what it reads of the values that the page made; modules and classes are none.
 
-    def others(
-        self, names: Mapping[str, object], made: Set[str]
-    ) -> Iterator[tuple[Callable[[], Any], bool]]:
-        """Yield ways to evaluate it with another value of one name that the page made.
-
-        With each comes whether the other value is of the same kind. Last comes an object that is
-        good for nothing. Numbers and texts come before what would have to be copied.
+        Numbers and texts come before what would have to be copied.
         """
-        read = sorted(
-            self.values_read({name: names[name] for name in made}),
-            key=lambda name: (callable(names[name]), name),
-        )
-        opaque = set(read)
-        for name in read:
-            for other in alterations(names[name], self._attributes):
-                opaque.discard(name)
-                yield self._with(names, name, other), True
-        for name in read:
-            yield self._with(names, name, object()), name in opaque
+        read = [n for n in made if n in self._free]
+        values = [n for n in read if not isinstance(made[n], types.ModuleType | type)]
+        return sorted(values, key=lambda name: (callable(made[name]), name))
 
-    def _with(self, names: Mapping[str, object], name: str, other: object) -> Callable[[], Any]:
-        return partial(eval, self._code, {**names, name: other, **self._helpers})
+    def with_another(self, names: Mapping[str, object], name: str, other: object) -> Any:
+        """Evaluate it with another value of one name."""
+        return eval(self._code, {**names, name: other, **self._helpers})
 
 
 def _calls(tree: ast.AST, name: str) -> bool:

@@ -170,6 +170,7 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
         "environment": settings.child_environment(),
         "blocks": [dump(block) for block in chapter.blocks],
         "claims": list(claims),
+        "assertions": [c.holds for c in chapter.claims if c.holds and not c.value],
         "names": list(chapter.names),
         "packages": settings.packages(),
     }

@@ -15,23 +15,19 @@ import re
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 from proofbook.execution import display
 from proofbook.execution.capture import Capture
-from proofbook.execution.doubt import can_come_out_otherwise
+from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
 from proofbook.execution.tracebacks import failure_of, last_line
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import without_device
-
-INDIFFERENT = (
-    "comes out the same whatever the names it reads stand for: it says nothing of this page"
-)
 
 
 class Session:
@@ -41,6 +37,7 @@ class Session:
         self,
         blocks: Sequence[Block],
         claims: Sequence[tuple[str, int]],
+        assertions: Set[str],
         capture: Capture,
         device: str = "cpu",
     ) -> None:
@@ -50,6 +47,7 @@ class Session:
         self._given = frozenset(self.names)
         self._blocks = blocks
         self._claims = list(claims)
+        self._assertions = assertions
         self._capture = capture
         self._device = device
         self._slicer = Slicer(SEED, is_own)
@@ -116,10 +114,9 @@ class Session:
         try:
             with randomness_kept():
                 data = as_data(expression.value(self.names))
-                made = self.names.keys() - self._given
-                if not can_come_out_otherwise(expression, data, self.names, made):
-                    return Value(after=done, failure=Failure(INDIFFERENT))
-                return Value(data, after=done)
+                made = {name: self.names[name] for name in self.names.keys() - self._given}
+                doubt = doubt_of(expression, data, self.names, made, text in self._assertions)
+                return Value(data, after=done, failure=Failure(doubt) if doubt else None)
         except BaseException as error:
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:

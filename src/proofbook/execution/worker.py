@@ -85,7 +85,11 @@ def _run(
 
     blocks = [Block(**block) for block in request["blocks"]]
     session = Session(
-        blocks, [(text, place) for text, place in request["claims"]], capture, request["device"]
+        blocks,
+        [(text, place) for text, place in request["claims"]],
+        frozenset(request["assertions"]),
+        capture,
+        request["device"],
     )
     evaluate(0)
     for index, block in enumerate(blocks):

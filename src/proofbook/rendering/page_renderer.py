@@ -31,6 +31,8 @@ from proofbook.rendering.html import (
 from proofbook.rendering.ledger import foot_html
 from proofbook.rendering.placeholders import Hold, at_once, uncoloured
 
+NOTHING = "<!---->"
+"""What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
 LOOKS = ("title", "hl_lines", "linenums")
 Caption = Callable[[Shown, str], str]
 """Given a shown source and the HTML of its place, gives the HTML that names it on the page."""
@@ -86,7 +88,7 @@ class PageRenderer:
         """Write the source of a block, what it showed, and what is wrong with it."""
         fence = self.known.page.source.fences[index]
         if fence.kind == "facts":
-            return problems_html(self._problems_within(fence))
+            return problems_html(self._problems_within(fence)) or NOTHING
         shown = self.known.sources.get(index)
         code = shown.code if shown else fence.code
         looks = {name: fence.options[name] for name in LOOKS if name in fence.options}
