@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-MOST = 16
+MOST = 40
 """Other values that are tried in the place of one, at most."""
-HUGE = 10**9
 DEEPEST = 3
-"""How far into an object its attributes are altered."""
+"""How far into an object its parts are altered."""
+HUGE = 10**9
 
 
 def alterations(
@@ -57,55 +57,54 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
     elif isinstance(value, str | bytes):
         yield from (value[::-1], value[:-1], value[:0], 2 * value, value.swapcase())
     elif isinstance(value, list | tuple):
-        yield from _other_sequences(value, attributes, depth)
+        make = getattr(value, "_make", type(value))
+        yield from map(make, _other_items(list(value), attributes, depth))
     elif isinstance(value, Mapping):
-        yield from _other_mappings(value, attributes, depth)
+        values = _other_items(list(value.values()), attributes, depth)
+        yield from (dict(zip(value, other, strict=False)) for other in values)
+        yield {}
     elif isinstance(value, set | frozenset):
         yield from (type(value)(list(value)[1:]), type(value)())
     elif value is None:
         yield from (0, "none")
     elif hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "ndim"):
         yield from _other_arrays(value)
-    elif isinstance(value, types.ModuleType | type):
-        return
-    elif hasattr(value, "parameters") and hasattr(value, "state_dict"):
-        yield _with_random_weights(value)
-        yield from _other_objects(value, attributes, depth)
-    elif isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
-        yield from (_otherwise(value, number, attributes) for number in range(4))
-    else:
-        yield from _other_objects(value, attributes, depth)
+    elif not isinstance(value, types.ModuleType | type):
+        if hasattr(value, "parameters") and hasattr(value, "state_dict"):
+            yield _with_random_weights(value)
+        if depth < DEEPEST:
+            yield from _other_objects(value, attributes, depth)
 
 
-def _other_sequences(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
-    items = list(value)
-    others = [items[::-1], items[:-1], items[1:], [*items, 0]]
-    if items and depth < DEEPEST:
-        for one in islice(_altered(items[0], attributes, depth + 1), 3):
-            others.append([one, *items[1:]])
-        others.append([next(_altered(one, attributes, depth + 1), one) for one in items])
-    make = getattr(value, "_make", type(value))
-    yield from (make(other) for other in others if other != items or type(value) is not list)
-
-
-def _other_mappings(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
-    keys, values = list(value), list(value.values())
-    yield dict(zip(keys, values[1:] + values[:1], strict=True))
-    yield dict(zip(keys[::-1], values[::-1], strict=True))
+def _other_items(items: list[Any], attributes: Collection[str], depth: int) -> Iterator[list[Any]]:
+    """Yield lists with the items in another order, with fewer and more of them, and with others."""
+    yield from (items[::-1], items[1:] + items[:1], items[:-1], [*items, 0])
+    if items:
+        yield items[:1] * len(items)
     if depth < DEEPEST:
-        yield {key: next(_altered(one, attributes, depth + 1), one) for key, one in value.items()}
-    yield {}
+        for number in range(5):
+            yield [_another(item, number, attributes, depth + 1) for item in items]
+        yield [*(_another(item, 0, attributes, depth + 1) for item in items[:1]), *items[1:]]
+
+
+def _another(value: object, number: int, attributes: Collection[str], depth: int) -> object:
+    """Return a value with the n-th alteration of all that is in it; itself where there is none."""
+    if isinstance(value, list | tuple) and depth < DEEPEST:
+        make = getattr(value, "_make", type(value))
+        return make([_another(item, number, attributes, depth + 1) for item in value])
+    return next(islice(_altered(value, attributes, depth), number, None), value)
 
 
 def _other_arrays(value: Any) -> Iterator[object]:
-    """Arrays and tensors: other numbers in the same shape, then other shapes."""
+    """Yield arrays and tensors with other numbers in the same shape, then of other shapes."""
     kind = str(value.dtype)
     if "bool" in kind:
         yield ~value
     else:
-        if hasattr(value, "new_empty") and "float" in kind:
-            yield value.new_empty(value.shape).normal_()
-        yield from (-value, value + 1, 0 * value, HUGE * value + HUGE)
+        if hasattr(value, "new_empty"):
+            fresh = value.new_empty(value.shape)
+            yield fresh.normal_() if fresh.is_floating_point() else fresh.random_(0, 97)
+        yield from (-value, value + 1, 0 * value, 1000 * value + 1000)
     for axis in range(value.ndim):
         backward = list(range(value.shape[axis]))[::-1]
         yield value[(*[slice(None)] * axis, backward)]
@@ -125,25 +124,36 @@ def _with_random_weights(model: Any) -> object:
 
 
 def _other_objects(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
-    """Objects with one attribute altered."""
+    """Yield objects with one attribute altered, and functions that give something else."""
+    for name in sorted(name for name in attributes if hasattr(value, name)):
+        for one in islice(_altered(getattr(value, name), attributes, depth + 1), 5):
+            yield _Standing(value, name, one)
+    if callable(value):
+        yield from (_otherwise(value, number, attributes) for number in range(12))
     held = getattr(value, "__dict__", {})
-    for name in [name for name in held if name in attributes or name.startswith("_")]:
-        for one in (
-            islice(_altered(held[name], attributes, depth + 1), 3) if depth < DEEPEST else ()
-        ):
+    for name in [name for name in held if name.startswith("_")]:
+        for one in islice(_altered(held[name], attributes, depth + 1), 4):
             other = copy.copy(value)
             other.__dict__[name] = one
             yield other
-    if callable(value):
-        yield from (_otherwise(value, number, attributes) for number in range(4))
+
+
+class _Standing:
+    """Stands for an object, one of whose members is another."""
+
+    def __init__(self, value: object, name: str, other: object) -> None:
+        self.__dict__.update({"value": value, name: other})
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.__dict__["value"], name)
 
 
 def _otherwise(function: Callable[..., Any], number: int, attributes: Collection[str]) -> object:
     """Return a function that gives something else than another does."""
 
-    @functools.wraps(function)
+    @functools.wraps(function, updated=())
     def other(*args: Any, **kwargs: Any) -> object:
         value = function(*args, **kwargs)
-        return next(islice(alterations(value, attributes), number, None), value)
+        return next(islice(alterations(value, attributes), number, None), object())
 
     return other

@@ -66,11 +66,19 @@ def _others(
 ) -> Iterator[tuple[str, object, bool]]:
     """Yield a name, another value for it, and whether that is of the same kind.
 
-    Last comes for each name an object that is good for nothing.
+    What another name stands for is such a value too. Last comes for each name an object that is
+    good for nothing.
     """
     for name in read:
-        for other in alterations(names[name], expression.attributes, expression.constants):
-            yield name, other, True
+        value = names[name]
+        near = [names[one] for one in read if one != name]
+        near += [item for one in near if isinstance(one, list | tuple) for item in one[:3]]
+        for other in near:
+            if type(other) is type(value):
+                yield name, other, True
+        with contextlib.suppress(Exception):  # an object may refuse to be copied
+            for other in alterations(value, expression.attributes, expression.constants):
+                yield name, other, True
     for name in read:
         yield name, object(), False
 
