@@ -19,7 +19,7 @@ from markdown.treeprocessors import Treeprocessor
 
 from proofbook.maths.mathml import to_mathml
 from proofbook.maths.symbol_table import Symbol, read_symbols
-from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.parsing.markdown_processors import renderer_of
 from proofbook.text import shown
 
 INDICES = {"i", "j", "h", "c", "ℓ"}
@@ -134,9 +134,7 @@ class SymbolsTreeprocessor(Treeprocessor):
 
     def _renderer(self) -> Any:
         """Return the renderer of the page that is converted, if it is checked."""
-        extensions = getattr(self.md, "registeredExtensions", ())
-        marking = next((one for one in extensions if isinstance(one, MarkingExtension)), None)
-        renderer = marking.renderer if marking and marking.converting is self.md else None
+        renderer = renderer_of(self.md)
         return renderer if getattr(renderer, "checked", None) else None
 
 

@@ -39,11 +39,11 @@ e = 5
 ```
 </div>
 
-Text.
-
-    ```python
-    indented = "code"
-    ```
+````text
+```python
+shown = "as text"
+```
+````
 
 <!--
 ```python
