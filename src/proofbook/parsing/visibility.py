@@ -13,7 +13,7 @@ from markdown.extensions import Extension
 from markdown.util import Registry
 
 from proofbook.caching.text_cache import TextCache
-from proofbook.parsing.attributes import watch
+from proofbook.parsing.attributes import fault, watch
 from proofbook.parsing.markdown_processors import TAG, MarkingExtension
 from proofbook.parsing.source import Marks, SourceText, read
 
@@ -29,9 +29,9 @@ REVERTED = re.compile(rf"{TAG}=(?:&quot;|\")(\d+)")
 LEFT_OVER = re.compile(
     r"\{:?\s*(?:\.literal\b|(?:equals?|values?|reason)\s*=|holds?(?=[\s=}]))[^}\n\0]*\}?"
     r"|\{[^{}]{0,300}?(?<![\w-])(?:equals|holds|value|reason)\s*=\s*[\"'“”‘’«»][^{}\n\0]*\}?"
-    r"|(?<=\])\{[^{}\n\0]*?=\s*[\"'“”‘’«»][^{}\n\0]*\}?"
 )
-"""Braces like a claim's: in their beginning, further on, or whichever behind a bracketed span."""
+"""Braces that begin like a claim's, or become like one's further on."""
+BEHIND_A_SPAN = re.compile(r"(?<=\])\{:?([^{}\n\0]*?=\s*[\"'“”‘’«»][^{}\n\0]*)\}")
 IN_A_TAG = re.compile(r"(?<=\s)(?:equals|holds)(?=[\s=>])")
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 FROM_TEXT_ALONE = frozenset(
@@ -130,7 +130,9 @@ def follow(
             visibility.seen |= marks
     visible.append(html[at:])
     visibility.hidden |= visibility.literal
-    visibility.left_over = LEFT_OVER.findall(normalize("NFKC", unescape("\0".join(visible))))
+    read_by_all = normalize("NFKC", unescape("\0".join(visible)))
+    behind = (match for match in BEHIND_A_SPAN.finditer(read_by_all) if fault(match[1]))
+    visibility.left_over = LEFT_OVER.findall(read_by_all) or [match[0] for match in behind]
     visibility.strays = [
         collector.strays[n] for kind, n in sorted(visibility.seen) if kind == "stray"
     ]
