@@ -11,7 +11,7 @@ import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeGuard
 
 from proofbook.caching.fingerprint import is_installed
 from proofbook.execution.expressions import word
@@ -114,14 +114,23 @@ def _member(holder: object, name: str) -> tuple[Any] | None:
         found = inspect.getattr_static(holder, name)
     except BaseException:
         return _asked(holder, name) if _gives_more(holder) else None
-    if isinstance(found, staticmethod | classmethod):
+    if _is(found, staticmethod, classmethod):
         return (found.__func__,)
-    is_computed = hasattr(type(found), "__get__") and not isinstance(found, types.FunctionType)
-    if isinstance(holder, type | types.ModuleType) or not is_computed:
+    is_computed = hasattr(type(found), "__get__") and not _is(found, types.FunctionType)
+    if _is_module(holder) or _is(holder, type) or not is_computed:
         return (found,)
     if _is_installed_getter(found) and _is_installed(holder, "__getattribute__"):
         return _asked(holder, name)
     return (_UNKNOWN,)
+
+
+def _is(thing: object, *kinds: type) -> bool:
+    """Tell the type of something that may have code to say what its class is."""
+    return issubclass(type(thing), kinds)
+
+
+def _is_module(thing: object) -> TypeGuard[types.ModuleType]:
+    return _is(thing, types.ModuleType)
 
 
 def _asked(holder: object, name: str) -> tuple[Any] | None:
@@ -133,11 +142,15 @@ def _asked(holder: object, name: str) -> tuple[Any] | None:
 
 def _gives_more(holder: object) -> bool:
     """Tell whether an installed package's code says what other members something has."""
-    own = vars(holder).get("__getattr__") if isinstance(holder, types.ModuleType) else None
+    own = vars(holder).get("__getattr__") if _is_module(holder) else None
     if own is not None:
         return _is_installed_code(own)
-    answers = all(_is_installed(holder, name) for name in ("__getattribute__", "__getattr__"))
-    return answers and hasattr(type(holder), "__getattr__")
+    return hasattr(type(holder), "__getattr__") and _answers_alone(holder)
+
+
+def _answers_alone(thing: object) -> bool:
+    """Tell whether no code of the page or the project is asked for members of something."""
+    return all(_is_installed(thing, name) for name in ("__getattribute__", "__getattr__"))
 
 
 def _is_installed(holder: object, method: str) -> bool:
@@ -171,9 +184,9 @@ def _leads(start: object, rest: list[str]) -> bool:
 def _parameters(holder: object) -> set[str]:
     """Return the parameters of a function, of a class and its methods, or of a module's members."""
     members = [holder]
-    if isinstance(holder, type):
-        members += [value for value in vars(holder).values() if inspect.isfunction(value)]
-    elif isinstance(holder, types.ModuleType) and is_own(holder.__name__.partition(".")[0]):
+    if _is(holder, type):
+        members += [value for value in vars(holder).values() if _is(value, types.FunctionType)]
+    elif _is_module(holder) and is_own(holder.__name__.partition(".")[0]):
         return {
             name
             for value in vars(holder).values()
@@ -182,7 +195,7 @@ def _parameters(holder: object) -> set[str]:
         }
     found: set[str] = set()
     for member in members:
-        if callable(member):
+        if callable(member) and _answers_alone(member):
             try:
                 found |= inspect.signature(member).parameters.keys()
             except (TypeError, ValueError):
@@ -205,7 +218,7 @@ def _is_module_or_member(first: str, rest: list[str]) -> bool:
         if found is None:
             source = in_package(module, part)
             return source is not None and source.leads(rest[at + 1 :])
-        if not isinstance(found[0], types.ModuleType):
+        if not _is_module(found[0]):
             return _leads(found[0], rest[at + 1 :])
         module = found[0]
     return True
