@@ -201,7 +201,7 @@ def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
         raise _unusable(config_file, str(error)) from error
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path, heirs: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Read a `mkdocs.yml`, and the one that it inherits from, as MkDocs does.
 
     Raises:
@@ -216,7 +216,11 @@ def _read(file: Path) -> dict[str, Any]:
         raise _unusable(file, f"this is no mapping of settings: {str(config)[:50]!r}")
     own = dict(config or {})
     parent = own.pop("INHERIT", None)
-    return _merged(_read(file.parent / str(parent)), own) if parent else own
+    if parent is None:
+        return own
+    if file in heirs:
+        raise _unusable(file, "it inherits from itself")
+    return _merged(_read(file.parent / str(parent), (*heirs, file)), own)
 
 
 def _merged(parent: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

@@ -258,6 +258,19 @@ def test_a_link_to_nothing_is_found(book):
     ]
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "`x > 2`{ holds='(lambda a: [x](a))(x > 2)' }",
+        "[x]{ value='[x](b)' holds='x' }",
+        "*x*{ holds=\"f('[a](no.md)')\" }",
+    ],
+)
+def test_an_expression_holds_no_link(book, claim):
+    found = left(book, f"{claim} and [a](nowhere.md)")
+    assert [one for one in found if one[0] == "link"] == [("link", "nowhere.md")]
+
+
 def test_a_literal_exempts_what_it_holds_and_is_counted_apart(book):
     found = judged(
         book,
