@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
@@ -48,8 +48,16 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
             yield from (name for part in globals_ for name in part.names)
             return
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, _SCOPES):
-            walruses = (part for part in ast.walk(child) if isinstance(part, ast.NamedExpr))
-            yield from (part.target.id for part in walruses)
-        elif not isinstance(child, ast.stmt):
+        if isinstance(child, _COMPREHENSIONS):
+            yield from _walruses(child)
+        elif not isinstance(child, ast.stmt | ast.Lambda):
             yield from _bound_by(child)
+
+
+def _walruses(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a comprehension binds beyond itself."""
+    if isinstance(node, ast.NamedExpr):
+        yield node.target.id
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.Lambda):
+            yield from _walruses(child)
