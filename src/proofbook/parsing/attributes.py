@@ -30,6 +30,10 @@ HTML_ATTRIBUTES = frozenset(
 )
 """What HTML knows of the elements that Markdown makes; `aria-…`, `data-…`, `on…` come besides."""
 
+EVENT = re.compile(
+    r"on(?:blur|change|click|dblclick|error|focus|input|load|submit|toggle"
+    r"|(?:animation|drag|key|mouse|pointer|touch|transition)[a-z]+)"
+)
 ITEM = re.compile(
     r"""\s*(?:(?P<sign>[.#])(?P<name>[^\s=}"']+)"""
     r"""|(?P<key>[^\s=}"'.#:][^\s=}"']*)(?:=(?:"[^"]*"|'[^']*'|[^\s=}"']+))?)(?=\s|$)"""
@@ -71,7 +75,7 @@ def _is_known(sign: str, name: str) -> bool:
         return near(name, CLAIM_CLASSES) is None
     if custom := re.fullmatch(r"(?:aria|data)-(.+)", name):
         return near(custom[1], CLAIM_KEYS) is None
-    return name in HTML_ATTRIBUTES or re.fullmatch(r"on[a-z]+", name) is not None
+    return name in HTML_ATTRIBUTES or EVENT.fullmatch(name) is not None
 
 
 def _strange(sign: str, name: str) -> str:
@@ -79,7 +83,7 @@ def _strange(sign: str, name: str) -> str:
         return f"{name}= is no claim where it stands; {HOW}"
     bare = re.sub(r"^(?:aria|data)-", "", name)
     known = CLAIM_CLASSES if sign else (*CLAIM_KEYS, *sorted(HTML_ATTRIBUTES))
-    meant = near(bare, known) or next(iter(get_close_matches(bare, known, 1)), None)
+    meant = near(bare, known) or next(iter(get_close_matches(bare, known, 1, 0.7)), None)
     guess = f" (did you mean {meant!r}?)" if meant else ""
     text = "" if meant else r", and a brace that is text is \{"
     return f"{sign}{name} means nothing in braces{guess}; {HOW}{text}"

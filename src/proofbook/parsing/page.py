@@ -164,8 +164,10 @@ def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
         line = _line_of_braces(attributes, text)
         if line not in faulty and (message := fault(PLACEHOLDER.sub("…", attributes))):
             yield line, message, f"{{ {PLACEHOLDER.sub('…', attributes).strip()} }}"
-    for tag in visibility.tags:
-        yield _line_of(tag, text), "a tag's attribute is no claim: write it in braces", tag
+    if not any(map(fault, visibility.attributes)):  # else they have made these tags
+        for tag in visibility.tags:
+            line = _line_of(tag.partition(" ")[0], text)
+            yield line, "a tag's attribute is no claim: write it in braces", tag
 
 
 def _line_of_braces(attributes: str, text: str) -> int:

@@ -32,7 +32,7 @@ LEFT_OVER = re.compile(
 )
 """Braces that begin like a claim's, or become like one's further on."""
 BEHIND_A_SPAN = re.compile(r"(?<=\])\{:?([^{}\n\0]*?=\s*[\"'“”‘’«»][^{}\n\0]*)\}")
-IN_A_TAG = re.compile(r"(?<=\s)(?:equals|holds)(?=[\s=>])")
+IN_A_TAG = re.compile(r"(?<=\s)(?:data-)?(?:equals|holds)(?=[\s=>])")
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 FROM_TEXT_ALONE = frozenset(
     [
@@ -60,7 +60,7 @@ class Visibility:
         strays: The code of fences on the page that the source does not know.
         left_over: Braces that read like a claim's, and that a reader sees.
         attributes: The inside of each pair of braces that Markdown made attributes of.
-        tags: Tags of the author's with an attribute that reads like a claim's.
+        tags: Tags with an attribute that reads like a claim's.
     """
 
     source: SourceText
@@ -124,7 +124,7 @@ def follow(
             visibility.literal |= {("fence", int(index)) for index in REVERTED.findall(piece[0])}
         elif piece["tag"]:
             visibility.in_tag |= marks
-            if IN_A_TAG.search(QUOTED.sub("", piece[0])) and piece[0] in collector.source.text:
+            if IN_A_TAG.search(QUOTED.sub("", piece[0])):
                 visibility.tags.append(piece[0])
         else:
             visibility.seen |= marks

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown import markdown
 
@@ -88,6 +88,7 @@ def parsed(page: str):
     return parse("page.md", page, [*ADDED_EXTENSIONS, "def_list", "footnotes"])
 
 
+@settings(deadline=None)
 @given(st.sampled_from(PLACES), lists(claims()))
 def test_what_is_meant_as_a_claim_is_one_or_a_problem_or_left_to_see(place, braces):
     page = placed(place, braces)
@@ -95,6 +96,7 @@ def test_what_is_meant_as_a_claim_is_one_or_a_problem_or_left_to_see(place, brac
     assert found.claims or found.problems or braces.strip() in text_of(page)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(PLACES), lists(st.sampled_from(HARMLESS)))
 def test_what_a_browser_understands_is_left_alone(place, braces):
     if braces.endswith("}}"):
@@ -117,6 +119,7 @@ def test_what_a_browser_understands_is_left_alone(place, braces):
         ('{ .litteral lang="en" }', ".litteral means nothing in braces (did you mean 'literal'?)"),
         ('{ data-equals="n" }', "data-equals means nothing in braces (did you mean 'equals'?)"),
         ('{ data-еquals="n" }', "data-еquals means nothing in braces (did you mean 'equals'?)"),
+        ("{ only=n }", "only means nothing in braces; a claim is written"),
         ("{ tilte=n }", "tilte means nothing in braces (did you mean 'title'?)"),
         ("{ a, b }", r"a, means nothing in braces; a claim is written"),
         ('{ .a = "n" }', """cannot read '= "n"' as attributes; a claim is written"""),
@@ -128,12 +131,14 @@ def test_what_means_nothing_is_named_with_its_line_and_what_to_write(braces, mes
     assert message in problem.message
 
 
-def test_an_attribute_of_a_tag_is_no_claim():
-    [problem] = parse("page.md", f"{BLOCK}Is <b\nequals='n'>5</b>.\n").problems
-    assert (problem.line, problem.message) == (
-        5,
-        "a tag's attribute is no claim: write it in braces",
-    )
+@pytest.mark.parametrize(
+    "tag",
+    ["<b\nequals='n'>5</b>", "<i data-holds=n>5</i>", "<div markdown holds='n'>\n5\n</div>"],
+)
+def test_an_attribute_of_a_tag_is_no_claim(tag):
+    [problem] = parse("page.md", f"{BLOCK}Is\n\n{tag}\n").problems
+    assert problem.line == 7
+    assert problem.message == "a tag's attribute is no claim: write it in braces"
 
 
 @pytest.mark.parametrize("name", [".md-button", "#fig:one", "srcset='a b'", "data-x='1'", ".a.b"])
