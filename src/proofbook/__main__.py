@@ -11,6 +11,7 @@ from proofbook.checking.rerun import again
 from proofbook.checking.update import updated
 from proofbook.coverage.coverage import cover
 from proofbook.coverage.report import is_whole, report
+from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
 from proofbook.problems import ChapterError, Problem
 from proofbook.settings import load
@@ -54,6 +55,7 @@ def _check(book: Book, files: list[Path], twice: bool = False) -> int:
     texts, problems = _read(book, files)
     pages = book.check(texts, _progress)
     problems += [problem for checked in pages for problem in checked.problems]
+    problems += strange_symbols(pages, book.settings)
     if twice:
         problems += again(pages, book.settings, _progress)
     for problem in problems:

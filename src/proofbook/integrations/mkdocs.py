@@ -27,6 +27,7 @@ from proofbook.checking.source_lookup import Shown
 from proofbook.integrations.asides import AsideExtension, AsideRenderer
 from proofbook.integrations.markdown import asset_data_url
 from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
+from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
 from proofbook.notebook.export import Notebooks
 from proofbook.parsing.markdown_processors import MarkingExtension
@@ -181,6 +182,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         for target, path in self.assets.items():
             files.append(File.generated(config, target, abs_src_path=str(path)))
         self._hand_over_offers(files, config)
+        self.found += strange_symbols(self._book.results, self._book.settings)
         self._tell_problems()
         self._summarise(files)
         return env
