@@ -12,8 +12,9 @@ from proofbook.checking.rerun import again
 from proofbook.checking.update import updated
 from proofbook.coverage.coverage import cover
 from proofbook.coverage.report import is_whole, report
+from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
-from proofbook.problems import Problem
+from proofbook.problems import ChapterError, Problem
 from proofbook.settings import load
 
 
@@ -41,8 +42,13 @@ def main(arguments: list[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     covers = options.command == "check" and (options.coverage or options.sentences)
-    with Book(load(options.config_file), covers) as book:
-        files = _files(options.paths or [book.settings.docs])
+    try:
+        settings = load(options.config_file)
+    except ChapterError as error:
+        print(error)
+        return 1
+    with Book(settings, covers) as book:
+        files = _files(book, options.paths or [book.settings.docs])
         if options.command == "update":
             _update(book, files)
             return _check(book, files)
@@ -67,6 +73,7 @@ def _check(
     texts, problems = _read(book, files)
     pages = book.check(texts, _progress)
     problems += [problem for checked in pages for problem in checked.problems]
+    problems += strange_symbols(pages, book.settings)
     if twice:
         problems += again(pages, book.settings, _progress)
     for problem in problems:
@@ -120,10 +127,10 @@ def _read(book: Book, files: list[Path]) -> tuple[dict[str, str], list[Problem]]
     return texts, problems
 
 
-def _files(paths: list[Path]) -> list[Path]:
+def _files(book: Book, paths: list[Path]) -> list[Path]:
     files: list[Path] = []
     for path in paths:
-        files += sorted(path.rglob("*.md")) if path.is_dir() else [path]
+        files += book.settings.pages(path) if path.is_dir() else [path]
     return files
 
 

@@ -59,12 +59,14 @@ class Chapter:
         blocks: The fences that run, in reading order.
         claims: The claims, in reading order.
         names: What stands in the prose as a name of something in the code.
+        shows: The symbols whose source it shows, as `module` or `module:name`.
     """
 
     path: str
     blocks: tuple[Block, ...]
     claims: tuple[Claim, ...]
     names: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,23 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where the code comes from that a page has loaded under a name.
+
+    Attributes:
+        file: The file of its module, from the project if it is in there.
+        found: Whether the module has such a name.
+        lines: Where in that file the functions begin that stand behind the name, decorated or not.
+        plain: Where in that file the function begins that the name itself is.
+    """
+
+    file: str
+    found: bool = True
+    lines: tuple[int, ...] = ()
+    plain: int | None = None
+
+
+@dataclass(frozen=True)
 class Run:
     """All that running a chapter gave; nothing here depends on the prose around the blocks.
 
@@ -167,6 +186,8 @@ class Run:
         device: The device that the page ran on, as the project names it (`cpu`).
         seconds: How long the run took; a cached run keeps the seconds of the run it stores.
         names: For each name of the chapter, whether there is such a thing once all blocks have run.
+        origins: For each symbol that the chapter shows, where what the page loaded comes from; None
+            where it loaded no such module.
         cached: True when nothing was executed for this result.
     """
 
@@ -177,6 +198,7 @@ class Run:
     device: str = "cpu"
     seconds: float = 0.0
     names: dict[str, bool] = field(default_factory=dict)
+    origins: dict[str, Origin | None] = field(default_factory=dict)
     cached: bool = False
 
 
@@ -208,6 +230,7 @@ def dump_run(run: Run) -> dict[str, Any]:
         "device": run.device,
         "seconds": run.seconds,
         "names": run.names,
+        "origins": {name: one and dump(one) for name, one in run.origins.items()},
     }
 
 
@@ -219,8 +242,16 @@ def load_run(data: Mapping[str, Any]) -> Run:
         device=data["device"],
         seconds=data["seconds"],
         names=data["names"],
+        origins=load_origins(data["origins"]),
         cached=True,
     )
+
+
+def load_origins(data: Mapping[str, Any]) -> dict[str, Origin | None]:
+    """Rebuild what is known of shown symbols."""
+    return {
+        name: one and Origin(**{**one, "lines": tuple(one["lines"])}) for name, one in data.items()
+    }
 
 
 def _load_failure(data: Mapping[str, Any] | None) -> Failure | None:

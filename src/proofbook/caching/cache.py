@@ -49,6 +49,7 @@ class Cache:
                 stored = json.loads(body)
                 run = load_run(stored["run"])
                 knows = not names or run.names.keys() >= {*chapter.names}
+                knows = knows and run.origins.keys() >= {*chapter.shows}
                 if knows and is_current(stored["seen"]):
                     os.utime(entry)
                     return run

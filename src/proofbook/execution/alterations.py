@@ -84,7 +84,8 @@ def _other_items(items: list[Any], attributes: Collection[str], depth: int) -> I
     if depth < DEEPEST:
         for number in range(5):
             yield [_another(item, number, attributes, depth + 1) for item in items]
-        yield [*(_another(item, 0, attributes, depth + 1) for item in items[:1]), *items[1:]]
+        first = islice(_altered(items[0], attributes, depth + 1), 5) if items else ()
+        yield from ([other, *items[1:]] for other in first)
 
 
 def _another(value: object, number: int, attributes: Collection[str], depth: int) -> object:

@@ -58,7 +58,7 @@ def doubt_of(
         indifferent += not alike
     if indifferent == len(read):
         return INDIFFERENT
-    return NEVER_FALSE.format(names=", ".join(read)) if asserted and same else ""
+    return NEVER_FALSE.format(names=", ".join(read)) if asserted and data is True and same else ""
 
 
 def _others(

@@ -45,6 +45,10 @@ class Expression:
         """List the names that neither the page nor Python defines yet."""
         return sorted(n for n in self._free if n not in names and not hasattr(builtins, n))
 
+    def hidden(self, names: Mapping[str, object]) -> list[str]:
+        """List the helpers that it calls whose names the page has given to something else."""
+        return sorted(self._helpers.keys() & names.keys())
+
     def is_constant(self, made: Set[str]) -> bool:
         """Tell whether it reads nothing of what the page made, and so proves nothing."""
         return self._free.isdisjoint(made)

@@ -15,7 +15,18 @@ from typing import Any
 
 from proofbook.execution.processes import START_LIMIT, Child, ForkServer, Spawned, StartError
 from proofbook.execution.tracebacks import death_trace
-from proofbook.model import BlockResult, Chapter, Failure, Run, Value, dump, load_block, load_value
+from proofbook.model import (
+    BlockResult,
+    Chapter,
+    Failure,
+    Origin,
+    Run,
+    Value,
+    dump,
+    load_block,
+    load_origins,
+    load_value,
+)
 from proofbook.settings import Settings
 
 GRACE = 3.0
@@ -86,6 +97,7 @@ class _Page:
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
     names: dict[str, bool] = field(default_factory=dict)
+    origins: dict[str, Origin | None] = field(default_factory=dict)
     seen: dict[str, Any] | None = None
     block: int | None = None
     claim: str | None = None
@@ -113,6 +125,8 @@ class _Page:
                 self.values[text, place] = load_value(value)
             case {"names": names}:
                 self.names = names
+            case {"origins": origins}:
+                self.origins = load_origins(origins)
             case {"done": seen}:
                 self.done, self.seen = True, seen
             case {"exit": exit_code}:
@@ -121,7 +135,14 @@ class _Page:
     def run(self, device: str, seconds: float) -> Run:
         blocks = tuple(self.blocks)
         if self.done:
-            return Run(blocks, self.values, device=device, seconds=seconds, names=self.names)
+            return Run(
+                blocks,
+                self.values,
+                device=device,
+                seconds=seconds,
+                names=self.names,
+                origins=self.origins,
+            )
         line, detail = death_trace(self.trace, self.block)
         failure = Failure(self._cause(), line, detail)
         return Run(blocks, self.values, failure, self.block, device, seconds)
@@ -172,6 +193,7 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
         "claims": list(claims),
         "assertions": [c.holds for c in chapter.claims if c.holds and not c.value],
         "names": list(chapter.names),
+        "shows": list(chapter.shows),
         "packages": settings.packages(),
     }
     return json.dumps(request).encode() + b"\n"

@@ -107,6 +107,9 @@ class Session:
         if missing := ", ".join(expression.missing(self.names)):
             never = Failure(f"reads a name that no block of the page defines: {missing}")
             return Value(after=done, failure=never)
+        if hidden := ", ".join(expression.hidden(self.names)):
+            own = f"a block of the page binds {hidden}, and claims call the engine's"
+            return Value(after=done, failure=Failure(f"{own}: give the page's another name"))
         if expression.is_constant(self.names.keys() - self._given):
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return Value(after=done, failure=Failure(f"{constant} proves nothing"))

@@ -23,6 +23,7 @@ from proofbook.caching.dependencies import Dependencies
 from proofbook.execution import import_hooks
 from proofbook.execution.capture import Capture
 from proofbook.execution.name_lookup import existing
+from proofbook.execution.origins import origin
 from proofbook.execution.session import Session
 from proofbook.model import Block, dump
 
@@ -104,6 +105,12 @@ def _run(
         evaluate(index + 1)
     limit(request["timeout"], claim="the names in the prose")
     tell(names=existing(request["names"], session.names, request["packages"]))
+    tell(
+        origins={
+            name: (found := origin(name, request["root"])) and dump(found)
+            for name in request["shows"]
+        }
+    )
     faulthandler.cancel_dump_traceback_later()
     tell(done=dependencies.seen())
 

@@ -151,10 +151,20 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
             unquoted = string[2].replace("\\" + string[1], string[1])
             found[name] = re.sub(r"\s*\n\s*", " ", unquoted).strip()
             at = string.end()
+            if at < end and not re.match(r"[\s}]", text[at]):
+                raise UnreadableClaimError(_quotes(name, string[1], string[0]))
     closing = re.compile(r"\s*\}").match(text, at, end)
     if not closing:
         raise UnreadableClaimError("this claim is not closed by a brace after its last quote")
     return found, closing.end()
+
+
+def _quotes(name: str, quote: str, read: str) -> str:
+    other = "'" if quote == '"' else '"'
+    return (
+        f"{name}={read} ends at its second {quote}, and something follows; within the expression "
+        f"write {other}, or \\{quote}"
+    )
 
 
 def _checked(span: Span, text: str) -> Span:
@@ -180,9 +190,9 @@ def _checked(span: Span, text: str) -> Span:
     for expression in expressions.values():
         try:
             compile(expression, "<claim>", "eval")
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise UnreadableClaimError(
-                f"cannot parse the expression {expression!r}: {error}"
+                f"cannot parse the expression {expression!r}: {error or 'nested too deeply'}"
             ) from None
     return Span(span.start, span.inner, span.end, span.line, span.text, expressions)
 

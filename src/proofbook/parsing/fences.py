@@ -12,11 +12,16 @@ OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
 
 LANGUAGES = ("python", "pycon", "facts")
 """The fences that are not left to Markdown."""
-LIKE_PYTHON = {"py", "py3", "python3", "python2", "ipython", "ipython3"}
-LIKE_PYCON = {"pycon3", "pyconsole", "python-console", "python-repl", "doctest"}
+WORD = re.compile(r"[a-z0-9_.+-]+")
+PYTHON = re.compile(r"[a-z]*python[\d.]*[iw]?|i?py[\d.]*[iw]?|numpy|sage|pyodide|pyscript|ipynb")
+PYCON = re.compile(r"i?py(?:thon)?(?:con|console|repl|shell)\d*|doctests?")
+SESSIONS = {"con", "console", "prompt", "repl", "session", "shell"}
+OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", "traceback"}
+"""Parts of a language's name that make of Python a session, or something that does not run."""
 
 LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"\d+( \d+){0,2}"}
-RUNS = {"timeout": r"\d*\.?\d*[1-9]\d*\.?\d*", "id": r"[A-Za-z][\w-]*"}
+TIMEOUT = r"(?=[0-9.]*[1-9])(?:[0-9]{1,6}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})"
+RUNS = {"timeout": TIMEOUT, "id": r"[A-Za-z][\w-]*"}
 PLACES = {"source": r"above|below|tabbed-left|tabbed-right"}
 OPTIONS = {
     "python": {**LOOKS, **RUNS, **PLACES},
@@ -25,6 +30,8 @@ OPTIONS = {
     "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
     "facts": {},
 }
+
+MARKS = re.compile(r"<!--|-->|</?(?:script|style)(?=[\s>])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -107,10 +114,10 @@ def scan(text: str) -> Scan:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     number = 0
-    in_comment = False
+    inside = ""
     while number < len(lines):
         line = lines[number]
-        opening = None if in_comment else OPENING.match(line)
+        opening = None if inside == "!--" else OPENING.match(line)
         if opening:
             end, fault = _closing(lines, number, opening)
             if fault:
@@ -119,8 +126,8 @@ def scan(text: str) -> Scan:
                 _add(found, lines, starts, number, end, opening)
             number = end + 1
             continue
-        was_in_comment, in_comment = in_comment, _in_comment(line, in_comment)
-        if not (was_in_comment or in_comment):
+        before, inside = inside, _state(line, inside)
+        if "!--" not in (before, inside):
             found.prose.append((starts[number], starts[number] + len(line)))
         number += 1
     return Scan(found.fences, found.foreign, _joined(found.prose), found.faults)
@@ -136,9 +143,14 @@ def _joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _in_comment(line: str, inside: bool) -> bool:
-    for mark in re.findall(r"<!--|-->", line if inside else re.sub(r"(`+).*?\1", "", line)):
-        inside = mark == "<!--"
+def _state(line: str, inside: str) -> str:
+    """Return what is open after a line: a comment (`!--`), a script or style by its tag, or ""."""
+    for mark in MARKS.findall(line if inside else re.sub(r"(`+).*?\1", "", line)):
+        mark = mark.lower()
+        if mark == ("-->" if inside == "!--" else f"</{inside}"):
+            inside = ""
+        elif not inside and mark in ("<!--", "<script", "<style"):
+            inside = mark[1:]
     return inside
 
 
@@ -171,12 +183,11 @@ def _add(
     line = number + 1
     language = LANGUAGE.match(opening["info"])
     name = language[1] if language else ""
-    if not language and re.match(r"\{\s*\.(python|pycon)\b", opening["info"]):
-        found.faults.append((line, 'write options without braces: ```python title="…"'))
-    elif name.lower() in LIKE_PYTHON or (name != "python" and name.lower() == "python"):
-        found.faults.append((line, f"a {name!r} fence would not run; write ```python"))
-    elif name.lower() in LIKE_PYCON or (name != "pycon" and name.lower() == "pycon"):
-        found.faults.append((line, f"a {name!r} fence would not be checked; write ```pycon"))
+    if name not in ("python", "pycon") and (meant := _meant(opening["info"])):
+        what = "run" if meant == "python" else "be checked"
+        written = name or opening["info"]
+        message = f"a {written!r} fence would not {what}; write ```{meant}"
+        found.faults.append((line, f'{message}, and write options without braces: title="…"'))
     elif name not in ("python", "pycon") and re.search(r"\bexec\s*=", opening["info"]):
         found.faults.append((line, f"exec= has no meaning on a {name!r} fence: nothing runs it"))
     width = len(opening["prefix"])
@@ -191,6 +202,17 @@ def _add(
     header = starts[number] + opening.start("info"), starts[number] + opening.end("info")
     body = starts[number + 1], starts[end]
     found.fences.append(Fence(kind, code, line, options, header, body, opening["prefix"]))  # type: ignore[arg-type]
+
+
+def _meant(info: str) -> Literal["python", "pycon"] | None:
+    """Return which of our languages a reader would take the header of another for."""
+    for word in WORD.findall(re.sub(r"\"[^\"]*\"|'[^']*'", " ", info.lower())):
+        parts = {*re.split(r"[-_+]", word.strip("._+-"))}
+        if any(PYCON.fullmatch(part) for part in parts):
+            return "pycon"
+        if any(PYTHON.fullmatch(part) for part in parts) and not parts & OUTPUTS:
+            return "pycon" if parts & SESSIONS else "python"
+    return None
 
 
 def _kind(options: dict[str, str]) -> str:

@@ -55,4 +55,4 @@ def _entries(header: str) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
         return
     for name, entries in root.value if isinstance(root, yaml.MappingNode) else ():
         if name.value == "symbols" and isinstance(entries, yaml.MappingNode):
-            yield from entries.value
+            yield from (entry for entry in entries.value if isinstance(entry[0], yaml.ScalarNode))

@@ -11,12 +11,20 @@ from markdown.util import ETX, STX
 
 from proofbook.caching.text_cache import TextCache
 from proofbook.model import Block, Chapter, Claim
+from proofbook.parsing.attributes import fault
 from proofbook.parsing.front_matter import split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
 from proofbook.parsing.source import SourceText
 from proofbook.parsing.visibility import Visibility, follow, recall
 from proofbook.problems import Problem
 from proofbook.settings import ADDED_EXTENSIONS
+
+LITERAL = (
+    "this fence is shown as text and does not run: indent it less, "
+    "or show it as the text of a longer fence (````text)"
+)
+PLACEHOLDER = re.compile(rf"{STX}[^{ETX}]*{ETX}")
+"""What Markdown puts in the place of inline markup, entities and escaped signs."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +65,9 @@ def parse(
 ) -> Page:
     """Parse the text of a chapter as Markdown with these extensions would show it.
 
-    A fence or claim within a comment or an indented code block is no part of the chapter; one
-    that is lost on the way to the page, or ends up where it cannot be shown, is a problem.
+    A fence or claim within a comment is no part of the chapter, nor is a claim in an indented code
+    block; one that is lost on the way to the page, or ends up where it cannot be shown, is a
+    problem.
     """
     whole = normal(text)
     body, offset = split_front_matter(whole)
@@ -79,7 +88,7 @@ def parse(
     claims += tuple(_bound(source, index, offset, blocks) for index in bound)
     values, faults = symbol_values(whole, len(blocks))
     return Page(
-        Chapter(path, blocks, (*claims, *values.values()), names(source)),
+        Chapter(path, blocks, (*claims, *values.values()), names(source), _shows(source, shown)),
         source,
         offset,
         {index: number for number, index in enumerate(run)},
@@ -115,6 +124,11 @@ def _block(source: SourceText, index: int, offset: int) -> Block:
     return Block(kind, fence.code, offset + fence.line + 1, fence.timeout)
 
 
+def _shows(source: SourceText, shown: Sequence[int]) -> tuple[str, ...]:
+    fences = (source.fences[index] for index in shown)
+    return tuple(sorted({one.options["show"] for one in fences if one.kind == "show"}))
+
+
 def _claim(source: SourceText, index: int, offset: int, blocks: Sequence[Block]) -> Claim:
     span = source.spans[index]
     line = offset + span.line
@@ -138,7 +152,9 @@ def _problems(
     source = visibility.source
     yield from source.faults
     for index, fence in enumerate(source.fences):
-        if ("fence", index) not in visibility.seen | visibility.hidden:
+        if ("fence", index) in visibility.literal:
+            yield fence.line, LITERAL, fence.code
+        elif ("fence", index) not in visibility.seen | visibility.hidden:
             yield fence.line, "this fence does not reach the page", fence.code
     for index, span in enumerate(source.spans):
         excerpt = source.text[span.start : span.end]
@@ -157,10 +173,32 @@ def _problems(
     for braces in visibility.left_over:
         if not any(braces.strip() in excerpt for _, _, excerpt in source.faults):
             yield _line_of(braces, source.text), "a claim's braces are left as text", braces
+    yield from _attributes(visibility)
     yield from _repeated_ids(source, shown, offset)
     for index in [index for index in shown if source.fences[index].kind == "off"][1:]:
         fence = source.fences[index]
         yield fence.line, 'only one fence of a chapter may be exec="off"', fence.code
+
+
+def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
+    """What the reader does not see of the text, and no browser makes anything of."""
+    text = visibility.source.text
+    faulty = {line for line, _, _ in visibility.source.faults}
+    for attributes in visibility.attributes:
+        line = _line_of_braces(attributes, text)
+        if line not in faulty and (message := fault(PLACEHOLDER.sub("…", attributes))):
+            yield line, message, f"{{ {PLACEHOLDER.sub('…', attributes).strip()} }}"
+    if not any(map(fault, visibility.attributes)):  # else they have made these tags
+        for tag in visibility.tags:
+            line = _line_of(tag.partition(" ")[0], text)
+            yield line, "a tag's attribute is no claim: write it in braces", tag
+
+
+def _line_of_braces(attributes: str, text: str) -> int:
+    """Find a list of attributes, of which Markdown may have changed parts, in the text."""
+    parts = [re.escape(part) for part in PLACEHOLDER.split(attributes.strip()) if part]
+    found = re.search(r"\{:?[ ]*" + r"[^\n]*?".join(parts), text)
+    return text.count("\n", 0, found.start() if found else 0) + 1
 
 
 def _line_of(excerpt: str, text: str) -> int:

@@ -187,4 +187,4 @@ def test_entries_are_plain_json_without_lines_of_the_chapter(cache, tmp_path):
     [entry] = _entries(cache, tmp_path)
     stored = json.loads(entry.read_text().partition("\n")[2])
     assert set(stored) == {"seen", "run"}
-    assert set(stored["run"]) == {"blocks", "values", "device", "seconds", "names"}
+    assert set(stored["run"]) == {"blocks", "values", "device", "seconds", "names", "origins"}

@@ -8,6 +8,8 @@ from books import make_book
 from proofbook.__main__ import main
 from proofbook.checking.book import Book
 from proofbook.coverage.coverage import Coverage, cover
+from proofbook.coverage.links import broken_links
+from proofbook.parsing.source import read
 from proofbook.settings import load
 
 CONFIG = """\
@@ -256,6 +258,20 @@ def test_a_link_to_nothing_is_found(book):
     assert left(book, "[a](nowhere.md#b) and [b](there.md#a), `[c](no.md)`") == [
         ("link", "nowhere.md#b")
     ]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "`x > 2`{ holds='[x][0](a)' }",
+        "[x]{ value='d[x](b)' holds='x' }",
+        "*x*{ holds=\"f('[a](no.md)')\" }",
+    ],
+)
+def test_an_expression_holds_no_link(tmp_path, claim):
+    source = read(f"{claim} and [a](nowhere.md)\n")
+    assert source.spans
+    assert [one.text for one in broken_links(source, tmp_path)] == ["nowhere.md"]
 
 
 def test_a_literal_exempts_what_it_holds_and_is_counted_apart(book):

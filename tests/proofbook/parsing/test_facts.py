@@ -73,7 +73,7 @@ def test_within_an_admonition_it_binds_what_is_within():
 
 def test_an_expression_goes_on_in_lines_that_are_indented():
     (fact,) = read(page(PROSE, "Each row: all(", "    x > 0 for x in y", "    )")).facts
-    assert fact.expression == "all( x > 0 for x in y )"
+    assert fact.expression == "all(x > 0 for x in y)"
 
 
 @pytest.mark.parametrize(

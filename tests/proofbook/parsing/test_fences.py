@@ -81,3 +81,86 @@ def test_what_would_be_skipped_in_silence_is_a_fault(text, line, message):
     found, fault = scan(text).faults[0]
     assert found == line
     assert re.search(re.escape(message), fault)
+
+
+PYTHON_LIKE = [
+    *("py", "Py", "python3", "python2", "python3.11", "py3", "py2", "pyi", "pyw", ".py", "ipython"),
+    *("ipython3", "PYTHON", "micropython", "python-exec", "language-python", "numpy", "ipynb"),
+    *("python,ignore", "python:main.py", "python;x", "python/3", "{python}", "{py}", "{.py}"),
+    *("{ .PYTHON }", "{ .text .python }", "{.python .annotate}", "{python, echo=FALSE}", "=python"),
+    *("{code-cell} python", "{code-cell} ipython3", "{code-block} python", "{pyodide-python}"),
+    *("py title='x'", "text python", "!python", "[python]", "python{1}", "python#L1"),
+]
+SESSION_LIKE = [
+    *("PyCon", "pycon3", "pyconsole", "python-console", "python-repl", "python_shell", "doctest"),
+    *("{ .pycon }", "{doctest}", "pycon,ignore", "ipython-session", "{.python-console}"),
+]
+OTHERS = [
+    *(
+        "",
+        "text",
+        "pytb",
+        "py3tb",
+        "python-traceback",
+        "{.python-output}",
+        "java",
+        "console",
+        "happy",
+    ),
+    *("copy", "numpydoc", "{.text .pyramid}", 'bash title="python main.py"', "diff", "{.typst}"),
+    *("yaml title='.py'", "toml", "c++", "sh"),
+]
+
+
+@pytest.mark.parametrize("ticks", ["```", "~~~", "`````", "``` "])
+@pytest.mark.parametrize("margin", ["", "    ", "> ", "> - x\n>\n>     "])
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [(PYTHON_LIKE, "would not run; write ```python"), (SESSION_LIKE, "checked; write ```pycon")],
+)
+def test_python_by_another_name_is_a_fault(headers, message, ticks, margin):
+    *before, margin = margin.split("\n")
+    for header in headers:
+        lines = [*before, *(f"{margin}{line}" for line in (f"{ticks}{header}", "x", ticks.strip()))]
+        [(_, fault)] = scan("\n".join(lines)).faults
+        assert message in fault, header
+
+
+@pytest.mark.parametrize("header", OTHERS)
+def test_other_languages_are_left_alone(header):
+    found = scan(f"```{header}\nx\n```")
+    assert (found.fences, found.faults) == ([], [])
+
+
+@pytest.mark.parametrize("seconds", ["1", "0.5", "12.25", ".5", "600", "999999", "1.", "0.001"])
+def test_seconds_can_be_given(seconds):
+    [fence] = scan(f"```python timeout='{seconds}'\nx\n```").fences
+    assert fence.timeout == float(seconds)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    ["", "0", "0.0", ".", "1.2.3", "1e3", "-1", "inf", "nan", "9" * 400, "٣", "1,5", " 1"],
+)
+def test_what_are_no_seconds_is_a_fault(seconds):
+    found = scan(f"```python timeout='{seconds}'\nx\n```")
+    assert [fault for _, fault in found.faults] == [f'timeout="{seconds}" cannot be read']
+    assert found.fences[0].timeout is None
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<script>\n<!--\nvar x = 1;\n</script>",
+        "<SCRIPT type='module'><!-- x </SCRIPT>",
+        "<style>\n/* <!-- */\n</style>",
+        "<script>'</style>'; '<!--'</script>",
+        "<!-- <script> -->",
+        "<!--\n<style>\n-->",
+    ],
+)
+def test_what_opens_no_comment_hides_nothing(before):
+    text = f"{before}\n\nProse.\n\n```python\nx\n```"
+    found = scan(text)
+    assert [fence.code for fence in found.fences] == ["x"]
+    assert any("Prose." in text[start:end] for start, end in found.prose)

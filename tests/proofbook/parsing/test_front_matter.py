@@ -55,6 +55,8 @@ def test_what_is_no_expression_is_a_problem_with_its_line(header, fault):
         "---\nsymbols: a\n---\n",
         "---\nother:\n  symbols:\n    a: b\n---\n",
         "---\n- symbols:\n---\n",
+        "---\nsymbols:\n  ? [a, b]\n  : c\n---\n",
+        "---\n? [symbols]\n: {a: b}\n---\n",
     ],
 )
 def test_nothing_else_gives_values(text):
