@@ -11,7 +11,7 @@ from kernels import kernels, manager
 from nbclient import NotebookClient
 
 from proofbook.checking.book import Book
-from proofbook.checking.compare import prints
+from proofbook.checking.outputs import prints
 from proofbook.notebook.export import notebook
 from proofbook.parsing.fences import scan
 from proofbook.rendering.ledger import circumstances

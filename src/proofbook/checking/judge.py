@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from difflib import ndiff
 from itertools import takewhile
 
-from proofbook.checking.compare import prints, says
+from proofbook.checking.compare import says
+from proofbook.checking.outputs import prints
 from proofbook.model import Block, BlockResult, Claim, Failure, Run, Value
 from proofbook.parsing.page import Page
 from proofbook.problems import Problem

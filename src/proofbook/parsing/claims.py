@@ -204,13 +204,19 @@ def _needs_text(span: Span) -> None:
 
 
 def _visible(markup: str) -> str:
-    """Return the text that a reader sees of a piece of inline Markdown."""
-    code = CODE_SPAN.fullmatch(markup)
-    if code:
+    """Return the text that a reader sees of a piece of inline Markdown.
+
+    What it takes for granted about a page is compared with the page itself once that is converted.
+    """
+    code = CODE_SPAN.match(markup)
+    if code and code.end() == len(markup):
         return code[2].strip()
-    text = CODE_SPAN.sub(r"\2", markup)
+    codes = [found[2].strip() for found in CODE_SPAN.finditer(markup)]
+    text = CODE_SPAN.sub("\0", markup)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"(?<![\\\w])(\*+|_+)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
     text = re.sub(r"<[^>]+>", "", text)
-    text = re.sub(r"\\([\\`*_{}\[\]()#+.!|-])", r"\1", text)
-    return " ".join(html.unescape(text).split())
+    text = re.sub(r"\\([\\`*_{}\[\]()#+.!|>-])", r"\1", text)
+    parts = html.unescape(text).split("\0")
+    pieces = zip(parts, [*codes, ""], strict=False)
+    return " ".join("".join(f"{part}{code}" for part, code in pieces).split())

@@ -13,6 +13,7 @@ from proofbook.caching.text_cache import TextCache
 from proofbook.model import Block, Chapter, Claim
 from proofbook.parsing.front_matter import split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
+from proofbook.parsing.neighbors import misread
 from proofbook.parsing.source import SourceText
 from proofbook.parsing.visibility import Visibility, follow, recall
 from proofbook.problems import Problem
@@ -127,6 +128,8 @@ def _problems(
             yield span.line, "a claim cannot stand in an attribute, as an image's text is", excerpt
         elif ("claim", index) not in visibility.seen | visibility.hidden:
             yield span.line, "this claim does not reach the page", excerpt
+        elif fault := misread(span, visibility.readings.get(index)):
+            yield span.line, fault, excerpt
     for code in visibility.strays:
         if not any("fence" in message for _, message, _ in source.faults):
             yield _line_of(code, source.text) - 1, "this fence is shown and not run", code

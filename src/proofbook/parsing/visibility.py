@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from html import unescape
 from typing import Any
 
@@ -12,6 +12,7 @@ from markdown.util import Registry
 
 from proofbook.caching.text_cache import TextCache
 from proofbook.parsing.markdown_processors import TAG, MarkingExtension
+from proofbook.parsing.readings import Reading, readings
 from proofbook.parsing.source import Marks, SourceText, read
 
 PIECE = re.compile(
@@ -50,6 +51,7 @@ class Visibility:
         in_tag: Those within a tag: an attribute.
         strays: The code of fences on the page that the source does not know.
         left_over: Braces that read like a claim's, and that a reader sees.
+        readings: For each claim that a reader sees, what is read at and beside it.
     """
 
     source: SourceText
@@ -58,6 +60,7 @@ class Visibility:
     in_tag: set[Mark] = field(default_factory=set)
     strays: list[str] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
+    readings: dict[int, Reading] = field(default_factory=dict)
 
 
 def recall(
@@ -74,12 +77,17 @@ def recall(
         visibility = follow(body, extensions, configs)
         sets = [sorted(marks) for marks in (visibility.seen, visibility.hidden, visibility.in_tag)]
         text_cache.put(
-            [visibility.source.text, *sets, visibility.strays, visibility.left_over], *question
+            [
+                *(visibility.source.text, *sets, visibility.strays, visibility.left_over),
+                [[index, *astuple(one)] for index, one in visibility.readings.items()],
+            ],
+            *question,
         )
         return visibility
-    text, *lists, strays, left_over = found
+    text, *lists, strays, left_over, read_at = found
     seen, hidden, in_tag = ({(kind, index) for kind, index in marks} for marks in lists)
-    return Visibility(read(text), seen, hidden, in_tag, strays, left_over)
+    known = {index: Reading(*one, tuple(tags)) for index, *one, tags in read_at}
+    return Visibility(read(text), seen, hidden, in_tag, strays, left_over, known)
 
 
 def follow(
@@ -93,7 +101,7 @@ def follow(
     md = Markdown(extensions=[*extensions, marking], extension_configs=options)
     md.treeprocessors = _only(md.treeprocessors, {"footnote": 50, "inline": 20})
     html = md.convert(body)
-    visibility = Visibility(collector.source)
+    visibility = Visibility(collector.source, readings=readings(html))
     visible: list[str] = []
     at = 0
     for piece in PIECE.finditer(html):
