@@ -9,18 +9,18 @@ from proofbook.text import TRACEBACK
 QUOTED = r"""(?<!\w)[bBrRuU]{0,2}(?:'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")(?!\w)"""
 NUMBER = (
     r"(?<![\w.\\@])(?<![^\W\d][-/])(?<!==)(?<!\d:)"
-    r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?"
+    r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
     r"(?![\w\\]|\.\w|[-+/][^\W\d])"
 )
 """A number by itself: no part of a version, a date, a path or a name with dots or hyphens."""
 PIECE = re.compile(rf"(?P<quoted>{QUOTED})|(?P<number>{NUMBER})")
-_PART = r"(?:nan|inf|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)"
+_PART = r"(?:nan|inf|(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?)"
 SIGN_OF_ARRAY = re.compile(
     rf"(?P<quoted>{QUOTED})"
     r"|(?P<open>(?:(?<!\w)(?P<array>tensor|array|masked_array|matrix|Array))?\(|\[)"
     r"|(?P<close>[\])])"
     rf"|(?P<item>(?:True|False|\.\.\.|[-+]?{_PART}(?:[-+]{_PART}j|j)?)(?=[\s\[\]]))"
-    r"|(?P<other>[\w.+-]+|[^\s\w])"
+    r"|(?P<other>[\w.+-]++|[^\s\w])"
 )
 STACK = re.compile(rf"^({re.escape(TRACEBACK)}\n)[ \t]+\.\.\.[ \t]*\n", re.MULTILINE)
 
