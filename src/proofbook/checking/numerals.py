@@ -66,7 +66,7 @@ class Numeral:
         return float(low), float(high)
 
     def _is_near(self, value: float) -> bool:
-        """Compare exactly, with the value as it is and as it prints: 0.1 is a little more than 0.1."""
+        """Compare exactly, with the value as it is, and as it prints."""
         unit = Fraction(10) ** self.exponent
         exact = Fraction(value), Fraction(repr(value))
         return any(abs(self.digits * unit - one) <= unit / 2 for one in exact)

@@ -42,12 +42,15 @@ FACTOR = re.compile(
 
 def misread(span: Span, reading: Reading | None) -> str | None:
     """Say how a claim is read otherwise than it is compared; None where it is read as it is."""
-    if reading is None or not (span.expressions.keys() & {"equals", "value"}):
+    if not span.expressions.keys() & {"equals", "value"}:
         return None
+    if reading is None:
+        return f"{span.text!r} is lost in the signs around it: write it without emphasis"
     if reading.tags:
         return (
-            f"the text of a claim may hold emphasis, code and links; with {reading.tags[0]} a reader"
-            f" would see something else than {span.text!r}, which is compared"
+            "the text of a claim may hold emphasis, code and links; with"
+            f" {reading.tags[0]} a reader would see something else than {span.text!r}, which is"
+            " compared"
         )
     seen = " ".join(reading.text.split())
     if seen != " ".join(span.text.split()):

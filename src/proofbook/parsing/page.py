@@ -128,7 +128,9 @@ def _problems(
             yield span.line, "a claim cannot stand in an attribute, as an image's text is", excerpt
         elif ("claim", index) not in visibility.seen | visibility.hidden:
             yield span.line, "this claim does not reach the page", excerpt
-        elif fault := misread(span, visibility.readings.get(index)):
+        elif ("claim", index) in visibility.seen and (
+            fault := misread(span, visibility.readings.get(index))
+        ):
             yield span.line, fault, excerpt
     for code in visibility.strays:
         if not any("fence" in message for _, message, _ in source.faults):

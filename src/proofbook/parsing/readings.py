@@ -13,33 +13,17 @@ PIECE = re.compile(
     re.DOTALL,
 )
 PLAIN = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "cite",
-        "code",
-        "dfn",
-        "em",
-        "i",
-        "ins",
-        "kbd",
-        "mark",
-        "samp",
-        "small",
-        "span",
-        "strong",
-        "tt",
-        "u",
-        "var",
-    ]
+    (
+        *("a", "abbr", "b", "cite", "code", "dfn", "em", "i", "ins", "kbd", "mark", "samp"),
+        *("small", "span", "strong", "tt", "u", "var"),
+    )
 )
 """Tags within a paragraph that leave what its letters say."""
-INLINE = PLAIN | frozenset(
-    ["bdi", "bdo", "big", "del", "font", "label", "q", "s", "strike", "sub", "sup", "time", "wbr"]
-)
+INLINE = PLAIN | {
+    *("bdi", "bdo", "big", "del", "font", "label", "q", "s", "strike", "sub", "sup", "time", "wbr")
+}
 OBJECT, BORDER, EDGE = "\ufffc", "\0", "\x02"
-"""A picture or formula, the end of a block, and the edge of a claim, among the letters of a page."""
+"""Among the letters of a page: a picture or formula, the end of a block, the edge of a claim."""
 FAR = 80
 """Letters that are kept of what stands beside a claim."""
 

@@ -86,7 +86,9 @@ def recall(
         return visibility
     text, *lists, strays, left_over, read_at = found
     seen, hidden, in_tag = ({(kind, index) for kind, index in marks} for marks in lists)
-    known = {index: Reading(*one, tuple(tags)) for index, *one, tags in read_at}
+    known = {
+        index: Reading(at, before, after, tuple(tags)) for index, at, before, after, tags in read_at
+    }
     return Visibility(read(text), seen, hidden, in_tag, strays, left_over, known)
 
 

@@ -198,4 +198,4 @@ def test_an_output_is_written_with_as_many_digits(want, got, new):
 @given(st.text("ab 0123.,'[]()\n-e", max_size=30), st.text("ab 0123.,'[]()\n-e", max_size=30))
 def test_what_is_written_anew_passes(want, got):
     marked = re.sub(r"(?m)^[ \t]*$", "<BLANKLINE>", reprinted(want, got).removesuffix("\n"))
-    assert prints(marked if got else "", got)
+    assert prints(f"{marked}\n" if got else "", got)

@@ -126,7 +126,7 @@ def test_an_exception_is_expected_below_its_output_and_by_its_traceback_alone(pr
 
 
 def test_notes_of_an_expected_exception_are_shown(project):
-    code = ">>> e = ValueError('a')\n>>> e.add_note('b')\n>>> raise e\nTraceback (most recent call last):\nb"
+    code = f">>> e = ValueError('a')\n>>> e.add_note('b')\n>>> raise e\n{TRACEBACK}\nb"
     assert project.run(code).blocks[0].examples[-1].got == f"{TRACEBACK}\nValueError: a\nb\n"
 
 
