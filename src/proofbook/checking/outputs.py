@@ -83,8 +83,8 @@ def _numbers_alike(want: str, got: str) -> bool:
 
 def _pieces(text: str) -> list[Piece]:
     """Cut an output into numbers, quoted strings, and the text between them."""
-    text = _with_tight_arrays(re.sub(r"(?m)(?<![ \t])[ \t]+$", "", text))
     text += "\n" if text and not text.endswith("\n") else ""
+    text = _with_tight_arrays(re.sub(r"(?m)(?<![ \t])[ \t]+$", "", text))
     pieces: list[Piece] = []
     at = 0
     for piece in PIECE.finditer(text):

@@ -129,9 +129,9 @@ def _number(expression: str, text: str, value: int | float) -> str:
     spec = _spec(text)
     is_rounded = isinstance(value, int) and abs(value) > LARGEST_EXACT
     expected = "" if is_rounded else format(value, spec)
-    if _written_alike(Numeral.read(expected), numeral):
+    if _written_alike(Numeral.read(expected), numeral) and not _is_lowest(numeral):
         return f'assert {_formatted(expression, spec)} == "{expected}"'
-    # The value lies just between two numbers of so many digits.
+    # A format would choose one of two numbers between which the value lies, or write more places.
     low, high = numeral.bounds()
     if isinstance(value, int):
         unit = 10**numeral.exponent
@@ -151,6 +151,11 @@ def _written_alike(one: Numeral | None, other: Numeral) -> bool:
     return one is not None and (one.digits, one.exponent) == (other.digits, other.exponent)
 
 
+def _is_lowest(numeral: Numeral) -> bool:
+    """Tell whether it is `1e3`, below which a format goes over to hundreds."""
+    return numeral.is_scientific and str(abs(numeral.digits)).strip("0") == "1"
+
+
 def _formatted(expression: str, spec: str) -> str:
     if NOT_IN_BRACES.search(expression):
         return f'format({expression}, "{spec}")'
@@ -166,9 +171,8 @@ def _listing(expression: str, text: str, value: list[Any]) -> str:
     show = "{}"
     if any(isinstance(leaf, float) for leaf in leaves):
         written = LEAF.findall(re.sub(r"^[\w.]+(?=\()", "", text))  # tensor(…)
-        specs = {_spec(leaf) if Numeral.read(leaf) else "" for leaf in written}
-        spec = specs.pop().lstrip("+")
-        if specs or not spec.endswith("f"):
+        spec = _common_spec(written)
+        if not spec:
             return f"# not checked here: {expression} is {text}"
         show = f"{{:{spec}}}"
     elif leaves and all(isinstance(leaf, str) for leaf in leaves):
@@ -183,6 +187,20 @@ def _listing(expression: str, text: str, value: list[Any]) -> str:
         row = f"[{item} for item in {_operand(expression)}]"
         rows = f"[[{item} for item in row] for row in {_operand(expression)}]"
     return f"assert {rows if nested else row} == {wanted}"
+
+
+def _common_spec(written: list[str]) -> str:
+    """Return the format that writes all floats of a list as they are written; "" for none.
+
+    With z, a zero comes without a sign, as it is written, whichever side the value is on.
+    """
+    numerals = [Numeral.read(text) for text in written]
+    specs = {_spec(text).lstrip("+") for text in written}
+    signs = {numeral.sign for numeral in numerals if numeral and not numeral.digits}
+    if None in numerals or len(specs) != 1 or len(signs) > 1:
+        return ""
+    spec = specs.pop()
+    return "" if not spec.endswith("f") else f"z{spec}" if signs == {0} else spec
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -177,6 +177,7 @@ def _checked(span: Span, text: str) -> Span:
     if not all(expressions.values()):
         raise UnreadableClaimError("equals= and value= need an expression in quotes")
     _needs_text(span)
+    _holds_no_attributes(text[slice(*span.inner)])
     for expression in expressions.values():
         try:
             compile(expression, "<claim>", "eval")
@@ -196,6 +197,11 @@ def _literal(span: Span) -> Span:
         raise UnreadableClaimError(f"unknown reason {reason!r}; known are {', '.join(REASONS)}")
     _needs_text(span)
     return replace(span, expressions={}, reason=reason)
+
+
+def _holds_no_attributes(markup: str) -> None:
+    if re.search(r"[*_`)>\]]\{", CODE_SPAN.sub("``", markup)):
+        raise UnreadableClaimError("a claim's text may hold no attributes in braces of its own")
 
 
 def _needs_text(span: Span) -> None:

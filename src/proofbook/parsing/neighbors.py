@@ -28,13 +28,13 @@ MAY_FOLLOW = re.compile(
 )
 """What may touch a number and leave it what it is."""
 SIGN = re.compile(
-    r"(?:(?:^|[=<>≤≥≈(\[,:;])\s*[-−+±]|\bnegative"
-    r"|(?:^|[=<>≤≥≈(,:;]|\b(?:is|are|was|were|be|to|of|at|by|from|about|than|and|or))\s*minus)\s+$",
+    r"(?:(?:^|[=<>≤≥≈(\[,:;]|\b(?:is|are|was|were|be|to|of|at|by|from|about|than|and|or))\s*"
+    r"(?:[-−+±]|minus)|\bnegative)\s+$",
     re.IGNORECASE,
 )
 FACTOR = re.compile(
     rf"\s*(?:[%‰‱°½⅓¼-¾⅐-⅞]|[×·⋅*x]\s*{EDGE}?10{EDGE}?\s*[\^⁰¹²³⁴-⁹⁻])"
-    rf"|[\s-]+(?:{_SCALES}|per\s?(?:cent|mille)\b|(?:[kKMGTB]|bn)(?![\w-])|{_PARTS})"
+    rf"|[\s-]+(?:{_SCALES}|per\s?(?:cent|mille)\b|(?:[kKMGTB]|bn)(?![\w-])|squared|cubed|{_PARTS})"
     rf"|\s+and\s+(?:an?|{_WORD})[\s-]+{_PARTS}"
 )
 """What stands apart from a number and changes it."""

@@ -48,7 +48,7 @@ def test_no_blank_within_a_string_may_be_added_or_lost(strings, data):
 def without_ends(text: str) -> str:
     """A text without the blanks that end its lines, its last line ended."""
     shown = "\n".join(line.rstrip() for line in text.split("\n"))
-    return shown if not shown or shown.endswith("\n") else f"{shown}\n"
+    return shown if not text or text.endswith("\n") else f"{shown}\n"
 
 
 @given(st.text("ab ,.:()\n", max_size=30), st.text("ab ,.:()\n", max_size=30))
@@ -197,5 +197,6 @@ def test_an_output_is_written_with_as_many_digits(want, got, new):
 
 @given(st.text("ab 0123.,'[]()\n-e", max_size=30), st.text("ab 0123.,'[]()\n-e", max_size=30))
 def test_what_is_written_anew_passes(want, got):
+    assume(not prints(want, got))
     marked = re.sub(r"(?m)^[ \t]*$", "<BLANKLINE>", reprinted(want, got).removesuffix("\n"))
     assert prints(f"{marked}\n" if got else "", got)
