@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from doctest import DocTestParser
 from typing import Any
 
 from proofbook.checking.book import Checked
@@ -47,7 +48,7 @@ def _outputs(source: SourceText, checked: Checked) -> Iterator[Edit]:
             continue
         edit = (*fence.body, "\n".join(lines))
         new = _shape_kept(source, edit)
-        if new and _prompts(new.fences[index].code) == _prompts(fence.code):
+        if new and _sources(new.fences[index].code) == _sources(fence.code):
             yield edit
 
 
@@ -77,8 +78,8 @@ def _shape_kept(source: SourceText, edit: Edit) -> SourceText | None:
     return new if had == has and claims == [span.expressions for span in new.spans] else None
 
 
-def _prompts(code: str) -> list[str]:
-    return re.findall(r"^[ \t]*(?:>>>|\.\.\.).*", code, re.MULTILINE)
+def _sources(code: str) -> list[str]:
+    return [example.source for example in DocTestParser().get_examples(code)]
 
 
 def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool:

@@ -120,8 +120,10 @@ RAISED = "Traceback (most recent call last):\n"
         ("  2\n", "  2\n"),
     ],
 )
-def test_an_exception_is_written_with_its_traceback(got, written):
-    new = updated(DOCTEST, run_of(DOCTEST, ["1\n", got], []))
+@pytest.mark.parametrize("stack", ["", "  ...\n"])
+def test_an_exception_is_written_with_its_traceback(got, written, stack):
+    text = DOCTEST.replace(RAISED, f"{RAISED}{stack}")
+    new = updated(text, run_of(text, ["1\n", got], []))
     assert new == DOCTEST.replace(f"{RAISED}ValueError: no\n", written)
 
 
