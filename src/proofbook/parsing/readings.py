@@ -68,8 +68,8 @@ def readings(html: str) -> dict[int, Reading]:
     return {
         index: Reading(
             letters[start : ends[index] - 1].replace(EDGE, ""),
-            letters[: start - 1].rpartition(BORDER)[2][-FAR:],
-            letters[ends[index] :].partition(BORDER)[0][:FAR],
+            letters[max(start - 1 - FAR, 0) : start - 1].rpartition(BORDER)[2],
+            letters[ends[index] : ends[index] + FAR].partition(BORDER)[0],
             tuple(tags[index]),
         )
         for index, start in begins.items()
