@@ -60,23 +60,33 @@ class Numeral:
 
     def bounds(self) -> tuple[float, float]:
         """Return the smallest and the largest number that is rounded to this one."""
-        low, high = (f"{10 * self.digits + half}e{self.exponent - 1}" for half in (-5, 5))
+        low, high = (float(f"{limit}e{self.exponent - 2}") for limit in self.limits())
         if self.sign and not self.digits:
-            return (float(low), -0.0) if self.sign < 0 else (0.0, float(high))
-        return float(low), float(high)
+            return (low, -0.0) if self.sign < 0 else (0.0, high)
+        return low, high
+
+    def limits(self) -> tuple[int, int]:
+        """Return the same exactly, in hundredths of a unit of the last digit.
+
+        Below `1.0e3` come numbers with another power of ten, which tell smaller steps apart.
+        """
+        is_lowest = self.is_scientific and str(abs(self.digits)).strip("0") == "1"
+        inwards = 5 if is_lowest else 50
+        below, above = (inwards, 50) if self.digits > 0 else (50, inwards)
+        return 100 * self.digits - below, 100 * self.digits + above
 
     def _is_near(self, value: float) -> bool:
         """Compare exactly, with the value as it is, and as it prints."""
-        unit = Fraction(10) ** self.exponent
-        exact = Fraction(value), Fraction(repr(value))
-        return any(abs(self.digits * unit - one) <= unit / 2 for one in exact)
+        low, high = (limit * Fraction(10) ** (self.exponent - 2) for limit in self.limits())
+        return any(low <= exact <= high for exact in (Fraction(value), Fraction(repr(value))))
 
     def _says_whole(self, value: int) -> bool:
         if self.exponent > value.bit_length() + 1 or -self.exponent > LONGEST:
             return False  # before a power of ten is computed that fills the memory
         if self.exponent <= 0:
             return self.digits == value * 10**-self.exponent
-        return 2 * abs(self.digits * 10**self.exponent - value) <= 10**self.exponent
+        low, high = (limit * 10**self.exponent for limit in self.limits())
+        return low <= 100 * value <= high
 
 
 def _sign(value: int | float) -> int:

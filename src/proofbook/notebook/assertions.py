@@ -129,13 +129,13 @@ def _number(expression: str, text: str, value: int | float) -> str:
     spec = _spec(text)
     is_rounded = isinstance(value, int) and abs(value) > LARGEST_EXACT
     expected = "" if is_rounded else format(value, spec)
-    if _written_alike(Numeral.read(expected), numeral) and not _is_lowest(numeral):
+    if _written_alike(Numeral.read(expected), numeral):
         return f'assert {_formatted(expression, spec)} == "{expected}"'
-    # A format would choose one of two numbers between which the value lies, or write more places.
+    # The value lies just between two numbers of so many digits.
     low, high = numeral.bounds()
     if isinstance(value, int):
-        unit = 10**numeral.exponent
-        low, high = numeral.digits * unit - unit // 2, numeral.digits * unit + unit // 2
+        below, above = (limit * 10**numeral.exponent for limit in numeral.limits())
+        low, high = -(-below // 100), above // 100
     return f"assert {low} <= {operand} <= {high}"
 
 
@@ -149,11 +149,6 @@ def _spec(text: str) -> str:
 
 def _written_alike(one: Numeral | None, other: Numeral) -> bool:
     return one is not None and (one.digits, one.exponent) == (other.digits, other.exponent)
-
-
-def _is_lowest(numeral: Numeral) -> bool:
-    """Tell whether it is `1e3`, below which a format goes over to hundreds."""
-    return numeral.is_scientific and str(abs(numeral.digits)).strip("0") == "1"
 
 
 def _formatted(expression: str, spec: str) -> str:
