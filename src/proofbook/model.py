@@ -94,7 +94,7 @@ class Example:
     Attributes:
         source: The statement, without prompts.
         want: The output as the chapter writes it.
-        got: The output of this run (a traceback's last line for an expected exception).
+        got: The output of this run; the traceback of an expected exception without its stack.
         offset: Line within the block (from 0) of the prompt.
     """
 

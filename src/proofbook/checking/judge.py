@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from difflib import ndiff
 from itertools import takewhile
 
-from proofbook.checking.compare import prints, says
+from proofbook.checking.compare import says
+from proofbook.checking.outputs import prints
 from proofbook.execution.slicing import names_bound, statements_behind
 from proofbook.model import Block, BlockResult, Claim, Failure, Run, Value
 from proofbook.parsing.page import Page

@@ -25,9 +25,9 @@ from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
-from proofbook.execution.tracebacks import failure_of, last_line
+from proofbook.execution.tracebacks import failure_of, with_traceback
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
-from proofbook.text import without_device
+from proofbook.text import TRACEBACK, without_device
 
 
 class Session:
@@ -173,10 +173,10 @@ class Session:
                     exec(self._compile_example(example, filename), self.names)
                 got = without_device(self._capture.take(), self._device)
             except BaseException as error:
-                if example.exc_msg is None:
+                if TRACEBACK not in example.want.split("\n"):
                     raise
-                self._capture.take()
-                got = last_line(error)
+                printed = without_device(self._capture.take(), self._device)
+                got = with_traceback(printed, error)
             yield Example(example.source, example.want, got, example.lineno)
 
     def _compile_example(self, example: doctest.Example, filename: str) -> types.CodeType:

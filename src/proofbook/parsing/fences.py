@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from doctest import DocTestParser
+from doctest import DocTestParser, Example
 from typing import Literal
 
 OPENING = re.compile(r"(?P<prefix>[> ]*)(?P<ticks>`{3,}|~{3,})[ ]*(?P<info>[^`\n]*?)[ ]*$")
 LANGUAGE = re.compile(r"\.?([\w#.+-]+)(?=\s|$)")
 OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
 
+NO_CODE = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s+#.*|\s*)$")
 LANGUAGES = ("python", "pycon", "facts")
 """The fences that are not left to Markdown."""
 WORD = re.compile(r"[a-z0-9_.+-]+")
@@ -261,3 +262,21 @@ def _doctest_faults(code: str) -> Iterator[str]:
         yield "a doctest without a prompt (>>>) checks nothing"
     if any(example.options for example in examples):
         yield "doctest directives are refused: outputs are compared as they stand"
+    for line in _unchecked(code.split("\n"), examples) if examples else ():
+        yield (
+            f"{line.strip()!r} stands where nothing checks it: write the output directly below its"
+            " prompt, <BLANKLINE> for a blank line in it, and text outside the fence"
+        )
+
+
+def _unchecked(lines: list[str], examples: list[Example]) -> Iterator[str]:
+    """Give the lines of a doctest that neither run nor are compared with what came."""
+    checked: set[int] = set()
+    for example in examples:
+        last = example.lineno + 1
+        while last < len(lines) and lines[last].lstrip().startswith("..."):
+            last += 1
+        checked.update(range(example.lineno, last + example.want.count("\n")))
+    for number, line in enumerate(lines):
+        if number not in checked and line.strip() and not NO_CODE.match(line):
+            yield line

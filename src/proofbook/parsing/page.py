@@ -14,6 +14,7 @@ from proofbook.model import Block, Chapter, Claim
 from proofbook.parsing.attributes import fault
 from proofbook.parsing.front_matter import split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
+from proofbook.parsing.neighbors import misread
 from proofbook.parsing.source import SourceText
 from proofbook.parsing.visibility import Visibility, follow, recall
 from proofbook.problems import Problem
@@ -162,6 +163,10 @@ def _problems(
             yield span.line, "a claim cannot stand in an attribute, as an image's text is", excerpt
         elif ("claim", index) not in visibility.seen | visibility.hidden:
             yield span.line, "this claim does not reach the page", excerpt
+        elif ("claim", index) in visibility.seen and (
+            fault := misread(span, visibility.readings.get(index))
+        ):
+            yield span.line, fault, excerpt
     for index in visibility.torn:
         fact = source.facts[index]
         if fact.fence in shown:

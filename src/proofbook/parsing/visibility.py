@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextvars import Context
-from dataclasses import dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from html import unescape
 from typing import Any
 from unicodedata import normalize
@@ -15,6 +15,7 @@ from markdown.util import Registry
 from proofbook.caching.text_cache import TextCache
 from proofbook.parsing.attributes import fault, watch
 from proofbook.parsing.markdown_processors import TAG, MarkingExtension
+from proofbook.parsing.readings import Reading, readings
 from proofbook.parsing.source import Marks, SourceText, read
 
 PIECE = re.compile(
@@ -27,6 +28,7 @@ PIECE = re.compile(
 MARK = re.compile(r"⟦(fence|claim|fact|stray) (\d+)⟧")
 PHRASE = re.compile(r"⟦fact (\d+)⟧(.*?)⟦end fact⟧", re.DOTALL)
 TAG_ALONE = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\"[^\"]*\"|'[^']*'|[^'\">])*?(/?)>")
+FACT_MARK = re.compile(r"⟦(?:fact \d+|end fact)⟧")
 ANY_MARK = re.compile(r"⟦[^⟧]*⟧")
 REVERTED = re.compile(rf"{TAG}=(?:&quot;|\")(\d+)")
 LEFT_OVER = re.compile(
@@ -65,6 +67,7 @@ class Visibility:
         attributes: The inside of each pair of braces that Markdown made attributes of.
         tags: Tags with an attribute that reads like a claim's.
         torn: Facts whose phrase is not what stands between its marks, or not in one piece.
+        readings: For each claim that a reader sees, what is read at and beside it.
     """
 
     source: SourceText
@@ -77,6 +80,7 @@ class Visibility:
     attributes: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     torn: list[int] = field(default_factory=list)
+    readings: dict[int, Reading] = field(default_factory=dict)
 
 
 def recall(
@@ -93,14 +97,18 @@ def recall(
         visibility = follow(body, extensions, configs)
         text_cache.put(_as_data(visibility), *question)
         return visibility
-    text, marks, texts = found
+    text, marks, texts, read_at = found
     parts = [{(kind, index) for kind, index in some} for some in marks] + texts
-    return Visibility(read(text), *parts)
+    known = {
+        index: Reading(at, before, after, tuple(tags)) for index, at, before, after, tags in read_at
+    }
+    return Visibility(read(text), *parts, readings=known)
 
 
 def _as_data(visibility: Visibility) -> list[Any]:
-    source, *found = (getattr(visibility, one.name) for one in fields(visibility))
-    return [source.text, [sorted(marks) for marks in found[:4]], found[4:]]
+    source, *found = (getattr(visibility, one.name) for one in fields(visibility)[:-1])
+    read_at = [[index, *astuple(one)] for index, one in visibility.readings.items()]
+    return [source.text, [sorted(marks) for marks in found[:4]], found[4:], read_at]
 
 
 def follow(
@@ -116,6 +124,7 @@ def follow(
     taken = watch(md.treeprocessors["attr_list"])  # type: ignore[arg-type]
     html = Context().run(md.convert, body)  # a page may be opened while it is being converted
     visibility = Visibility(collector.source, attributes=taken)
+    visibility.readings = readings(FACT_MARK.sub("", html))
     visible: list[str] = []
     at = 0
     for piece in PIECE.finditer(html):

@@ -104,6 +104,8 @@ def test_claims_do_not_nest():
         ("[five]{ value='x' holds }", "needs a holds"),
         ("[five]{ value='x' equals='y' holds='z' }", "exclude each other"),
         ("[]{ equals='x' }", "no text for the reader"),
+        ("[*5*{ .so }]{ equals='x' }", "no attributes in braces of its own"),
+        ("[`5`{.so} b]{ equals='x' }", "no attributes in braces of its own"),
         ("five { .literal reason='name' }", "must directly follow"),
         ("[five]{ .literal }", "and nothing else beside it"),
         ("[five]{ reason='name' equals='x' }", "and nothing else beside it"),

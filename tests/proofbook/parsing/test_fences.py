@@ -1,8 +1,11 @@
 """Fences are found where SuperFences finds them, and what it would skip is named."""
 
 import re
+from doctest import DocTestParser
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proofbook.parsing.fences import scan
 
@@ -75,6 +78,12 @@ def test_show_and_off_do_not_run():
         ("```pycon\n1 + 1\n```", 1, "without a prompt"),
         ("```pycon\n>>> x\n 1\n >>>y\n```", 1, "doctest cannot be read"),
         ("```pycon\n>>> x  # doctest: +SKIP\n1\n```", 1, "directives are refused"),
+        ("```pycon\nIt is 4.\n>>> 1\n1\n```", 1, "'It is 4.' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n\nIt is 4.\n```", 1, "'It is 4.' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n>>> # so\n4\n```", 1, "'4' stands where nothing checks it"),
+        ("```pycon\n>>> # so\n4\n>>> 1\n1\n```", 1, "'4' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n>>>\n4\n```", 1, "'4' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n\n... 4\n```", 1, "'... 4' stands where nothing checks it"),
     ],
 )
 def test_what_would_be_skipped_in_silence_is_a_fault(text, line, message):
@@ -164,3 +173,24 @@ def test_what_opens_no_comment_hides_nothing(before):
     found = scan(text)
     assert [fence.code for fence in found.fences] == ["x"]
     assert any("Prose." in text[start:end] for start, end in found.prose)
+
+
+LINES = st.sampled_from(
+    [">>> x", ">>> if x:", "...     y", "...", ">>>", ">>> # so", "... # so", "4", "It is 4.", ""]
+)
+
+
+@given(st.lists(LINES, max_size=10))
+def test_every_line_of_a_doctest_runs_or_is_compared_or_is_refused(lines):
+    found = scan("\n".join(["```pycon", *lines, "```"]))
+    if found.faults:
+        return
+    [fence] = found.fences
+    rest = [line for line in lines if line.strip(" .>") and "#" not in line]
+    for example in DocTestParser().get_examples(fence.code):
+        sources = [line for line in example.source.split("\n") if line and "#" not in line]
+        for line in [*sources, *example.want.split("\n")]:
+            written = [one for one in rest if one in (line, f">>> {line}", f"... {line}")]
+            if written:
+                rest.remove(written[0])
+    assert rest == []
