@@ -57,12 +57,14 @@ class Chapter:
         blocks: The fences that run, in reading order.
         claims: The claims, in reading order.
         names: What stands in the prose as a name of something in the code.
+        reads: Patterns of the files that its front matter says it reads.
     """
 
     path: str
     blocks: tuple[Block, ...]
     claims: tuple[Claim, ...]
     names: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ class Run:
         seconds: How long the run took; a cached run keeps the seconds of the run it stores.
         names: For each name of the chapter, whether there is such a thing once all blocks have run.
         cached: True when nothing was executed for this result.
+        unkept: Why the result was not kept, if it was not.
     """
 
     blocks: tuple[BlockResult, ...]
@@ -176,6 +179,7 @@ class Run:
     seconds: float = 0.0
     names: dict[str, bool] = field(default_factory=dict)
     cached: bool = False
+    unkept: tuple[str, ...] = ()
 
 
 dump = asdict

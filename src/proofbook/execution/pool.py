@@ -20,6 +20,8 @@ from proofbook.settings import Settings
 
 GRACE = 3.0
 """Seconds beyond a block's limit after which the parent ends what did not end itself."""
+FLOOD = 256_000_000
+"""Bytes that a page may print in all."""
 
 
 class Pool:
@@ -66,6 +68,8 @@ class Pool:
             child.send(_request(chapter, self._settings))
             _follow(child, page)
         finally:
+            if not page.done:
+                child.kill()  # what it started may have outlived it
             child.close()
             self._children.discard(child)
         return page.run(self._settings.device, time.perf_counter() - started), page.seen
@@ -86,6 +90,8 @@ class _Page:
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
     names: dict[str, bool] = field(default_factory=dict)
+    stray: Failure | None = None
+    flood: int | None = None
     seen: dict[str, Any] | None = None
     block: int | None = None
     claim: str | None = None
@@ -111,6 +117,10 @@ class _Page:
                 self.blocks.append(load_block(result))
             case {"value": [text, place, value]}:
                 self.values[text, place] = load_value(value)
+            case {"stray": failure}:
+                self.stray = Failure(**failure)
+            case {"flood": most}:
+                self.flood = most
             case {"names": names}:
                 self.names = names
             case {"done": seen}:
@@ -121,13 +131,18 @@ class _Page:
     def run(self, device: str, seconds: float) -> Run:
         blocks = tuple(self.blocks)
         if self.done:
-            return Run(blocks, self.values, device=device, seconds=seconds, names=self.names)
+            return Run(blocks, self.values, self.stray, None, device, seconds, self.names)
         line, detail = death_trace(self.trace, self.block)
         failure = Failure(self._cause(), line, detail)
         return Run(blocks, self.values, failure, self.block, device, seconds)
 
     def _cause(self) -> str:
         doing = f"evaluating {self.claim!r}" if self.claim is not None else "the block"
+        if self.flood is not None:
+            return (
+                f"{doing} went on printing when the page had printed {self.flood / 1e6:g} MB: "
+                "print less, or write to a file"
+            )
         if self.overdue or self.trace.startswith("Timeout"):
             return f"{doing} did not end within {self.limit:g} s"
         if self.trace.startswith("Traceback"):
@@ -172,5 +187,6 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
         "claims": list(claims),
         "names": list(chapter.names),
         "packages": settings.packages(),
+        "flood": FLOOD,
     }
     return json.dumps(request).encode() + b"\n"

@@ -20,10 +20,12 @@ from dataclasses import replace
 from typing import Any
 
 from proofbook.execution import display
+from proofbook.execution.acting import ACTED, State, changed, state_of
 from proofbook.execution.capture import Capture
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
+from proofbook.execution.strays import Strays
 from proofbook.execution.tracebacks import failure_of, last_line
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import without_device
@@ -48,6 +50,8 @@ class Session:
         self._capture = capture
         self._device = device
         self._slicer = Slicer(SEED, is_own)
+        self._strays = Strays()
+        self._state: State | None = None
         self._draws: list[tuple[int, str]] = []
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
@@ -61,15 +65,18 @@ class Session:
         examples: list[Example] = []
         failure = None
         self._draws.clear()
+        self._state = None
         try:
             value = None
-            if block.kind == "python":
-                value = self._run_python(block.code, filename)
-            else:
-                examples.extend(self._run_doctest(block.code, filename))
-            shown = display.show(value, prefix=f"block-{index + 1}")
+            with self._strays.watching(filename):
+                if block.kind == "python":
+                    value = self._run_python(block.code, filename)
+                else:
+                    examples.extend(self._run_doctest(block.code, filename))
+                shown = display.show(value, prefix=f"block-{index + 1}")
         except BaseException as error:
             failure = failure_of(error, filename)
+        failure = failure or self._strays.take()
         text = self._capture.take()
         printed = [Output("stdout", text)] if text else []
         outputs = tuple(self._told(output) for output in (*printed, *shown))
@@ -108,13 +115,25 @@ class Session:
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return Value(after=done, failure=Failure(f"{constant} proves nothing"))
         _remember("<claim>", text)
+        before = self._state or state_of(self.names)
         try:
-            with randomness_kept():
-                return Value(as_data(expression.value(self.names)), after=done)
+            with self._strays.watching("<claim>"), randomness_kept():
+                data = as_data(expression.value(self.names))
         except BaseException as error:
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:
             self._capture.take()
+            self._state = state_of(self.names)
+        failure = self._strays.take()
+        if name := changed(before, self._state):
+            failure = failure or Failure(f"changes {name!r}: {ACTED}")
+        return Value(None if failure else data, done, failure)
+
+    def wait(self) -> Failure | None:
+        """Wait for what the blocks left running; return what went wrong there."""
+        self._strays.wait()
+        self._capture.take()
+        return self._strays.take()
 
     def _missing(self, text: str) -> bool:
         try:

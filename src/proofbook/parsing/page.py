@@ -11,7 +11,7 @@ from markdown.util import ETX, STX
 
 from proofbook.caching.text_cache import TextCache
 from proofbook.model import Block, Chapter, Claim
-from proofbook.parsing.front_matter import split_front_matter, symbol_values
+from proofbook.parsing.front_matter import files_read, split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
 from proofbook.parsing.source import SourceText
 from proofbook.parsing.visibility import Visibility, follow, recall
@@ -32,6 +32,7 @@ class Page:
         literals: Indexes of the literals of the source that count.
         shown: Indexes of the fences that the page shows as fences.
         symbols: For each symbol whose value the front matter gives, which claim fills it in.
+        reads: The line of the front matter on which each file stands that the page says it reads.
         problems: What is wrong with the page before anything runs.
     """
 
@@ -43,6 +44,7 @@ class Page:
     literals: frozenset[int] = frozenset()
     shown: frozenset[int] = frozenset()
     symbols: Mapping[str, int] = field(default_factory=dict)
+    reads: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
@@ -70,8 +72,9 @@ def parse(
     blocks = tuple(_block(source, index, offset) for index in run)
     claims = tuple(_claim(source, index, offset, blocks) for index in claimed)
     values, faults = symbol_values(whole, len(blocks))
+    reads, unreadable = files_read(whole)
     return Page(
-        Chapter(path, blocks, (*claims, *values.values()), names(source)),
+        Chapter(path, blocks, (*claims, *values.values()), names(source), tuple(sorted(reads))),
         source,
         offset,
         {index: number for number, index in enumerate(run)},
@@ -79,10 +82,11 @@ def parse(
         frozenset(spans) - frozenset(claimed),
         frozenset(shown),
         {key: number for number, key in enumerate(values, len(claims))},
+        reads,
         tuple(
             sorted(
                 [
-                    *(Problem(path, *fault) for fault in faults),
+                    *(Problem(path, *fault) for fault in (*faults, *unreadable)),
                     *(
                         Problem(path, offset + line, message, code)
                         for line, message, code in _problems(visibility, shown, offset)

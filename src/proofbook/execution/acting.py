@@ -1,0 +1,191 @@
+"""Whether evaluating a claim has changed what the page holds.
+
+What the names of a page lead to is noted before and after: the contents of containers by identity,
+numbers and texts by value, tensors and arrays by their elements, iterators by how far they are. Of
+objects of installed packages only the public attributes count, since the others may be caches. The
+search is wide before it is deep, and ends after a number of objects.
+"""
+
+import contextlib
+import functools
+import io
+import operator
+import random
+import sys
+import types
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from proofbook.execution.import_hooks import is_own
+
+MOST = 20_000
+"""Objects that are looked at."""
+MOST_BYTES = 16_000
+"""Bytes of an array that are looked at; of a longer one, so many evenly spread."""
+ACTED = "a claim must change nothing; do it in a block, and let the claim ask what that gave"
+
+State = dict[int, tuple[str, object, object]]
+"""Name, content and the object itself, which must live as long as its identity counts."""
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, range, types.EllipsisType)
+_MODULE_PARTS = ("_parameters", "_buffers", "_modules")
+_Look = tuple[object, Iterable[Any]]
+
+
+def state_of(names: Mapping[str, Any]) -> State:
+    """Note the state of all that the names of a page lead to, by identity."""
+    made = {name: value for name, value in names.items() if not name.startswith("__")}
+    state: State = {0: ("a name of the page", {n: _token(v) for n, v in made.items()}, None)}
+    waiting = deque(made.items())
+    while waiting and len(state) < MOST:
+        name, value = waiting.popleft()
+        if id(value) in state or isinstance(value, (*_PLAIN, types.ModuleType)):
+            continue
+        content, inner = None, ()
+        with contextlib.suppress(Exception):  # an object may refuse to be looked at
+            content, inner = _look_into(value)  # type: ignore[assignment]
+        state[id(value)] = name, content, value
+        waiting.extend((name, one) for one in inner)
+    return state
+
+
+def changed(before: State, after: State) -> str | None:
+    """Return the name by which the first thing is reached that is not what it was."""
+    for number, (name, content, _) in before.items():
+        if number in after and after[number][1] != content:
+            return name
+    return None
+
+
+def _token(value: Any) -> object:
+    return (type(value).__name__, repr(value)) if isinstance(value, _PLAIN) else id(value)
+
+
+def _look_into(value: Any) -> _Look:
+    """Return what stands for an object's own state, and the objects in it."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if numpy and isinstance(value, getattr(numpy, "ndarray", ())):
+        return _array(value)
+    if torch and isinstance(value, getattr(torch, "Tensor", ())):
+        return _tensor(value, torch)
+    if isinstance(value, io.IOBase | random.Random) or hasattr(value, "bit_generator"):
+        return _place(value), ()
+    if torch and isinstance(value, getattr(torch, "Generator", ())):
+        return value.get_state().numpy().tobytes(), ()
+    if isinstance(value, types.GeneratorType | types.CoroutineType):
+        return _frame(value)
+    if isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools"):
+        return _iterator(value)
+    if isinstance(value, types.FunctionType):
+        return _function(value)
+    if isinstance(value, types.MethodType | types.BuiltinMethodType):
+        return None, [value.__self__]
+    if isinstance(value, functools.partial):
+        return None, [value.func, *value.args, *value.keywords.values()]
+    content, inner = _attributes(value)
+    if isinstance(value, dict | types.MappingProxyType):
+        items = [(_token(key), _token(one)) for key, one in value.items()]
+        return (items, content), [*value, *value.values(), *inner]
+    if isinstance(value, list | tuple | deque):
+        return ([_token(one) for one in value], content), [*value, *inner]
+    if isinstance(value, set | frozenset):
+        return (frozenset(map(_token, value)), content), [*value, *inner]
+    return (bytes(value) if isinstance(value, bytearray) else None, content), inner
+
+
+def _array(value: Any) -> _Look:
+    if value.dtype == object:
+        items = value.ravel().tolist()[:MOST]
+        return [_token(one) for one in items], items
+    return (value.shape, str(value.dtype), _checksum(value)), ()
+
+
+def _tensor(value: Any, torch: Any) -> _Look:
+    """Look at a tensor's version, and at its elements for what counts no versions."""
+    plain, content = value.detach(), None
+    if plain.device.type == "cpu" and plain.layout == torch.strided and plain.is_contiguous():
+        step = 1 + plain.numel() * plain.element_size() // MOST_BYTES
+        some = plain.view(-1)[::step].contiguous()
+        content = _checksum(some.view(torch.uint8).numpy()) if some.numel() else 0
+    version = None if value.is_inference() else value._version
+    gradient = value.grad if value.is_leaf else None
+    own = version, tuple(value.shape), value.requires_grad, id(gradient)
+    return (own, content), [gradient]
+
+
+def _checksum(array: Any) -> int:
+    step = 1 + array.nbytes // MOST_BYTES
+    return zlib.crc32(array.ravel()[::step].tobytes())
+
+
+def _place(value: Any) -> object:
+    """Tell how far an open file or a random generator is."""
+    if isinstance(value, random.Random):
+        return hash(value.getstate())
+    if not isinstance(value, io.IOBase):
+        return repr(value.bit_generator.state)
+    try:
+        return value.closed or value.tell()
+    except (OSError, ValueError):
+        return "not told"
+
+
+def _frame(value: Any) -> _Look:
+    frame = value.gi_frame if isinstance(value, types.GeneratorType) else value.cr_frame
+    if frame is None:
+        return "ended", ()
+    return (frame.f_lasti, frame.f_lineno), list(frame.f_locals.values())
+
+
+def _iterator(value: Any) -> _Look:
+    """Look at an iterator of Python's own by what it would be pickled as, which moves nothing."""
+    parts = [*value.__reduce__()[1:]]
+    inner = [one for part in parts for one in (part if isinstance(part, tuple) else [part])]
+    plain = [_token(one) for one in inner if isinstance(one, _PLAIN)]
+    return (operator.length_hint(value, -1), plain), inner
+
+
+def _function(value: types.FunctionType) -> _Look:
+    """Look at what a function of the page or the project keeps between calls."""
+    if not _is_own(value.__module__):
+        return None, ()
+    kept = [*(value.__defaults__ or ()), *vars(value).values()]
+    for cell in value.__closure__ or ():
+        with contextlib.suppress(ValueError):  # an empty cell
+            kept.append(cell.cell_contents)
+    return [_token(one) for one in kept], kept
+
+
+def _attributes(value: Any) -> _Look:
+    """Look at the attributes of an object; of an installed class those that are public."""
+    kind = value if isinstance(value, type) else type(value)
+    own = _is_own(kind.__module__)
+    if isinstance(value, type) and not own:
+        return None, ()
+    found = dict(getattr(value, "__dict__", None) or {})
+    if value is not kind:
+        found |= {name: getattr(value, name, None) for name in _slots(kind)}
+    counted = {name: one for name, one in found.items() if _counts(kind, name, own)}
+    deep = own or any(name in found for name in _MODULE_PARTS)
+    inner = [one for one in counted.values() if deep or isinstance(one, dict | list | set)]
+    return {name: _token(one) for name, one in counted.items()}, inner
+
+
+def _counts(kind: type, name: str, own: bool) -> bool:
+    """Tell whether an attribute is part of what an object is, and no cache."""
+    if isinstance(getattr(kind, name, None), functools.cached_property):
+        return False
+    private = name.startswith("__") if own else name.startswith("_")
+    return not private or name in _MODULE_PARTS
+
+
+def _slots(kind: type) -> Iterator[str]:
+    for base in kind.__mro__:
+        slots = vars(base).get("__slots__", ())
+        yield from (slots,) if isinstance(slots, str) else slots
+
+
+def _is_own(module: object) -> bool:
+    return module == "__main__" or is_own(str(module).partition(".")[0])
