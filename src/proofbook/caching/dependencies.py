@@ -171,6 +171,9 @@ class Dependencies:
             flags = os.O_WRONLY
         is_there = isinstance(path, str | bytes | os.PathLike) and os.path.lexists(path)
         reads, writes = use_of(flags, is_there)
+        is_new = flags & os.O_EXCL and flags & os.O_CREAT and not is_there
+        if is_new and "tempfile" not in sys._getframe(2).f_code.co_filename:
+            self._ask(path, "kind")  # it would fail if there were one
         if reads:
             self._opened(path, changes=writes)
         elif writes:
@@ -187,7 +190,7 @@ class Dependencies:
         self._opened(file)  # of an extension module
 
     def _move(self, source: object, target: object, *_: object) -> None:
-        self._opened(source)
+        self._opened(source, changes=True)
         self._wrote(target)
 
     def _remove(self, path: object, folder: int) -> None:

@@ -20,8 +20,11 @@ READERS = {
     "sentencepiece": ("SentencePieceProcessor.LoadFromFile",),
     "tokenizers": (
         "Tokenizer.from_file",
-        *(f"models.{kind}.{name}" for kind in ("BPE", "WordPiece", "WordLevel")
-          for name in ("from_file", "read_file")),
+        *(
+            f"models.{kind}.{name}"
+            for kind in ("BPE", "WordPiece", "WordLevel")
+            for name in ("from_file", "read_file")
+        ),
     ),
     "torch": ("from_file", "_C.import_ir_module"),
 }

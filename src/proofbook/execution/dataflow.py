@@ -231,6 +231,12 @@ def _names(tree: ast.stmt) -> tuple[set[str], set[str]]:
     symbols = table.get_symbols()
     binds = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
     reads = {s.get_name() for s in symbols if s.is_referenced()}
+    reads |= {
+        node.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+        if node.target.id in binds
+    }
     return binds, reads | {name for inner in table.get_children() for name in _globals(inner)}
 
 

@@ -38,7 +38,10 @@ def _descendants(spared: Callable[[int, int], bool]) -> list[tuple[int, int]]:
     """Process and group of each descendant that lives, or waits to be buried here."""
     children: dict[int, list[tuple[int, int]]] = {}
     for name in os.listdir("/proc") if sys.platform.startswith("linux") else ():
-        with contextlib.suppress(OSError, ValueError), open(f"/proc/{int(name)}/stat", "rb") as file:
+        with (
+            contextlib.suppress(OSError, ValueError),
+            open(f"/proc/{int(name)}/stat", "rb") as file,
+        ):
             state, parent, group = file.read().rpartition(b")")[2].split()[:3]
             if state != b"Z" or int(parent) == os.getpid():
                 children.setdefault(int(parent), []).append((int(name), int(group)))

@@ -23,8 +23,8 @@ from typing import Any, BinaryIO, NoReturn
 
 from proofbook.caching.dependencies import Dependencies
 from proofbook.execution import import_hooks
-from proofbook.execution.announcements import announce
 from proofbook.execution.acting import ACTED
+from proofbook.execution.announcements import announce
 from proofbook.execution.capture import Capture
 from proofbook.execution.descendants import adopt_orphans, end_descendants
 from proofbook.execution.kernel_watch import watch

@@ -41,7 +41,7 @@ STATE = {
     "lstat": "import os\nprint(os.lstat('data.txt').st_size)",
     "bytes": "import os\nprint(os.path.getsize(b'data.txt'))",
     "from os": "from os import stat\nprint(stat('data.txt').st_size)",
-    "an entry": "import os\nprint([e.stat().st_size for e in os.scandir('.') if 'data' in e.name])",
+    "an entry": "import os\nprint([e.stat().st_size for e in os.scandir() if 'data' in e.name])",
     "a folder's descriptor": (
         "import os\nfolder = os.open('.', os.O_RDONLY)\n"
         "print(os.stat('data.txt', dir_fd=folder).st_size)"
@@ -57,7 +57,10 @@ EXISTENCE = {
     "Path.is_file": "import pathlib\nprint(pathlib.Path('data.txt').is_file())",
     "glob": "import glob\nprint(glob.glob('data.txt'))",
     "Path.glob": "import pathlib\nprint(sorted(map(str, pathlib.Path('.').glob('data.*'))))",
-    "stat fails": "import os\ntry:\n    os.stat('data.txt')\n    print(1)\nexcept OSError:\n    print(0)",
+    "stat fails": (
+        "import os\ntry:\n    os.stat('data.txt')\n    print(1)\n"
+        "except OSError:\n    print(0)"
+    ),
     "x": "try:\n    open('data.txt', 'x').close()\n    print(1)\nexcept OSError:\n    print(0)",
 }
 
@@ -71,6 +74,7 @@ def test_an_edit_is_seen_however_the_page_looks(project, how):
     code = {**CONTENT, **STATE}[how]
     project.write("data.txt", DATA["one"])
     first = _text(project, code)
+    _text(project, code)  # the first run made the folder of the cache, which scanning sees
     assert project.run(code).cached
     project.write("data.txt", DATA["other"])
     second = _text(project, code)
@@ -202,7 +206,8 @@ UNSEEN = {
     "popen": "import os\nprint(os.popen('cat data.txt').read())",
     "spawn": "import os\n_ = os.spawnlp(os.P_WAIT, 'cat', 'cat', 'data.txt')",
     "posix_spawn": (
-        "import os\npid = os.posix_spawn('/bin/cat', ['cat', 'data.txt'], {})\n_ = os.waitpid(pid, 0)"
+        "import os\npid = os.posix_spawn('/bin/cat', ['cat', 'data.txt'], {})\n"
+        "_ = os.waitpid(pid, 0)"
     ),
     "fork": (
         "import os\npid = os.fork()\nif pid == 0:\n    print(open('data.txt').read())\n"
@@ -271,19 +276,16 @@ def test_a_declared_file_that_changes_while_the_page_runs_is_not_missed(project)
     from dataclasses import replace
 
     page = replace(project.page(code), reads=("data.txt",))
-    [reason] = _run(project, page).unkept
-    assert "under reads:" in reason
+    assert any("under reads:" in reason for reason in _run(project, page).unkept)
     assert not _run(project, page).cached
 
 
 def test_a_copied_book_is_not_served_the_other_s_results(project, tmp_path_factory):
     """The cache may be shared, or copied with the book."""
-    from conftest import Project
-
     code = "import os\nprint(open('data.txt').read(), os.getcwd())"
     project.write("data.txt", DATA["one"])
     shared = tmp_path_factory.mktemp("cache")
-    other = Project(tmp_path_factory.mktemp("copy"))
+    other = type(project)(tmp_path_factory.mktemp("copy"))
     try:
         other.write("data.txt", DATA["other"])
         for one in (project, other, project, other):

@@ -92,10 +92,24 @@ LOOKS = [
     *("sorted(xs)", "xs + [1]", "xs[::-1]", "[x for x in xs]", "max(xs)", "list(xs).pop()"),
     *("copy.deepcopy(xs).append(1)", "d.get('b')", "{**d, 'b': 2}", "s | {9}", "'z' in counts"),
     *("d.setdefault('a', 5)", "sum(n * n for n in xs)", "repr(it)", "nested['deep'][0]"),
-    *("t + 1", "t.clone().add_(1)", "t.sort(descending=True)", "t.softmax(-1)", "w.detach().numpy()"),
+    *(
+        "t + 1",
+        "t.clone().add_(1)",
+        "t.sort(descending=True)",
+        "t.softmax(-1)",
+        "w.detach().numpy()",
+    ),
     *("layer(torch.ones(1, 2)).shape", "list(layer.state_dict())", "layer[0].weight.grad is None"),
     *("np.sort(a)", "a.copy().fill(0)", "whole.T @ whole", "torch.rand(1)", "random.random()"),
-    *("np.random.rand()", "box.n", "Box().put(1)", "slim.n", "(y := 5)", "sorted(s)", "file.closed"),
+    *(
+        "np.random.rand()",
+        "box.n",
+        "Box().put(1)",
+        "slim.n",
+        "(y := 5)",
+        "sorted(s)",
+        "file.closed",
+    ),
     *("(w * 2).sum()", "torch.autograd.grad((w * w).sum(), w)", "os.path.exists('data.txt')"),
     *("open('data.txt').read()", "str(layer)", "isinstance(box, Box)", "xs.count(1)", "bytes(raw)"),
 ]
@@ -103,7 +117,7 @@ LOOKS = [
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    from conftest import Project
+    from tests.proofbook.conftest import Project
 
     project = Project(tmp_path_factory.mktemp("claims"))
     project.write("data.txt", "1")

@@ -3,7 +3,15 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_slicing import payloads
+
+from proofbook.execution.slicing import Slicer, program
+from proofbook.model import Block
+
+def payloads(*codes):
+    """The program of each block of a page."""
+    slicer = Slicer(seed=7, is_own=lambda package: False)
+    return [program(*slicer.add(Block("python", code, 1), [])) for code in codes]
+
 
 CHANGES = {
     "a name": "b = a\nb.append(3)",
@@ -11,7 +19,7 @@ CHANGES = {
     "a chain": "b = a\nc = b\nb = 0\nc.append(3)",
     "an item": "a = [[1]]\nb = a[0]\nb.append(3)",
     "a value": "a = {'x': [1]}\nb = a['x']\nb.append(3)",
-    "an attribute": "a = Thing()\nb = a.items\nb.append(3)",
+    "an attribute": "a = Thing()\nb = a.inside\nb.append(3)",
     "a method's result": "a = {'x': [1]}\nb = a.get('x')\nb.append(3)",
     "a loop": "a = [[1]]\nfor x in a:\n    x.append(3)",
     "a loop over several": "for x in (a, [5]):\n    x.append(3)",
@@ -42,9 +50,9 @@ CHANGES = {
 
 
 def _shown(code):
-    names = {"Thing": type("Thing", (), {"__init__": lambda self: setattr(self, "items", [1])})}
+    names = {"Thing": type("Thing", (), {"__init__": lambda self: setattr(self, "inside", [1])})}
     exec(code, names)
-    return repr(getattr(names["a"], "items", names["a"]))
+    return repr(getattr(names["a"], "inside", names["a"]))
 
 
 @pytest.mark.parametrize("how", CHANGES)

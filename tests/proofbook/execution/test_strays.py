@@ -39,7 +39,10 @@ def test_an_error_that_nobody_catches_fails_its_block(project, how):
 
 
 def test_a_thread_is_named(project):
-    code = FAIL + "import threading\nt = threading.Thread(target=fail, name='clock')\nt.start();t.join()"
+    code = (
+        FAIL
+        + "import threading\nt = threading.Thread(target=fail, name='clock')\nt.start();t.join()"
+    )
     assert project.run(code).blocks[0].failure.reason.startswith("in thread 'clock': Zero")
 
 
@@ -80,7 +83,8 @@ def test_a_task_that_nobody_asks_is_found_at_the_end_of_the_page(project):
         "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor()\n"
         "print(pool.submit(lambda: 3).result())",
         "import asyncio\nasync def fail():\n    1 / 0\nasync def main():\n"
-        "    return await asyncio.gather(fail(), return_exceptions=True)\nprint(asyncio.run(main()))",
+        "    return await asyncio.gather(fail(), return_exceptions=True)\n"
+        "print(asyncio.run(main()))",
     ],
 )
 def test_what_is_meant_passes(project, code):
@@ -106,7 +110,8 @@ CHILD = {
 @pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
 @pytest.mark.parametrize("how", CHILD)
 def test_a_forked_process_never_goes_on_with_the_page(project, how, spawn):
-    fork = f"import os\npid = os.fork()\nif pid == 0:\n    {CHILD[how]}\nelse:\n    os.waitpid(pid, 0)\n"
+    fork = f"import os\npid = os.fork()\nif pid == 0:\n    {CHILD[how]}\n"
+    fork += "else:\n    os.waitpid(pid, 0)\n"
     fork += "print('once' if pid else 'child')"
     page = project.page("print('first')", fork, "print('last')", claims=[("pid > 0", 2)])
     run = project.run_pages(page, spawn=spawn)["page.md"]
@@ -124,7 +129,10 @@ def test_a_forked_process_never_goes_on_with_the_page(project, how, spawn):
 
 
 def test_a_process_forked_in_a_doctest_takes_no_output_from_the_page(project):
-    code = ">>> import os\n>>> pid = os.fork()\n>>> if pid:\n...     _ = os.waitpid(pid, 0)\n>>> 1\n1"
+    code = (
+        ">>> import os\n>>> pid = os.fork()\n>>> if pid:\n...     _ = os.waitpid(pid, 0)\n"
+        ">>> 1\n1"
+    )
     run = project.run(code, "print('last')")
     assert [example.got for example in run.blocks[0].examples][-1] == "1\n"
     assert [o.data for o in run.blocks[1].outputs] == ["last\n"]
