@@ -9,8 +9,8 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
 
 from proofbook.caching import fingerprint
 
@@ -42,19 +42,27 @@ def use_of(flags: int, is_there: bool = True) -> tuple[bool, bool]:
     return bool(reads or (is_there and flags & os.O_EXCL)), bool(flags & _WRITING)
 
 
+class Kernel(Protocol):
+    """Tells which files were opened."""
+
+    def opened(self) -> list[list[Any]]:
+        """Return path, use, and the signature and content before it, of each."""
+
+    def changing(self) -> dict[str, Any]:
+        """Return the state before of those that were opened to be changed since the last call."""
+
+
 class Dependencies:
     """An audit hook and what it saw; made once, in the process that runs the page.
 
     Args:
         root: The project; elsewhere, what belongs to the system is nobody's input.
         cache: The folder of the results themselves.
-        kernel: Gives what the kernel saw opened: path, use, and state at the time; `None` where it
-            does not tell, so that native code reads unseen.
+        kernel: Tells what the kernel saw opened; `None` where it does not tell, so that native
+            code reads unseen.
     """
 
-    def __init__(
-        self, root: str, cache: str, kernel: Callable[[], Iterable[Sequence[Any]]] | None = None
-    ) -> None:
+    def __init__(self, root: str, cache: str, kernel: Kernel | None = None) -> None:
         self._root = os.path.join(root, "")
         self._cache = os.path.join(cache, "")
         self._kernel = kernel
@@ -98,10 +106,14 @@ class Dependencies:
     def noting_changes(self) -> Iterator[list[str]]:
         """List, afterwards, the files that are then not what they were."""
         self._touched, changes = {}, []
+        if self._kernel:
+            self._kernel.changing()
         try:
             yield changes
         finally:
-            touched, self._touched = self._touched, None
+            native = self._kernel.changing() if self._kernel else {}
+            ours = {p: was for p, was in native.items() if self._is_of_interest(p)}
+            touched, self._touched = {**ours, **self._touched}, None
             changes += [p for p, was in touched.items() if fingerprint.answer(p, "state") != was]
 
     def seen(self) -> dict[str, Any]:
@@ -131,7 +143,9 @@ class Dependencies:
     def _hear_kernel(self) -> None:
         """Add what native code opened; what Python opened is known already."""
         written: set[str] = set()
-        for path, reads, writes, signature, content in self._kernel() if self._kernel else ():
+        for path, reads, writes, signature, content in (
+            self._kernel.opened() if self._kernel else ()
+        ):
             for name in self._inputs(path):
                 if name in written or name in self._read or os.path.isdir(name):
                     continue
@@ -231,8 +245,13 @@ class Dependencies:
         """Note a file as it is, before it is changed."""
         if self._touched is not None and isinstance(path, str | bytes | os.PathLike):
             name = os.path.abspath(os.fsdecode(path))
-            if not name.startswith((*_SYSTEM, self._cache)):
+            if self._is_of_interest(name):
                 self._touched.setdefault(name, fingerprint.answer(name, "state"))
+
+    def _is_of_interest(self, path: str) -> bool:
+        """Tell whether a path is neither installed, nor of the system, nor the cache's."""
+        ours = path.startswith(self._root) or not path.startswith(_SYSTEM)
+        return ours and not path.startswith(self._cache) and not fingerprint.is_installed(path)
 
     def _inputs(self, path: object) -> Iterator[str]:
         """Yield the absolute path, and where it really leads, if they may be inputs.
@@ -247,9 +266,7 @@ class Dependencies:
         except (OSError, ValueError):  # no such path can be
             return
         for one in dict.fromkeys((name, real)):
-            if fingerprint.is_installed(one) or one.startswith(self._cache):
-                return
-            if one.startswith(_SYSTEM) and not one.startswith(self._root):
+            if not self._is_of_interest(one):
                 return
             if self._written.isdisjoint(_with_parents(one)):
                 yield one

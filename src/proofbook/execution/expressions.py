@@ -36,15 +36,15 @@ class Expression:
         tree = ast.parse(self.text, "<claim>", mode="eval")
         self._code = compile(tree, "<claim>", "eval")
         self._helpers = {"word": word} if _calls(tree, "word") else {}
-        self._free = _free_names(self.text) - self._helpers.keys()
+        self.reads = _free_names(self.text) - self._helpers.keys()
 
     def missing(self, names: Mapping[str, object]) -> list[str]:
         """List the names that neither the page nor Python defines yet."""
-        return sorted(n for n in self._free if n not in names and not hasattr(builtins, n))
+        return sorted(n for n in self.reads if n not in names and not hasattr(builtins, n))
 
     def is_constant(self, made: Set[str]) -> bool:
         """Tell whether it reads nothing of what the page made, and so proves nothing."""
-        return self._free.isdisjoint(made)
+        return self.reads.isdisjoint(made)
 
     def value(self, names: Mapping[str, object]) -> Any:
         """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""

@@ -45,9 +45,16 @@ class KernelWatch:
 
     def opened(self) -> list[list[Any]]:
         """Return each file that was opened: path, use, and the signature and content before it."""
-        self._line.sendall(b"?")
+        return list(self._ask(b"?"))
+
+    def changing(self) -> dict[str, Any]:
+        """Return the files that were opened to be changed since the last call, as they were."""
+        return dict(self._ask(b"!"))
+
+    def _ask(self, question: bytes) -> Any:
+        self._line.sendall(question)
         with self._line.makefile() as answer:
-            return list(json.loads(answer.readline()))
+            return json.loads(answer.readline())
 
 
 def watch(*inherited: int) -> KernelWatch | None:
@@ -105,23 +112,28 @@ def _watch_until_nobody_is_left(line: socket.socket, machine: str) -> NoReturn:
         _, (listener, *_), *_ = socket.recv_fds(line, 1, 1)
         calls = _CALLS[machine]
         opened: dict[tuple[str, tuple[bool, bool]], list[Any]] = {}
+        changing: dict[str, Any] = {}
         waiting = select.poll()
         waiting.register(listener, select.POLLIN)
         waiting.register(line.fileno(), select.POLLIN)
         while True:
             for descriptor, event in waiting.poll():
                 if descriptor == listener and event & select.POLLIN:
-                    _note_and_let_go_on(listener, calls, opened)
+                    _note_and_let_go_on(listener, calls, opened, changing)
                 elif descriptor == listener:
                     os._exit(0)
-                elif line.recv(1):
-                    line.sendall(json.dumps(list(opened.values())).encode() + b"\n")
+                elif question := line.recv(1):
+                    answer = changing if question == b"!" else list(opened.values())
+                    line.sendall(json.dumps(answer).encode() + b"\n")
+                    changing.clear()
                 else:
                     waiting.unregister(line.fileno())
     os._exit(1)
 
 
-def _note_and_let_go_on(listener: int, calls: dict[int, str], opened: dict[Any, Any]) -> None:
+def _note_and_let_go_on(
+    listener: int, calls: dict[int, str], opened: dict[Any, Any], changing: dict[str, Any]
+) -> None:
     call = bytearray(80)
     try:
         fcntl.ioctl(listener, _RECEIVE, call, True)
@@ -129,12 +141,14 @@ def _note_and_let_go_on(listener: int, calls: dict[int, str], opened: dict[Any, 
         return
     number, task, _, kind, _, _, *words = struct.unpack("=QIIiIQ6Q", call)
     with suppress(OSError, ValueError):
-        _note(task, calls[kind], words, opened)
+        _note(task, calls[kind], words, opened, changing)
     with suppress(OSError):
         fcntl.ioctl(listener, _SEND, struct.pack("=QqiI", number, 0, 0, _CONTINUE))
 
 
-def _note(task: int, call: str, words: list[int], opened: dict[Any, Any]) -> None:
+def _note(
+    task: int, call: str, words: list[int], opened: dict[Any, Any], changing: dict[str, Any]
+) -> None:
     """Remember the file that a call is about to open, as it is now."""
     folder, address, flags = _HERE, words[0], words[1]
     with open(f"/proc/{task}/mem", "rb", buffering=0) as memory:
@@ -155,5 +169,7 @@ def _note(task: int, call: str, words: list[int], opened: dict[Any, Any]) -> Non
         return
     signature = fingerprint.signature(name)
     use = use_of(flags, signature is not None)
+    if use[1]:
+        changing.setdefault(name, fingerprint.answer(name, "state"))
     if (name, use) not in opened:
         opened[name, use] = [name, *use, signature, fingerprint.content(name) if all(use) else None]

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from proofbook.execution import display
-from proofbook.execution.acting import ACTED, State, changed, state_of
+from proofbook.execution.acting import ACTED, changed, state_of
 from proofbook.execution.capture import Capture
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own
@@ -51,7 +51,6 @@ class Session:
         self._device = device
         self._slicer = Slicer(SEED, is_own)
         self._strays = Strays()
-        self._state: State | None = None
         self._draws: list[tuple[int, str]] = []
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
@@ -65,7 +64,6 @@ class Session:
         examples: list[Example] = []
         failure = None
         self._draws.clear()
-        self._state = None
         try:
             value = None
             with self._strays.watching(filename):
@@ -115,7 +113,7 @@ class Session:
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return Value(after=done, failure=Failure(f"{constant} proves nothing"))
         _remember("<claim>", text)
-        before = self._state or state_of(self.names)
+        before = state_of(self.names, expression.reads)
         try:
             with self._strays.watching("<claim>"), randomness_kept():
                 data = as_data(expression.value(self.names))
@@ -123,9 +121,8 @@ class Session:
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:
             self._capture.take()
-            self._state = state_of(self.names)
         failure = self._strays.take()
-        if name := changed(before, self._state):
+        if name := changed(before, state_of(self.names, expression.reads)):
             failure = failure or Failure(f"changes {name!r}: {ACTED}")
         return Value(None if failure else data, done, failure)
 

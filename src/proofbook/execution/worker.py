@@ -71,8 +71,7 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     sys.argv = [""]
     importlib.invalidate_caches()
     import_hooks.compile_project_from_source()
-    seen_by_kernel = kernel.opened if kernel else None
-    dependencies = Dependencies(request["root"], request["cache"], seen_by_kernel)
+    dependencies = Dependencies(request["root"], request["cache"], kernel)
     import_hooks.seed()
     import_hooks.compute_on(request["device"])
     # plt.show() has nothing to do: figures that are open at the end of a block are shown.

@@ -58,8 +58,7 @@ EXISTENCE = {
     "glob": "import glob\nprint(glob.glob('data.txt'))",
     "Path.glob": "import pathlib\nprint(sorted(map(str, pathlib.Path('.').glob('data.*'))))",
     "stat fails": (
-        "import os\ntry:\n    os.stat('data.txt')\n    print(1)\n"
-        "except OSError:\n    print(0)"
+        "import os\ntry:\n    os.stat('data.txt')\n    print(1)\nexcept OSError:\n    print(0)"
     ),
     "x": "try:\n    open('data.txt', 'x').close()\n    print(1)\nexcept OSError:\n    print(0)",
 }

@@ -3,7 +3,7 @@
 import pytest
 
 MAKE = """
-import collections, copy, io, itertools, random, os
+import collections, copy, io, itertools, os, random, sys
 import numpy as np
 import torch
 from torch import nn
@@ -18,7 +18,9 @@ whole = np.arange(9).reshape(3, 3)
 layer, generator = nn.Sequential(nn.Linear(2, 3), nn.Dropout()), torch.Generator()
 dice, numbers, file = random.Random(1), np.random.default_rng(1), io.StringIO("some text")
 raw = bytearray(b"abc")
-os.makedirs("out", exist_ok=True)
+here = f"{os.getpid()}.txt"
+open(here, "w").write("1")
+main = sys.modules["__main__"]
 
 
 class Box:
@@ -83,9 +85,10 @@ ACTS = [
     *("setattr(box, 'n', 5)", "setattr(box, 'new', 5)", "delattr(box, 'n')", "box.put(1)"),
     *("setattr(slim, 'n', 2)", "setattr(Box, 'size', 2)", "vars(box).update(n=3)"),
     *("dice.random()", "numbers.normal()", "file.read()", "file.write('x')", "count()", "bump()"),
-    *("remember(1)", "globals().update(total=7)", "globals().pop('total')"),
-    *("open('out/x.txt', 'w').write('1')", "os.mkdir('out/folder')", "os.remove('data.txt')"),
-    *("os.rename('data.txt', 'gone.txt')", "open('data.txt', 'a').write('1')"),
+    *("remember(1)", "vars(main).update(total=7)", "vars(main).pop('total')"),
+    *("open(here + 'x', 'w').write('1')", "os.mkdir(here + 'd')", "os.remove(here)"),
+    *("os.rename(here, here + 'y')", "open(here, 'a').write('1')", "open(here, 'w').close()"),
+    *("os.truncate(here, 0)", "np.save(here + 'n', a)", "torch.save(t, here)"),
 ]
 
 LOOKS = [
@@ -106,12 +109,12 @@ LOOKS = [
         "box.n",
         "Box().put(1)",
         "slim.n",
-        "(y := 5)",
+        "(y := xs)",
         "sorted(s)",
         "file.closed",
     ),
-    *("(w * 2).sum()", "torch.autograd.grad((w * w).sum(), w)", "os.path.exists('data.txt')"),
-    *("open('data.txt').read()", "str(layer)", "isinstance(box, Box)", "xs.count(1)", "bytes(raw)"),
+    *("(w * 2).sum()", "torch.autograd.grad((w * w).sum(), w)", "os.path.exists(here)"),
+    *("open(here).read()", "str(layer)", "isinstance(box, Box)", "xs.count(1)", "bytes(raw)"),
 ]
 
 
@@ -120,7 +123,6 @@ def made(tmp_path_factory):
     from tests.proofbook.conftest import Project
 
     project = Project(tmp_path_factory.mktemp("claims"))
-    project.write("data.txt", "1")
     yield project
     project.close()
 

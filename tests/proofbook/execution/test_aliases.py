@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from proofbook.execution.slicing import Slicer, program
 from proofbook.model import Block
 
+
 def payloads(*codes):
     """The program of each block of a page."""
     slicer = Slicer(seed=7, is_own=lambda package: False)

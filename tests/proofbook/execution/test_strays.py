@@ -130,8 +130,7 @@ def test_a_forked_process_never_goes_on_with_the_page(project, how, spawn):
 
 def test_a_process_forked_in_a_doctest_takes_no_output_from_the_page(project):
     code = (
-        ">>> import os\n>>> pid = os.fork()\n>>> if pid:\n...     _ = os.waitpid(pid, 0)\n"
-        ">>> 1\n1"
+        ">>> import os\n>>> pid = os.fork()\n>>> if pid:\n...     _ = os.waitpid(pid, 0)\n>>> 1\n1"
     )
     run = project.run(code, "print('last')")
     assert [example.got for example in run.blocks[0].examples][-1] == "1\n"
