@@ -1,8 +1,9 @@
 """Keeps the results of pages that ran without failure, and gives them back while they are true.
 
 An entry's name says which page it is and what was asked of it: the code of its blocks, its claims'
-expressions, the book, the environment. Its content says what the run then read, by content; it counts only
-if all of that is as it was. Nothing in it depends on prose, lines, or the text that a claim covers.
+expressions, the book, the environment. Its content says what the run then read, by content; it
+counts only if all of that is as it was. Nothing in it depends on prose, lines, or the text that a
+claim covers.
 """
 
 import contextlib

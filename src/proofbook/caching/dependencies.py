@@ -105,7 +105,8 @@ class Dependencies:
     @contextlib.contextmanager
     def noting_changes(self) -> Iterator[list[str]]:
         """List, afterwards, the files that are then not what they were."""
-        self._touched, changes = {}, []
+        changes: list[str] = []
+        self._touched = {}
         if self._kernel:
             self._kernel.changing()
         try:

@@ -52,9 +52,10 @@ def state_of(names: Mapping[str, Any], read: Iterable[str]) -> State:
         name, value = waiting.popleft()
         if id(value) in state or isinstance(value, _PLAIN):
             continue
-        content, inner = None, ()
+        look: _Look = None, ()
         with contextlib.suppress(Exception):  # an object may refuse to be looked at
-            content, inner = _look_into(value, names)  # type: ignore[assignment]
+            look = _look_into(value, names)
+        content, inner = look
         state[id(value)] = name, content, value
         waiting.extend((name, one) for one in inner)
     return state
@@ -90,10 +91,10 @@ def _look_into(value: Any, names: Mapping[str, Any]) -> _Look:
         return _array(value)
     if torch and isinstance(value, getattr(torch, "Tensor", ())):
         return _tensor(value, torch)
-    if isinstance(value, io.IOBase | random.Random) or hasattr(value, "bit_generator"):
+    if isinstance(value, io.IOBase | random.Random) or hasattr(type(value), "bit_generator"):
         return _place(value), ()
     if torch and isinstance(value, getattr(torch, "Generator", ())):
-        return value.get_state().numpy().tobytes(), ()
+        return bytes(cast("Any", value).get_state().tolist()), ()
     if isinstance(value, types.GeneratorType | types.CoroutineType):
         return _frame(value)
     if isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools"):
@@ -107,8 +108,8 @@ def _look_into(value: Any, names: Mapping[str, Any]) -> _Look:
     content, inner = _attributes(value)
     if isinstance(value, dict | types.MappingProxyType):
         items = _some(value.items(), len(value))
-        tokens = [(_token(key), _token(one)) for key, one in items]
-        return (len(value), tokens, content), [*itertools.chain(*items), *inner]
+        pairs = [(_token(key), _token(one)) for key, one in items]
+        return (len(value), pairs, content), [*itertools.chain(*items), *inner]
     if isinstance(value, list | tuple | deque | set | frozenset):
         some = _some(value, len(value))
         tokens = [_token(one) for one in some]
@@ -194,10 +195,14 @@ def _attributes(value: Any) -> _Look:
     own = _is_own(kind.__module__)
     if isinstance(value, type) and not own:
         return None, ()
-    found = getattr(value, "__dict__", None) or {}
-    if value is not kind and (slots := _slots(kind)):
-        found = {**found, **{name: getattr(value, name, None) for name in slots}}
-    is_model = _MODULE_PARTS <= found.keys()
+    found: dict[str, Any] = {}
+    with contextlib.suppress(AttributeError):
+        # Not by getattr: the object may remember what it was asked for.
+        found = dict(vars(kind) if value is kind else object.__getattribute__(value, "__dict__"))
+    for name in _slots(kind) if value is not kind else ():
+        with contextlib.suppress(AttributeError):
+            found[name] = object.__getattribute__(value, name)
+    is_model = found.keys() >= _MODULE_PARTS
     counted = {name: one for name, one in found.items() if _counts(kind, name, own, is_model)}
     inner = [one for one in counted.values() if own or is_model or isinstance(one, dict | list)]
     if own and value is not kind:

@@ -54,7 +54,7 @@ def shared(tree: ast.AST, made_here: Set[str]) -> Iterator[tuple[str, str]]:
 
     Args:
         tree: The statement.
-        made_here: Functions, classes and methods of the page, whose results may hold their arguments.
+        made_here: Functions, classes and methods of the page: their results may hold arguments.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -67,10 +67,9 @@ def shared(tree: ast.AST, made_here: Set[str]) -> Iterator[tuple[str, str]]:
             yield from _paired(node.target, node.iter, made_here, whole=True)
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             yield from _paired(node.optional_vars, node.context_expr, made_here)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr in _PASSING:
-                names = sorted(held(node, made_here))
-                yield from ((names[0], other) for other in names[1:])
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _PASSING:
+            names = sorted(held(node, made_here))
+            yield from ((names[0], other) for other in names[1:])
 
 
 def _paired(

@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import select
-import signal
 import socket
 import struct
 import sys
@@ -67,16 +66,19 @@ def watch(*inherited: int) -> KernelWatch | None:
     if not sys.platform.startswith("linux") or machine not in _CALLS:
         return None
     ours, theirs = socket.socketpair()
-    watcher = os.fork()
-    if watcher == 0:
+    between = os.fork()
+    if between == 0:
+        if os.fork():
+            os._exit(0)  # the watcher is nobody's child: the page may wait for all of its own
         for descriptor in (ours.fileno(), *inherited):
             os.close(descriptor)
         _watch_until_nobody_is_left(theirs, machine)
+    os.waitpid(between, 0)
     theirs.close()
+    watcher = int(ours.recv(20))
     listener = _put_filter(machine, watcher)
     if listener < 0:
-        os.kill(watcher, signal.SIGKILL)
-        os.waitpid(watcher, 0)
+        ours.close()  # and so ends the watcher
         return None
     socket.send_fds(ours, [b"!"], [listener])
     os.close(listener)
@@ -109,6 +111,7 @@ def _watch_until_nobody_is_left(line: socket.socket, machine: str) -> NoReturn:
     with suppress(BaseException), open(os.devnull, "r+b") as nothing:
         for descriptor in (0, 1, 2):
             os.dup2(nothing.fileno(), descriptor)
+        line.sendall(str(os.getpid()).encode())
         _, (listener, *_), *_ = socket.recv_fds(line, 1, 1)
         calls = _CALLS[machine]
         opened: dict[tuple[str, tuple[bool, bool]], list[Any]] = {}

@@ -108,6 +108,8 @@ class _Page:
         except ValueError:  # faulthandler's words, or a message that death cut short
             self.trace += line.decode("utf-8", "backslashreplace")
             return
+        if self.flood is not None and "exit" not in message:
+            return  # what it was doing then is what counts
         match message:
             case {"begin": block, "limit": limit}:
                 self.block, self.claim, self.limit = block, None, limit

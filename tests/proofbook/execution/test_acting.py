@@ -38,6 +38,16 @@ class Slim:
     __slots__ = ("n",)
 
 
+class Watched:
+    def __init__(self):
+        self.asked = []
+
+    def __getattr__(self, name):
+        self.asked.append(name)
+        return len(self.asked)
+
+
+watched = Watched()
 box, slim = Box(), Slim()
 slim.n = 1
 push = xs.append
@@ -85,7 +95,7 @@ ACTS = [
     *("setattr(box, 'n', 5)", "setattr(box, 'new', 5)", "delattr(box, 'n')", "box.put(1)"),
     *("setattr(slim, 'n', 2)", "setattr(Box, 'size', 2)", "vars(box).update(n=3)"),
     *("dice.random()", "numbers.normal()", "file.read()", "file.write('x')", "count()", "bump()"),
-    *("remember(1)", "vars(main).update(total=7)", "vars(main).pop('total')"),
+    *("remember(1)", "watched.anything", "vars(main).update(total=7)", "vars(main).pop('total')"),
     *("open(here + 'x', 'w').write('1')", "os.mkdir(here + 'd')", "os.remove(here)"),
     *("os.rename(here, here + 'y')", "open(here, 'a').write('1')", "open(here, 'w').close()"),
     *("os.truncate(here, 0)", "np.save(here + 'n', a)", "torch.save(t, here)"),
@@ -110,6 +120,7 @@ LOOKS = [
         "Box().put(1)",
         "slim.n",
         "(y := xs)",
+        "watched.asked",
         "sorted(s)",
         "file.closed",
     ),
