@@ -71,6 +71,7 @@ class Dependencies:
         self._written: set[str] = set()
         self._listed: dict[str, str] = {}
         self._asked: dict[tuple[str, str], Any] = {}
+        self._known: set[tuple[object, str]] = set()
         self._sought: set[str] = set()
         self._unseen: dict[str, None] = {}
         self._touched: dict[str, Any] | None = None
@@ -167,6 +168,8 @@ class Dependencies:
             return
         if getattr(self._looking, "now", False):  # looking is heard too
             return
+        if event == "proofbook.asked" and args in self._known:  # the first answer counts
+            return
         self._looking.now = True
         try:
             # Import machinery lists folders too; `_sought` stands for what it looks for.
@@ -184,9 +187,8 @@ class Dependencies:
     def _open(self, path: object, mode: str | None, flags: int) -> None:
         if not flags and mode and not mode.startswith("r"):  # C's fopen
             flags = os.O_WRONLY
-        is_there = isinstance(path, str | bytes | os.PathLike) and os.path.lexists(path)
-        reads, writes = use_of(flags, is_there)
-        is_new = flags & os.O_EXCL and flags & os.O_CREAT and not is_there
+        is_new = flags & os.O_EXCL and flags & os.O_CREAT and not os.path.lexists(path)  # type: ignore[arg-type]
+        reads, writes = use_of(flags, not is_new)
         if is_new and "tempfile" not in sys._getframe(2).f_code.co_filename:
             self._ask(path, "kind")  # it would fail if there were one
         if reads:
@@ -223,6 +225,8 @@ class Dependencies:
                 self._ask(os.path.join(name, entry), "state")
 
     def _ask(self, path: object, question: str) -> None:
+        if isinstance(path, str) and os.path.isabs(path):
+            self._known.add((path, question))
         for name in self._inputs(path):
             self._asked.setdefault((name, question), fingerprint.answer(name, question))
 
@@ -263,6 +267,8 @@ class Dependencies:
             return
         try:
             name = os.path.abspath(os.fsdecode(path))
+            if not self._is_of_interest(name):
+                return
             real = os.path.realpath(name)
         except (OSError, ValueError):  # no such path can be
             return

@@ -70,7 +70,7 @@ def _asking(native: Callable[..., Any], word: str) -> Callable[..., Any]:
 
     @functools.wraps(native)
     def ask(path: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(path, int):
+        if isinstance(path, str | bytes | os.PathLike):
             for question in _questions(word, sys._getframe(1), args):
                 sys.audit("proofbook.asked", _from(path, kwargs.get("dir_fd")), question)
         return native(path, *args, **kwargs)
@@ -103,11 +103,11 @@ def _depth(asker: FrameType) -> str:
 
 
 def _from(path: Any, folder: int | None) -> Any:
-    """Return a path that is given from an open folder as one from the root."""
-    if folder is None:
-        return path
-    with suppress(OSError, TypeError):
-        return os.path.join(os.readlink(f"/proc/self/fd/{folder}"), os.fsdecode(path))
+    """Return a path as text; one that is given from an open folder as one from the root."""
+    path = os.fsdecode(path)
+    if folder is not None:
+        with suppress(OSError):
+            return os.path.join(os.readlink(f"/proc/self/fd/{folder}"), path)
     return path
 
 
