@@ -140,6 +140,8 @@ def _progress(chapter: Chapter, run: Run) -> None:
     print(
         f"{chapter.path}: {_count(blocks, 'block')}, {_count(claims, 'claim')}, {how}", flush=True
     )
+    for reason in run.unkept:
+        print(f"{chapter.path}: not kept: {reason}", flush=True)
 
 
 def _count(number: int, word: str) -> str:

@@ -60,6 +60,7 @@ class Chapter:
         claims: The claims, in reading order.
         names: What stands in the prose as a name of something in the code.
         shows: The symbols whose source it shows, as `module` or `module:name`.
+        reads: Patterns of the files that its front matter says it reads.
     """
 
     path: str
@@ -67,6 +68,7 @@ class Chapter:
     claims: tuple[Claim, ...]
     names: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,7 @@ class Run:
         origins: For each symbol that the chapter shows, where what the page loaded comes from; None
             where it loaded no such module.
         cached: True when nothing was executed for this result.
+        unkept: Why the result was not kept, if it was not.
     """
 
     blocks: tuple[BlockResult, ...]
@@ -200,6 +203,7 @@ class Run:
     names: dict[str, bool] = field(default_factory=dict)
     origins: dict[str, Origin | None] = field(default_factory=dict)
     cached: bool = False
+    unkept: tuple[str, ...] = ()
 
 
 dump = asdict

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from proofbook.caching.fingerprint import matching
 from proofbook.caching.text_cache import TextCache
 from proofbook.checking.judge import judge
 from proofbook.checking.source_lookup import Shown, show
@@ -209,6 +210,10 @@ class Book:
 
     def _judged(self, page: Page, run: Run) -> Checked:
         problems = judge(page, run)
+        for pattern, line in page.reads.items():
+            if not matching(str(self.settings.root), pattern):
+                message = f"reads: {pattern!r} is no file of the project, seen from its root"
+                problems.append(Problem(page.chapter.path, line, message, pattern))
         sources: dict[int, Shown] = {}
         for index in sorted(page.shown):
             fence = page.source.fences[index]

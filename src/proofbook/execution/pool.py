@@ -31,6 +31,8 @@ from proofbook.settings import Settings
 
 GRACE = 3.0
 """Seconds beyond a block's limit after which the parent ends what did not end itself."""
+FLOOD = 256_000_000
+"""Bytes that a page may print in all."""
 
 
 class Pool:
@@ -77,6 +79,8 @@ class Pool:
             child.send(_request(chapter, self._settings))
             _follow(child, page)
         finally:
+            if not page.done:
+                child.kill()  # what it started may have outlived it
             child.close()
             self._children.discard(child)
         return page.run(self._settings.device, time.perf_counter() - started), page.seen
@@ -98,6 +102,8 @@ class _Page:
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
     names: dict[str, bool] = field(default_factory=dict)
     origins: dict[str, Origin | None] = field(default_factory=dict)
+    stray: Failure | None = None
+    flood: int | None = None
     seen: dict[str, Any] | None = None
     block: int | None = None
     claim: str | None = None
@@ -114,6 +120,8 @@ class _Page:
         except ValueError:  # faulthandler's words, or a message that death cut short
             self.trace += line.decode("utf-8", "backslashreplace")
             return
+        if self.flood is not None and "exit" not in message:
+            return  # what it was doing then is what counts
         match message:
             case {"begin": block, "limit": limit}:
                 self.block, self.claim, self.limit = block, None, limit
@@ -123,6 +131,10 @@ class _Page:
                 self.blocks.append(load_block(result))
             case {"value": [text, place, value]}:
                 self.values[text, place] = load_value(value)
+            case {"stray": failure}:
+                self.stray = Failure(**failure)
+            case {"flood": most}:
+                self.flood = most
             case {"names": names}:
                 self.names = names
             case {"origins": origins}:
@@ -138,6 +150,7 @@ class _Page:
             return Run(
                 blocks,
                 self.values,
+                self.stray,
                 device=device,
                 seconds=seconds,
                 names=self.names,
@@ -149,6 +162,11 @@ class _Page:
 
     def _cause(self) -> str:
         doing = f"evaluating {self.claim!r}" if self.claim is not None else "the block"
+        if self.flood is not None:
+            return (
+                f"{doing} went on printing when the page had printed {self.flood / 1e6:g} MB: "
+                "print less, or write to a file"
+            )
         if self.overdue or self.trace.startswith("Timeout"):
             return f"{doing} did not end within {self.limit:g} s"
         if self.trace.startswith("Traceback"):
@@ -195,5 +213,6 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
         "names": list(chapter.names),
         "shows": list(chapter.shows),
         "packages": settings.packages(),
+        "flood": FLOOD,
     }
     return json.dumps(request).encode() + b"\n"

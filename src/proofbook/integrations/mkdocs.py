@@ -343,6 +343,8 @@ def _name(file: File, book: Book) -> str:
 def _progress(chapter: Chapter, run: Run) -> None:
     how = "from the cache" if run.cached else f"in {run.seconds:.1f} s"
     log.info("%s: %s %s", chapter.path, _count(len(chapter.blocks), "block"), how)
+    for reason in run.unkept:
+        log.info("%s: not kept: %s", chapter.path, reason)
 
 
 def _count(number: int, word: str) -> str:

@@ -12,7 +12,7 @@ from markdown.util import ETX, STX
 from proofbook.caching.text_cache import TextCache
 from proofbook.model import Block, Chapter, Claim
 from proofbook.parsing.attributes import fault
-from proofbook.parsing.front_matter import split_front_matter, symbol_values
+from proofbook.parsing.front_matter import files_read, split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
 from proofbook.parsing.neighbors import misread
 from proofbook.parsing.source import SourceText
@@ -42,6 +42,7 @@ class Page:
         literals: Indexes of the literals of the source that count.
         shown: Indexes of the fences that the page shows as fences.
         symbols: For each symbol whose value the front matter gives, which claim fills it in.
+        reads: The line of the front matter on which each file stands that the page says it reads.
         problems: What is wrong with the page before anything runs.
     """
 
@@ -54,6 +55,7 @@ class Page:
     literals: frozenset[int] = frozenset()
     shown: frozenset[int] = frozenset()
     symbols: Mapping[str, int] = field(default_factory=dict)
+    reads: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
@@ -88,8 +90,16 @@ def parse(
     ]
     claims += tuple(_bound(source, index, offset, blocks) for index in bound)
     values, faults = symbol_values(whole, len(blocks))
+    reads, unreadable = files_read(whole)
     return Page(
-        Chapter(path, blocks, (*claims, *values.values()), names(source), _shows(source, shown)),
+        Chapter(
+            path,
+            blocks,
+            (*claims, *values.values()),
+            names(source),
+            _shows(source, shown),
+            tuple(sorted(reads)),
+        ),
         source,
         offset,
         {index: number for number, index in enumerate(run)},
@@ -98,10 +108,11 @@ def parse(
         frozenset(spans) - frozenset(claimed),
         frozenset(shown),
         {key: number for number, key in enumerate(values, len(claims))},
+        reads,
         tuple(
             sorted(
                 [
-                    *(Problem(path, *fault) for fault in faults),
+                    *(Problem(path, *fault) for fault in (*faults, *unreadable)),
                     *(
                         Problem(path, offset + line, message, code)
                         for line, message, code in _problems(visibility, shown, offset)

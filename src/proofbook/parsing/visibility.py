@@ -102,7 +102,7 @@ def recall(
     known = {
         index: Reading(at, before, after, tuple(tags)) for index, at, before, after, tags in read_at
     }
-    return Visibility(read(text), *parts, readings=known)
+    return Visibility(read(text), *parts, known)  # type: ignore[call-arg, arg-type]
 
 
 def _as_data(visibility: Visibility) -> list[Any]:
