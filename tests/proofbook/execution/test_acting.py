@@ -112,7 +112,7 @@ LOOKS = [
         "t.softmax(-1)",
         "w.detach().numpy()",
     ),
-    *("layer(torch.ones(1, 2)).shape", "list(layer.state_dict())", "layer[0].weight.grad is None"),
+    *("layer(torch.ones(1, 2)).shape", "list(layer.state_dict())", "str(layer[0].weight.grad)"),
     *("np.sort(a)", "a.copy().fill(0)", "whole.T @ whole", "torch.rand(1)", "random.random()"),
     *(
         "np.random.rand()",
