@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from html import unescape
 
+from markdown.util import ETX, STX
+
 PIECE = re.compile(
     r"(?P<hidden><!--.*?-->|<sup id=\"fnref.*?</sup>)"
     r"|(?P<block><(?P<of>pre|script|style)\b.*?</(?P=of)>)"
@@ -12,6 +14,7 @@ PIECE = re.compile(
     r"|⟦(?P<mark>claim|end) (?P<index>\d+)⟧",
     re.DOTALL,
 )
+ESCAPED = re.compile(f"{STX}(\\d+){ETX}")
 PLAIN = frozenset(
     (
         *("a", "abbr", "b", "cite", "code", "dfn", "em", "i", "ins", "kbd", "mark", "samp"),
@@ -22,7 +25,7 @@ PLAIN = frozenset(
 INLINE = PLAIN | {
     *("bdi", "bdo", "big", "del", "font", "label", "q", "s", "strike", "sub", "sup", "time", "wbr")
 }
-OBJECT, BORDER, EDGE = "\ufffc", "\0", "\x02"
+OBJECT, BORDER, EDGE = "\ufffc", "\0", "\x01"
 """Among the letters of a page: a picture or formula, the end of a block, the edge of a claim."""
 FAR = 80
 """Letters that are kept of what stands beside a claim."""
@@ -53,7 +56,7 @@ def readings(html: str) -> dict[int, Reading]:
     tags: dict[int, list[str]] = {}
     at = 0
     for piece in PIECE.finditer(html):
-        letters += unescape(html[at : piece.start()])
+        letters += _plain(html[at : piece.start()])
         at = piece.end()
         if piece["mark"]:
             index = int(piece["index"])
@@ -64,7 +67,7 @@ def readings(html: str) -> dict[int, Reading]:
         for open_claim in begins.keys() - ends.keys():
             tags[open_claim] += _changing(piece)
         letters += _letters_of(piece)
-    letters += unescape(html[at:])
+    letters += _plain(html[at:])
     return {
         index: Reading(
             letters[start : ends[index] - 1].replace(EDGE, ""),
@@ -75,6 +78,11 @@ def readings(html: str) -> dict[int, Reading]:
         for index, start in begins.items()
         if index in ends
     }
+
+
+def _plain(html: str) -> str:
+    """Return letters of HTML without entities and without the marks of escaped signs."""
+    return ESCAPED.sub(lambda code: chr(int(code[1])), unescape(html))
 
 
 def _changing(piece: re.Match[str]) -> list[str]:

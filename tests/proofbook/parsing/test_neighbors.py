@@ -26,7 +26,7 @@ def problems(text: str, extensions=EXTENSIONS) -> list[str]:
     "text",
     [
         "-[5]{C}", "It is -[5]{C}", "−[5]{C}", "It is −[5]{C}.", "+[5]{C}", "±[5]{C}",
-        "**-**[5]{C}",
+        "**-**[5]{C}", "[-]{ .literal reason='name' }[5]{C}", "\\-[5]{C}",
         "x = − [5]{C}", "(- [5]{C})", "is minus [5]{C}",
         "It is − [5]{C}", "[5]{C} squared", "−\u200b[5]{C}", "negative [5]{C}",
         "1[5]{C}", "**1**[5]{C}",
@@ -67,7 +67,7 @@ def test_what_changes_a_number_beside_it_is_refused(text):
         "[so]{C}0",
         "[**5**]{C}", "[`5`]{C}", "[[5](a.md)]{C}", "*[5]{C} in all*", "Only [one]{C} and not two",
         "[5]{C}…", "e.g. [5]{C}", "[5]{C} 3D views", "[5%]{C}.", "layer-[5]{C}", "[…]{V}.",
-        "€[5]{C}",
+        "€[5]{C}", "[a\\_b \\*5]{C}", "[\\-5]{C}",
         "[one hundred]{C} and more", "`x`[^1] [5]{C}\n\n[^1]: Yes.", "# Title [5]{C}", "[5]{C}'s",
     ],
 )  # fmt: skip
