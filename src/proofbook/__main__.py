@@ -6,13 +6,15 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from proofbook.checking.book import Book
+from proofbook.checking.against import against
+from proofbook.checking.book import Book, Checked
 from proofbook.checking.rerun import again
 from proofbook.checking.update import updated
 from proofbook.coverage.coverage import cover
 from proofbook.coverage.report import is_whole, report
+from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
-from proofbook.problems import Problem
+from proofbook.problems import ChapterError, Problem
 from proofbook.settings import load
 
 
@@ -30,25 +32,48 @@ def main(arguments: list[str] | None = None) -> int:
         if name == "check":
             asked = "say too what in the prose could be a claim and is not"
             command.add_argument("--coverage", action="store_true", help=asked)
+            asked = "with --coverage's findings, list sentences that bind nothing; none is a fault"
+            command.add_argument("--sentences", action="store_true", help=asked)
             asked = "run all a second time, and say what comes out otherwise"
             command.add_argument("--twice", action="store_true", help=asked)
+            asked = "plant errors in the code, and list the facts that notice none"
+            command.add_argument("--against", action="store_true", help=asked)
     options = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
-    covers = options.command == "check" and options.coverage
-    with Book(load(options.config_file), covers) as book:
-        files = _files(options.paths or [book.settings.docs])
+    covers = options.command == "check" and (options.coverage or options.sentences)
+    try:
+        settings = load(options.config_file)
+    except ChapterError as error:
+        print(error)
+        return 1
+    with Book(settings, covers) as book:
+        files = _files(book, options.paths or [book.settings.docs])
         if options.command == "update":
             _update(book, files)
             return _check(book, files)
-        return _check(book, files, options.twice)
+        return _check(
+            book,
+            files,
+            twice=options.twice,
+            sentences=options.sentences,
+            planting=options.against,
+        )
 
 
-def _check(book: Book, files: list[Path], twice: bool = False) -> int:
+def _check(
+    book: Book,
+    files: list[Path],
+    *,
+    twice: bool = False,
+    sentences: bool = False,
+    planting: bool = False,
+) -> int:
     """Run chapters and print every problem, and what is uncovered; 1 where there is anything."""
     texts, problems = _read(book, files)
     pages = book.check(texts, _progress)
     problems += [problem for checked in pages for problem in checked.problems]
+    problems += strange_symbols(pages, book.settings)
     if twice:
         problems += again(pages, book.settings, _progress)
     for problem in problems:
@@ -56,9 +81,21 @@ def _check(book: Book, files: list[Path], twice: bool = False) -> int:
     whole = [checked for checked in pages if book.covers and not checked.problems]
     coverage = [cover(checked, book.settings) for checked in whole]
     if coverage:
-        print(f"\n{report(coverage)}")
+        print(f"\n{report(coverage, sentences)}")
+    surviving = _surviving(book, pages) if planting else 0
     print(f"\n{_count(len(files), 'chapter')}, {_count(len(problems), 'problem')}")
-    return 1 if problems or not is_whole(coverage) else 0
+    return 1 if problems or surviving or not is_whole(coverage) else 0
+
+
+def _surviving(book: Book, pages: list[Checked]) -> int:
+    """Print the facts that no planted error made false; give how many there are."""
+    trials = against(pages, book.settings)
+    surviving = [trial for trial in trials if trial.noticed is None]
+    for trial in surviving:
+        print(f"\n{trial}")
+    seen = len(trials) - len(surviving)
+    print(f"\n{_count(len(trials), 'fact')}: {seen} seen false, {len(surviving)} not")
+    return len(surviving)
 
 
 def _update(book: Book, files: list[Path]) -> None:
@@ -90,10 +127,10 @@ def _read(book: Book, files: list[Path]) -> tuple[dict[str, str], list[Problem]]
     return texts, problems
 
 
-def _files(paths: list[Path]) -> list[Path]:
+def _files(book: Book, paths: list[Path]) -> list[Path]:
     files: list[Path] = []
     for path in paths:
-        files += sorted(path.rglob("*.md")) if path.is_dir() else [path]
+        files += book.settings.pages(path) if path.is_dir() else [path]
     return files
 
 
@@ -103,6 +140,8 @@ def _progress(chapter: Chapter, run: Run) -> None:
     print(
         f"{chapter.path}: {_count(blocks, 'block')}, {_count(claims, 'claim')}, {how}", flush=True
     )
+    for reason in run.unkept:
+        print(f"{chapter.path}: not kept: {reason}", flush=True)
 
 
 def _count(number: int, word: str) -> str:

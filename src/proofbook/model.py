@@ -27,12 +27,13 @@ class Claim:
     """One checked place of the prose.
 
     Attributes:
-        text: What the reader sees (empty for `value=`, which is filled in).
+        text: What the reader sees (empty for `value=`, which is filled in); the phrase of a fact.
         line: Line of the chapter (from 1) on which the claim stands.
         place: How many blocks of the page stand before it.
         equals: Expression whose value must read as `text`.
         holds: Expression that must be true (the text itself for a bare `holds`).
         value: Expression whose value becomes the text.
+        fact: Whether it binds a phrase of the prose before its fence.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Claim:
     equals: str | None = None
     holds: str | None = None
     value: str | None = None
+    fact: bool = False
 
     @property
     def expressions(self) -> tuple[str, ...]:
@@ -57,12 +59,16 @@ class Chapter:
         blocks: The fences that run, in reading order.
         claims: The claims, in reading order.
         names: What stands in the prose as a name of something in the code.
+        shows: The symbols whose source it shows, as `module` or `module:name`.
+        reads: Patterns of the files that its front matter says it reads.
     """
 
     path: str
     blocks: tuple[Block, ...]
     claims: tuple[Claim, ...]
     names: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class Example:
     Attributes:
         source: The statement, without prompts.
         want: The output as the chapter writes it.
-        got: The output of this run (a traceback's last line for an expected exception).
+        got: The output of this run; the traceback of an expected exception without its stack.
         offset: Line within the block (from 0) of the prompt.
     """
 
@@ -153,6 +159,23 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where the code comes from that a page has loaded under a name.
+
+    Attributes:
+        file: The file of its module, from the project if it is in there.
+        found: Whether the module has such a name.
+        lines: Where in that file the functions begin that stand behind the name, decorated or not.
+        plain: Where in that file the function begins that the name itself is.
+    """
+
+    file: str
+    found: bool = True
+    lines: tuple[int, ...] = ()
+    plain: int | None = None
+
+
+@dataclass(frozen=True)
 class Run:
     """All that running a chapter gave; nothing here depends on the prose around the blocks.
 
@@ -165,7 +188,10 @@ class Run:
         device: The device that the page ran on, as the project names it (`cpu`).
         seconds: How long the run took; a cached run keeps the seconds of the run it stores.
         names: For each name of the chapter, whether there is such a thing once all blocks have run.
+        origins: For each symbol that the chapter shows, where what the page loaded comes from; None
+            where it loaded no such module.
         cached: True when nothing was executed for this result.
+        unkept: Why the result was not kept, if it was not.
     """
 
     blocks: tuple[BlockResult, ...]
@@ -175,7 +201,9 @@ class Run:
     device: str = "cpu"
     seconds: float = 0.0
     names: dict[str, bool] = field(default_factory=dict)
+    origins: dict[str, Origin | None] = field(default_factory=dict)
     cached: bool = False
+    unkept: tuple[str, ...] = ()
 
 
 dump = asdict
@@ -206,6 +234,7 @@ def dump_run(run: Run) -> dict[str, Any]:
         "device": run.device,
         "seconds": run.seconds,
         "names": run.names,
+        "origins": {name: one and dump(one) for name, one in run.origins.items()},
     }
 
 
@@ -217,8 +246,16 @@ def load_run(data: Mapping[str, Any]) -> Run:
         device=data["device"],
         seconds=data["seconds"],
         names=data["names"],
+        origins=load_origins(data["origins"]),
         cached=True,
     )
+
+
+def load_origins(data: Mapping[str, Any]) -> dict[str, Origin | None]:
+    """Rebuild what is known of shown symbols."""
+    return {
+        name: one and Origin(**{**one, "lines": tuple(one["lines"])}) for name, one in data.items()
+    }
 
 
 def _load_failure(data: Mapping[str, Any] | None) -> Failure | None:

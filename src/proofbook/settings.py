@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from proofbook.problems import ChapterError, Problem
+
 REQUIRED_EXTENSIONS = ("pymdownx.superfences", "attr_list", "md_in_html")
 """What the engine itself stands on."""
 ADDED_EXTENSIONS = (
@@ -20,6 +22,8 @@ ADDED_EXTENSIONS = (
     *("admonition", "tables", "pymdownx.details", "pymdownx.tabbed"),
 )
 """The Markdown extensions that every book gets."""
+PAGES = (".markdown", ".mdown", ".mkdn", ".mkd", ".md")
+"""Endings of the files that MkDocs takes for pages."""
 HOSTS = {"github.com": "blob", "gitlab.com": "-/blob", "codeberg.org": "src/branch"}
 
 
@@ -134,6 +138,11 @@ class Settings(Options):
         file, root = file.resolve(), self.root
         return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
+    def pages(self, folder: Path) -> list[Path]:
+        """Return the files in a folder that are pages, by their endings."""
+        files = (path for path in folder.rglob("*") if path.name.endswith(PAGES))
+        return sorted(path for path in files if path.is_file())
+
     def packages(self) -> list[str]:
         """Return the packages that a page may name without importing them: preloaded or its own."""
         folders = [folder for folder in self.source_folders if folder.is_dir()]
@@ -167,23 +176,66 @@ def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
     Args:
         config_file: The `mkdocs.yml`.
         given: Options that go before those of the file.
+
+    Raises:
+        ChapterError: The file cannot be read, or an option is of no use.
     """
-    config: dict[str, Any] = {}
-    if config_file.is_file():
-        config = yaml.load(config_file.read_text(encoding="utf-8"), _Loader) or {}
-    named = _named(config.get("markdown_extensions"))
-    options = _named(config.get("plugins")).get("proofbook") or named.get("proofbook") or {}
-    return make(
-        {**options, **(given or {})},
-        extensions=with_added(["toc", "tables", *named]),
-        configs={name: value for name, value in named.items() if value},
-        repo_url=config.get("repo_url") or "",
-        edit_uri=config.get("edit_uri") or "",
-        root=config_file.parent.resolve(),
-        docs_dir=config.get("docs_dir", "docs"),
-        site_name=config.get("site_name") or "",
-        site_url=config.get("site_url") or "",
-        directory_urls=config.get("use_directory_urls", True),
+    config = _read(config_file) if config_file.is_file() else {}
+    try:
+        named = _named(config.get("markdown_extensions"))
+        plugins = _named(config.get("plugins"))
+        options = plugins.get("proofbook") or named.get("proofbook") or {}
+        return make(
+            {**options, **(given or {})},
+            extensions=with_added(["toc", "tables", *named]),
+            configs={name: value for name, value in named.items() if value},
+            repo_url=config.get("repo_url") or "",
+            edit_uri=config.get("edit_uri") or "",
+            root=config_file.parent.resolve(),
+            docs_dir=config.get("docs_dir", "docs"),
+            site_name=config.get("site_name") or "",
+            site_url=config.get("site_url") or "",
+            directory_urls=config.get("use_directory_urls", True),
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _unusable(config_file, str(error)) from error
+
+
+def _read(file: Path, heirs: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Read a `mkdocs.yml`, and the one that it inherits from, as MkDocs does.
+
+    Raises:
+        ChapterError: It cannot be read.
+    """
+    try:
+        config = yaml.load(file.read_bytes(), _Loader)
+    except Exception as error:  # a tag of Python's may call anything
+        mark = getattr(error, "problem_mark", None)
+        raise _unusable(file, str(error), mark.line + 1 if mark else 1) from error
+    if not isinstance(config or {}, dict):
+        raise _unusable(file, f"this is no mapping of settings: {str(config)[:50]!r}")
+    own = dict(config or {})
+    parent = own.pop("INHERIT", None)
+    if parent is None:
+        return own
+    if file in heirs:
+        raise _unusable(file, "it inherits from itself")
+    return _merged(_read(file.parent / str(parent), (*heirs, file)), own)
+
+
+def _merged(parent: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a file above those that it inherits; mappings are joined."""
+    merged = {**parent, **own}
+    for name in parent.keys() & own.keys():
+        if isinstance(parent[name], dict) and isinstance(own[name], dict):
+            merged[name] = _merged(parent[name], own[name])
+    return merged
+
+
+def _unusable(file: Path, message: str, line: int = 1) -> ChapterError:
+    first, _, detail = message.partition("\n")
+    return ChapterError(
+        [Problem(file.name, line, f"these settings are of no use: {first}", "", detail)]
     )
 
 
@@ -246,8 +298,8 @@ def _cpus() -> int:
     return os.cpu_count() or 1
 
 
-class _Loader(yaml.SafeLoader):
-    """Knows the tags that MkDocs knows."""
+class _Loader(yaml.UnsafeLoader):
+    """Knows the tags that MkDocs knows; a name of what is not installed stands for nothing."""
 
 
 def _env(loader: yaml.SafeLoader, node: yaml.Node) -> Any:

@@ -3,6 +3,9 @@
 import re
 from typing import Any
 
+TRACEBACK = "Traceback (most recent call last):"
+"""The line that Python writes above an error."""
+
 LARGEST_TEXT = 100_000
 """Characters of one text that a page shows: some thousand lines."""
 

@@ -1,14 +1,21 @@
 """Throwaway projects: pages given as code, run as a book's pages are."""
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from proofbook.execution.runner import Runner
 from proofbook.model import Block, Chapter, Claim, Run
 from proofbook.settings import Settings
+
+# The same examples in every run, so that no build fails by chance; ten times as many by night.
+settings.register_profile("suite", derandomize=True, deadline=None, max_examples=100)
+settings.register_profile("nightly", derandomize=True, deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
 
 class Project:

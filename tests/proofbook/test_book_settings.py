@@ -1,8 +1,13 @@
 """A book's own file is read as MkDocs reads it, without MkDocs."""
 
-import pytest
+import re
 
-from proofbook.settings import load, source_url, with_added
+import pytest
+from mkdocs.utils import markdown_extensions
+from mkdocs.utils.yaml import yaml_load
+
+from proofbook.problems import ChapterError
+from proofbook.settings import PAGES, _read, load, source_url, with_added
 
 CONFIG = """\
 site_name: x
@@ -79,3 +84,63 @@ def test_lines_have_an_address(repo, edit, address):
 
 def test_no_address_is_made_up():
     assert source_url("https://example.org/a", "edit/main/docs/") == ""
+
+
+def test_pages_have_the_endings_that_mkdocs_knows(tmp_path):
+    assert set(PAGES) == set(markdown_extensions)
+    for ending in (*PAGES, ".txt", ".mdx"):
+        (tmp_path / f"page{ending}").touch()
+    (tmp_path / "folder.md").mkdir()
+    found = load(tmp_path / "mkdocs.yml").pages(tmp_path)
+    assert {path.suffix for path in found} == set(PAGES)
+    assert len(found) == len(PAGES)
+
+
+def test_what_a_file_inherits_is_read_as_mkdocs_reads_it(tmp_path):
+    files = {
+        "far/base.yml": "site_name: far\ndocs_dir: far\nextra: {a: 1, b: {c: 1}}\nnav: [x, y]\n",
+        "base.yml": "INHERIT: far/base.yml\nsite_name: near\nextra: {b: {d: 2}}\nplugins: [a]\n",
+        "mkdocs.yml": "INHERIT: base.yml\nplugins:\n  proofbook: {timeout: 7}\nnav: [z]\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    book = load(tmp_path / "mkdocs.yml")
+    assert (book.site_name, book.docs_dir, book.timeout) == ("near", "far", 7.0)
+    with (tmp_path / "base.yml").open("rb") as file:
+        assert _read(tmp_path / "base.yml") == yaml_load(file)
+
+
+@pytest.mark.parametrize(
+    ("config", "line", "message"),
+    [
+        (b"a: [b", 1, "expected ',' or ']'"),
+        (b"site_name: x\na: !!python/object/apply:no.such []", 2, "no.such"),
+        (b"site_name: x\n\na: !unknown x", 3, "!unknown"),
+        (b"a: !!python/object/apply:math.sqrt [-1]", 1, "math domain error"),
+        (b"site_name: \xff", 1, "unacceptable character"),
+        (b"- a\n- b", 1, "no mapping of settings"),
+        (b"plugins: 3", 1, "'int' object is not iterable"),
+        (b"markdown_extensions: [{3: {}}]", 1, "has no attribute"),
+        (
+            b"plugins: [{proofbook: {timeout: soon}}]",
+            1,
+            "could not convert string to float: 'soon'",
+        ),
+        (b"plugins: [{proofbook: [timeout]}]", 1, "'list' object is not a mapping"),
+        (b"INHERIT: nothing.yml", 1, "No such file"),
+        (b"INHERIT: mkdocs.yml", 1, "inherits from itself"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, config, line, message):
+    (tmp_path / "mkdocs.yml").write_bytes(config)
+    with pytest.raises(ChapterError, match=re.escape(message)) as error:
+        load(tmp_path / "mkdocs.yml")
+    [problem] = error.value.problems
+    assert (problem.line, problem.message[:29]) == (line, "these settings are of no use:")
+
+
+def test_a_function_with_arguments_may_be_a_setting(tmp_path):
+    slugs = "{toc: {slugify: !!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}}}"
+    (tmp_path / "mkdocs.yml").write_text(f"markdown_extensions: [{slugs}]\n")
+    assert load(tmp_path / "mkdocs.yml").configs["toc"]["slugify"]("A B", "-") == "a-b"

@@ -49,3 +49,21 @@ def test_update_cannot_make_a_fact_hold(book):
     page.write_text(RIGHT + "\n`x > 5`{ holds }\n")
     assert main(["update", "docs/right.md"]) == 1
     assert "`x > 5`{ holds }" in page.read_text()
+
+
+def test_check_reads_pages_of_every_ending_and_tells_what_it_cannot_read(book, capsys):
+    (book / "docs" / "other.markdown").write_text(WRONG)
+    (book / "docs" / "latin.mkd").write_bytes("é".encode("latin-1"))
+    assert main(["check"]) == 1
+    told = capsys.readouterr().out
+    assert "docs/other.markdown:12: the page says 'two', this run gives 3" in told
+    assert "docs/latin.mkd:1: this file cannot be read" in told
+    assert told.endswith("4 chapters, 5 problems\n")
+
+
+def test_settings_of_no_use_are_told_in_a_line(book, capsys):
+    (book / "mkdocs.yml").write_text("site_name: x\na: !unknown x\n")
+    assert main(["check"]) == 1
+    assert capsys.readouterr().out.startswith(
+        "mkdocs.yml:2: these settings are of no use: could not"
+    )

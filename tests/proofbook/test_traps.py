@@ -73,6 +73,26 @@ def test_a_doctest_that_is_wrong_and_a_word_that_is_swapped_fail(tmp_path):
     assert "docs/index.md:10: the page says 'unsorted', this run gives 'sorted'" in message
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def word(condition, one, other):\n    return other",
+        "word = lambda *words: words[2]",
+        "from json import dumps as word",
+        "for word in ('a', 'b'):\n    pass",
+        "globals()['word'] = print",
+    ],
+)
+def test_a_pages_own_word_is_not_taken_for_the_engines(tmp_path, code):
+    claim = "It is [odd]{ equals=\"word(x % 2, 'odd', 'even')\" }."
+    text = page(f"x = 3\n{code}") + claim
+    message = build_error(make_book(tmp_path, {"index.md": text}))
+    assert "a block of the page binds word, and claims call the engine's" in message
+    renamed = code.replace("word", "term")
+    mended = page(f"x = 3\n{renamed}") + claim
+    build(make_book(tmp_path, {"index.md": mended}))
+
+
 @pytest.mark.parametrize("claim", ["[2]{ equals='1 + 1' }", "`True`{ holds }"])
 def test_a_constant_proves_nothing(tmp_path, claim):
     message = build_error(make_book(tmp_path, {"index.md": claim + "\n\n" + page("x = 1")}))

@@ -1,8 +1,9 @@
 """Keeps the results of pages that ran without failure, and gives them back while they are true.
 
 An entry's name says which page it is and what was asked of it: the code of its blocks, its claims'
-expressions, the environment. Its content says what the run then read, by content; it counts only
-if all of that is as it was. Nothing in it depends on prose, lines, or the text that a claim covers.
+expressions, the book, the environment. Its content says what the run then read, by content; it
+counts only if all of that is as it was. Nothing in it depends on prose, lines, or the text that a
+claim covers.
 """
 
 import contextlib
@@ -49,7 +50,8 @@ class Cache:
                 stored = json.loads(body)
                 run = load_run(stored["run"])
                 knows = not names or run.names.keys() >= {*chapter.names}
-                if knows and is_current(stored["seen"]):
+                knows = knows and run.origins.keys() >= {*chapter.shows}
+                if knows and is_current(stored["seen"], self._world.get("root", "")):
                     os.utime(entry)
                     return run
         return None
@@ -69,12 +71,15 @@ class Cache:
 
     def _home(self, chapter: Chapter) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", chapter.path).strip("-")[-60:]
-        return self._folder / f"{name}-{fingerprint.digest(chapter.path.encode())[:8]}"
+        place = json.dumps([chapter.path, self._world.get("root")])
+        return self._folder / f"{name}-{fingerprint.digest(place.encode())[:8]}"
 
     def _key(self, chapter: Chapter) -> str:
         asked = {
             "blocks": [[block.kind, block.code] for block in chapter.blocks],
             "claims": sorted({(e, c.place) for c in chapter.claims for e in c.expressions}),
+            "assertions": sorted({c.holds for c in chapter.claims if c.holds and not c.value}),
+            "reads": chapter.reads,
             "world": self._world,
         }
         return fingerprint.digest(json.dumps(asked, sort_keys=True).encode())

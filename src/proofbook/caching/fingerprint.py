@@ -15,7 +15,9 @@ import stat
 import sys
 import sysconfig
 from collections.abc import Iterable
+from glob import glob
 from pathlib import Path
+from typing import Any
 
 import proofbook
 
@@ -48,20 +50,43 @@ def _installed_folders() -> tuple[str, ...]:
 
 
 def environment() -> str:
-    """Identify Python, processor, installed packages by version, and the engine by its content.
+    """Identify Python, processor, what is installed, and the engine by its content.
 
-    Editable packages say in `.pth` and `__editable__` files where their modules are.
+    A package says in its RECORD what was installed, so that another build of the same version is
+    another package. Editable packages say in `.pth` and `__editable__` files where their modules
+    are. What matplotlib draws like is set by files that a preloaded one has read already.
     """
     parts = [sys.version, sysconfig.get_platform(), _processor()]
     parts += [os.environ.get("PYTHONPATH", "")]
     for folder in sys.path:
-        for name in _names(folder):
+        for name in entries(folder):
             if name.endswith((".dist-info", ".egg-info")):
-                parts.append(name)
+                parts += [name, _unchanged_content(os.path.join(folder, name, "RECORD"))]
             elif name.endswith(".pth") or name.startswith("__editable__"):
                 parts.append(content(os.path.join(folder, name)) or "")
+    parts += [content(path) or "" for path in _matplotlib_settings()]
     parts += [digest(path.read_bytes()) for path in sorted(Path(_ENGINE).rglob("*.py"))]
     return digest("\n".join(parts).encode())
+
+
+def _unchanged_content(path: str) -> str:
+    """Hash a file once as long as its signature stays the same."""
+    state = signature(path)
+    return _content_of(path, *state) if state else ""
+
+
+@functools.cache
+def _content_of(path: str, *state: int) -> str:
+    return content(path) or ""
+
+
+def _matplotlib_settings() -> list[str]:
+    """List the files in which matplotlib looks for settings, those that do not exist included."""
+    given = os.environ.get("MATPLOTLIBRC", "")
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    folders = [os.environ.get("MPLCONFIGDIR", ""), os.path.join(home, "matplotlib")]
+    folders += [os.path.expanduser("~/.matplotlib"), given]
+    return [given, "matplotlibrc", *(os.path.join(one, "matplotlibrc") for one in folders)]
 
 
 @functools.cache
@@ -95,20 +120,56 @@ def content(path: str) -> str | None:
 
 
 def listing(folder: str) -> str:
-    """Hash the names in a folder."""
-    return digest("\n".join(n for n in _names(folder) if n != "__pycache__").encode())
+    """Hash the names in a folder, and which of them are folders."""
+    found = []
+    with contextlib.suppress(OSError), os.scandir(folder) as scanned:
+        found = sorted(f"{e.name}{'/' * e.is_dir()}" for e in scanned if e.name != "__pycache__")
+    return digest("\n".join(found).encode("utf-8", "surrogateescape"))
+
+
+def answer(path: str, question: str) -> Any:
+    """Answer what can be asked of a path without opening it; `None` where there is nothing.
+
+    Args:
+        path: The path.
+        question: The `kind`, `size` or `state` of what it leads to, the `link` that it is, or
+            `access` and a mode.
+    """
+    word, _, mode = question.partition(" ")
+    try:
+        if word == "access":
+            return os.access(path, int(mode))
+        if word == "link":
+            return os.readlink(path)
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    kind = stat.S_IFMT(status.st_mode)
+    size = status.st_size if stat.S_ISREG(kind) else 0
+    return {
+        "kind": kind,
+        "size": [kind, size],
+        "state": [status.st_mode, size, status.st_mtime_ns],
+    }[word]
+
+
+def matching(root: str, pattern: str) -> list[str]:
+    """List the files that a pattern names, from the root."""
+    found = (os.path.join(root, name) for name in glob(pattern, root_dir=root, recursive=True))
+    return sorted(os.path.abspath(path) for path in found if os.path.isfile(path))
 
 
 def importable(folder: str, names: Iterable[str]) -> list[str]:
     """List the files and packages in a folder that an import of one of the names would find."""
-    entries = frozenset(_names(folder))
-    found = [n + s for n in names for s in _SUFFIXES if n + s in entries]
-    packages = [n for n in names if n in entries]
+    present = frozenset(entries(folder))
+    found = [n + s for n in names for s in _SUFFIXES if n + s in present]
+    packages = [n for n in names if n in present]
     found += [n for n in packages if os.path.isfile(os.path.join(folder, n, "__init__.py"))]
     return sorted(found)
 
 
-def _names(folder: str) -> list[str]:
+def entries(folder: str) -> list[str]:
+    """List what is in a folder, sorted; nothing where there is none."""
     try:
         return sorted(os.listdir(folder or "."))
     except OSError:

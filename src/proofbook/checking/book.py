@@ -1,10 +1,13 @@
 """A book: its pages parsed once, run together, judged."""
 
+import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from proofbook.caching.fingerprint import matching
 from proofbook.caching.text_cache import TextCache
 from proofbook.checking.judge import judge
 from proofbook.checking.source_lookup import Shown, show
@@ -17,6 +20,8 @@ from proofbook.problems import Problem
 from proofbook.settings import Settings
 
 Progress = Callable[[Chapter, Run], None]
+BRACES = re.compile(r"\{[^{}\n]*\w[^{}\n]*\}")
+UNCHECKED = "a text that is converted within this page holds a claim, and nothing checks it there"
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,10 @@ class Checked:
 class Book:
     """Checks chapters; keeps what it has parsed, and the runner, until closed.
 
+    A page is announced with the text of its file, then converted with the text that the builder has
+    made of it, which is the one that counts. Other texts may be converted beside the pages.
+    Whatever is checked in a build, in whichever order: each problem stays until the next build.
+
     Attributes:
         covers: Whether runs must know the names in the prose, which coverage asks for.
         text_cache: What earlier builds found out about texts.
@@ -51,7 +60,10 @@ class Book:
         self._runner = Runner(settings)
         self._pages: dict[str, tuple[str, Page]] = {}
         self._bares: dict[str, Page] = {}
-        self._checked: dict[str, Checked] = {}
+        self._announced: dict[str, Checked] = {}
+        self._converted: dict[str, list[Checked]] = {}
+        self._asides: list[Checked] = []
+        self._lock = threading.RLock()  # a builder may convert in several threads
 
     def __enter__(self) -> "Book":
         """Return the book itself."""
@@ -73,7 +85,8 @@ class Book:
 
     def renew(self, settings: Settings) -> None:
         """Begin another build; where the settings are other ones, with nothing kept."""
-        self._checked.clear()
+        for known in (self._announced, self._converted, self._asides):
+            known.clear()
         if settings != self.settings:
             self._runner.close()
             self._runner = Runner(settings)
@@ -83,14 +96,19 @@ class Book:
         self.settings = settings
 
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
-        """Parse, run and judge chapters, given as text by path."""
+        """Parse, run and judge chapters, given as text by path, before any is converted."""
+        checked = self._check(texts, progress)
+        for one in checked:
+            self._announced[one.page.chapter.path] = one
+            self._converted.pop(one.page.chapter.path, None)
+        return checked
+
+    def _check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
         pages = [self._page(path, text) for path, text in texts.items()]
         chapters = [page.chapter for page in pages]
         running = [c for c in chapters if c.blocks or c.claims or (self.covers and c.names)]
         runs = self.runs(running, progress)
-        checked = [self._judged(page, runs.get(page.chapter.path, Run((), {}))) for page in pages]
-        self._checked.update({one.page.chapter.path: one for one in checked})
-        return checked
+        return [self._judged(page, runs.get(page.chapter.path, Run((), {}))) for page in pages]
 
     def runs(self, chapters: Sequence[Chapter], progress: Progress | None = None) -> dict[str, Run]:
         """Run chapters, or look up what they gave; nothing is judged. By path."""
@@ -99,35 +117,80 @@ class Book:
     def of(self, path: str, text: str) -> Checked:
         """Return the result for a page whose text Markdown is now converting.
 
-        A text that differs from the one that was checked (a plugin may have changed it, or made
-        the page) is checked now, unless there is nothing in it to check.
+        A text that differs from the announced one (a plugin may have changed it, or made the page)
+        is checked now, unless there is nothing in it to check.
         """
-        known = self._checked.get(path)
-        if known and known.page.source.text == text:
-            return known
-        if not known and (bare := self._bare(path, text)):
-            return Checked(bare, Run((), {}), [], {})
-        (known,) = self.check({path: text})
-        return known
+        with self._lock:
+            announced = self._announced.get(path)
+            known = [*self._converted.get(path, ()), *([announced] if announced else ())]
+            found = next((one for one in known if one.page.source.text == text), None)
+            if found is None and not known and (bare := self._bare(path, text)):
+                return Checked(bare, Run((), {}), [], {})
+            if found is None:
+                (found,) = self._check({path: text})
+            others = [one for one in self._converted.get(path, ()) if one is not found]
+            self._converted[path] = [*others, found]
+            return found
+
+    def aside(self, text: str) -> Checked:
+        """Return the result for a text that is converted beside the pages, as a hook may do.
+
+        It counts as a page of its own: what it claims must hold where it stands.
+        """
+        with self._lock:
+            known = [*self._every(), *self._asides]
+            found = next((one for one in known if one.page.source.text == text), None)
+            if found is not None:
+                return found
+            if bare := self._bare("", text):
+                return Checked(bare, Run((), {}), [], {})
+            path, whole = self.find(text)
+            (found,) = self._check({path: whole})
+            self._asides.append(found)
+            return found
+
+    def unchecked(self, path: str, text: str) -> list[Problem]:
+        """List the claims of a text that is converted within a page, where nothing checks them."""
+        if not read(text).spans:
+            return []
+        page = parse(path, text, self.settings.extensions, self.settings.configs)
+        spans = (page.source.spans[index] for index in page.claims)
+        claims = (page.source.text[span.start : span.end] for span in spans)
+        return [Problem(path, 1, UNCHECKED, claim) for claim in claims]
+
+    def _every(self) -> list[Checked]:
+        """Return all that pages are or were announced as, in this build."""
+        converted = [one for some in self._converted.values() for one in some]
+        announced = self._announced.items()
+        return [*(one for path, one in announced if path not in self._converted), *converted]
 
     def _bare(self, path: str, text: str) -> Page | None:
         """Return a page in which there is nothing to check; None where there is something."""
         bare = self._bares.get(path)
         if bare is None or bare.source.text != text:
             source = read(text)
-            if source.fences or source.spans or source.faults:
+            prose = (text[start:end] for start, end in source.prose)
+            braces = any(BRACES.search(part) for part in prose)
+            if source.fences or source.spans or source.faults or braces:
                 return None
             bare = self._bares[path] = Page(Chapter(path, (), ()), source)
         return bare
 
     @property
     def results(self) -> list[Checked]:
-        """All that was checked in this build."""
-        return list(self._checked.values())
+        """Each page of this build, as it was converted last, or else announced."""
+        last = {path: some[-1] for path, some in self._converted.items()}
+        return list({**self._announced, **last}.values())
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Every problem of this build, each once."""
+        checked = [*self._every(), *self._asides]
+        return list(dict.fromkeys(problem for one in checked for problem in one.problems))
 
     def find(self, text: str) -> tuple[str, str]:
         """Find the path and the whole text of the file that has this text, front matter apart."""
-        for file in sorted(self.settings.docs.rglob("*.md")):
+        for file in self.settings.pages(self.settings.docs):
             whole = normal(file.read_text(encoding="utf-8", errors="replace"))
             if text.strip() in (whole.strip(), split_front_matter(whole)[0].strip()):
                 return self.name(file), whole
@@ -147,16 +210,26 @@ class Book:
 
     def _judged(self, page: Page, run: Run) -> Checked:
         problems = judge(page, run)
+        for pattern, line in page.reads.items():
+            if not matching(str(self.settings.root), pattern):
+                message = f"reads: {pattern!r} is no file of the project, seen from its root"
+                problems.append(Problem(page.chapter.path, line, message, pattern))
         sources: dict[int, Shown] = {}
         for index in sorted(page.shown):
             fence = page.source.fences[index]
             if fence.kind != "show":
                 continue
+            target, only = fence.options["show"], fence.options.get("only", "")
             try:
-                only = fence.options.get("only", "")
-                sources[index] = show(fence.options["show"], self.settings.source_folders, only)
-            except (LookupError, SyntaxError, UnicodeDecodeError) as error:
+                sources[index] = show(
+                    target,
+                    self.settings.source_folders,
+                    only,
+                    root=self.settings.root,
+                    loaded=run.origins.get(target),
+                )
+            except (LookupError, SyntaxError, ValueError, OSError, RecursionError) as error:
                 line = page.offset + fence.line
-                message = f"show= finds nothing: {error}"
-                problems.append(Problem(page.chapter.path, line, message, fence.options["show"]))
+                message = f"show= shows nothing: {error}"
+                problems.append(Problem(page.chapter.path, line, message, target))
         return Checked(page, run, sorted(problems), sources)

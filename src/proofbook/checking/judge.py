@@ -1,10 +1,13 @@
 """Judge a run: what of a chapter did not come out as it says."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from difflib import ndiff
 from itertools import takewhile
 
-from proofbook.checking.compare import prints, says
+from proofbook.checking.compare import says
+from proofbook.checking.outputs import prints
+from proofbook.execution.slicing import names_bound, statements_behind
 from proofbook.model import Block, BlockResult, Claim, Failure, Run, Value
 from proofbook.parsing.page import Page
 from proofbook.problems import Problem
@@ -23,6 +26,7 @@ def judge(page: Page, run: Run) -> list[Problem]:
     if run.failure:
         problems.append(_page_problem(page, run.failure, run.failed_block))
     stopped = run.failure or any(result.failure for result in run.blocks)
+    problems += _beside_the_point(page)
     for claim in chapter.claims:
         if not stopped or (claim.expressions[0], claim.place) in run.values:
             problems += claim_problems(chapter.path, claim, run)
@@ -54,6 +58,25 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
         code = _line_of(block, failure.line)
         problems.append(Problem(path, line, failure.reason, code, failure.detail))
     return problems
+
+
+def _beside_the_point(page: Page) -> Iterator[Problem]:
+    """Yield the facts whose phrase names something of the page that the expression never reads."""
+    chapter = page.chapter
+    for index, number in page.facts.items():
+        fact = page.source.facts[index]
+        roots = {match[0] for code in fact.codes if (match := re.match(r"\w+", code))}
+        try:
+            named = roots and roots & names_bound(chapter.blocks)
+            behind = statements_behind(chapter.blocks, fact.expression).values() if named else ()
+        except SyntaxError:  # the block that cannot be read says so itself
+            return
+        if named and named.isdisjoint(name for one in behind for name in one.reads):
+            message = (
+                f"the phrase names {', '.join(sorted(named))}, which the expression never reads"
+            )
+            line = chapter.claims[number].line
+            yield Problem(chapter.path, line, message, fact.expression)
 
 
 def difference(one: str, other: str) -> str:
@@ -96,6 +119,8 @@ def _claim_fault(claim: Claim, expression: str, value: Value) -> str | None:
         return f"this claim cannot be checked: {value.failure.reason}"
     if expression == claim.equals and not says(claim.text, value.data):
         return f"the page says {claim.text!r}, this run gives {shown(value.data)}"
+    if claim.fact and value.data is not True:
+        return f"the page says {claim.text!r}, and in this run that is {shown(value.data)}"
     if expression == claim.holds and value.data is not True:
         return f"this must hold (be True), but it is {shown(value.data)}"
     return None

@@ -2,13 +2,17 @@
 
 import ast
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+from proofbook.model import Origin
+from proofbook.parsing.bindings import Definition, bindings
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+SHOWN = (*FUNCTIONS, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
 
 @dataclass(frozen=True)
@@ -34,29 +38,70 @@ class Shown:
         return f"line {self.first}" if one else f"lines {self.first} to {self.last}"
 
 
-def show(target: str, folders: Sequence[Path], only: str = "") -> Shown:
+def show(
+    target: str,
+    folders: Sequence[Path],
+    only: str = "",
+    *,
+    root: Path | None = None,
+    loaded: Origin | None = None,
+) -> Shown:
     """Find `module` or `module:qualified.name` in the given folders, then on `sys.path`.
 
     With `only`, of all that its one statement in which this text stands.
 
+    Args:
+        target: The name.
+        folders: Where the modules of the book are.
+        only: A text of the statement to show.
+        root: The project, where pages import from first.
+        loaded: What the page has loaded under this name, where it has.
+
     Raises:
         LookupError: Where there is no such module, no such name in it, or not exactly one such
-            statement.
+            statement; or where the page runs something else under this name.
     """
     module, _, name = target.partition(":")
-    path = _module_file(module, folders)
+    path = _module_file(module, folders, root or Path())
+    if loaded and not _same_file((root or Path()) / loaded.file, path):
+        raise LookupError(
+            f"the page imports {module} from {loaded.file}, but {path} would be shown"
+        )
     text = path.read_text(encoding="utf-8-sig")
     if not (name or only):
         return Shown(path, 1, text.count("\n"), text.rstrip("\n"))
     node: ast.AST = _parsed(text)
+    parents: list[ast.AST] = []
     for part in name.split(".") if name else ():
-        found = _defined(node, part)
-        if found is None:
-            raise LookupError(f"{path} defines no {name!r}")
-        node = found
+        parents.append(node)
+        node = _defined(node, part, f"{path} defines no {name!r}")
+    if loaded and name and not any(isinstance(one, FUNCTIONS) for one in parents):
+        _refuse_another(node, loaded, target)
     lines = text.split("\n")
     first, last = _only(node, lines, only, target) if only else _extent(node)
     return Shown(path, first, last, dedent("\n".join(lines[first - 1 : last])))
+
+
+def _refuse_another(node: ast.AST, loaded: Origin, target: str) -> None:
+    """Check that a definition is what the page has loaded under its name.
+
+    Raises:
+        LookupError: The name is bound to something else: replaced later, or by a decorator.
+    """
+    assert isinstance(node, ast.stmt)
+    first, last = _extent(node)
+    lines = loaded.lines
+    if isinstance(node, FUNCTIONS) and not node.decorator_list:
+        lines = () if loaded.plain is None else (loaded.plain,)
+    if isinstance(node, ast.ClassDef):
+        has_code = any(isinstance(one, FUNCTIONS) for one in node.body)
+    else:
+        has_code = isinstance(node, FUNCTIONS)
+    if not loaded.found or (has_code and not any(first <= line <= last for line in lines)):
+        raise LookupError(
+            f"what runs as {target} is not the code at line {first} of {loaded.file}: something "
+            "has put another in its place; show that one"
+        )
 
 
 @lru_cache(maxsize=64)  # a page shows several symbols of a file
@@ -92,28 +137,61 @@ def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
     return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _module_file(module: str, folders: Sequence[Path]) -> Path:
-    relative = Path(*module.split("."))
-    for folder in (*folders, *map(Path, sys.path)):
-        for path in (folder / relative.with_suffix(".py"), folder / relative / "__init__.py"):
-            if path.is_file():
-                return path
+def _module_file(module: str, folders: Sequence[Path], root: Path) -> Path:
+    found = _first(module, (*folders, *map(Path, sys.path)))
+    if found:
+        imported = _first(module, (root, *map(Path, sys.path))) or found
+        if not _same_file(imported, found) and imported.read_bytes() != found.read_bytes():
+            raise LookupError(f"two modules are called {module!r}: {found} and {imported}")
+        return found
     searched = ", ".join(map(str, folders))
     raise LookupError(f"no source file of a module {module!r} in {searched} or on sys.path")
 
 
-def _defined(node: ast.AST, name: str) -> ast.stmt | None:
-    """Return the last statement of a body that binds a name."""
-    found = None
-    for statement in getattr(node, "body", []):
-        if isinstance(statement, Definition):
-            names = [statement.name]
-        elif isinstance(statement, ast.Assign):
-            names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
-        elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            names = [statement.target.id]
-        else:
-            names = []
-        if name in names:
-            found = statement
-    return found
+def _first(module: str, folders: Iterable[Path]) -> Path | None:
+    relative = Path(*module.split("."))
+    for folder in folders:
+        for path in (folder / relative / "__init__.py", folder / relative.with_suffix(".py")):
+            if path.is_file():
+                return path
+    return None
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
+
+
+def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:
+    """Return the one statement of a body that binds a name.
+
+    Raises:
+        LookupError: There is none, or others bind it too: which one runs, its text does not tell.
+    """
+    body = getattr(node, "body", [])
+    bound = [one for found, one in bindings(body) if found == name and not _only_declares(one)]
+    named = [one for found, one in bindings(body) if found == name and isinstance(one, SHOWN)]
+    direct = [one for one in named if one in body]
+    if not direct:
+        raise LookupError(missing)
+    others = [one for one in bound if one is not direct[-1] and not _belongs_to(one, direct[-1])]
+    if others:
+        lines = ", ".join(str(one.lineno) for one in [*others, direct[-1]])
+        raise LookupError(
+            f"{name!r} is bound at lines {lines}, and only one can run: give each its own name"
+        )
+    return direct[-1]
+
+
+def _only_declares(statement: ast.stmt) -> bool:
+    """Tell whether a statement gives a name a type and no value."""
+    return isinstance(statement, ast.AnnAssign) and statement.value is None
+
+
+def _belongs_to(statement: ast.stmt, last: ast.stmt) -> bool:
+    """Tell whether a definition is a part of a later one: an overload, or half of a property."""
+    if not (isinstance(statement, FUNCTIONS) and isinstance(last, FUNCTIONS)):
+        return False
+    decorators = [ast.unparse(one) for one in statement.decorator_list]
+    later = [ast.unparse(one) for one in last.decorator_list]
+    accessors = {f"{last.name}.{kind}" for kind in ("getter", "setter", "deleter")}
+    return bool({"overload", "typing.overload"} & {*decorators} or accessors & {*later})

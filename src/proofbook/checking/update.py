@@ -1,28 +1,26 @@
 """Rewrite doctest outputs and `equals=` claims to what a run gave, in the style they have."""
 
 import re
+from collections.abc import Iterator
+from doctest import DocTestParser
 from typing import Any
 
 from proofbook.checking.book import Checked
-from proofbook.checking.compare import (
-    LEAF,
-    PRINTED,
-    number_from_words,
-    prints,
-    same_but_numbers,
-    says,
-    words_from_number,
-)
+from proofbook.checking.compare import LEAF, says
+from proofbook.checking.outputs import prints, reprinted
 from proofbook.model import BlockResult
 from proofbook.parsing.front_matter import split_front_matter
-from proofbook.parsing.source import edited, read
+from proofbook.parsing.number_words import number_from_words, words_from_number
+from proofbook.parsing.source import SourceText, edited, read
+
+Edit = tuple[int, int, str]
 
 
 def updated(text: str, checked: Checked) -> str:
     """Return the text of a chapter with its outputs and claims as the run gave them.
 
-    Only what differs is touched. What cannot be rewritten (a `holds`, a failing block) stays, and
-    a later check reports it.
+    Only what differs is touched. What cannot be rewritten (a `holds`, a failing block, an output
+    that would end its own fence) stays, and a later check reports it.
 
     Raises:
         ValueError: If the page is made of more than this text, so that places are not known.
@@ -35,23 +33,53 @@ def updated(text: str, checked: Checked) -> str:
         raise ValueError(
             "the page holds fences or claims that its file does not, or they stand behind tabs"
         )
-    edits: list[tuple[int, int, str]] = []
-    for index, number in page.blocks.items():
-        if number < len(checked.run.blocks):
-            fence = source.fences[index]
-            lines = body[slice(*fence.body)].split("\n")
-            if _rewrite_doctest(lines, fence.prefix, checked.run.blocks[number]):
-                edits.append((*fence.body, "\n".join(lines)))
-    for index, number in page.claims.items():
-        claim, span = page.chapter.claims[number], source.spans[index]
+    edits = [*_outputs(source, checked), *_claims(source, checked)]
+    return (text.removesuffix(body) + edited(body, edits)).replace("\n", ends)
+
+
+def _outputs(source: SourceText, checked: Checked) -> Iterator[Edit]:
+    """Give the fences in which an output differs, with the output that came."""
+    for index, number in checked.page.blocks.items():
+        if number >= len(checked.run.blocks):
+            continue
+        fence, result = source.fences[index], checked.run.blocks[number]
+        lines = source.text[slice(*fence.body)].split("\n")
+        if not _rewrite_doctest(lines, fence.prefix, result):
+            continue
+        edit = (*fence.body, "\n".join(lines))
+        new = _shape_kept(source, edit)
+        if new and _sources(new.fences[index].code) == _sources(fence.code):
+            yield edit
+
+
+def _claims(source: SourceText, checked: Checked) -> Iterator[Edit]:
+    """Give the targets of claims that do not read as their value, with the value."""
+    for index, number in checked.page.claims.items():
+        claim, span = checked.page.chapter.claims[number], source.spans[index]
         value = checked.run.values.get((claim.equals or "", claim.place))
         if value is None or value.failure or says(span.text, value.data):
             continue
         written = rewritten(span.text, value.data)
-        if says(written, value.data):
-            inner = body[slice(*span.inner)]
-            edits.append((*span.inner, _in_markup(inner, span.text, written)))
-    return (text.removesuffix(body) + edited(body, edits)).replace("\n", ends)
+        if not says(written, value.data):
+            continue
+        inner = source.text[slice(*span.inner)]
+        edit = (*span.inner, _in_markup(inner, span.text, written))
+        new = _shape_kept(source, edit)
+        if new and new.spans[index].text == written:
+            yield edit
+
+
+def _shape_kept(source: SourceText, edit: Edit) -> SourceText | None:
+    """Return the text after an edit; None if it has other fences or claims than before."""
+    new = read(edited(source.text, [edit]))
+    had = [len(source.fences), len(source.foreign), len(source.faults)]
+    has = [len(new.fences), len(new.foreign), len(new.faults)]
+    claims = [span.expressions for span in source.spans]
+    return new if had == has and claims == [span.expressions for span in new.spans] else None
+
+
+def _sources(code: str) -> list[str]:
+    return [example.source for example in DocTestParser().get_examples(code)]
 
 
 def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool:
@@ -64,33 +92,13 @@ def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool
         while lines[first : first + 1] and lines[first][len(prefix) :].lstrip().startswith("..."):
             first += 1
         last = first + example.want.count("\n")
-        output = reprinted(example.want, example.got).rstrip("\n")
+        output = reprinted(example.want, example.got)
+        new = output.removesuffix("\n").split("\n") if output else []
         indent = re.match(r"\s*", lines[example.offset][len(prefix) :])
         margin = prefix + (indent[0] if indent else "")
-        lines[first:last] = [
-            f"{margin}{line or '<BLANKLINE>'}" for line in (output.split("\n") if output else [])
-        ]
+        lines[first:last] = [f"{margin}{line.rstrip() or '<BLANKLINE>'}" for line in new]
         changed = True
     return changed
-
-
-def reprinted(want: str, got: str) -> str:
-    """Return an output with as many digits as the page writes, where only numbers differ."""
-    if not same_but_numbers(want, got):
-        return got
-    numbers = iter(PRINTED.findall(got))
-    return PRINTED.sub(lambda match: _like(match[0], next(numbers)), want)
-
-
-def _like(want: str, got: str) -> str:
-    """Return a printed number with the digits that another is written with."""
-    mantissa, exponent, _ = want.partition("e")
-    digits = len(mantissa.partition(".")[2])
-    if prints(want, got):
-        return want
-    if "." not in want or "." not in got or not digits:
-        return got
-    return f"{float(got):.{digits}{'e' if exponent else 'f'}}"
 
 
 def rewritten(text: str, value: Any) -> str:

@@ -41,7 +41,7 @@ def candidates(
         names: What is exempt wherever it stands.
         maths: Whether the book has formulas between dollar signs.
     """
-    text = _prose(source)
+    text = prose_alone(source)
     alternative = alternative_texts(text)
     claims = [index for index in counted if not source.spans[index].reason]
     for index in counted:
@@ -59,7 +59,7 @@ def candidates(
     return sorted(_placed(found, alternative))
 
 
-def _prose(source: SourceText) -> str:
+def prose_alone(source: SourceText) -> str:
     """Return the text with all but its prose made blank."""
     text, at = source.text, 0
     for start, end in [*source.prose, (len(text), len(text))]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from proofbook.checking.book import Checked
 from proofbook.coverage.candidates import Candidate, candidates
 from proofbook.coverage.lexicon import (
-    COMPARATIVE,
     DIGIT,
     IDIOMS,
     NUMBER,
@@ -16,6 +15,7 @@ from proofbook.coverage.lexicon import (
     named,
 )
 from proofbook.coverage.links import broken_links
+from proofbook.coverage.statements import unbound
 from proofbook.parsing.claims import Span
 from proofbook.parsing.inline_code import FILE, Inline, inline_code
 from proofbook.settings import Settings
@@ -43,12 +43,14 @@ class Coverage:
         covered: How many are claims, or inline code that is checked.
         exempt: How many stand in literals or in a fence with a reason not to run.
         uncovered: Line, kind and text of each of the others.
+        unbound: Line and text of each sentence that states something and binds nothing.
     """
 
     path: str
     covered: int
     exempt: int
     uncovered: tuple[tuple[int, str, str], ...] = ()
+    unbound: tuple[tuple[int, str], ...] = ()
 
     @property
     def candidates(self) -> int:
@@ -62,7 +64,13 @@ def cover(checked: Checked, settings: Settings) -> Coverage:
     names = named(settings.coverage.names)
     maths = not FORMULAS.isdisjoint(settings.extensions)
     found = candidates(source, [*page.claims, *page.literals], names, maths)
-    covered = len(page.claims)
+    phrases = [(source.facts[index].start, source.facts[index].end) for index in page.facts]
+    found = [
+        one
+        for one in found
+        if one.kind != "comparative" or not any(a <= one.start < b for a, b in phrases)
+    ]
+    covered = len(page.claims) + len(page.facts)
     for code in inline_code(source, page.claims):
         kind = "" if names.fullmatch(code.code) else _kind(code, checked, settings)
         if kind == COVERED:
@@ -71,13 +79,15 @@ def cover(checked: Checked, settings: Settings) -> Coverage:
             found.append(Candidate(code.start, kind, code.code))
     exempt = {one for span in _literals(checked) for one in found if _is_within(one, span)}
     bare = [*(one for one in found if one not in exempt), *_idle(checked, found)]
-    bare += _unbound(checked, names)
+    bare += _unheld(checked, names)
     bare += broken_links(source, (settings.root / page.chapter.path).parent)
     lines = [(source.text.count("\n", 0, one.start) + 1, one.kind, one.text) for one in bare]
     lines += _fences(checked)
     off = sum(source.fences[index].kind == "off" for index in page.shown)
     uncovered = sorted((page.offset + line, kind, text) for line, kind, text in lines)
-    return Coverage(page.chapter.path, covered, len(exempt) + off, tuple(uncovered))
+    bound = [(source.spans[index].start, source.spans[index].end) for index in page.claims]
+    free = tuple(unbound(page, [*bound, *phrases]))
+    return Coverage(page.chapter.path, covered, len(exempt) + off, tuple(uncovered), free)
 
 
 def _literals(checked: Checked) -> list[Span]:
@@ -95,12 +105,12 @@ def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
             yield Candidate(span.start, "literal that exempts nothing", span.text)
 
 
-def _unbound(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
-    """Claims whose words could be swapped: what holds says nothing of the number or comparison."""
+def _unheld(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
+    """Claims with a number that `holds` does not compare: it binds words only."""
     for index in checked.page.claims:
         span = checked.page.source.spans[index]
         [*kinds], said = span.expressions, IDIOMS.sub("", names.sub("", span.text))
-        stated = any(some.search(said) for some in (NUMERAL, NUMBER_WORD, COMPARATIVE))
+        stated = any(some.search(said) for some in (NUMERAL, NUMBER_WORD))
         if kinds == ["holds"] and stated and span.text not in span.expressions["holds"]:
             yield Candidate(span.start, "words that holds= does not bind", span.text)
 

@@ -2,7 +2,7 @@
 
 import re
 
-from proofbook.checking.compare import SCALES, TENS, UNITS
+from proofbook.parsing.number_words import SCALES, TENS, UNITS
 
 DIGIT = r"[\d²³¹⁰-₉¼-¾⅐-ↈ①-⓿]"
 NUMBER = re.compile(r"[-+−]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?[%×]?")

@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from proofbook.coverage.candidates import Candidate
+from proofbook.coverage.masking import blank
 from proofbook.parsing.inline_code import inline_code
 from proofbook.parsing.source import SourceText
 
@@ -17,11 +18,15 @@ ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/", re.IGNORECASE)
 
 def broken_links(source: SourceText, folder: Path) -> Iterator[Candidate]:
     """Each relative link that leads to no file, seen from the folder of its page."""
-    codes = [(code.start, code.end) for code in inline_code(source, ())]
+    text = source.text  # what stands in code and in the braces of claims is no Markdown
+    for code in inline_code(source, ()):
+        text = blank(text, code.start, code.end)
+    for span in source.spans:
+        text = blank(text, span.inner[1] + 1, span.end)
     for start, end in source.prose:
-        for match in TARGET.finditer(source.text, start, end):
+        for match in TARGET.finditer(text, start, end):
             target = match[1] or match[2]
-            if ELSEWHERE.match(target) or any(a <= match.start() < b for a, b in codes):
+            if ELSEWHERE.match(target):
                 continue
             path = unquote(target.partition("#")[0].partition("?")[0])
             if path and not (folder / path).exists():

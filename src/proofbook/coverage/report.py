@@ -1,12 +1,15 @@
 """What coverage found, as lines to go to and a table a page."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 
 from proofbook.coverage.coverage import Coverage
 
 LARGEST_SHARE = 0.1
 """Of all that could be a claim, how much may be exempt."""
-HEAD = ("page", "candidates", "covered", "exempt", "uncovered", "share")
+HEAD = ("page", "candidates", "covered", "exempt", "uncovered", "share", "unbound")
+LONGEST = 120
+"""After how many letters a sentence is cut off."""
 
 
 def is_whole(pages: Sequence[Coverage]) -> bool:
@@ -20,13 +23,24 @@ def has_too_many_exempt(pages: Sequence[Coverage]) -> bool:
     return total.exempt > LARGEST_SHARE * total.candidates
 
 
-def report(pages: Sequence[Coverage]) -> str:
-    """Write a line for each thing that is not covered, then a table."""
+def report(pages: Sequence[Coverage], sentences: bool = False) -> str:
+    """Write a line for each thing that is not covered, then a table.
+
+    Args:
+        pages: What coverage found.
+        sentences: Write a line, too, for each sentence that states something and binds nothing.
+    """
     lines = [
         f"{page.path}:{line}: {kind}: {text}"
         for page in pages
         for line, kind, text in page.uncovered
     ]
+    if sentences:
+        lines += [
+            f"{page.path}:{line}: sentence: {shorten(text, LONGEST, placeholder=' …')}"
+            for page in pages
+            for line, text in page.unbound
+        ]
     rows = [HEAD, *(_row(page) for page in [*pages, _total(pages)])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines += ["", *(_line(row, widths) for row in rows)]
@@ -37,8 +51,9 @@ def report(pages: Sequence[Coverage]) -> str:
 
 def _total(pages: Sequence[Coverage]) -> Coverage:
     uncovered = tuple(one for page in pages for one in page.uncovered)
+    unbound = tuple(one for page in pages for one in page.unbound)
     covered = sum(page.covered for page in pages)
-    return Coverage("all", covered, sum(page.exempt for page in pages), uncovered)
+    return Coverage("all", covered, sum(page.exempt for page in pages), uncovered, unbound)
 
 
 def _row(page: Coverage) -> tuple[str, ...]:
@@ -46,7 +61,7 @@ def _row(page: Coverage) -> tuple[str, ...]:
     left = len(page.uncovered)
     share = 100 * (page.candidates - left) // page.candidates if page.candidates else 100
     counts = page.candidates, page.covered, page.exempt, left
-    return (page.path, *map(str, counts), f"{share} %")
+    return (page.path, *map(str, counts), f"{share} %", str(len(page.unbound)))
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -24,6 +24,7 @@ class Capture:
         written, name = tempfile.mkstemp(prefix="proofbook-")
         # Opened twice, so that reading does not move the place where others are writing.
         self._new = open(name, "rb", buffering=0)  # noqa: SIM115
+        self._taken = 0  # a process that the page has forked must not move it
         with contextlib.suppress(OSError):  # Windows keeps a file that is open
             os.unlink(name)
         for descriptor in (1, 2):
@@ -37,14 +38,26 @@ class Capture:
 
         Of a long text the beginning is returned, with a note.
         """
-        start = self._new.tell()
-        written = self._new.read(LARGEST_READ)
-        whole = len(written) < LARGEST_READ
-        size = None if whole else self._new.seek(0, os.SEEK_END) - start
+        written = self._read()
+        start, self._taken = self._taken, self._taken + len(written)
+        size = None
+        if len(written) == LARGEST_READ:
+            self._taken = self.size()
+            size = self._taken - start
         text = written.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
         # A progress bar writes over itself: of each line, what follows the last return is left.
         text = "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
         return clipped(readable(text), size)
+
+    def size(self) -> int:
+        """Return how many bytes the page has written in all."""
+        return os.fstat(self._new.fileno()).st_size
+
+    def _read(self) -> bytes:
+        if hasattr(os, "pread"):
+            return os.pread(self._new.fileno(), LARGEST_READ, self._taken)
+        self._new.seek(self._taken)
+        return self._new.read(LARGEST_READ)
 
 
 def _writer(descriptor: int) -> io.TextIOWrapper:

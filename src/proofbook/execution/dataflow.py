@@ -6,6 +6,7 @@ import symtable
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from proofbook.execution.aliases import Aliases, held, shared
 from proofbook.model import Block
 
 MUTATORS = frozenset(
@@ -79,6 +80,11 @@ class Reader:
         self.callables: set[str] = set()
         self.impure: set[str] = set()
         self.hollow: set[str] = set()
+        self._aliases = Aliases()
+        self._made: set[str] = set()
+        self._mutators: set[str] = set()
+        self._effects: dict[str, set[str]] = {}
+        self._late: dict[str, set[str]] = {}
 
     def read(
         self, index: int, block: Block, draws: Sequence[tuple[int, str]]
@@ -107,11 +113,13 @@ class Reader:
         changes |= self._filled(tree)
         if isinstance(tree, ast.Expr) and not shown and isinstance(tree.value, ast.Call):
             changes |= self._changed_by_bare_call(tree.value, drew=bool(bare.draws))
+        changes |= self._changed_by_functions(reads)
         if defines:
-            self.callables |= binds
-            if far or changes:
-                self.impure |= binds
+            self._define(tree, binds, reads, changes | far)
             changes, far = set(), set()
+        else:
+            self._share(tree, binds - reads)
+            changes = self._aliases.of(changes)
         assigns = isinstance(tree, ast.Assign | ast.AnnAssign)
         self.hollow -= binds
         if isinstance(tree, ast.Assign):
@@ -126,6 +134,55 @@ class Reader:
             defines=defines,
         )
 
+    def _define(self, tree: ast.stmt, binds: set[str], reads: set[str], changes: set[str]) -> None:
+        """Remember what calling a function, or the methods of a class, may change."""
+        self.callables |= binds
+        within = Aliases()
+        within.add(shared(tree, self._made))
+        changed = within.of(changes)
+        counted = {
+            node.target.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+        }
+        parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+        if changes - counted or within.of(counted) & parameters:  # a local sum is nobody else's
+            self.impure |= binds
+        declared = {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
+        for name in binds:
+            self._effects[name] = (changed & reads) | declared
+            self._late[name] = reads
+        self._made |= binds
+        for method in tree.body if isinstance(tree, ast.ClassDef) else ():
+            if isinstance(method, ast.FunctionDef) and method.args.args:
+                self._made.add(method.name)
+                if method.args.args[0].arg in within.of(set().union(*self._changed(method))):
+                    self._mutators.add(method.name)
+
+    def _share(self, tree: ast.stmt, renewed: set[str]) -> None:
+        """Remember which names may share an object once a statement has run."""
+        if isinstance(tree, ast.Assign | ast.AnnAssign):
+            for name in renewed:
+                self._aliases.drop(name)
+        pairs = shared(tree, self._made)
+        self._aliases.add(pair for pair in pairs if self.callables.isdisjoint(pair))
+        if isinstance(tree, ast.Assign) and isinstance(tree.value, ast.Lambda):
+            for name in renewed:
+                self._effects[name] = self._changed(tree)[0]
+                self._late[name] = set()
+
+    def _changed_by_functions(self, reads: set[str]) -> set[str]:
+        """Names that the functions among what is read may change when they are called."""
+        changes: set[str] = set()
+        called, waiting = set(), [name for name in reads if name in self._effects]
+        while waiting:
+            name = waiting.pop()
+            if name not in called:
+                called.add(name)
+                changes |= self._effects[name]
+                waiting.extend(self._late[name] & self._effects.keys())
+        return changes
+
     def _changed(self, tree: ast.stmt) -> tuple[set[str], set[str]]:
         """Names whose objects a statement may change, and those that reach far."""
         changes: set[str] = set()
@@ -134,17 +191,22 @@ class Reader:
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
                     changes |= _root(node)
+            elif isinstance(node, ast.AugAssign):
+                changes |= _root(node.target)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 method = node.func.attr
                 in_place = method.endswith("_") and not method.endswith("__")
-                if in_place or method in MUTATORS:
+                if in_place or method in MUTATORS | self._mutators:
                     changes |= _root(node.func)
                 if in_place:  # torch.nn.init.normal_(weight)
                     changes |= _roots_of_arguments(node)
                 if method in FAR_REACHING:
                     far |= _root(node.func)
             elif isinstance(node, ast.Call) and _root(node.func) & self.impure:
-                changes |= _roots_of_arguments(node)
+                for argument in [*node.args, *(keyword.value for keyword in node.keywords)]:
+                    changes |= held(argument, self._made)
+            elif isinstance(node, ast.Call) and "__call__" in self._mutators:
+                changes |= _root(node.func)
         return changes - self.callables, far - self.callables
 
     def _filled(self, tree: ast.stmt) -> set[str]:
@@ -169,6 +231,12 @@ def _names(tree: ast.stmt) -> tuple[set[str], set[str]]:
     symbols = table.get_symbols()
     binds = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
     reads = {s.get_name() for s in symbols if s.is_referenced()}
+    reads |= {
+        node.target.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+        if node.target.id in binds
+    }
     return binds, reads | {name for inner in table.get_children() for name in _globals(inner)}
 
 

@@ -10,6 +10,7 @@ import contextlib
 import random
 import symtable
 import sys
+import types
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
@@ -36,19 +37,38 @@ class Expression:
         tree = ast.parse(self.text, "<claim>", mode="eval")
         self._code = compile(tree, "<claim>", "eval")
         self._helpers = {"word": word} if _calls(tree, "word") else {}
-        self._free = _free_names(self.text) - self._helpers.keys()
+        self.reads = _free_names(self.text) - self._helpers.keys()
+        self.attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        self.constants = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
 
     def missing(self, names: Mapping[str, object]) -> list[str]:
         """List the names that neither the page nor Python defines yet."""
-        return sorted(n for n in self._free if n not in names and not hasattr(builtins, n))
+        return sorted(n for n in self.reads if n not in names and not hasattr(builtins, n))
+
+    def hidden(self, names: Mapping[str, object]) -> list[str]:
+        """List the helpers that it calls whose names the page has given to something else."""
+        return sorted(self._helpers.keys() & names.keys())
 
     def is_constant(self, made: Set[str]) -> bool:
         """Tell whether it reads nothing of what the page made, and so proves nothing."""
-        return self._free.isdisjoint(made)
+        return self.reads.isdisjoint(made)
 
     def value(self, names: Mapping[str, object]) -> Any:
         """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""
         return eval(self._code, {**names, **self._helpers})
+
+    def values_read(self, made: Mapping[str, object]) -> list[str]:
+        """List what it reads of the values that the page made; modules and classes are none.
+
+        Numbers and texts come before what would have to be copied.
+        """
+        read = [n for n in made if n in self.reads]
+        values = [n for n in read if not isinstance(made[n], types.ModuleType | type)]
+        return sorted(values, key=lambda name: (callable(made[name]), name))
+
+    def with_another(self, names: Mapping[str, object], name: str, other: object) -> Any:
+        """Evaluate it with another value of one name."""
+        return eval(self._code, {**names, name: other, **self._helpers})
 
 
 def _calls(tree: ast.AST, name: str) -> bool:

@@ -18,13 +18,15 @@ import traceback
 from collections.abc import Sequence
 
 from proofbook.caching.fingerprint import is_installed
-from proofbook.execution import import_hooks
+from proofbook.execution.announcements import announce
+from proofbook.execution.descendants import adopt_orphans, end_descendants
 from proofbook.execution.worker import run_page
 
 
 def serve(door: socket.socket, preload: Sequence[str]) -> None:
     """Import the packages, say what is wrong with them, and fork a page at each request."""
-    import_hooks.announce_native_reads()
+    announce()
+    adopt_orphans()
     trouble = _preload(preload)
     gc.collect()
     gc.freeze()  # the collector would touch, and so copy, the memory shared with children
@@ -37,6 +39,8 @@ def serve(door: socket.socket, preload: Sequence[str]) -> None:
                 ended, status = os.waitpid(page, os.WNOHANG)
                 if ended:
                     _say_farewell(pages.pop(page), os.waitstatus_to_exitcode(status))
+        # What a page has left behind; the groups of pages hold what watches them.
+        end_descendants(lambda child, group: child in pages or group in pages)
 
     signal.signal(signal.SIGCHLD, reap)
     while True:
@@ -44,9 +48,11 @@ def serve(door: socket.socket, preload: Sequence[str]) -> None:
         if not pipes:
             return  # the parent has closed, or died
         requests, replies = pipes
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # until the page is known
         page = os.fork()
         if page == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             door.close()
             for other in pages.values():
                 os.close(other)
@@ -54,7 +60,7 @@ def serve(door: socket.socket, preload: Sequence[str]) -> None:
         os.close(requests)
         pages[page] = replies
         _tell(door, page=page)
-        reap()  # it may have ended before it was known
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
 
 
 def _tell(door: socket.socket, **message: object) -> None:

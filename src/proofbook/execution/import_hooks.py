@@ -2,10 +2,9 @@
 
 Modules of the project are compiled from their source, because a `.pyc` counts as fresh when its
 source was saved twice in a second with the same size. Some packages are given a last touch as they
-load: random generators are seeded, and native readers say which file they open.
+load: random generators are seeded.
 """
 
-import os
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -54,38 +53,39 @@ def compute_on(device: str) -> None:
         after_import({"torch": lambda torch: torch.set_default_device(device)})
 
 
-def announce_native_reads() -> None:
-    """Make safetensors, whose reader is not Python's, raise the audit event of an opened file."""
-    after_import({"safetensors._safetensors_rust": _announce_safe_open})
-
-
 def after_import(touches: Mapping[str, Callable[[Any], None]]) -> None:
     """Call each function with its module, now if it is loaded, else just after it loads."""
     for name, touch in touches.items():
         if name in sys.modules:
             touch(sys.modules[name])
-    sys.meta_path.insert(0, _Toucher(touches))
+        _TOUCHER.touches.setdefault(name, []).append(touch)
+    if _TOUCHER not in sys.meta_path:
+        sys.meta_path.insert(0, _TOUCHER)
 
 
 class _Toucher:
-    def __init__(self, touches: Mapping[str, Callable[[Any], None]]) -> None:
-        self._touches = touches
+    def __init__(self) -> None:
+        self.touches: dict[str, list[Callable[[Any], None]]] = {}
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        touch = self._touches.get(name)
-        spec = PathFinder.find_spec(name, path, target) if touch else None
-        if touch is None or spec is None or spec.loader is None:
+        touches = self.touches.get(name)
+        spec = PathFinder.find_spec(name, path, target) if touches else None
+        if touches is None or spec is None or spec.loader is None:
             return None
         load = spec.loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
             load(module)
-            touch(module)
+            for touch in touches:
+                touch(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
+
+
+_TOUCHER = _Toucher()
 
 
 def _seed_numpy(numpy: Any) -> None:
@@ -94,13 +94,3 @@ def _seed_numpy(numpy: Any) -> None:
 
 def _seed_torch(torch: Any) -> None:
     torch.manual_seed(SEED)
-
-
-def _announce_safe_open(module: Any) -> None:
-    native = module.safe_open
-
-    def safe_open(filename: str | os.PathLike[str], *args: Any, **kwargs: Any) -> Any:
-        sys.audit("open", os.fspath(filename), "rb", os.O_RDONLY)
-        return native(filename, *args, **kwargs)
-
-    module.safe_open = safe_open

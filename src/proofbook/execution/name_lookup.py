@@ -1,4 +1,8 @@
-"""Whether what a page's prose calls by name exists, asked in the page's own session."""
+"""Whether what a page's prose calls by name exists, asked in the page's own session.
+
+Prose runs nothing: what is loaded is asked, without running code of the page or of the project; of
+what is not loaded, the source is read.
+"""
 
 import builtins
 import importlib
@@ -7,9 +11,15 @@ import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from importlib.util import find_spec
+from typing import Any, TypeGuard
 
+from proofbook.caching.fingerprint import is_installed
 from proofbook.execution.expressions import word
 from proofbook.execution.import_hooks import is_own
+from proofbook.execution.source_names import SourceModule, in_package, module_of
+
+_UNKNOWN = object()
+"""Stands for a value that only running code of the page or the project would give."""
 
 
 def existing(
@@ -23,18 +33,58 @@ def existing(
     Args:
         names: The names as the prose has them.
         page: The names of the page and what they stand for.
-        packages: Packages that are spoken of without being imported.
+        packages: Packages that are spoken of without being imported: installed ones, which the book
+            preloads, are imported; of the project's own, the source is read.
     """
     names = list(names)
-    holders = list(_holders(page, filter(None, map(_module, packages)))) if names else []
-    parameters = set().union(*map(_parameters, holders))
+    if not names:
+        return {}
+    loaded, read = _spoken_of(packages)
+    holders = list(_holders(page, loaded))
+    parameters = set().union(*map(_parameters, holders), *(one.parameters() for one in read))
     roots = [types.SimpleNamespace(**{**page, "word": word}), builtins, *holders]
-    return {name: _exists(name, roots, parameters) for name in names}
+    return {name: _exists(name, roots, read, parameters) for name in names}
 
 
-def _exists(name: str, roots: Sequence[object], parameters: Set[str]) -> bool:
+def _spoken_of(packages: Iterable[str]) -> tuple[list[types.ModuleType], list[SourceModule]]:
+    """Return the packages as modules, and the modules of those that nothing has loaded."""
+    loaded: list[types.ModuleType] = []
+    read: list[SourceModule] = []
+    for name in packages:
+        if name in sys.modules:
+            loaded.append(sys.modules[name])
+        elif (source := module_of([name])) and not is_installed(str(source.file)):
+            read += source.own()
+        elif (module := _imported(name)) is not None:
+            loaded.append(module)
+    return loaded, read
+
+
+def _imported(name: str) -> types.ModuleType | None:
+    """Import a package that the book preloads."""
+    spec = _spec(name)
+    if spec is None or not is_installed(spec.origin or ""):
+        return None
+    try:
+        return importlib.import_module(name)
+    except BaseException:  # whatever an import raises, it leads nowhere
+        return None
+
+
+def _spec(name: str) -> Any:
+    try:
+        return find_spec(name)
+    except (ImportError, ValueError, AttributeError):
+        return None
+
+
+def _exists(
+    name: str, roots: Sequence[object], read: Sequence[SourceModule], parameters: Set[str]
+) -> bool:
     first, *rest = name.removeprefix(".").split(".")
     if any((found := _member(root, first)) and _leads(found[0], rest) for root in roots):
+        return True
+    if any(source.leads([first, *rest]) for source in read):
         return True
     if name.startswith("."):
         return False
@@ -58,17 +108,73 @@ def _holders(page: Mapping[str, object], packages: Iterable[object]) -> Iterator
             yield module
 
 
-def _member(holder: object, name: str) -> tuple[object] | None:
+def _member(holder: object, name: str) -> tuple[Any] | None:
     """Return a member in a tuple of its own, since it may be None."""
+    try:
+        found = inspect.getattr_static(holder, name)
+    except BaseException:
+        return _asked(holder, name) if _gives_more(holder) else None
+    if _is(found, staticmethod, classmethod):
+        return (found.__func__,)
+    is_computed = hasattr(type(found), "__get__") and not _is(found, types.FunctionType)
+    if _is_module(holder) or _is(holder, type) or not is_computed:
+        return (found,)
+    if _is_installed_getter(found) and _is_installed(holder, "__getattribute__"):
+        return _asked(holder, name)
+    return (_UNKNOWN,)
+
+
+def _is(thing: object, *kinds: type) -> bool:
+    """Tell the type of something that may have code to say what its class is."""
+    return issubclass(type(thing), kinds)
+
+
+def _is_module(thing: object) -> TypeGuard[types.ModuleType]:
+    return _is(thing, types.ModuleType)
+
+
+def _asked(holder: object, name: str) -> tuple[Any] | None:
     try:
         return (getattr(holder, name),)
     except BaseException:  # whatever a lazy attribute raises, it leads nowhere
         return None
 
 
+def _gives_more(holder: object) -> bool:
+    """Tell whether an installed package's code says what other members something has."""
+    own = vars(holder).get("__getattr__") if _is_module(holder) else None
+    if own is not None:
+        return _is_installed_code(own)
+    return hasattr(type(holder), "__getattr__") and _answers_alone(holder)
+
+
+def _answers_alone(thing: object) -> bool:
+    """Tell whether no code of the page or the project is asked for members of something."""
+    return all(_is_installed(thing, name) for name in ("__getattribute__", "__getattr__"))
+
+
+def _is_installed(holder: object, method: str) -> bool:
+    """Tell whether a method of something is none that the page or the project wrote."""
+    kinds = (vars(kind) for kind in type(holder).__mro__)
+    return _is_installed_code(next((one[method] for one in kinds if method in one), None))
+
+
+def _is_installed_getter(descriptor: object) -> bool:
+    """Tell whether what computes a member is native, or code of an installed package."""
+    called = getattr(descriptor, "fget", None) or getattr(descriptor, "func", None)
+    return _is_installed_code(called or type(descriptor).__get__)  # type: ignore[attr-defined]
+
+
+def _is_installed_code(function: object) -> bool:
+    """Tell whether a function is native, or stands in the file of an installed package."""
+    called = function if hasattr(function, "__code__") else type(function).__call__  # type: ignore[operator]
+    code = getattr(called, "__code__", None)
+    return code is None or is_installed(code.co_filename)
+
+
 def _leads(start: object, rest: list[str]) -> bool:
     for part in rest:
-        found = _member(start, part)
+        found = None if start is _UNKNOWN else _member(start, part)
         if found is None:
             return False
         start = found[0]
@@ -78,18 +184,18 @@ def _leads(start: object, rest: list[str]) -> bool:
 def _parameters(holder: object) -> set[str]:
     """Return the parameters of a function, of a class and its methods, or of a module's members."""
     members = [holder]
-    if isinstance(holder, type):
-        members += [value for value in vars(holder).values() if inspect.isfunction(value)]
-    elif isinstance(holder, types.ModuleType) and is_own(holder.__name__.partition(".")[0]):
+    if _is(holder, type):
+        members += [value for value in vars(holder).values() if _is(value, types.FunctionType)]
+    elif _is_module(holder) and is_own(holder.__name__.partition(".")[0]):
         return {
             name
             for value in vars(holder).values()
-            if getattr(value, "__module__", None) == holder.__name__
+            if (_member(value, "__module__") or ("",))[0] == holder.__name__
             for name in _parameters(value)
         }
     found: set[str] = set()
     for member in members:
-        if callable(member):
+        if callable(member) and _answers_alone(member):
             try:
                 found |= inspect.signature(member).parameters.keys()
             except (TypeError, ValueError):
@@ -98,24 +204,21 @@ def _parameters(holder: object) -> set[str]:
 
 
 def _is_module_or_member(first: str, rest: list[str]) -> bool:
+    """Tell whether a name begins with a module's, loaded or not."""
     if not rest:
-        return _is_module(first)
-    module, parts = _module(first), rest
-    while module is not None and parts and _member(module, parts[0]) is None:
-        module, parts = _module(f"{module.__name__}.{parts[0]}"), parts[1:]
-    return module is not None and _leads(module, parts)
-
-
-def _is_module(name: str) -> bool:
-    """Tell whether a module could be imported; for a bare word of the prose none is run."""
-    try:
-        return find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False
-
-
-def _module(name: str) -> types.ModuleType | None:
-    try:
-        return importlib.import_module(name)
-    except BaseException:  # whatever an import raises, it leads nowhere
-        return None
+        return first in sys.modules or _spec(first) is not None
+    module = sys.modules.get(first)
+    if module is None:
+        source = module_of([first])
+        return source is not None and source.leads(rest)
+    for at, part in enumerate(rest):
+        found = _member(module, part)
+        if found is None and (loaded := sys.modules.get(f"{module.__name__}.{part}")):
+            found = (loaded,)
+        if found is None:
+            source = in_package(module, part)
+            return source is not None and source.leads(rest[at + 1 :])
+        if not _is_module(found[0]):
+            return _leads(found[0], rest[at + 1 :])
+        module = found[0]
+    return True

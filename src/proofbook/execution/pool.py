@@ -15,11 +15,24 @@ from typing import Any
 
 from proofbook.execution.processes import START_LIMIT, Child, ForkServer, Spawned, StartError
 from proofbook.execution.tracebacks import death_trace
-from proofbook.model import BlockResult, Chapter, Failure, Run, Value, dump, load_block, load_value
+from proofbook.model import (
+    BlockResult,
+    Chapter,
+    Failure,
+    Origin,
+    Run,
+    Value,
+    dump,
+    load_block,
+    load_origins,
+    load_value,
+)
 from proofbook.settings import Settings
 
 GRACE = 3.0
 """Seconds beyond a block's limit after which the parent ends what did not end itself."""
+FLOOD = 256_000_000
+"""Bytes that a page may print in all."""
 
 
 class Pool:
@@ -66,6 +79,8 @@ class Pool:
             child.send(_request(chapter, self._settings))
             _follow(child, page)
         finally:
+            if not page.done:
+                child.kill()  # what it started may have outlived it
             child.close()
             self._children.discard(child)
         return page.run(self._settings.device, time.perf_counter() - started), page.seen
@@ -86,6 +101,9 @@ class _Page:
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
     names: dict[str, bool] = field(default_factory=dict)
+    origins: dict[str, Origin | None] = field(default_factory=dict)
+    stray: Failure | None = None
+    flood: int | None = None
     seen: dict[str, Any] | None = None
     block: int | None = None
     claim: str | None = None
@@ -102,6 +120,8 @@ class _Page:
         except ValueError:  # faulthandler's words, or a message that death cut short
             self.trace += line.decode("utf-8", "backslashreplace")
             return
+        if self.flood is not None and "exit" not in message:
+            return  # what it was doing then is what counts
         match message:
             case {"begin": block, "limit": limit}:
                 self.block, self.claim, self.limit = block, None, limit
@@ -111,8 +131,14 @@ class _Page:
                 self.blocks.append(load_block(result))
             case {"value": [text, place, value]}:
                 self.values[text, place] = load_value(value)
+            case {"stray": failure}:
+                self.stray = Failure(**failure)
+            case {"flood": most}:
+                self.flood = most
             case {"names": names}:
                 self.names = names
+            case {"origins": origins}:
+                self.origins = load_origins(origins)
             case {"done": seen}:
                 self.done, self.seen = True, seen
             case {"exit": exit_code}:
@@ -121,13 +147,26 @@ class _Page:
     def run(self, device: str, seconds: float) -> Run:
         blocks = tuple(self.blocks)
         if self.done:
-            return Run(blocks, self.values, device=device, seconds=seconds, names=self.names)
+            return Run(
+                blocks,
+                self.values,
+                self.stray,
+                device=device,
+                seconds=seconds,
+                names=self.names,
+                origins=self.origins,
+            )
         line, detail = death_trace(self.trace, self.block)
         failure = Failure(self._cause(), line, detail)
         return Run(blocks, self.values, failure, self.block, device, seconds)
 
     def _cause(self) -> str:
         doing = f"evaluating {self.claim!r}" if self.claim is not None else "the block"
+        if self.flood is not None:
+            return (
+                f"{doing} went on printing when the page had printed {self.flood / 1e6:g} MB: "
+                "print less, or write to a file"
+            )
         if self.overdue or self.trace.startswith("Timeout"):
             return f"{doing} did not end within {self.limit:g} s"
         if self.trace.startswith("Traceback"):
@@ -170,7 +209,10 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
         "environment": settings.child_environment(),
         "blocks": [dump(block) for block in chapter.blocks],
         "claims": list(claims),
+        "assertions": [c.holds for c in chapter.claims if c.holds and not c.value],
         "names": list(chapter.names),
+        "shows": list(chapter.shows),
         "packages": settings.packages(),
+        "flood": FLOOD,
     }
     return json.dumps(request).encode() + b"\n"

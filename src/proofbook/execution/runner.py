@@ -1,10 +1,12 @@
 """The one door to running: chapters go in, runs come out, from the cache where it is still true."""
 
 from collections.abc import Callable, Iterable
-from typing import Self
+from dataclasses import replace
+from typing import Any, Self
 
 from proofbook.caching import fingerprint
 from proofbook.caching.cache import Cache
+from proofbook.caching.dependencies import declared, states
 from proofbook.execution.pool import Pool
 from proofbook.model import Chapter, Run
 from proofbook.settings import Settings
@@ -38,8 +40,7 @@ class Runner:
         if environment != self._environment:  # packages have changed under a preloaded process
             self._pool.close()
             self._environment = environment
-        world = {"environment": environment, "variables": self._settings.watched_environment()}
-        cache = Cache(self._settings.cache, world)
+        cache = Cache(self._settings.cache, self._world())
         runs: dict[str, Run] = {}
 
         def know(chapter: Chapter, run: Run) -> None:
@@ -48,6 +49,7 @@ class Runner:
                 progress(chapter, run)
 
         stale = []
+        files = {}
         chapters = list(chapters)
         for chapter in chapters:
             if not (chapter.blocks or chapter.claims or (names and chapter.names)):
@@ -56,11 +58,35 @@ class Runner:
                 know(chapter, run)
             else:
                 stale.append(chapter)
+                files[chapter.path] = self._declared(chapter)
         for chapter, run, seen in self._pool.run(stale):
-            if seen is not None and not _has_failed(run):
-                cache.store(chapter, run, seen)
-            know(chapter, run)
+            if seen is None or _has_failed(run):
+                know(chapter, run)
+            elif why := _unkept(chapter, seen, files[chapter.path], self._declared(chapter)):
+                know(chapter, replace(run, unkept=why))
+            else:
+                known = {**seen, **files[chapter.path]}
+                known["files"] = {**files[chapter.path]["files"], **seen["files"]}
+                cache.store(chapter, run, known)
+                know(chapter, run)
         return {chapter.path: runs[chapter.path] for chapter in chapters}
+
+    def _world(self) -> dict[str, Any]:
+        """Return what every page depends on besides its own text."""
+        settings = self._settings
+        given = settings.child_environment()
+        return {
+            "root": str(settings.root),
+            "environment": self._environment,
+            "variables": settings.watched_environment(),
+            "preload": settings.preload,
+            "threads": [value for name, value in sorted(given.items()) if "NUM_THREADS" in name],
+        }
+
+    def _declared(self, chapter: Chapter) -> dict[str, Any]:
+        """Return the files that a page says it reads, and their state."""
+        named = declared(str(self._settings.root), chapter.reads)
+        return {"declared": named, "files": states(p for paths in named.values() for p in paths)}
 
     def close(self) -> None:
         """End the processes that wait for work."""
@@ -71,6 +97,19 @@ class Runner:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+
+def _unkept(
+    chapter: Chapter, seen: dict[str, Any], before: dict[str, Any], after: dict[str, Any]
+) -> tuple[str, ...]:
+    """Say why a result cannot be kept, if it cannot."""
+    changed = [f"{path} has changed since the page asked for it" for path in seen["changed"]]
+    if before != after:
+        changed.append("what its front matter names under reads: has changed meanwhile")
+    if changed or chapter.reads:
+        return tuple(changed)
+    advice = "name the files that it reads under reads: in its front matter, and it is kept"
+    return tuple(f"{reason}; {advice}" for reason in seen["unseen"])
 
 
 def _has_failed(run: Run) -> bool:

@@ -15,18 +15,21 @@ import re
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
 from proofbook.execution import display
+from proofbook.execution.acting import ACTED, changed, state_of
 from proofbook.execution.capture import Capture
+from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
-from proofbook.execution.tracebacks import failure_of, last_line
+from proofbook.execution.strays import Strays
+from proofbook.execution.tracebacks import failure_of, with_traceback
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
-from proofbook.text import without_device
+from proofbook.text import TRACEBACK, without_device
 
 
 class Session:
@@ -36,6 +39,7 @@ class Session:
         self,
         blocks: Sequence[Block],
         claims: Sequence[tuple[str, int]],
+        assertions: Set[str],
         capture: Capture,
         device: str = "cpu",
     ) -> None:
@@ -45,9 +49,11 @@ class Session:
         self._given = frozenset(self.names)
         self._blocks = blocks
         self._claims = list(claims)
+        self._assertions = assertions
         self._capture = capture
         self._device = device
         self._slicer = Slicer(SEED, is_own)
+        self._strays = Strays()
         self._draws: list[tuple[int, str]] = []
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
@@ -63,13 +69,15 @@ class Session:
         self._draws.clear()
         try:
             value = None
-            if block.kind == "python":
-                value = self._run_python(block.code, filename)
-            else:
-                examples.extend(self._run_doctest(block.code, filename))
-            shown = display.show(value, prefix=f"block-{index + 1}")
+            with self._strays.watching(filename):
+                if block.kind == "python":
+                    value = self._run_python(block.code, filename)
+                else:
+                    examples.extend(self._run_doctest(block.code, filename))
+                shown = display.show(value, prefix=f"block-{index + 1}")
         except BaseException as error:
             failure = failure_of(error, filename)
+        failure = failure or self._strays.take()
         text = self._capture.take()
         printed = [Output("stdout", text)] if text else []
         outputs = tuple(self._told(output) for output in (*printed, *shown))
@@ -104,17 +112,43 @@ class Session:
         if missing := ", ".join(expression.missing(self.names)):
             never = Failure(f"reads a name that no block of the page defines: {missing}")
             return Value(after=done, failure=never)
+        if hidden := ", ".join(expression.hidden(self.names)):
+            own = f"a block of the page binds {hidden}, and claims call the engine's"
+            return Value(after=done, failure=Failure(f"{own}: give the page's another name"))
         if expression.is_constant(self.names.keys() - self._given):
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return Value(after=done, failure=Failure(f"{constant} proves nothing"))
         _remember("<claim>", text)
+        before = state_of(self.names, expression.reads)
         try:
-            with randomness_kept():
-                return Value(as_data(expression.value(self.names)), after=done)
+            with self._strays.watching("<claim>"), randomness_kept():
+                data = as_data(expression.value(self.names))
         except BaseException as error:
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:
             self._capture.take()
+        failure = self._strays.take()
+        if name := changed(before, state_of(self.names, expression.reads)):
+            failure = failure or Failure(f"changes {name!r}: {ACTED}")
+        if not failure and (doubt := self._doubt(expression, data)):
+            failure = Failure(doubt)
+        return Value(None if failure else data, done, failure)
+
+    def _doubt(self, expression: Expression, data: Any) -> str:
+        """Say why an expression proves nothing, if it does."""
+        made = {name: self.names[name] for name in self.names.keys() - self._given}
+        asserted = expression.text in self._assertions
+        with self._strays.watching("<claim>"), randomness_kept():
+            doubt = doubt_of(expression, data, self.names, made, asserted)
+        self._strays.take()
+        self._capture.take()
+        return doubt
+
+    def wait(self) -> Failure | None:
+        """Wait for what the blocks left running; return what went wrong there."""
+        self._strays.wait()
+        self._capture.take()
+        return self._strays.take()
 
     def _missing(self, text: str) -> bool:
         try:
@@ -164,10 +198,10 @@ class Session:
                     exec(self._compile_example(example, filename), self.names)
                 got = without_device(self._capture.take(), self._device)
             except BaseException as error:
-                if example.exc_msg is None:
+                if TRACEBACK not in example.want.split("\n"):
                     raise
-                self._capture.take()
-                got = last_line(error)
+                printed = without_device(self._capture.take(), self._device)
+                got = with_traceback(printed, error)
             yield Example(example.source, example.want, got, example.lineno)
 
     def _compile_example(self, example: doctest.Example, filename: str) -> types.CodeType:

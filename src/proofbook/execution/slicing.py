@@ -58,6 +58,31 @@ class Slicer:
         return _apart([*head, *([seeds] if seeds else []), *pieces.values()]), code
 
 
+def names_bound(blocks: Sequence[Block]) -> set[str]:
+    """Return the names that blocks give a value, imports apart."""
+    reader = Reader()
+    statements = [
+        one for index, block in enumerate(blocks) for one in reader.read(index, block, [])
+    ]
+    return {name for one in statements if not one.imported for name in one.binds}
+
+
+def statements_behind(blocks: Sequence[Block], expression: str) -> dict[tuple[int, int], Statement]:
+    """Return what an expression depends on that is evaluated after some blocks, itself included.
+
+    Each statement is found by the index of its block and its number in it.
+    """
+    reader = Reader()
+    page: list[Statement] = []
+    places: list[tuple[int, int]] = []
+    for index, block in enumerate([*blocks, Block("python", expression, line=1)]):
+        for number, statement in enumerate(reader.read(index, block, [])):
+            page.append(statement)
+            places.append((index, number))
+    kept = {id(statement) for statement in _needed(page, len(blocks))}
+    return {place: one for one, place in zip(page, places, strict=True) if id(one) in kept}
+
+
 def _needed(page: list[Statement], block: int) -> list[Statement]:
     """Return the statements that the block depends on, itself included."""
     later = {name: s.reads for s in page if s.defines for name in s.binds}

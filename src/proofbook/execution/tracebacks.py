@@ -3,10 +3,11 @@
 import os
 import re
 import traceback
+from itertools import dropwhile
 
 import proofbook
 from proofbook.model import Failure
-from proofbook.text import clipped, readable
+from proofbook.text import TRACEBACK, clipped, readable
 
 LONGEST_REASON = 500
 """Characters of an error's message that are told as the reason."""
@@ -33,9 +34,17 @@ def failure_of(error: BaseException, filename: str) -> Failure:
     )
 
 
-def last_line(error: BaseException) -> str:
-    """Return the last line of the traceback, which is all that a doctest compares."""
-    return readable(traceback.format_exception_only(error)[-1])
+def with_traceback(printed: str, error: BaseException) -> str:
+    """Return what an interpreter shows of a statement that raises, without the stack.
+
+    Args:
+        printed: What the statement wrote before.
+        error: What it raised.
+    """
+    lines = traceback.format_exception_only(error)
+    shown = "".join(dropwhile(lambda line: line.startswith(" "), lines))  # where a syntax error is
+    gap = "\n" if printed and not printed.endswith("\n") else ""
+    return f"{printed}{gap}{TRACEBACK}\n{readable(shown)}"
 
 
 def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:

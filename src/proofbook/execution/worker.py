@@ -15,38 +15,54 @@ import os
 import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
+from dataclasses import replace
 from typing import Any, BinaryIO, NoReturn
 
 from proofbook.caching.dependencies import Dependencies
 from proofbook.execution import import_hooks
+from proofbook.execution.acting import ACTED
+from proofbook.execution.announcements import announce
 from proofbook.execution.capture import Capture
+from proofbook.execution.descendants import adopt_orphans, end_descendants
+from proofbook.execution.kernel_watch import watch
 from proofbook.execution.name_lookup import existing
+from proofbook.execution.origins import origin
 from proofbook.execution.session import Session
-from proofbook.model import Block, dump
+from proofbook.model import Block, Failure, dump
+
+LOOK = 0.05
+"""Seconds between two looks at how much the page has printed."""
 
 
 def run_page(requests: int, replies: int) -> NoReturn:
     """Run the page that the request describes, and end the process with all that it started."""
+    page = os.getpid()
     try:
         _prepare_and_run(requests, replies)
     except BaseException:
         with contextlib.suppress(OSError):  # the parent may have died
             os.write(replies, traceback.format_exc().encode())
     finally:
-        _end()
+        _end(page)
 
 
 def _prepare_and_run(requests: int, replies: int) -> None:
     for descriptor in (requests, replies):
         os.set_inheritable(descriptor, False)
-    source = os.fdopen(requests, "rb")
-    request = json.loads(source.readline())
     if hasattr(os, "setsid"):
         os.setsid()  # whatever the page starts belongs to its group, and ends with it
-    threading.Thread(target=_end_with_parent, args=(source,), daemon=True).start()
+    kernel = watch(requests, replies)
+    adopt_orphans()
+    source = os.fdopen(requests, "rb")
+    request = json.loads(source.readline())
+    threading.Thread(target=_end_with_parent, args=(source, os.getpid()), daemon=True).start()
     capture = Capture()
+    threading.Thread(
+        target=_end_a_flood, args=(capture, request["flood"], replies), daemon=True
+    ).start()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # input() finds nobody to answer
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     os.environ.clear()
@@ -56,13 +72,15 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     sys.argv = [""]
     importlib.invalidate_caches()
     import_hooks.compile_project_from_source()
-    dependencies = Dependencies(request["root"], request["cache"])
+    dependencies = Dependencies(request["root"], request["cache"], kernel)
     import_hooks.seed()
     import_hooks.compute_on(request["device"])
     # plt.show() has nothing to do: figures that are open at the end of a block are shown.
     warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
     faulthandler.enable(replies)
     _tell_where_it_exits(replies)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: _hold_its_tongue(replies))
     _run(request, capture, dependencies, replies)
 
 
@@ -81,11 +99,20 @@ def _run(
     def evaluate(done: int) -> None:
         for text, place in session.ready(done):
             limit(request["timeout"], claim=text)
-            tell(value=[text, place, dump(session.evaluate(text, done))])
+            with dependencies.noting_changes() as changes:
+                value = session.evaluate(text, done)
+            if changes and value.failure is None:
+                acted = f"writes {changes[0]}: {ACTED}"
+                value = replace(value, data=None, failure=Failure(acted))
+            tell(value=[text, place, dump(value)])
 
     blocks = [Block(**block) for block in request["blocks"]]
     session = Session(
-        blocks, [(text, place) for text, place in request["claims"]], capture, request["device"]
+        blocks,
+        [(text, place) for text, place in request["claims"]],
+        frozenset(request["assertions"]),
+        capture,
+        request["device"],
     )
     evaluate(0)
     for index, block in enumerate(blocks):
@@ -98,8 +125,17 @@ def _run(
         if result.failure is not None:
             break
         evaluate(index + 1)
+    limit(request["timeout"], claim="what the page left running")
+    if failure := session.wait():
+        tell(stray=dump(failure))
     limit(request["timeout"], claim="the names in the prose")
     tell(names=existing(request["names"], session.names, request["packages"]))
+    tell(
+        origins={
+            name: (found := origin(name, request["root"])) and dump(found)
+            for name in request["shows"]
+        }
+    )
     faulthandler.cancel_dump_traceback_later()
     tell(done=dependencies.seen())
 
@@ -115,19 +151,39 @@ def _tell_where_it_exits(replies: int) -> None:
     os._exit = _exit
 
 
-def _end_with_parent(source: BinaryIO) -> NoReturn:
+def _hold_its_tongue(replies: int) -> None:
+    """Keep a process that the page has forked from speaking for the page."""
+    faulthandler.disable()
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, replies, inheritable=False)
+    os.close(nothing)
+
+
+def _end_a_flood(capture: Capture, most: int, replies: int) -> None:
+    """End the page when it has printed more than any reader could want."""
+    while capture.size() <= most:
+        time.sleep(LOOK)
+    os.write(replies, json.dumps({"flood": most}).encode() + b"\n")
+    faulthandler.dump_traceback(replies)
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)  # at once: the page is busy, and looking around takes time
+    os._exit(1)
+
+
+def _end_with_parent(source: BinaryIO, page: int) -> NoReturn:
     source.read()  # nothing more is sent: this returns when the parent has closed or died
-    _end()
+    _end(page)
 
 
-def _end() -> NoReturn:
+def _end(page: int) -> NoReturn:
     # No exit handlers: those of preloaded packages are the fork server's, and may wait for its
     # threads.
-    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+    if os.getpid() == page and hasattr(os, "killpg") and os.getpgrp() == page:
+        end_descendants()
         os.killpg(0, signal.SIGKILL)
     os._exit(0)
 
 
 if __name__ == "__main__":
-    import_hooks.announce_native_reads()
+    announce()
     run_page(os.dup(0), os.dup(1))

@@ -25,33 +25,38 @@ from proofbook.settings import Options, load
 class ProofbookExtension(MarkingExtension):
     """Runs and shows the chapters of a book.
 
-    Under the MkDocs plugin the pages are run beforehand, and the plugin sets the renderer of each.
-    Alone, the extension runs the page that it is given, and raises `ChapterError` where that does
-    not pass. Options are those of the plugin; a `mkdocs.yml` is read for what is not given.
+    It runs the page that it is given, and raises `ChapterError` where that does not pass. Options
+    are those of the MkDocs plugin, which does without this extension; a `mkdocs.yml` is read for
+    what is not given.
     """
 
-    def __init__(self, *, alone: bool = True, **options: Any) -> None:
+    def __init__(self, **options: Any) -> None:
         self.config = {"config_file": ["mkdocs.yml", "The file with the settings of the book"]}
         for one in fields(Options):
             # Python-Markdown makes a truth value of what is given where the default is None.
             default = getattr(Options, one.name, None)
             self.config[one.name] = ["" if default is None else default, one.metadata["meaning"]]
-        self.alone = alone
         self.given = {name: value for name, value in options.items() if name != "config_file"}
         super().__init__(**options)
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Register the processors; alone, open the book."""
+        """Register the processors, and open the book."""
         super().extendMarkdown(md)
-        if self.alone:
-            self.use(_LoneRenderer(_open(self.getConfig("config_file"), json.dumps(self.given))))
+        self.use(_LoneRenderer(_open(self.getConfig("config_file"), json.dumps(self.given))))
+
+    def pass_by(self, text: str) -> None:
+        """Stop at claims in what is converted within a page."""
+        assert isinstance(self.renderer, _LoneRenderer)
+        if problems := self.renderer.book.unchecked(self.renderer.path or "<page>", text):
+            raise ChapterError(problems)
 
 
 class _LoneRenderer(PageRenderer):
     """Runs a page that nobody has run before, and stops at its problems."""
 
     def __init__(self, book: Book) -> None:
-        super().__init__(book, "", circumstances(book.settings), _data_url, data_url, Notebooks())
+        about = circumstances(book.settings)
+        super().__init__(book, "", about, asset_data_url, data_url, Notebooks())
 
     def open(self, text: str) -> SourceText:
         self.path, whole = self.book.find(text)
@@ -70,7 +75,8 @@ def _open(config_file: str, given: str) -> Book:
     return book
 
 
-def _data_url(name: str, path: str) -> str:
+def asset_data_url(name: str, path: str) -> str:
+    """Return a URL that holds an asset itself, for a builder that takes no files."""
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return f"data:{kind};base64,{base64.b64encode(Path(path).read_bytes()).decode()}"
 

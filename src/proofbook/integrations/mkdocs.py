@@ -3,6 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import is_dataclass
 from html import escape
 from pathlib import Path, PurePosixPath
@@ -23,11 +24,15 @@ from mkdocs.utils import CountHandler, get_relative_url, is_markdown_file
 import proofbook
 from proofbook.checking.book import Book
 from proofbook.checking.source_lookup import Shown
-from proofbook.integrations.markdown import ProofbookExtension
+from proofbook.integrations.asides import AsideExtension, AsideRenderer
+from proofbook.integrations.markdown import asset_data_url
 from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
+from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
 from proofbook.notebook.export import Notebooks
+from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.problems import Problem
+from proofbook.rendering.downloads import data_url
 from proofbook.rendering.ledger import account, circumstances, verified_json
 from proofbook.rendering.page_renderer import Caption, PageRenderer
 from proofbook.rendering.placeholders import Placeholders
@@ -64,8 +69,11 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def __init__(self) -> None:
         self.serving = False
         self.book: Book | None = None
-        self.extension = ProofbookExtension(alone=False)
-        self.unreadable: list[Problem] = []
+        self.extension = AsideExtension(self._aside, self._pass_by)
+        self.path = ""  # of the page that is converted, or was last; so is its renderer
+        self.renderer: PageRenderer
+        self.found: list[Problem] = []  # besides those of the book
+        self.told: set[Problem] = set()
         self.about: dict[str, Any] = {}
         self.labs: dict[str, dict[str, int]] = {}  # told by who runs them
         self.assets: dict[str, Path] = {}
@@ -88,6 +96,8 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         """Bring the Markdown extensions that chapters need, and open the book."""
         refuse_unproved_notebooks(config.plugins)
         self.captions = []
+        self.found = []
+        self.told = set()
         if self.serving:
             _count_no_warnings()
         given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
@@ -112,7 +122,6 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.assets = {}
         self.offered = {}
         self.placeholders = Placeholders()
-        self.unreadable = []
         texts: dict[str, str] = {}
         for file in files.documentation_pages():
             if not is_markdown_file(file.src_uri):  # a notebook is another plugin's affair
@@ -122,7 +131,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
                 texts[path] = file.content_string
             except (UnicodeDecodeError, OSError) as error:
                 problem = Problem(path, 1, f"this file cannot be read: {error}")
-                self.unreadable.append(problem)
+                self.found.append(problem)
                 files.remove(file)
                 text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
                 files.append(File.generated(config, file.src_uri, content=text))
@@ -139,36 +148,42 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
-        """Tell the extension which page comes next."""
+        """Have the page shown by an extension of its own."""
         book = self._book
-        path = _name(page.file, book)
+        self.path = _name(page.file, book)
         urls = self._asset_url(page.url), self._offer(page)
-        renderer = PageRenderer(
+        self.renderer = PageRenderer(
             book,
-            path,
+            self.path,
             self.about,
             *urls,
             self.notebooks,
             self.placeholders.put,
             self._caption(page),
         )
-        self.extension.use(renderer)
+        own = MarkingExtension()
+        own.use(self.renderer)
+        _render_with(page, self.extension, own)
+
+    @event_priority(100)
+    def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> None:
+        """Refuse a page that was converted without what was checked of it."""
+        if self.renderer.checked is not None or not is_markdown_file(page.file.src_uri):
+            return
+        chapter = self._book.of(self.path, page.markdown or "").page.chapter
+        if chapter.blocks or chapter.claims:
+            message = "another plugin converts this page, and does not use its Markdown extensions"
+            self.found.append(
+                Problem(self.path, 1, f"{message}: nothing that was checked is shown")
+            )
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
         """Hand over what pages mention and offer; fail where a chapter does not pass."""
         for target, path in self.assets.items():
             files.append(File.generated(config, target, abs_src_path=str(path)))
-        for target, text in self.offered.items():
-            files.append(File.generated(config, target, content=text))
-        problems = [
-            *self.unreadable,
-            *(one for each in self._book.results for one in each.problems),
-        ]
-        if problems and not self.serving:
-            listing = "\n\n".join(map(str, problems))
-            raise PluginError(f"{_count(len(problems), 'problem')} in the book\n\n{listing}")
-        for problem in problems:
-            log.error("%s", problem)
+        self._hand_over_offers(files, config)
+        self.found += strange_symbols(self._book.results, self._book.settings)
+        self._tell_problems()
         self._summarise(files)
         return env
 
@@ -179,8 +194,10 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         """Put pictures in their places, after the search has read the page."""
         page.content = self.placeholders.put_back(page.content or "")
 
+    @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Write the ledger of the site."""
+        """Write the ledger of the site; fail where a text that was converted late does not pass."""
+        self._tell_problems()
         ledger = verified_json(self._book.results, self.about, self.labs)
         (Path(config.site_dir) / "verified.json").write_text(ledger, encoding="utf-8")
 
@@ -192,6 +209,42 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             if folder.is_dir():
                 server.watch(str(folder))
         return server
+
+    def _tell_problems(self) -> None:
+        """Fail where anything is wrong; while serving, say what has not been said yet.
+
+        Raises:
+            PluginError: There are problems, and the site is built.
+        """
+        problems = [*self.found, *self._book.problems]
+        if problems and not self.serving:
+            listing = "\n\n".join(map(str, problems))
+            raise PluginError(f"{_count(len(problems), 'problem')} in the book\n\n{listing}")
+        for problem in problems:
+            if problem not in self.told:
+                log.error("%s", problem)
+        self.told.update(problems)
+
+    def _hand_over_offers(self, files: Files, config: MkDocsConfig) -> None:
+        """Put what pages offer beside them, unless a file of the book's is served there."""
+        taken = {file.dest_uri: file for file in files if file.inclusion.is_included()}
+        for target, text in self.offered.items():
+            if own := taken.get(target):
+                message = "the notebook of a page would be served in the place of this file"
+                path = _name(own, self._book)
+                self.found.append(Problem(path, 1, f"{message}; give it another name", target))
+            else:
+                files.append(File.generated(config, target, content=text))
+
+    def _aside(self) -> AsideRenderer | None:
+        """Return what shows a text beside the pages; nothing before there are any."""
+        if self.book is None:
+            return None
+        return AsideRenderer(self.book, "", self.about, asset_data_url, data_url, self.notebooks)
+
+    def _pass_by(self, text: str) -> None:
+        """Refuse claims in what is converted within a page."""
+        self.found += self._book.unchecked(self.path, text)
 
     def _summarise(self, files: Files) -> None:
         """Fill in what a page says about the whole book, now that all pages have run."""
@@ -244,6 +297,19 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return url
 
 
+def _render_with(page: Page, shared: AsideExtension, own: MarkingExtension) -> None:
+    """Have the page converted with an extension of its own, in the place of the shared one."""
+    render = page.render
+
+    def render_with_own(config: MkDocsConfig, files: Files) -> None:
+        given = config.markdown_extensions
+        config = copy(config)
+        config.markdown_extensions = [own if one is shared else one for one in given]  # type: ignore[misc]
+        render(config, files)
+
+    page.render = render_with_own  # type: ignore[method-assign]
+
+
 def _count_no_warnings() -> None:
     """Take off what counts warnings for `strict: true`.
 
@@ -277,6 +343,8 @@ def _name(file: File, book: Book) -> str:
 def _progress(chapter: Chapter, run: Run) -> None:
     how = "from the cache" if run.cached else f"in {run.seconds:.1f} s"
     log.info("%s: %s %s", chapter.path, _count(len(chapter.blocks), "block"), how)
+    for reason in run.unkept:
+        log.info("%s: not kept: %s", chapter.path, reason)
 
 
 def _count(number: int, word: str) -> str:

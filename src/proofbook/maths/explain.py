@@ -19,7 +19,7 @@ from markdown.treeprocessors import Treeprocessor
 
 from proofbook.maths.mathml import to_mathml
 from proofbook.maths.symbol_table import Symbol, read_symbols
-from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.parsing.markdown_processors import renderer_of
 from proofbook.text import shown
 
 INDICES = {"i", "j", "h", "c", "ℓ"}
@@ -113,11 +113,7 @@ class SymbolsTreeprocessor(Treeprocessor):
         self.page = page
 
     def run(self, root: Element) -> None:
-        """Explain the symbols of all formulas, if this is a page of a book.
-
-        Raises:
-            ValueError: The page gives a value for what is no symbol.
-        """
+        """Explain the symbols of all formulas, if this is a page of a book."""
         renderer = self._renderer()
         if renderer is None:
             return
@@ -127,16 +123,11 @@ class SymbolsTreeprocessor(Treeprocessor):
         if page == self.page:
             return
         table = read_table(file, self.page, file.stat().st_mtime_ns)
-        values = _values(renderer.checked)
-        if strange := values.keys() - table.known.keys():
-            raise ValueError(f"{page}: symbols: not in {self.page}: {', '.join(sorted(strange))}")
-        Explainer(table, page, values).explain(root)
+        Explainer(table, page, _values(renderer.checked)).explain(root)
 
     def _renderer(self) -> Any:
         """Return the renderer of the page that is converted, if it is checked."""
-        extensions = getattr(self.md, "registeredExtensions", ())
-        marking = next((one for one in extensions if isinstance(one, MarkingExtension)), None)
-        renderer = marking.renderer if marking and marking.converting is self.md else None
+        renderer = renderer_of(self.md)
         return renderer if getattr(renderer, "checked", None) else None
 
 

@@ -12,7 +12,13 @@ blocks made, evaluated when they have run.
 
 import posixpath
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
+
+from proofbook.checking.book import Checked
+from proofbook.problems import Problem
+from proofbook.settings import Settings
 
 ROW = re.compile(
     r"^\| *\$(?P<tex>[^$]+)\$ *\{ *#(?P<key>[\w-]+)(?P<local> +\.local)? *\} *"
@@ -60,3 +66,25 @@ def read_symbols(text: str, page: str) -> list[Symbol]:
         meaning = re.sub(r"[`*$\\]", "", LINK.sub(r"\1", row["meaning"]))
         found[row["key"]] = Symbol(row["key"], row["tex"], meaning, home if row["local"] else "")
     return list(found.values())
+
+
+def strange_symbols(pages: Iterable[Checked], settings: Settings) -> list[Problem]:
+    """List the values that pages give for what is no symbol of the book's table."""
+    page = settings.configs.get("proofbook.maths", {}).get("symbols")
+    giving = [one for one in pages if one.page.symbols]
+    if not page or not giving:
+        return []
+    try:
+        known = {one.key for one in read_symbols((settings.docs / page).read_text("utf-8"), page)}
+    except (OSError, ValueError) as error:
+        return [Problem(settings.name(settings.docs / page), 1, f"no table of symbols: {error}")]
+    problems = []
+    for one in giving:
+        chapter = one.page.chapter
+        for key, number in one.page.symbols.items():
+            if key not in known:
+                near = get_close_matches(key, sorted(known), 1)
+                guess = f" (did you mean {near[0]!r}?)" if near else ""
+                message = f"symbols: {key!r} is the anchor of no row of {page}{guess}"
+                problems.append(Problem(chapter.path, chapter.claims[number].line, message, key))
+    return problems

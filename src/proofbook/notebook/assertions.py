@@ -5,10 +5,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
-from proofbook.checking.compare import number_from_words
+from proofbook.checking.compare import LEAF
+from proofbook.checking.numerals import Numeral
 from proofbook.model import Claim, Run
 
 TEXT_METHODS = frozenset({"format", "join", "lower", "replace", "strip", "upper"})
@@ -18,7 +18,8 @@ LOOSE = (ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr)
 """What binds less tightly than a comparison."""
 NOT_IN_BRACES = re.compile(r"[\"\\{}#!]|\blambda\b|:=")
 """What Python 3.11 does not read within the braces of an f-string in double quotes."""
-NUMERAL = re.compile(r"[-+−]?(?:[\d,]*\d)?\.?\d+(?:[eE][-+]?\d+)?")
+LARGEST_EXACT = 2**53
+"""Whole numbers up to it are floats too; larger ones a format would round."""
 
 
 def asserts(claim: Claim, run: Run) -> Iterator[tuple[int, str]]:
@@ -33,8 +34,18 @@ def asserts(claim: Claim, run: Run) -> Iterator[tuple[int, str]]:
             said = f"  # the page says {' '.join(filled.split())}"
         yield (
             run.values[claim.holds, claim.place].after,
-            f"assert {without_word(claim.holds)}{said}",
+            f"assert {_told(claim)}{said}",
         )
+
+
+def _told(claim: Claim) -> str:
+    """Return what a claim asserts, and the words that say it as the message of the assertion."""
+    assert claim.holds is not None
+    condition = without_word(claim.holds)
+    if claim.expressions != (claim.holds,) or claim.text == claim.holds:
+        return condition
+    loose = isinstance(_tree(condition), ast.Tuple | ast.GeneratorExp)
+    return f"{f'({condition})' if loose else condition}, {_quoted(claim.text)}"
 
 
 def equality(expression: str, text: str, value: Any) -> str:
@@ -117,32 +128,37 @@ def _operand(expression: str, of_not: bool = False) -> str:
 
 def _number(expression: str, text: str, value: int | float) -> str:
     operand = _operand(expression)
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         same = f'== float("{value}")' if value == value else f"!= {operand}"
         return f"assert {operand} {same}"
-    written = text.replace("−", "-").removesuffix("%").strip()
-    scientific = "e" in written.lower()
-    whole = isinstance(value, int) and not scientific
-    if whole or number_from_words(text) is not None:
+    numeral = Numeral.read(text.strip())
+    if numeral is None or (isinstance(value, int) and numeral.exponent <= 0):
         return f"assert {operand} == {int(value)}"
-    number = _decimal(text)
-    half = Decimal(1).scaleb(int(number.as_tuple().exponent)) / 2
-    if not number:  # which may be written -0
-        return f"assert abs({operand}) <= {half:f}"
-    digits = re.sub(r"[eE].*", "", written).partition(".")[2]
-    kind = "e" if scientific else "%" if text.endswith("%") else "f"
-    spec = f"{',' if ',' in written else ''}.{len(digits)}{kind}"
-    expected = format(value, spec)
-    if _decimal(expected) == number:
+    if not numeral.digits and not numeral.sign:
+        return f"assert abs({operand}) <= {0 if numeral.is_scientific else numeral.bounds()[1]}"
+    spec = _spec(text)
+    is_rounded = isinstance(value, int) and abs(value) > LARGEST_EXACT
+    expected = "" if is_rounded else format(value, spec)
+    if _written_alike(Numeral.read(expected), numeral):
         return f'assert {_formatted(expression, spec)} == "{expected}"'
     # The value lies just between two numbers of so many digits.
-    return f"assert abs({operand} - {number}) < {half * Decimal('1.0001'):f}"
+    low, high = numeral.bounds()
+    if isinstance(value, int):
+        below, above = (limit * 10**numeral.exponent for limit in numeral.limits())
+        low, high = -(-below // 100), above // 100
+    return f"assert {low} <= {operand} <= {high}"
 
 
-def _decimal(text: str) -> Decimal:
-    """Return the number that a text says, with the places that it writes."""
-    number = Decimal(text.replace("−", "-").replace(",", "").removesuffix("%").strip())
-    return number.scaleb(-2) if text.endswith("%") else number
+def _spec(text: str) -> str:
+    """Return the format that writes a number with the digits and signs of a text."""
+    mantissa = re.sub(r"[eE].*|\s*%", "", text.strip())
+    kind = "%" if text.endswith("%") else "e" if re.search("[eE]", text) else "f"
+    plus, comma = "+" if text.startswith("+") else "", "," if "," in text else ""
+    return f"{plus}{comma}.{len(mantissa.partition('.')[2])}{kind}"
+
+
+def _written_alike(one: Numeral | None, other: Numeral) -> bool:
+    return one is not None and (one.digits, one.exponent) == (other.digits, other.exponent)
 
 
 def _formatted(expression: str, spec: str) -> str:
@@ -159,10 +175,11 @@ def _listing(expression: str, text: str, value: list[Any]) -> str:
         return f"# not checked here: {expression} is {text}"
     show = "{}"
     if any(isinstance(leaf, float) for leaf in leaves):
-        places = {len(numeral.partition(".")[2]) for numeral in NUMERAL.findall(text)}
-        if len(places) != 1 or any(isinstance(leaf, str) for leaf in leaves):
+        written = LEAF.findall(re.sub(r"^[\w.]+(?=\()", "", text))  # tensor(…)
+        spec = _common_spec(written)
+        if not spec:
             return f"# not checked here: {expression} is {text}"
-        show = f"{{:.{places.pop()}f}}"
+        show = f"{{:{spec}}}"
     elif leaves and all(isinstance(leaf, str) for leaf in leaves):
         show = "{:s}"
     wanted = _shown(value, show)
@@ -175,6 +192,20 @@ def _listing(expression: str, text: str, value: list[Any]) -> str:
         row = f"[{item} for item in {_operand(expression)}]"
         rows = f"[[{item} for item in row] for row in {_operand(expression)}]"
     return f"assert {rows if nested else row} == {wanted}"
+
+
+def _common_spec(written: list[str]) -> str:
+    """Return the format that writes all floats of a list as they are written; "" for none.
+
+    With z, a zero comes without a sign, as it is written, whichever side the value is on.
+    """
+    numerals = [Numeral.read(text) for text in written]
+    specs = {_spec(text).lstrip("+") for text in written}
+    signs = {numeral.sign for numeral in numerals if numeral and not numeral.digits}
+    if None in numerals or len(specs) != 1 or len(signs) > 1:
+        return ""
+    spec = specs.pop()
+    return "" if not spec.endswith("f") else f"z{spec}" if signs == {0} else spec
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -7,6 +7,7 @@ from textwrap import indent
 from typing import Any
 
 from proofbook.model import BlockResult, Example, Output
+from proofbook.text import TRACEBACK
 
 LARGEST_HTML = 20_000
 """Characters up to which a view's markup is kept; of a larger one, its text."""
@@ -41,7 +42,7 @@ def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
     sources: list[str] = []
     number = 0
     for example in result.examples:
-        expected = example.want.startswith("Traceback (most recent call last)")
+        expected = TRACEBACK in example.got.split("\n")
         source = example.source.rstrip("\n")
         sources.append(_caught(source) if expected else source)
         if not example.got and example is not result.examples[-1]:
@@ -62,7 +63,8 @@ def _caught(source: str) -> str:
 
 def _example_output(example: Example, failed: bool) -> Cell:
     if failed:
-        return _stream(re.sub(r"^(?:\w+\.)+(?=\w+:)", "", example.got))
+        printed, _, error = example.got.rpartition(f"{TRACEBACK}\n")
+        return _stream(printed + re.sub(r"^(?:\w+\.)+(?=\w+:)", "", error))
     last = ast.parse(example.source).body[-1]
     if isinstance(last, ast.Expr) and not _is_print(last.value):
         return _result({"text/plain": _lines(example.got.rstrip("\n"))})

@@ -115,12 +115,18 @@ def _marked(checked: Checked, links: Links) -> tuple[str, list[str]]:
     for index, number in page.claims.items():
         span = source.spans[index]
         edits.append((span.start, span.end, f"{_seen(checked, index)}\x02claim {number}\x03"))
+    for index, number in page.facts.items():
+        end = source.facts[index].end
+        edits.append((end, end, f"\x02claim {number}\x03"))
     for index in page.literals:
         span = source.spans[index]
         edits.append((span.start, span.end, source.text[slice(*span.inner)]))
     for index in page.shown:
         fence = source.fences[index]
         start, end, prefix = _extent(source, fence.line)
+        if fence.kind == "facts":
+            edits.append((start, end, ""))
+            continue
         if fence.runs:
             mark = f"block {page.blocks[index]}"
         else:

@@ -151,10 +151,20 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
             unquoted = string[2].replace("\\" + string[1], string[1])
             found[name] = re.sub(r"\s*\n\s*", " ", unquoted).strip()
             at = string.end()
+            if at < end and not re.match(r"[\s}]", text[at]):
+                raise UnreadableClaimError(_quotes(name, string[1], string[0]))
     closing = re.compile(r"\s*\}").match(text, at, end)
     if not closing:
         raise UnreadableClaimError("this claim is not closed by a brace after its last quote")
     return found, closing.end()
+
+
+def _quotes(name: str, quote: str, read: str) -> str:
+    other = "'" if quote == '"' else '"'
+    return (
+        f"{name}={read} ends at its second {quote}, and something follows; within the expression "
+        f"write {other}, or \\{quote}"
+    )
 
 
 def _checked(span: Span, text: str) -> Span:
@@ -177,12 +187,13 @@ def _checked(span: Span, text: str) -> Span:
     if not all(expressions.values()):
         raise UnreadableClaimError("equals= and value= need an expression in quotes")
     _needs_text(span)
+    _holds_no_attributes(text[slice(*span.inner)])
     for expression in expressions.values():
         try:
             compile(expression, "<claim>", "eval")
-        except (SyntaxError, ValueError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise UnreadableClaimError(
-                f"cannot parse the expression {expression!r}: {error}"
+                f"cannot parse the expression {expression!r}: {error or 'nested too deeply'}"
             ) from None
     return Span(span.start, span.inner, span.end, span.line, span.text, expressions)
 
@@ -198,19 +209,30 @@ def _literal(span: Span) -> Span:
     return replace(span, expressions={}, reason=reason)
 
 
+def _holds_no_attributes(markup: str) -> None:
+    if re.search(r"[*_`)>\]]\{", CODE_SPAN.sub("``", markup)):
+        raise UnreadableClaimError("a claim's text may hold no attributes in braces of its own")
+
+
 def _needs_text(span: Span) -> None:
     if not span.text:
         raise UnreadableClaimError("this claim has no text for the reader")
 
 
 def _visible(markup: str) -> str:
-    """Return the text that a reader sees of a piece of inline Markdown."""
-    code = CODE_SPAN.fullmatch(markup)
-    if code:
+    """Return the text that a reader sees of a piece of inline Markdown.
+
+    What it takes for granted about a page is compared with the page itself once that is converted.
+    """
+    code = CODE_SPAN.match(markup)
+    if code and code.end() == len(markup):
         return code[2].strip()
-    text = CODE_SPAN.sub(r"\2", markup)
+    codes = [found[2].strip() for found in CODE_SPAN.finditer(markup)]
+    text = CODE_SPAN.sub("\0", markup)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"(?<![\\\w])(\*+|_+)(?=\S)(.+?)(?<=\S)\1(?!\w)", r"\2", text)
     text = re.sub(r"<[^>]+>", "", text)
-    text = re.sub(r"\\([\\`*_{}\[\]()#+.!|-])", r"\1", text)
-    return " ".join(html.unescape(text).split())
+    text = re.sub(r"\\([\\`*_{}\[\]()#+.!|>-])", r"\1", text)
+    parts = html.unescape(text).split("\0")
+    pieces = zip(parts, [*codes, ""], strict=False)
+    return " ".join("".join(f"{part}{code}" for part, code in pieces).split())

@@ -3,33 +3,45 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from doctest import DocTestParser
+from doctest import DocTestParser, Example
 from typing import Literal
 
 OPENING = re.compile(r"(?P<prefix>[> ]*)(?P<ticks>`{3,}|~{3,})[ ]*(?P<info>[^`\n]*?)[ ]*$")
 LANGUAGE = re.compile(r"\.?([\w#.+-]+)(?=\s|$)")
 OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
 
-LIKE_PYTHON = {"py", "py3", "python3", "python2", "ipython", "ipython3"}
-LIKE_PYCON = {"pycon3", "pyconsole", "python-console", "python-repl", "doctest"}
+NO_CODE = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s+#.*|\s*)$")
+LANGUAGES = ("python", "pycon", "facts")
+"""The fences that are not left to Markdown."""
+WORD = re.compile(r"[a-z0-9_.+-]+")
+PYTHON = re.compile(r"[a-z]*python[\d.]*[iw]?|i?py[\d.]*[iw]?|numpy|sage|pyodide|pyscript|ipynb")
+PYCON = re.compile(r"i?py(?:thon)?(?:con|console|repl|shell)\d*|doctests?")
+SESSIONS = {"con", "console", "prompt", "repl", "session", "shell"}
+OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", "traceback"}
+"""Parts of a language's name that make of Python a session, or something that does not run."""
 
 LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"\d+( \d+){0,2}"}
-RUNS = {"timeout": r"\d*\.?\d*[1-9]\d*\.?\d*", "id": r"[A-Za-z][\w-]*"}
+TIMEOUT = r"(?=[0-9.]*[1-9])(?:[0-9]{1,6}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})"
+RUNS = {"timeout": TIMEOUT, "id": r"[A-Za-z][\w-]*"}
 PLACES = {"source": r"above|below|tabbed-left|tabbed-right"}
 OPTIONS = {
     "python": {**LOOKS, **RUNS, **PLACES},
     "pycon": {**LOOKS, **RUNS},
     "show": {**LOOKS, "show": r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?", "only": r".*\S.*"},
     "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
+    "facts": {},
 }
+
+MARKS = re.compile(r"<!--|-->|</?(?:script|style)(?=[\s>])", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Fence:
-    """A `python` or `pycon` fence as it stands in the text.
+    """A fence that proofbook reads, as it stands in the text.
 
     Attributes:
-        kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run.
+        kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run; `facts`
+            binds phrases of the prose before it.
         code: The lines between the fences, without the fence's own indentation.
         line: Line of the text (from 1) of the opening fence.
         options: What the opening fence says.
@@ -38,7 +50,7 @@ class Fence:
         prefix: What stands before the opening ticks: indentation, marks of a quotation.
     """
 
-    kind: Literal["python", "pycon", "show", "off"]
+    kind: Literal["python", "pycon", "show", "off", "facts"]
     code: str
     line: int
     options: dict[str, str]
@@ -47,9 +59,9 @@ class Fence:
     prefix: str
 
     @property
-    def language(self) -> Literal["python", "pycon"]:
-        """The language by which it is highlighted."""
-        return "pycon" if self.kind == "pycon" else "python"
+    def language(self) -> Literal["python", "pycon", "facts"]:
+        """The language that its header names."""
+        return self.kind if self.kind in ("pycon", "facts") else "python"  # type: ignore[return-value]
 
     @property
     def timeout(self) -> float | None:
@@ -83,7 +95,7 @@ class Scan:
     """What a text is made of.
 
     Attributes:
-        fences: The `python` and `pycon` fences, in reading order.
+        fences: The fences of `LANGUAGES`, in reading order.
         foreign: The other fences, in reading order.
         prose: Start and end, in the text, of each stretch of lines outside fences and comments.
         faults: Line (from 1) and message of each thing wrong with a fence.
@@ -103,10 +115,10 @@ def scan(text: str) -> Scan:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     number = 0
-    in_comment = False
+    inside = ""
     while number < len(lines):
         line = lines[number]
-        opening = None if in_comment else OPENING.match(line)
+        opening = None if inside == "!--" else OPENING.match(line)
         if opening:
             end, fault = _closing(lines, number, opening)
             if fault:
@@ -115,8 +127,8 @@ def scan(text: str) -> Scan:
                 _add(found, lines, starts, number, end, opening)
             number = end + 1
             continue
-        was_in_comment, in_comment = in_comment, _in_comment(line, in_comment)
-        if not (was_in_comment or in_comment):
+        before, inside = inside, _state(line, inside)
+        if "!--" not in (before, inside):
             found.prose.append((starts[number], starts[number] + len(line)))
         number += 1
     return Scan(found.fences, found.foreign, _joined(found.prose), found.faults)
@@ -132,9 +144,14 @@ def _joined(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def _in_comment(line: str, inside: bool) -> bool:
-    for mark in re.findall(r"<!--|-->", line if inside else re.sub(r"(`+).*?\1", "", line)):
-        inside = mark == "<!--"
+def _state(line: str, inside: str) -> str:
+    """Return what is open after a line: a comment (`!--`), a script or style by its tag, or ""."""
+    for mark in MARKS.findall(line if inside else re.sub(r"(`+).*?\1", "", line)):
+        mark = mark.lower()
+        if mark == ("-->" if inside == "!--" else f"</{inside}"):
+            inside = ""
+        elif not inside and mark in ("<!--", "<script", "<style"):
+            inside = mark[1:]
     return inside
 
 
@@ -167,26 +184,36 @@ def _add(
     line = number + 1
     language = LANGUAGE.match(opening["info"])
     name = language[1] if language else ""
-    if not language and re.match(r"\{\s*\.(python|pycon)\b", opening["info"]):
-        found.faults.append((line, 'write options without braces: ```python title="…"'))
-    elif name.lower() in LIKE_PYTHON or (name != "python" and name.lower() == "python"):
-        found.faults.append((line, f"a {name!r} fence would not run; write ```python"))
-    elif name.lower() in LIKE_PYCON or (name != "pycon" and name.lower() == "pycon"):
-        found.faults.append((line, f"a {name!r} fence would not be checked; write ```pycon"))
+    if name not in ("python", "pycon") and (meant := _meant(opening["info"])):
+        what = "run" if meant == "python" else "be checked"
+        written = name or opening["info"]
+        message = f"a {written!r} fence would not {what}; write ```{meant}"
+        found.faults.append((line, f'{message}, and write options without braces: title="…"'))
     elif name not in ("python", "pycon") and re.search(r"\bexec\s*=", opening["info"]):
         found.faults.append((line, f"exec= has no meaning on a {name!r} fence: nothing runs it"))
     width = len(opening["prefix"])
     code = "\n".join(_content(text, width) or "" for text in lines[number + 1 : end])
-    if name not in ("python", "pycon") or language is None:
+    if name not in LANGUAGES or language is None:
         found.foreign.append(Foreign(name, code, line))
         return
     options, faults = _options(opening["info"][language.end() :])
-    kind = name if name == "pycon" else _kind(options)
+    kind = _kind(options) if name == "python" else name
     faults += list(_faults(kind, code, options))
     found.faults.extend((line, fault) for fault in faults)
     header = starts[number] + opening.start("info"), starts[number] + opening.end("info")
     body = starts[number + 1], starts[end]
     found.fences.append(Fence(kind, code, line, options, header, body, opening["prefix"]))  # type: ignore[arg-type]
+
+
+def _meant(info: str) -> Literal["python", "pycon"] | None:
+    """Return which of our languages a reader would take the header of another for."""
+    for word in WORD.findall(re.sub(r"\"[^\"]*\"|'[^']*'", " ", info.lower())):
+        parts = {*re.split(r"[-_+]", word.strip("._+-"))}
+        if any(PYCON.fullmatch(part) for part in parts):
+            return "pycon"
+        if any(PYTHON.fullmatch(part) for part in parts) and not parts & OUTPUTS:
+            return "pycon" if parts & SESSIONS else "python"
+    return None
 
 
 def _kind(options: dict[str, str]) -> str:
@@ -235,3 +262,21 @@ def _doctest_faults(code: str) -> Iterator[str]:
         yield "a doctest without a prompt (>>>) checks nothing"
     if any(example.options for example in examples):
         yield "doctest directives are refused: outputs are compared as they stand"
+    for line in _unchecked(code.split("\n"), examples) if examples else ():
+        yield (
+            f"{line.strip()!r} stands where nothing checks it: write the output directly below its"
+            " prompt, <BLANKLINE> for a blank line in it, and text outside the fence"
+        )
+
+
+def _unchecked(lines: list[str], examples: list[Example]) -> Iterator[str]:
+    """Give the lines of a doctest that neither run nor are compared with what came."""
+    checked: set[int] = set()
+    for example in examples:
+        last = example.lineno + 1
+        while last < len(lines) and lines[last].lstrip().startswith("..."):
+            last += 1
+        checked.update(range(example.lineno, last + example.want.count("\n")))
+    for number, line in enumerate(lines):
+        if number not in checked and line.strip() and not NO_CODE.match(line):
+            yield line

@@ -1,7 +1,6 @@
-"""The front matter of a page: where it ends, and the values that it gives for symbols."""
+"""The front matter of a page: where it ends, the values of its symbols, the files it reads."""
 
 import re
-from collections.abc import Iterator
 
 import yaml
 
@@ -35,7 +34,7 @@ def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]
         return {}, []
     claims: dict[str, Claim] = {}
     faults: list[Fault] = []
-    for key, value in _entries(header[1]):
+    for key, value in _pairs(header[1], "symbols"):
         line = key.start_mark.line + 2
         expression = value.value if isinstance(value, yaml.ScalarNode) else ""
         try:
@@ -47,12 +46,38 @@ def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]
     return claims, faults
 
 
-def _entries(header: str) -> Iterator[tuple[yaml.ScalarNode, yaml.Node]]:
-    """Yield the entries of `symbols:`, with the places where they stand."""
+def files_read(text: str) -> tuple[dict[str, int], list[Fault]]:
+    """Read which files a page's front matter says its blocks read.
+
+    Returns:
+        The line on which each file, or pattern of files, stands; line, message and excerpt of what
+        cannot be one.
+    """
+    header = HEADER.match(text)
+    node = _entry(header[1], "reads") if header and "reads:" in header[1] else None
+    patterns: dict[str, int] = {}
+    faults: list[Fault] = []
+    for item in node.value if isinstance(node, yaml.SequenceNode) else [node] if node else ():
+        line = item.start_mark.line + 2
+        if isinstance(item, yaml.ScalarNode) and isinstance(node, yaml.SequenceNode) and item.value:
+            patterns[item.value] = line
+        else:
+            faults.append((line, "reads: takes a list of files, each on a line after `- `", ""))
+    return patterns, faults
+
+
+def _pairs(header: str, key: str) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
+    """Return the entries of a mapping in a header, with the places where they stand."""
+    node = _entry(header, key)
+    entries = node.value if isinstance(node, yaml.MappingNode) else []
+    return [entry for entry in entries if isinstance(entry[0], yaml.ScalarNode)]
+
+
+def _entry(header: str, key: str) -> yaml.Node | None:
+    """Return what stands under a key of a header."""
     try:
         root = yaml.compose(header, yaml.SafeLoader)
     except yaml.YAMLError:  # for the builder of the site to tell
-        return
-    for name, entries in root.value if isinstance(root, yaml.MappingNode) else ():
-        if name.value == "symbols" and isinstance(entries, yaml.MappingNode):
-            yield from entries.value
+        return None
+    pairs = root.value if isinstance(root, yaml.MappingNode) else ()
+    return next((node for name, node in pairs if name.value == key), None)

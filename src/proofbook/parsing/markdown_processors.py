@@ -5,6 +5,7 @@ it.
 """
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Protocol
 from xml.etree.ElementTree import Element
 
@@ -14,11 +15,15 @@ from markdown.preprocessors import Preprocessor
 from markdown.treeprocessors import Treeprocessor
 from pymdownx.superfences import SuperFencesCodeExtension, SuperFencesException
 
+from proofbook.parsing.fences import LANGUAGES
 from proofbook.parsing.source import Marks, SourceText
 from proofbook.settings import REQUIRED_EXTENSIONS
 
 FENCES = "fenced_code_block"
 TAG = "proofbook"
+
+_converting: ContextVar[Markdown | None] = ContextVar("_converting", default=None)
+"""The conversion that is under way; one that begins meanwhile is within it."""
 
 
 class Renderer(Protocol):
@@ -40,6 +45,9 @@ class Renderer(Protocol):
     def claim(self, index: int) -> Marks | None:
         """Return what stands before, in place of, and after the n-th claim's target: Markdown."""
 
+    def fact(self, index: int) -> tuple[str, str]:
+        """Return what stands before and after the phrase of the n-th fact: Markdown."""
+
     def ends(self) -> tuple[str, str]:
         """Return the HTML at the beginning and at the end of the page."""
 
@@ -52,13 +60,18 @@ class MarkingExtension(Extension):
 
     def __init__(self, **options: Any) -> None:
         self.renderer: Renderer | None = None
-        self.converting: Markdown | None = None
         super().__init__(**options)
 
     def use(self, renderer: Renderer) -> None:
-        """Show the next page with this renderer."""
+        """Show what is converted with this renderer."""
         self.renderer = renderer
-        self.converting = None
+
+    def begin(self) -> Renderer | None:
+        """Return what shows the conversion that begins; None leaves it alone."""
+        return self.renderer
+
+    def pass_by(self, text: str) -> None:
+        """Hear of a text that is converted within a page."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register the processors, and SuperFences with what else is needed."""
@@ -67,22 +80,47 @@ class MarkingExtension(Extension):
         for name in REQUIRED_EXTENSIONS:
             if name not in present and f"markdown.extensions.{name}" not in present:
                 md.registerExtensions([name], {})
-        md.preprocessors.register(_Marker(md, self), "proofbook", 25.5)
-        md.treeprocessors.register(_Foot(md, self), "proofbook", -10)
+        marker = _Marker(md, self)
+        md.preprocessors.register(marker, TAG, 25.5)
+        md.treeprocessors.register(_Foot(md, marker), TAG, -10)
+        md.convert = marker.around(md.convert)  # type: ignore[method-assign]
+
+
+def renderer_of(md: Markdown) -> Renderer | None:
+    """Return what shows the conversion that is under way; None where that is left alone."""
+    marker = md.preprocessors[TAG] if TAG in md.preprocessors else None  # noqa: SIM401
+    return marker.renderer if isinstance(marker, _Marker) else None
 
 
 class _Marker(Preprocessor):
     def __init__(self, md: Markdown, marking: MarkingExtension) -> None:
         super().__init__(md)
         self.marking = marking
+        self.renderer: Renderer | None = None
         self.ready: SuperFencesCodeExtension | None = None
+
+    def around(self, convert: Callable[[str], str]) -> Callable[[str], str]:
+        """Have a renderer for as long as a conversion takes, however it ends."""
+
+        def converted(source: str) -> str:
+            if _converting.get() is not None:
+                self.marking.pass_by(source)
+                return convert(source)
+            under_way = _converting.set(self.md)
+            self.renderer = self.marking.begin()
+            try:
+                return convert(source)
+            finally:
+                self.renderer = None
+                _converting.reset(under_way)
+
+        return converted
 
     def run(self, lines: list[str]) -> list[str]:
         """Tag each fence with its number and surround each claim with its marks."""
-        renderer = self.marking.renderer
-        if renderer is None or self.marking.converting not in (None, self.md):
+        renderer = self.renderer
+        if renderer is None:
             return lines
-        self.marking.converting = self.md
         self._take_fences()
         source = renderer.open("\n".join(lines))
 
@@ -95,33 +133,36 @@ class _Marker(Preprocessor):
             if found is None:
                 return None
             before, target, after = found
-            store = self.md.htmlStash.store
             return before and store(before), target, after and store(after)
 
-        return source.marked(header, marks).split("\n")
+        def phrase(index: int) -> tuple[str, str]:
+            before, after = renderer.fact(index)
+            return before and store(before), after and store(after)
+
+        store = self.md.htmlStash.store
+        return source.marked(header, marks, phrase).split("\n")
 
     def _take_fences(self) -> None:
         """Have SuperFences ask us first, whichever instance of it came last."""
         superfences = self.md.preprocessors[FENCES].extension  # type: ignore[attr-defined]
         if superfences is self.ready:
             return
-        for language in ("python", "pycon"):
+        for language in LANGUAGES:
             superfences.extend_super_fences(language, self._format, self._validate, None)
         self.ready = superfences
 
     def _validate(
         self, language: str, inputs: dict[str, str], options: dict[str, Any], *_: Any
     ) -> bool:
-        renderer = self.marking.renderer
-        if renderer is None:
+        if self.renderer is None:
             return False
         options[TAG] = inputs.get(TAG)
-        return options[TAG] is not None or renderer.stray is not None
+        return options[TAG] is not None or self.renderer.stray is not None
 
     def _format(
         self, src: str, language: str, options: dict[str, Any], md: Markdown, **_: Any
     ) -> str:
-        renderer = self.marking.renderer
+        renderer = self.renderer
         assert renderer is not None
         try:
             if options[TAG] is None and renderer.stray is not None:
@@ -132,16 +173,15 @@ class _Marker(Preprocessor):
 
 
 class _Foot(Treeprocessor):
-    def __init__(self, md: Markdown, marking: MarkingExtension) -> None:
+    def __init__(self, md: Markdown, marker: _Marker) -> None:
         super().__init__(md)
-        self.marking = marking
+        self.marker = marker
 
     def run(self, root: Element) -> None:
         """Add the two ends of the page."""
-        renderer = self.marking.renderer
-        if renderer is None or self.marking.converting is not self.md:
+        renderer = self.marker.renderer
+        if renderer is None:
             return
-        self.marking.converting = None
         head, foot = renderer.ends()
         for html, place in ((head, 0), (foot, len(root) + 1)):
             if html and self.md is not None:

@@ -4,19 +4,28 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from markdown.extensions import Extension
 from markdown.util import ETX, STX
 
 from proofbook.caching.text_cache import TextCache
 from proofbook.model import Block, Chapter, Claim
-from proofbook.parsing.front_matter import split_front_matter, symbol_values
+from proofbook.parsing.attributes import fault
+from proofbook.parsing.front_matter import files_read, split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
+from proofbook.parsing.neighbors import misread
 from proofbook.parsing.source import SourceText
 from proofbook.parsing.visibility import Visibility, follow, recall
 from proofbook.problems import Problem
 from proofbook.settings import ADDED_EXTENSIONS
+
+LITERAL = (
+    "this fence is shown as text and does not run: indent it less, "
+    "or show it as the text of a longer fence (````text)"
+)
+PLACEHOLDER = re.compile(rf"{STX}[^{ETX}]*{ETX}")
+"""What Markdown puts in the place of inline markup, entities and escaped signs."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +38,11 @@ class Page:
         offset: How many lines of the file come before the source's.
         blocks: For each fence that runs, by its index, which block of the chapter it is.
         claims: For each claim that counts, by its index, which claim of the chapter it is.
+        facts: For each fact that counts, by its index, which claim of the chapter it is.
         literals: Indexes of the literals of the source that count.
         shown: Indexes of the fences that the page shows as fences.
         symbols: For each symbol whose value the front matter gives, which claim fills it in.
+        reads: The line of the front matter on which each file stands that the page says it reads.
         problems: What is wrong with the page before anything runs.
     """
 
@@ -40,9 +51,11 @@ class Page:
     offset: int = 0
     blocks: Mapping[int, int] = field(default_factory=dict)
     claims: Mapping[int, int] = field(default_factory=dict)
+    facts: Mapping[int, int] = field(default_factory=dict)
     literals: frozenset[int] = frozenset()
     shown: frozenset[int] = frozenset()
     symbols: Mapping[str, int] = field(default_factory=dict)
+    reads: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
 
@@ -55,8 +68,9 @@ def parse(
 ) -> Page:
     """Parse the text of a chapter as Markdown with these extensions would show it.
 
-    A fence or claim within a comment or an indented code block is no part of the chapter; one
-    that is lost on the way to the page, or ends up where it cannot be shown, is a problem.
+    A fence or claim within a comment is no part of the chapter, nor is a claim in an indented code
+    block; one that is lost on the way to the page, or ends up where it cannot be shown, is a
+    problem.
     """
     whole = normal(text)
     body, offset = split_front_matter(whole)
@@ -69,20 +83,36 @@ def parse(
     claimed = [index for index in spans if not source.spans[index].reason]
     blocks = tuple(_block(source, index, offset) for index in run)
     claims = tuple(_claim(source, index, offset, blocks) for index in claimed)
+    bound = [
+        index
+        for index, fact in enumerate(source.facts)
+        if fact.fence in shown and index not in visibility.torn
+    ]
+    claims += tuple(_bound(source, index, offset, blocks) for index in bound)
     values, faults = symbol_values(whole, len(blocks))
+    reads, unreadable = files_read(whole)
     return Page(
-        Chapter(path, blocks, (*claims, *values.values()), names(source)),
+        Chapter(
+            path,
+            blocks,
+            (*claims, *values.values()),
+            names(source),
+            _shows(source, shown),
+            tuple(sorted(reads)),
+        ),
         source,
         offset,
         {index: number for number, index in enumerate(run)},
         {index: number for number, index in enumerate(claimed)},
+        {index: number for number, index in enumerate(bound, len(claimed))},
         frozenset(spans) - frozenset(claimed),
         frozenset(shown),
         {key: number for number, key in enumerate(values, len(claims))},
+        reads,
         tuple(
             sorted(
                 [
-                    *(Problem(path, *fault) for fault in faults),
+                    *(Problem(path, *fault) for fault in (*faults, *unreadable)),
                     *(
                         Problem(path, offset + line, message, code)
                         for line, message, code in _problems(visibility, shown, offset)
@@ -102,14 +132,29 @@ def normal(text: str) -> str:
 
 def _block(source: SourceText, index: int, offset: int) -> Block:
     fence = source.fences[index]
-    return Block(fence.language, fence.code, offset + fence.line + 1, fence.timeout)
+    kind: Literal["python", "pycon"] = "pycon" if fence.kind == "pycon" else "python"
+    return Block(kind, fence.code, offset + fence.line + 1, fence.timeout)
+
+
+def _shows(source: SourceText, shown: Sequence[int]) -> tuple[str, ...]:
+    fences = (source.fences[index] for index in shown)
+    return tuple(sorted({one.options["show"] for one in fences if one.kind == "show"}))
 
 
 def _claim(source: SourceText, index: int, offset: int, blocks: Sequence[Block]) -> Claim:
     span = source.spans[index]
     line = offset + span.line
     place = sum(block.line <= line for block in blocks)
-    return Claim("" if "value" in span.expressions else span.text, line, place, **span.expressions)
+    given = span.expressions
+    text = "" if "value" in given else span.text
+    return Claim(text, line, place, given.get("equals"), given.get("holds"), given.get("value"))
+
+
+def _bound(source: SourceText, index: int, offset: int, blocks: Sequence[Block]) -> Claim:
+    fact = source.facts[index]
+    line = offset + fact.line
+    place = sum(block.line <= line for block in blocks)
+    return Claim(fact.phrase, line, place, holds=fact.expression, fact=True)
 
 
 def _problems(
@@ -119,7 +164,9 @@ def _problems(
     source = visibility.source
     yield from source.faults
     for index, fence in enumerate(source.fences):
-        if ("fence", index) not in visibility.seen | visibility.hidden:
+        if ("fence", index) in visibility.literal:
+            yield fence.line, LITERAL, fence.code
+        elif ("fence", index) not in visibility.seen | visibility.hidden:
             yield fence.line, "this fence does not reach the page", fence.code
     for index, span in enumerate(source.spans):
         excerpt = source.text[span.start : span.end]
@@ -127,16 +174,47 @@ def _problems(
             yield span.line, "a claim cannot stand in an attribute, as an image's text is", excerpt
         elif ("claim", index) not in visibility.seen | visibility.hidden:
             yield span.line, "this claim does not reach the page", excerpt
+        elif ("claim", index) in visibility.seen and (
+            fault := misread(span, visibility.readings.get(index))
+        ):
+            yield span.line, fault, excerpt
+    for index in visibility.torn:
+        fact = source.facts[index]
+        if fact.fence in shown:
+            message = "these words are not what the page shows in one piece; take others"
+            yield fact.line, message, fact.phrase
     for code in visibility.strays:
         if not any("fence" in message for _, message, _ in source.faults):
             yield _line_of(code, source.text) - 1, "this fence is shown and not run", code
     for braces in visibility.left_over:
         if not any(braces.strip() in excerpt for _, _, excerpt in source.faults):
             yield _line_of(braces, source.text), "a claim's braces are left as text", braces
+    yield from _attributes(visibility)
     yield from _repeated_ids(source, shown, offset)
     for index in [index for index in shown if source.fences[index].kind == "off"][1:]:
         fence = source.fences[index]
         yield fence.line, 'only one fence of a chapter may be exec="off"', fence.code
+
+
+def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
+    """What the reader does not see of the text, and no browser makes anything of."""
+    text = visibility.source.text
+    faulty = {line for line, _, _ in visibility.source.faults}
+    for attributes in visibility.attributes:
+        line = _line_of_braces(attributes, text)
+        if line not in faulty and (message := fault(PLACEHOLDER.sub("…", attributes))):
+            yield line, message, f"{{ {PLACEHOLDER.sub('…', attributes).strip()} }}"
+    if not any(map(fault, visibility.attributes)):  # else they have made these tags
+        for tag in visibility.tags:
+            line = _line_of(tag.partition(" ")[0], text)
+            yield line, "a tag's attribute is no claim: write it in braces", tag
+
+
+def _line_of_braces(attributes: str, text: str) -> int:
+    """Find a list of attributes, of which Markdown may have changed parts, in the text."""
+    parts = [re.escape(part) for part in PLACEHOLDER.split(attributes.strip()) if part]
+    found = re.search(r"\{:?[ ]*" + r"[^\n]*?".join(parts), text)
+    return text.count("\n", 0, found.start() if found else 0) + 1
 
 
 def _line_of(excerpt: str, text: str) -> int:

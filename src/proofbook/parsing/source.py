@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from proofbook.parsing.claims import Span, find_claims
+from proofbook.parsing.facts import Fact, find_facts
 from proofbook.parsing.fences import Fence, Foreign, scan
 
 Marks = tuple[str, str, str]
@@ -15,11 +16,12 @@ class SourceText:
 
     Attributes:
         text: The text itself.
-        fences: Its `python` and `pycon` fences, in reading order.
+        fences: The fences that proofbook reads, in reading order.
         spans: Its claims and literals, in reading order.
         faults: Line of the text (from 1), message and excerpt of what cannot be read.
         prose: Start and end of each stretch of lines outside fences and comments.
         foreign: Its fences of other languages, in reading order.
+        facts: Its facts, in the order of their fences.
     """
 
     text: str
@@ -28,20 +30,26 @@ class SourceText:
     faults: list[tuple[int, str, str]]
     prose: list[tuple[int, int]]
     foreign: list[Foreign]
+    facts: list[Fact]
 
     def marked(
         self,
         fence_mark: Callable[[int], str | None],
         claim_marks: Callable[[int], Marks | None],
+        fact_marks: Callable[[int], tuple[str, str]],
     ) -> str:
-        """Put marks in the place of fence headers and around the targets of claims.
+        """Put marks in the place of fence headers, around the targets of claims and around phrases.
 
         Args:
             fence_mark: Gives the new header of the n-th fence, or None to leave it.
             claim_marks: Gives what stands before, in place of, and after the target of the n-th
                 claim; or None to leave it.
+            fact_marks: Gives what stands before and after the phrase of the n-th fact.
         """
         edits: list[tuple[int, int, str]] = []
+        marked = [(fact, *fact_marks(index)) for index, fact in enumerate(self.facts)]
+        edits += [(fact.end, fact.end, after) for fact, _, after in marked]
+        edits += [(fact.start, fact.start, before) for fact, before, _ in marked]
         for index, fence in enumerate(self.fences):
             header = fence_mark(index)
             if header is not None:
@@ -59,16 +67,26 @@ def read(text: str) -> SourceText:
     spans, unreadable = find_claims(text, found.prose)
     lines = text.split("\n")
     faults = [(line, message, lines[line - 1].strip()) for line, message in found.faults]
+    facts, unbound = find_facts(text, found.fences, found.prose)
     return SourceText(
-        text, found.fences, spans, sorted(faults + unreadable), found.prose, found.foreign
+        text,
+        found.fences,
+        spans,
+        sorted(faults + unreadable + unbound),
+        found.prose,
+        found.foreign,
+        facts,
     )
 
 
 def edited(text: str, edits: list[tuple[int, int, str]]) -> str:
-    """Replace each stretch `(start, end)` of a text; stretches must not overlap."""
+    """Replace each stretch `(start, end)` of a text; stretches must not overlap.
+
+    What is put in at one place stands there in the order given.
+    """
     parts: list[str] = []
     at = 0
-    for start, end, replacement in sorted(edits):
+    for start, end, replacement in sorted(edits, key=lambda edit: edit[:2]):
         parts += [text[at:start], replacement]
         at = end
     return "".join([*parts, text[at:]])

@@ -2,30 +2,43 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextvars import Context
+from dataclasses import astuple, dataclass, field, fields
 from html import unescape
 from typing import Any
+from unicodedata import normalize
 
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.util import Registry
 
 from proofbook.caching.text_cache import TextCache
+from proofbook.parsing.attributes import fault, watch
 from proofbook.parsing.markdown_processors import TAG, MarkingExtension
+from proofbook.parsing.readings import Reading, readings
 from proofbook.parsing.source import Marks, SourceText, read
 
 PIECE = re.compile(
-    r"(?P<hidden><!--.*?-->|<pre\b.*?</pre>)"
+    r"(?P<comment><!--.*?-->)|(?P<literal><pre\b.*?</pre>)"
     r"|(?P<code><code\b.*?</code>)"
     r"|(?P<tag></?[a-zA-Z](?:\"[^\"]*\"|'[^']*'|[^'\">])*>)"
-    r"|⟦(?P<kind>fence|claim|end|stray) (?P<index>\d+)⟧",
+    r"|⟦(?P<kind>fence|claim|fact|end|stray) (?P<index>\d+)⟧",
     re.DOTALL,
 )
-MARK = re.compile(r"⟦(fence|claim|stray) (\d+)⟧")
+MARK = re.compile(r"⟦(fence|claim|fact|stray) (\d+)⟧")
+PHRASE = re.compile(r"⟦fact (\d+)⟧(.*?)⟦end fact⟧", re.DOTALL)
+TAG_ALONE = re.compile(r"<(/?)([a-zA-Z][\w-]*)(?:\"[^\"]*\"|'[^']*'|[^'\">])*?(/?)>")
+FACT_MARK = re.compile(r"⟦(?:fact \d+|end fact)⟧")
+ANY_MARK = re.compile(r"⟦[^⟧]*⟧")
 REVERTED = re.compile(rf"{TAG}=(?:&quot;|\")(\d+)")
 LEFT_OVER = re.compile(
     r"\{:?\s*(?:\.literal\b|(?:equals?|values?|reason)\s*=|holds?(?=[\s=}]))[^}\n\0]*\}?"
+    r"|\{[^{}]{0,300}?(?<![\w-])(?:equals|holds|value|reason)\s*=\s*[\"'“”‘’«»][^{}\n\0]*\}?"
 )
+"""Braces that begin like a claim's, or become like one's further on."""
+BEHIND_A_SPAN = re.compile(r"(?<=\])\{:?([^{}\n\0]*?=\s*[\"'“”‘’«»][^{}\n\0]*)\}")
+IN_A_TAG = re.compile(r"(?<=\s)(?:data-)?(?:equals|holds)(?=[\s=>])")
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 FROM_TEXT_ALONE = frozenset(
     [
         *("abbr", "admonition", "attr_list", "def_list", "fenced_code", "footnotes"),
@@ -41,23 +54,33 @@ Mark = tuple[str, int]
 
 @dataclass
 class Visibility:
-    """Where the marks of fences (`"fence", n`) and claims (`"claim", n`) were found.
+    """Where the marks of fences (`"fence", n`), claims (`"claim", n`) and facts were found.
 
     Attributes:
         source: The text as the preprocessors saw it.
         seen: Those on the page, as a reader sees them.
         hidden: Those in comments and code blocks, which are no part of the chapter.
         in_tag: Those within a tag: an attribute.
+        literal: Those of the hidden that a reader sees as text, in a code block.
         strays: The code of fences on the page that the source does not know.
         left_over: Braces that read like a claim's, and that a reader sees.
+        attributes: The inside of each pair of braces that Markdown made attributes of.
+        tags: Tags with an attribute that reads like a claim's.
+        torn: Facts whose phrase is not what stands between its marks, or not in one piece.
+        readings: For each claim that a reader sees, what is read at and beside it.
     """
 
     source: SourceText
     seen: set[Mark] = field(default_factory=set)
     hidden: set[Mark] = field(default_factory=set)
     in_tag: set[Mark] = field(default_factory=set)
+    literal: set[Mark] = field(default_factory=set)
     strays: list[str] = field(default_factory=list)
     left_over: list[str] = field(default_factory=list)
+    attributes: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    torn: list[int] = field(default_factory=list)
+    readings: dict[int, Reading] = field(default_factory=dict)
 
 
 def recall(
@@ -72,14 +95,20 @@ def recall(
     question = ("visibility", body, tuple(extensions), configs)
     if (found := text_cache.get(*question)) is None:
         visibility = follow(body, extensions, configs)
-        sets = [sorted(marks) for marks in (visibility.seen, visibility.hidden, visibility.in_tag)]
-        text_cache.put(
-            [visibility.source.text, *sets, visibility.strays, visibility.left_over], *question
-        )
+        text_cache.put(_as_data(visibility), *question)
         return visibility
-    text, *lists, strays, left_over = found
-    seen, hidden, in_tag = ({(kind, index) for kind, index in marks} for marks in lists)
-    return Visibility(read(text), seen, hidden, in_tag, strays, left_over)
+    text, marks, texts, read_at = found
+    parts = [{(kind, index) for kind, index in some} for some in marks] + texts
+    known = {
+        index: Reading(at, before, after, tuple(tags)) for index, at, before, after, tags in read_at
+    }
+    return Visibility(read(text), *parts, known)  # type: ignore[call-arg, arg-type]
+
+
+def _as_data(visibility: Visibility) -> list[Any]:
+    source, *found = (getattr(visibility, one.name) for one in fields(visibility)[:-1])
+    read_at = [[index, *astuple(one)] for index, one in visibility.readings.items()]
+    return [source.text, [sorted(marks) for marks in found[:4]], found[4:], read_at]
 
 
 def follow(
@@ -91,28 +120,61 @@ def follow(
     marking.use(collector)
     options = {name: dict(config) for name, config in configs.items()}
     md = Markdown(extensions=[*extensions, marking], extension_configs=options)
-    md.treeprocessors = _only(md.treeprocessors, {"footnote": 50, "inline": 20})
-    html = md.convert(body)
-    visibility = Visibility(collector.source)
+    md.treeprocessors = _only(md.treeprocessors, {"footnote": 50, "inline": 20, "attr_list": 8})
+    taken = watch(md.treeprocessors["attr_list"])  # type: ignore[arg-type]
+    html = Context().run(md.convert, body)  # a page may be opened while it is being converted
+    visibility = Visibility(collector.source, attributes=taken)
+    visibility.readings = readings(FACT_MARK.sub("", html))
     visible: list[str] = []
     at = 0
     for piece in PIECE.finditer(html):
         visible.append(html[at : piece.start()])
         at = piece.end()
         marks = {(kind, int(index)) for kind, index in MARK.findall(piece[0])}
-        if piece["hidden"]:
+        if piece["comment"]:
             visibility.hidden |= marks
-            visibility.hidden |= {("fence", int(index)) for index in REVERTED.findall(piece[0])}
+        elif piece["literal"]:
+            visibility.literal |= marks
+            visibility.literal |= {("fence", int(index)) for index in REVERTED.findall(piece[0])}
         elif piece["tag"]:
             visibility.in_tag |= marks
+            if IN_A_TAG.search(QUOTED.sub("", piece[0])):
+                visibility.tags.append(piece[0])
         else:
             visibility.seen |= marks
     visible.append(html[at:])
-    visibility.left_over = LEFT_OVER.findall(unescape("\0".join(visible)))
+    visibility.hidden |= visibility.literal
+    read_by_all = normalize("NFKC", unescape("\0".join(visible)))
+    behind = (match for match in BEHIND_A_SPAN.finditer(read_by_all) if fault(match[1]))
+    visibility.left_over = LEFT_OVER.findall(read_by_all) or [match[0] for match in behind]
+    visibility.torn = _torn(collector.source, html)
     visibility.strays = [
         collector.strays[n] for kind, n in sorted(visibility.seen) if kind == "stray"
     ]
     return visibility
+
+
+def _torn(source: SourceText, html: str) -> list[int]:
+    """Return the facts whose words do not stand between their marks as the phrase has them."""
+    whole = set()
+    for number, inner in PHRASE.findall(html):
+        phrase = source.facts[int(number)].phrase
+        words = " ".join(unescape(TAG_ALONE.sub("", ANY_MARK.sub("", inner))).split())
+        if _is_closed(inner) and (words == phrase or "$" in phrase):
+            whole.add(int(number))
+    return [index for index in range(len(source.facts)) if index not in whole]
+
+
+def _is_closed(html: str) -> bool:
+    """Tell whether each tag that a piece of HTML opens is closed in it, and no other is."""
+    opened: list[str] = []
+    for closing, name, alone in TAG_ALONE.findall(html):
+        if closing:
+            if not opened or opened.pop() != name:
+                return False
+        elif not alone and name not in ("br", "img", "wbr"):
+            opened.append(name)
+    return not opened
 
 
 def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
@@ -128,7 +190,7 @@ def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
 
 
 class _Collector:
-    """Leaves a recognisable mark for each fence and claim."""
+    """Leaves a recognisable mark for each fence, claim and phrase."""
 
     def __init__(self) -> None:
         self.source = read("")
@@ -151,6 +213,9 @@ class _Collector:
     def claim(self, index: int) -> Marks:
         target = self.source.text[slice(*self.source.spans[index].inner)]
         return f"⟦claim {index}⟧", target, f"⟦end {index}⟧"
+
+    def fact(self, index: int) -> tuple[str, str]:
+        return f"⟦fact {index}⟧", "⟦end fact⟧"
 
     def ends(self) -> tuple[str, str]:
         return "", ""

@@ -86,6 +86,11 @@ def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, 
     return '<span class="proofbook-claim">', target, _sign(number)
 
 
+def fact_marks(number: int) -> tuple[str, str]:
+    """Return what stands before and after the phrase of a fact that holds."""
+    return '<span class="proofbook-fact">', _sign(number)
+
+
 def _sign(number: int) -> str:
     return (
         '</span><button type="button" class="proofbook-sign" aria-label="How this is checked" '
@@ -117,7 +122,8 @@ def proof_html(claim: Claim, number: int, run: Run) -> str:
         f"<code>{escape(shown(run.values[expression, claim.place].data))}</code></div>"
         for expression in claim.expressions
     )
-    return f'<div popover id="proof-{number}" class="proofbook-proof">{rows}</div>'
+    head = "<p>Checked when this page was built</p>"
+    return f'<div popover id="proof-{number}" class="proofbook-proof">{head}{rows}</div>'
 
 
 def _meaning(claim: Claim, expression: str) -> str:

@@ -31,7 +31,7 @@ def counts(checked: Checked) -> dict[str, int]:
     return {
         "blocks": sum(block.kind == "python" for block in checked.page.chapter.blocks),
         "doctests": sum(len(result.examples) for result in checked.run.blocks),
-        "claims": len(checked.page.claims),
+        "claims": len(checked.page.claims) + len(checked.page.facts),
     }
 
 

@@ -9,6 +9,7 @@ from markdown import Markdown
 from markdown_exec import base_format, markdown_config
 
 from proofbook.checking.book import Book, Checked
+from proofbook.checking.judge import claim_problems
 from proofbook.checking.source_lookup import Shown
 from proofbook.model import BlockResult
 from proofbook.notebook.export import Notebooks
@@ -21,6 +22,7 @@ from proofbook.rendering.html import (
     LONG,
     AssetUrl,
     claim_marks,
+    fact_marks,
     outputs_html,
     payload_html,
     problems_html,
@@ -29,6 +31,8 @@ from proofbook.rendering.html import (
 from proofbook.rendering.ledger import foot_html
 from proofbook.rendering.placeholders import Hold, at_once, uncoloured
 
+NOTHING = "<!---->"
+"""What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
 LOOKS = ("title", "hl_lines", "linenums")
 Caption = Callable[[Shown, str], str]
 """Given a shown source and the HTML of its place, gives the HTML that names it on the page."""
@@ -83,6 +87,8 @@ class PageRenderer:
     def fence(self, index: int, md: Markdown) -> str:
         """Write the source of a block, what it showed, and what is wrong with it."""
         fence = self.known.page.source.fences[index]
+        if fence.kind == "facts":
+            return problems_html(self._problems_within(fence)) or NOTHING
         shown = self.known.sources.get(index)
         code = shown.code if shown else fence.code
         looks = {name: fence.options[name] for name in LOOKS if name in fence.options}
@@ -132,11 +138,13 @@ class PageRenderer:
 
     def _after(self, index: int) -> str:
         fence = self.known.page.source.fences[index]
+        outputs = outputs_html(self._result(index), self.asset_url, self.hold)
+        return outputs + problems_html(self._problems_within(fence))
+
+    def _problems_within(self, fence: Fence) -> list[Problem]:
         first = self.known.page.offset + fence.line
         last = first + fence.code.count("\n") + 1
-        problems = [problem for problem in self.known.problems if first <= problem.line <= last]
-        outputs = outputs_html(self._result(index), self.asset_url, self.hold)
-        return outputs + problems_html(problems)
+        return [problem for problem in self.known.problems if first <= problem.line <= last]
 
     def _result(self, index: int) -> BlockResult:
         """Return what the block at a fence gave; nothing where it did not run."""
@@ -167,6 +175,21 @@ class PageRenderer:
             return '<span class="proofbook-failed">', target, f"{notes}</span>"
         return claim_marks(page.chapter.claims[number], target, number, self.known.run)
 
+    def fact(self, index: int) -> tuple[str, str]:
+        """Mark a phrase with its sign, or as what is wrong."""
+        page = self.known.page
+        number = page.facts.get(index)
+        if number is None:
+            return "", ""
+        if not self._holds(number):
+            return '<span class="proofbook-failed">', "</span>"
+        return fact_marks(number)
+
+    def _holds(self, number: int) -> bool:
+        """Tell whether the claim of a fact was checked, and is true."""
+        claim = self.known.page.chapter.claims[number]
+        return self._has_values(number) and not claim_problems(self.path, claim, self.known.run)
+
     def _claim_problems(self, index: int) -> list[Problem]:
         page = self.known.page
         span = page.source.spans[index]
@@ -187,6 +210,11 @@ class PageRenderer:
             proof_html(page.chapter.claims[number], number, run)
             for index, number in page.claims.items()
             if self._has_values(number) and not self._claim_problems(index)
+        )
+        proofs += "".join(
+            proof_html(page.chapter.claims[number], number, run)
+            for number in page.facts.values()
+            if self._holds(number)
         )
         foot = "" if self.known.problems else foot_html(self.known, self.about) + self._download()
         end = proofs + foot

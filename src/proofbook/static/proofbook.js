@@ -5,3 +5,10 @@ document.addEventListener("click", event => {
   const payload = button.closest(".proofbook-block")?.querySelector(".proofbook-payload");
   if (payload) button.setAttribute("data-clipboard-text", JSON.parse(payload.textContent));
 }, true);  // before the theme's own listener
+
+// The whole phrase opens what its sign opens; links and selected words are left alone.
+document.addEventListener("click", event => {
+  if (event.target.closest?.("a, button, summary, label") || String(getSelection())) return;
+  const sign = event.target.closest?.(".proofbook-claim, .proofbook-fact")?.nextElementSibling;
+  if (sign?.matches(".proofbook-sign")) sign.click();
+});

@@ -12,7 +12,7 @@ import pytest
 from proofbook.caching.cache import KEPT, Cache
 from proofbook.model import Block, BlockResult, Chapter, Claim, Example, Output, Run, Value
 
-NOTHING_READ = {"files": {}, "folders": {}, "modules": {}}
+NOTHING_READ = {"files": {}, "folders": {}, "modules": {}, "asked": [], "declared": {}}
 PAGE = Chapter(
     "docs/page.md",
     (Block("python", "x = 1", 5), Block("pycon", ">>> x\n1", 9)),
@@ -71,6 +71,7 @@ def test_names_of_the_prose_are_asked_for_where_they_are_needed(cache):
         replace(PAGE, claims=PAGE.claims[:1]),
         replace(PAGE, claims=(replace(PAGE.claims[0], equals="x + 0"), PAGE.claims[1])),
         replace(PAGE, claims=(replace(PAGE.claims[0], place=1), PAGE.claims[1])),
+        replace(PAGE, reads=("data.txt",)),
     ],
 )
 def test_another_question_has_another_answer(cache, other):
@@ -81,6 +82,16 @@ def test_another_question_has_another_answer(cache, other):
 def test_another_world_has_other_answers(cache, tmp_path):
     cache.store(PAGE, RUN, NOTHING_READ)
     assert Cache(tmp_path / "cache", {"python": "4"}).load(PAGE) is None
+
+
+def test_two_books_that_share_a_cache_keep_their_own_entries(tmp_path):
+    books = [Cache(tmp_path / "cache", {"root": root}) for root in ("/one", "/other")]
+    books[0].store(PAGE, RUN, NOTHING_READ)
+    assert books[1].load(PAGE) is None
+    for n in range(KEPT + 2):
+        page = replace(PAGE, blocks=(Block("python", f"x = {n}", 1),))
+        books[1].store(page, RUN, NOTHING_READ)
+    assert books[0].load(PAGE) is not None
 
 
 def test_each_corruption_is_a_miss(cache, tmp_path):
@@ -187,4 +198,4 @@ def test_entries_are_plain_json_without_lines_of_the_chapter(cache, tmp_path):
     [entry] = _entries(cache, tmp_path)
     stored = json.loads(entry.read_text().partition("\n")[2])
     assert set(stored) == {"seen", "run"}
-    assert set(stored["run"]) == {"blocks", "values", "device", "seconds", "names"}
+    assert set(stored["run"]) == {"blocks", "values", "device", "seconds", "names", "origins"}

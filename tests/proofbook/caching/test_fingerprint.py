@@ -128,3 +128,48 @@ def test_packages_of_an_environment_behind_this_one_are_installed_too(tmp_path, 
         assert not fingerprint.is_installed(str(behind.parent / "module.py"))
     finally:
         fingerprint._installed_folders.cache_clear()
+
+
+def test_the_environment_knows_a_package_that_is_installed_again(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    info = tmp_path / "package-1.0.dist-info"
+    info.mkdir()
+    seen = []
+    for digest in ("one", "other", "one"):
+        (info / "RECORD").write_text(f"package.py,sha256={digest},3\n")
+        seen.append(fingerprint.environment())
+    assert seen[0] == seen[2] != seen[1]
+
+
+@pytest.mark.parametrize("where", ["MATPLOTLIBRC", "the file", "MPLCONFIGDIR", "home", "here"])
+def test_the_environment_knows_how_matplotlib_draws(tmp_path, monkeypatch, where):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("MATPLOTLIBRC", "MPLCONFIGDIR", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / {"home": ".config/matplotlib", "here": "."}.get(where, "given")
+    folder.mkdir(parents=True, exist_ok=True)
+    if where in ("MATPLOTLIBRC", "MPLCONFIGDIR"):
+        monkeypatch.setenv(where, str(folder))
+    if where == "the file":
+        monkeypatch.setenv("MATPLOTLIBRC", str(folder / "matplotlibrc"))
+    seen = []
+    for width in (1, 2, 1):
+        (folder / "matplotlibrc").write_text(f"lines.linewidth: {width}\n")
+        seen.append(fingerprint.environment())
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_the_kinds_of_answers(tmp_path):
+    path, link = tmp_path / "file", tmp_path / "link"
+    questions = ("kind", "size", "state", "link", f"access {os.R_OK}")
+    assert [fingerprint.answer(str(path), q) for q in questions] == [None, None, None, None, False]
+    path.write_text("abc")
+    link.symlink_to(path)
+    kind, size, state, leads, may = (fingerprint.answer(str(link), q) for q in questions)
+    assert size == [kind, 3]
+    assert state[1:] == [3, path.stat().st_mtime_ns]
+    assert (leads, may) == (str(path), True)
+    path.write_text("abcd")
+    assert fingerprint.answer(str(link), "kind") == kind
+    assert fingerprint.answer(str(link), "size") == [kind, 4]

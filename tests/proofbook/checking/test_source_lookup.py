@@ -115,3 +115,69 @@ def test_what_is_not_there_is_an_error(folder, target, message):
 def test_a_text_must_lead_to_one_statement(folder, only, message):
     with pytest.raises(LookupError, match=message):
         show("pack.mod", [folder], only)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "f = wrapper(f)",
+        "if wide:\n    def f(): ...",
+        "try:\n    from fast import f\nexcept ImportError:\n    pass",
+        "for f in ():\n    pass",
+        "with open('x') as f:\n    pass",
+        "(f := print)",
+        "[f := one for one in ()]",
+        "f: object = print",
+        "f += 1",
+        "del f",
+        "import fast as f",
+        "class f: ...",
+        "def other():\n    global f\n    f = print",
+        "match wide:\n    case [f, *_]:\n        pass",
+        "a, (f, *b) = 1, (2,)",
+        "@decorated\ndef f(): ...",
+    ],
+)
+def test_what_is_bound_again_at_its_level_is_not_shown(tmp_path, more):
+    file = tmp_path / "mod.py"
+    definition = "def f():\n    return 1\n"
+    for text in (f"{definition}{more}\n", f"{more}\n{definition}"):
+        file.write_text(text)
+        with pytest.raises(LookupError, match=r"'f' is bound at lines \d+, \d+|defines no 'f'"):
+            show("mod:f", [tmp_path])
+    inner = "\n".join(f"    {line}" for line in f"{definition}{more}".split("\n"))
+    file.write_text(f"class Box:\n{inner}\n")
+    if "global" not in more:
+        with pytest.raises(LookupError, match=r"'f' is bound at lines|defines no 'Box\.f'"):
+            show("mod:Box.f", [tmp_path])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "@overload\ndef f(x: int): ...\n\n\ndef f(x):\n    return 1\n",
+        "f: int\n\nf = 3\n",
+        "def other():\n    f = 2\n    return [f for f in ()], lambda f: f\n\n\ndef f(): ...\n",
+        "class Box:\n    f = 2\n\n\ndef f(): ...\n",
+        "x.f = 2\n\n\ndef f(): ...\n",
+    ],
+)
+def test_a_name_that_is_bound_once_is_shown(tmp_path, text):
+    (tmp_path / "mod.py").write_text(text)
+    assert "f" in show("mod:f", [tmp_path]).code
+
+
+def test_the_second_half_of_a_property_is_shown(tmp_path):
+    halves = "    @property\n    def f(self): ...\n\n    @f.setter\n    def f(self, x): ...\n"
+    (tmp_path / "mod.py").write_text(f"class Box:\n{halves}")
+    assert show("mod:Box.f", [tmp_path]).code.startswith("@f.setter")
+
+
+def test_two_modules_of_one_name_are_told_apart(tmp_path):
+    for folder, text in (("src", "f = 1\n"), (".", "f = 2\n")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "mod.py").write_text(text)
+    with pytest.raises(LookupError, match="two modules are called 'mod'"):
+        show("mod:f", [tmp_path / "src"], root=tmp_path)
+    (tmp_path / "mod.py").write_text("f = 1\n")
+    assert show("mod:f", [tmp_path / "src"], root=tmp_path).code == "f = 1"

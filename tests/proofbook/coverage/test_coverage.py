@@ -8,6 +8,8 @@ from books import make_book
 from proofbook.__main__ import main
 from proofbook.checking.book import Book
 from proofbook.coverage.coverage import Coverage, cover
+from proofbook.coverage.links import broken_links
+from proofbook.parsing.source import read
 from proofbook.settings import load
 
 CONFIG = """\
@@ -129,8 +131,8 @@ def test_words_are_found_in_a_sentence_that_names_a_value(book, words, kind):
     assert left(book, f"Of {claim} they are {bound}.") == []
 
 
-@pytest.mark.parametrize("words", ["at most 5", "all three", "half of them", "*larger*", "`7`"])
-def test_holds_does_not_bind_a_number_or_a_comparison(book, words):
+@pytest.mark.parametrize("words", ["at most 5", "all three", "half of them", "`7`"])
+def test_holds_does_not_bind_a_number(book, words):
     plain = words.strip("*`")
     expected = [("words that holds= does not bind", plain)]
     assert left(book, f"They are [{words}]{{ holds='max(x) < 7' }}.") == (
@@ -138,9 +140,9 @@ def test_holds_does_not_bind_a_number_or_a_comparison(book, words):
     )
 
 
-@pytest.mark.parametrize("words", ["sorted", "no longer", "float32", "`'3 more'`"])
+@pytest.mark.parametrize("words", ["sorted", "no longer", "*larger*", "`'3 more'`"])
 def test_holds_speaks_of_all_else(book, words):
-    holds = "x == sorted(x)" if "`" not in words else "'3 more' != x"
+    holds = "x == sorted(x)" if "`" not in words else "'3 more' not in x"
     assert left(book, f'They are [{words}]{{ holds="{holds}" }}.') == []
 
 
@@ -258,6 +260,20 @@ def test_a_link_to_nothing_is_found(book):
     ]
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "`x > 2`{ holds='[x][0](a)' }",
+        "[x]{ value='d[x](b)' holds='x' }",
+        "*x*{ holds=\"f('[a](no.md)')\" }",
+    ],
+)
+def test_an_expression_holds_no_link(tmp_path, claim):
+    source = read(f"{claim} and [a](nowhere.md)\n")
+    assert source.spans
+    assert [one.text for one in broken_links(source, tmp_path)] == ["nowhere.md"]
+
+
 def test_a_literal_exempts_what_it_holds_and_is_counted_apart(book):
     found = judged(
         book,
@@ -299,15 +315,42 @@ def test_the_command_lists_counts_and_fails(small, capsys):
     assert main(["check", "--coverage"]) == 1
     told = capsys.readouterr().out
     assert "\ndocs/part.md:3: numeral: 3\n" in told
-    assert re.search(r"^docs/part\.md +1 +0 +0 +1 +0 %$", told, re.MULTILINE)
-    assert re.search(r"^docs/whole\.md +2 +2 +0 +0 +100 %$", told, re.MULTILINE)
-    assert re.search(r"^all +3 +2 +0 +1 +66 %$", told, re.MULTILINE)
+    assert re.search(r"^docs/part\.md +1 +0 +0 +1 +0 % +1$", told, re.MULTILINE)
+    assert re.search(r"^docs/whole\.md +2 +2 +0 +0 +100 % +0$", told, re.MULTILINE)
+    assert re.search(r"^all +3 +2 +0 +1 +66 % +1$", told, re.MULTILINE)
     assert main(["check"]) == 0
 
 
 def test_the_command_passes_what_is_whole(small, capsys):
     assert main(["check", "--coverage", "docs/whole.md"]) == 0
     assert "more than" not in capsys.readouterr().out
+
+
+def test_the_command_lists_sentences_when_asked_and_fails_for_none(small, capsys):
+    said = "It is never " + "very " * 40 + "long."
+    claim = "[so]{ equals='y' }"
+    block = "```python\ny = 'so'\n```"
+    text = f"# All\n\n{said}\nThat is what we\nsay. It is {claim}.\n\n{block}\n"
+    (small / "docs" / "part.md").write_text(text)
+    assert main(["check", "--coverage"]) == 0
+    told = capsys.readouterr().out
+    assert "sentence" not in told
+    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100 % +2$", told, re.MULTILINE)
+    assert main(["check", "--sentences"]) == 0
+    told = capsys.readouterr().out
+    listed = [line for line in told.splitlines() if ": sentence: " in line]
+    assert listed[1] == "docs/part.md:4: sentence: That is what we say."
+    assert re.fullmatch(r"docs/part\.md:3: sentence: It is never very (very )+…", listed[0])
+    assert len(listed) == 2
+    assert len(listed[0]) < len(said)
+    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100 % +2$", told, re.MULTILINE)
+
+
+def test_sentences_do_not_hide_what_fails(small, capsys):
+    assert main(["check", "--sentences"]) == 1
+    told = capsys.readouterr().out
+    assert "\ndocs/part.md:3: numeral: 3\n" in told
+    assert "\ndocs/part.md:3: sentence: It is 3.\n" in told
 
 
 def test_a_page_that_does_not_pass_is_not_judged(small, capsys):

@@ -2,6 +2,9 @@
 
 import importlib
 import sys
+from collections import namedtuple
+from functools import cached_property
+from typing import ClassVar
 
 import pytest
 
@@ -96,3 +99,132 @@ def test_a_member_that_raises_leads_nowhere(page):
             raise SystemExit(name)
 
     assert existing(["lazy.x", "x"], {"lazy": Lazy()}, []) == {"lazy.x": False, "x": False}
+
+
+LOUD = """\
+import pathlib
+
+pathlib.Path({file!r}).write_text("run")
+
+
+def run(speed): ...
+
+
+class Engine:
+    power: int = 3
+
+    def start(self): ...
+"""
+
+
+@pytest.fixture
+def loud(tmp_path, monkeypatch):
+    """A package and a module whose code leaves a file when it runs; gives that file."""
+    mark = tmp_path / "has_run"
+    code = LOUD.format(file=str(mark))
+    for name in ("names_danger.py", "names_pack/__init__.py", "names_pack/inner.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(code)
+    (tmp_path / "names_pack" / "__init__.py").write_text(
+        f"from names_pack.inner import run as started, Engine\nfrom . import other\n{code}"
+    )
+    (tmp_path / "names_pack" / "other.py").write_text("from .inner import *\nlast = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return mark
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [
+        ("names_danger", True),
+        ("names_danger.run", True),
+        ("names_danger.run.power", False),
+        ("names_danger.Engine.start", True),
+        ("names_danger.Engine.stop", False),
+        ("names_danger.stop", False),
+        ("names_pack.inner", True),
+        ("names_pack.inner.run", True),
+        ("names_pack.started", True),
+        ("names_pack.Engine.start", True),
+        ("names_pack.Engine.stop", False),
+        ("names_pack.other.last", True),
+        ("names_pack.none", False),
+        ("started", True),
+        ("Engine.start", True),
+        ("speed", True),
+        ("power", True),
+        ("last", True),
+        (".started", True),
+        ("stopped", False),
+    ],
+)
+def test_what_is_not_loaded_is_read_and_not_run(loud, name, there):
+    assert existing([name], {}, ["names_pack"]) == {name: there}
+    assert not loud.exists()
+    assert not {"names_danger", "names_pack"} & sys.modules.keys()
+
+
+class Alive:
+    """Leaves a trace whenever its code runs."""
+
+    ran: ClassVar[list[str]] = []
+    plain = 3
+
+    @property
+    def computed(self):
+        self.ran.append("computed")
+        return self
+
+    @cached_property
+    def kept(self):
+        self.ran.append("kept")
+        return self
+
+    def __getattr__(self, name):
+        self.ran.append(name)
+        return self
+
+
+class Nosy(Alive):
+    def __getattribute__(self, name):
+        Alive.ran.append(name)
+        return object.__getattribute__(self, name)
+
+
+@pytest.mark.parametrize("thing", [Alive(), Nosy(), Alive])
+def test_no_code_of_the_page_runs_for_its_prose(thing):
+    asked = [
+        "x.plain",
+        "x.computed",
+        "x.kept",
+        "x.computed.plain",
+        "x.other",
+        "x.other.more",
+        "plain",
+    ]
+    Alive.ran.clear()
+    found = existing(asked, {"x": thing}, [])
+    assert Alive.ran == []
+    assert [name for name in asked if found[name]] == ["x.plain", "x.computed", "x.kept", "plain"]
+
+
+def test_a_module_says_nothing_by_code_of_its_own(tmp_path, monkeypatch):
+    text = (
+        "import sys\ndef __getattr__(name):\n    sys.names_asked = name\n    return 3\nplain = 2\n"
+    )
+    (tmp_path / "names_lazy.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("names_lazy")
+    asked = existing(["lazy.plain", "lazy.any", "any"], {"lazy": module}, [])
+    assert asked == {"lazy.plain": True, "lazy.any": False, "any": True}
+    assert not hasattr(sys, "names_asked")
+    del sys.modules["names_lazy"]
+
+
+def test_what_installed_packages_compute_is_asked():
+    torch = importlib.import_module("torch")
+    layer = torch.nn.Linear(2, 3)
+    point = namedtuple("Point", "across")(torch.ones(2))
+    asked = ["layer.weight.shape", "layer.weight.mT.ndim", "layer.height", "point.across.shape"]
+    found = existing(asked, {"layer": layer, "point": point}, [])
+    assert [name for name in asked if found[name]] == [*asked[:2], asked[3]]

@@ -172,3 +172,66 @@ def test_closing_twice_is_no_error(tmp_path):
     runner = Runner(Settings(tmp_path))
     runner.close()
     runner.close()
+
+
+@pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
+@pytest.mark.parametrize(
+    "flood",
+    [
+        "while True:\n    print('y' * 999)",
+        "import os\nwhile True:\n    os.write(2, b'y' * 999)",
+        "import subprocess\nsubprocess.run('yes')",
+    ],
+    ids=["print", "write", "another process"],
+)
+def test_a_flood_ends_the_page_and_says_how_much_is_too_much(project, monkeypatch, flood, spawn):
+    monkeypatch.setattr(pool, "FLOOD", 2_000_000)
+    run = project.run("x = 1", flood, spawn=spawn, timeout=20)
+    assert run.failure.reason == (
+        "the block went on printing when the page had printed 2 MB: print less, or write to a file"
+    )
+    assert run.failed_block == 1
+    assert run.failure.line is not None
+
+
+def test_what_is_large_and_below_the_limit_passes(project, monkeypatch):
+    monkeypatch.setattr(pool, "FLOOD", 2_000_000)
+    [text] = project.shown("print('y' * 1_900_000)")
+    assert "cut here: 1.9 MB" in text
+
+
+LEAVES = {
+    "a session": "p = subprocess.Popen(['sleep', '99'], start_new_session=True)\nprint(p.pid)",
+    "a daemon": (
+        "r, w = os.pipe()\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
+        "        os.write(w, str(os.getpid()).encode())\n        time.sleep(99)\n    os._exit(0)\n"
+        "print(int(os.read(r, 99)))"
+    ),
+    "a shell's": "print(subprocess.check_output('setsid sleep 99 >&- 2>&- & echo $!', shell=True))",
+}
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc for what is left")
+@pytest.mark.parametrize("ending", ["", "os._exit(3)", "os.kill(os.getpid(), 9)"])
+@pytest.mark.parametrize("how", LEAVES)
+def test_what_leaves_the_page_s_session_ends_with_it_too(project, how, ending):
+    mark = f"import os, subprocess, time\nos.environ['MARK'] = {str(project.root)!r}\n"
+    project.run(f"{mark}{LEAVES[how]}", ending)
+    for _ in range(200):
+        if not _marked(str(project.root)):
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"still there: {_marked(str(project.root))}")
+
+
+def _marked(mark: str) -> list[str]:
+    """The processes whose environment holds a mark."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if f"MARK={mark}".encode() in file.read():
+                    found.append(name)
+        except OSError:
+            continue
+    return found

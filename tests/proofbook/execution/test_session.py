@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proofbook.text import LARGEST_TEXT
+from proofbook.text import LARGEST_TEXT, TRACEBACK
 
 
 def test_blocks_share_one_namespace_whose_name_is_main(project):
@@ -110,11 +110,24 @@ def test_doctests_give_what_they_printed(project):
     ]
 
 
-def test_an_expected_exception_gives_its_last_line(project):
-    code = ">>> print('lost'); [][3]\nTraceback (most recent call last):\n  ...\nIndexError: no\n"
+def test_an_expected_exception_gives_its_traceback_below_what_was_printed(project):
+    code = ">>> print('kept'); [][3]\nTraceback (most recent call last):\n  ...\nIndexError: no\n"
     [example] = project.run(code).blocks[0].examples
-    assert example.got == "IndexError: list index out of range\n"
-    assert example.want.endswith("IndexError: no\n")
+    assert example.got == f"kept\n{TRACEBACK}\nIndexError: list index out of range\n"
+    assert example.want == f"{TRACEBACK}\n  ...\nIndexError: no\n"
+
+
+def test_an_exception_is_expected_below_its_output_and_by_its_traceback_alone(project):
+    raising = ">>> print('kept', end=''); [][3]\n"
+    [example] = project.run(f"{raising}kept\n{TRACEBACK}\nIndexError: no").blocks[0].examples
+    assert example.got.startswith(f"kept\n{TRACEBACK}\n")
+    result = project.run(f"{raising}IndexError: list index out of range").blocks[0]
+    assert result.failure.reason == "IndexError: list index out of range"
+
+
+def test_notes_of_an_expected_exception_are_shown(project):
+    code = f">>> e = ValueError('a')\n>>> e.add_note('b')\n>>> raise e\n{TRACEBACK}\nb"
+    assert project.run(code).blocks[0].examples[-1].got == f"{TRACEBACK}\nValueError: a\nb\n"
 
 
 def test_an_unexpected_exception_of_a_doctest_is_a_failure_at_its_prompt(project):

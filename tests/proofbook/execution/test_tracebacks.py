@@ -2,7 +2,7 @@
 
 import pytest
 
-from proofbook.execution.tracebacks import death_trace, failure_of, last_line
+from proofbook.execution.tracebacks import death_trace, failure_of, with_traceback
 
 
 def _raised(code: str, filename: str = "<block 2>") -> BaseException:
@@ -52,8 +52,15 @@ def test_reasons_are_one_line(code, reason):
     assert failure_of(_raised(code), "<block 2>").reason == reason
 
 
-def test_the_last_line_of_an_error_is_what_doctest_compares():
-    assert last_line(_raised("import json; json.loads('')")).startswith("json.decoder.JSON")
+def test_an_error_is_shown_as_an_interpreter_shows_it_but_for_its_stack():
+    raised = _raised("import json; json.loads('')")
+    assert with_traceback("", raised) == (
+        "Traceback (most recent call last):\n"
+        "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)\n"
+    )
+    assert with_traceback("a", _raised("x = = 2")) == (
+        "a\nTraceback (most recent call last):\nSyntaxError: invalid syntax\n"
+    )
 
 
 def test_a_death_is_told_from_the_thread_that_ran_the_page():

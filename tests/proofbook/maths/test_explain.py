@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 import pytest
 from books import build, build_error, make_book
 
+from proofbook.__main__ import main
 from proofbook.maths.explain import Explainer, read_table
 from proofbook.maths.mathml import to_mathml
 
@@ -157,14 +158,12 @@ def test_a_value_that_is_none_fails_the_build(tmp_path, given, message):
     assert message in told
 
 
-def test_a_value_for_what_is_no_symbol_fails_the_build(tmp_path):
-    with pytest.raises(ValueError, match=r"page.md: symbols: not in notes/notation.md: strange"):
-        build(faulty(tmp_path, "strange: width"))
-
-
-def test_without_a_table_formulas_stay_as_they_are(tmp_path):
-    config = "site_name: x\nmarkdown_extensions: [proofbook.maths]\nplugins: [proofbook]\n"
-    site = build(make_book(tmp_path, {"page.md": "# Page\n\nA $d$.\n"}, config=config))
-    html = (site / "page/index.html").read_text(encoding="utf-8")
-    assert "<mi>d</mi>" in html
-    assert not aids(html)
+def test_a_value_for_what_is_no_symbol_is_told_by_build_and_check(tmp_path, capsys):
+    book = faulty(tmp_path, "d_kk: width")
+    message = "docs/page.md:2: symbols: 'd_kk' is the anchor of no row of notes/notation.md (did"
+    assert message in build_error(book)
+    assert main(["-f", str(book / "mkdocs.yml"), "check"]) == 1
+    assert f"{message} you mean 'd_k'?)" in capsys.readouterr().out
+    (book / "docs/notes/notation.md").unlink()
+    assert main(["-f", str(book / "mkdocs.yml"), "check"]) == 1
+    assert "docs/notes/notation.md:1: no table of symbols: " in capsys.readouterr().out

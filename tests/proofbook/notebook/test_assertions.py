@@ -1,6 +1,10 @@
 """A claim's assertion is plain Python that holds where the claim does, and fails where it fails."""
 
+import math
+
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from proofbook.checking.compare import says
 from proofbook.execution.expressions import as_data
@@ -46,6 +50,7 @@ NAMES = {
     "weights": Tensor([0.246, 0.5]), "tokens": ("an", "arrow"), "small": 1.23e-6, "kind": Dtype(),
     "inf": float("inf"), "nan": float("nan"), "big": 30522, "share": 0.9449, "tie": 0.125,
     "grid": [[0.25, 0.5], [1.0, 0.75]], "minus": -0.7149, "large": 1234567,
+    "zero": 0.0, "huge": 10**30,
 }  # fmt: skip
 
 
@@ -67,7 +72,12 @@ NAMES = {
         ("large", "1.2e6", 'assert f"{large:.1e}" == "1.2e+06"', "large=1.3e6"),
         ("share", "94%", 'assert f"{share:.0%}" == "94%"', "share=0.95"),
         ("share", "94 %", 'assert f"{share:.0%}" == "94%"', "share=0.95"),
-        ("tie", "0.13", "assert abs(tie - 0.13) < 0.0050005", "tie=0.12"),
+        ("share * 0 - 0.04", "−0.0", 'assert f"{share * 0 - 0.04:.1f}" == "-0.0"', "share=1e400"),
+        ("zero", "0.0e3", "assert abs(zero) <= 0", "zero=1e-9"),
+        ("large", "1.2e6", 'assert f"{large:.1e}" == "1.2e+06"', "large=1250001"),
+        ("huge", "1e30", "assert 950000000000000000000000000000 <= huge"
+         " <= 1500000000000000000000000000000", "huge=10**31"),
+        ("tie", "0.13", "assert 0.125 <= tie <= 0.135", "tie=0.1249"),
         ("x * -0.0", "0.0", "assert abs(x * -0.0) <= 0.05", "x=float('inf')"),
         ("x * 0 + 7", "seven", "assert x * 0 + 7 == 7", "x=float('inf')"),
         ("inf", "inf", 'assert inf == float("inf")', "inf=1.0"),
@@ -117,6 +127,9 @@ def test_what_the_text_says_is_asserted(expression, text, line, wrong):
         ("a", "[[[1]]]", [[[1]]]),
         ("a", "[0.5, 0.25]", [0.5, 0.25]),
         ("a", "[0.5, x]", [0.5, "x"]),
+        ("a", "[5%, 6%]", [0.05, 0.06]),
+        ("a", "[5.0e-3, 1.0e-9]", [0.005, 1e-9]),
+        ("a", "[five, six]", [5.0, 6.0]),
     ],
 )
 def test_what_no_plain_line_can_assert_is_said(expression, text, value):
@@ -133,3 +146,60 @@ def test_of_what_is_filled_in_the_bound_is_asserted_and_the_value_told():
     claim = Claim("", 1, 0, holds="x > 0.9", value="f'{x:.0%}'")
     run = Run((), {("x > 0.9", 0): Value(True, 1), ("f'{x:.0%}'", 0): Value("98%", 1)})
     assert list(asserts(claim, run)) == [(1, "assert x > 0.9  # the page says 98%")]
+
+
+def passes(line: str, value: object) -> bool:
+    try:
+        exec(line, {"x": value})
+    except AssertionError:
+        return False
+    return True
+
+
+def as_written(value: float, places: int, kind: str, sign: str) -> str:
+    return f"{value:{sign}.{places}{kind}}".replace("-", "−" if kind == "f" else "-")
+
+
+NUMBERS = st.one_of(
+    st.integers(-(10**7), 10**7),
+    st.floats(-1e7, 1e7),
+    st.floats(-2, 2),
+    st.sampled_from([0, 0.0, -0.0]),
+)
+
+
+@given(
+    NUMBERS, st.integers(0, 5), st.sampled_from("fe%"), st.sampled_from(["", "+", ","]), st.data()
+)
+def test_a_number_is_asserted_as_it_is_compared(value, places, kind, sign, data):
+    text = as_written(value, places, kind, sign)
+    assume(says(text, value))
+    line = equality("x", text, value)
+    assert passes(line, value)
+    unit = 10.0 ** (math.floor(math.log10(abs(value) or 1)) - places if kind == "e" else -places)
+    assume(unit > 1e-300)
+    off = data.draw(st.sampled_from([0.0, 0.3, 0.45, 0.55, 0.7, 1, 3]))
+    near = type(value)(value + data.draw(st.sampled_from([1, -1])) * off * unit)
+    quarters = abs(near) / unit * (100 if kind == "%" else 1) % 1
+    assume(abs(quarters - 0.5) > 1e-6)  # says takes either, format one
+    assert passes(line, near) == says(text, near), (line, near)
+
+
+@given(st.integers(-999, 999), st.integers(1, 4), st.integers(-1, 1), st.sampled_from("fe"))
+def test_what_lies_half_way_is_asserted_as_it_is_compared(digits, places, side, kind):
+    value = (digits + 0.5) / 2**places
+    text = as_written(math.nextafter(value, value + side), places - 1, kind, "")
+    if says(text, value):
+        assert passes(equality("x", text, value), value)
+
+
+@given(st.lists(st.floats(-99, 99), min_size=1, max_size=4), st.integers(0, 3), st.data())
+def test_a_list_is_asserted_as_it_is_compared(values, places, data):
+    text = f"[{', '.join(f'{value:.{places}f}' for value in values)}]"
+    assume(says(text, values))
+    line = equality("x", text, values)
+    assume(not line.startswith("#"))  # zeros of both signs
+    assert passes(line, values)
+    other = [value + data.draw(st.sampled_from([0, 0, 1, -1])) for value in values]
+    assume(all(abs(abs(value) * 10**places % 1 - 0.5) > 1e-6 for value in other))
+    assert passes(line, other) == says(text, other)

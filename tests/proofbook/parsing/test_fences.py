@@ -1,8 +1,11 @@
 """Fences are found where SuperFences finds them, and what it would skip is named."""
 
 import re
+from doctest import DocTestParser
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proofbook.parsing.fences import scan
 
@@ -75,9 +78,119 @@ def test_show_and_off_do_not_run():
         ("```pycon\n1 + 1\n```", 1, "without a prompt"),
         ("```pycon\n>>> x\n 1\n >>>y\n```", 1, "doctest cannot be read"),
         ("```pycon\n>>> x  # doctest: +SKIP\n1\n```", 1, "directives are refused"),
+        ("```pycon\nIt is 4.\n>>> 1\n1\n```", 1, "'It is 4.' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n\nIt is 4.\n```", 1, "'It is 4.' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n>>> # so\n4\n```", 1, "'4' stands where nothing checks it"),
+        ("```pycon\n>>> # so\n4\n>>> 1\n1\n```", 1, "'4' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n>>>\n4\n```", 1, "'4' stands where nothing checks it"),
+        ("```pycon\n>>> 1\n1\n\n... 4\n```", 1, "'... 4' stands where nothing checks it"),
     ],
 )
 def test_what_would_be_skipped_in_silence_is_a_fault(text, line, message):
     found, fault = scan(text).faults[0]
     assert found == line
     assert re.search(re.escape(message), fault)
+
+
+PYTHON_LIKE = [
+    *("py", "Py", "python3", "python2", "python3.11", "py3", "py2", "pyi", "pyw", ".py", "ipython"),
+    *("ipython3", "PYTHON", "micropython", "python-exec", "language-python", "numpy", "ipynb"),
+    *("python,ignore", "python:main.py", "python;x", "python/3", "{python}", "{py}", "{.py}"),
+    *("{ .PYTHON }", "{ .text .python }", "{.python .annotate}", "{python, echo=FALSE}", "=python"),
+    *("{code-cell} python", "{code-cell} ipython3", "{code-block} python", "{pyodide-python}"),
+    *("py title='x'", "text python", "!python", "[python]", "python{1}", "python#L1"),
+]
+SESSION_LIKE = [
+    *("PyCon", "pycon3", "pyconsole", "python-console", "python-repl", "python_shell", "doctest"),
+    *("{ .pycon }", "{doctest}", "pycon,ignore", "ipython-session", "{.python-console}"),
+]
+OTHERS = [
+    *(
+        "",
+        "text",
+        "pytb",
+        "py3tb",
+        "python-traceback",
+        "{.python-output}",
+        "java",
+        "console",
+        "happy",
+    ),
+    *("copy", "numpydoc", "{.text .pyramid}", 'bash title="python main.py"', "diff", "{.typst}"),
+    *("yaml title='.py'", "toml", "c++", "sh"),
+]
+
+
+@pytest.mark.parametrize("ticks", ["```", "~~~", "`````", "``` "])
+@pytest.mark.parametrize("margin", ["", "    ", "> ", "> - x\n>\n>     "])
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [(PYTHON_LIKE, "would not run; write ```python"), (SESSION_LIKE, "checked; write ```pycon")],
+)
+def test_python_by_another_name_is_a_fault(headers, message, ticks, margin):
+    *before, margin = margin.split("\n")
+    for header in headers:
+        lines = [*before, *(f"{margin}{line}" for line in (f"{ticks}{header}", "x", ticks.strip()))]
+        [(_, fault)] = scan("\n".join(lines)).faults
+        assert message in fault, header
+
+
+@pytest.mark.parametrize("header", OTHERS)
+def test_other_languages_are_left_alone(header):
+    found = scan(f"```{header}\nx\n```")
+    assert (found.fences, found.faults) == ([], [])
+
+
+@pytest.mark.parametrize("seconds", ["1", "0.5", "12.25", ".5", "600", "999999", "1.", "0.001"])
+def test_seconds_can_be_given(seconds):
+    [fence] = scan(f"```python timeout='{seconds}'\nx\n```").fences
+    assert fence.timeout == float(seconds)
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    ["", "0", "0.0", ".", "1.2.3", "1e3", "-1", "inf", "nan", "9" * 400, "٣", "1,5", " 1"],
+)
+def test_what_are_no_seconds_is_a_fault(seconds):
+    found = scan(f"```python timeout='{seconds}'\nx\n```")
+    assert [fault for _, fault in found.faults] == [f'timeout="{seconds}" cannot be read']
+    assert found.fences[0].timeout is None
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "<script>\n<!--\nvar x = 1;\n</script>",
+        "<SCRIPT type='module'><!-- x </SCRIPT>",
+        "<style>\n/* <!-- */\n</style>",
+        "<script>'</style>'; '<!--'</script>",
+        "<!-- <script> -->",
+        "<!--\n<style>\n-->",
+    ],
+)
+def test_what_opens_no_comment_hides_nothing(before):
+    text = f"{before}\n\nProse.\n\n```python\nx\n```"
+    found = scan(text)
+    assert [fence.code for fence in found.fences] == ["x"]
+    assert any("Prose." in text[start:end] for start, end in found.prose)
+
+
+LINES = st.sampled_from(
+    [">>> x", ">>> if x:", "...     y", "...", ">>>", ">>> # so", "... # so", "4", "It is 4.", ""]
+)
+
+
+@given(st.lists(LINES, max_size=10))
+def test_every_line_of_a_doctest_runs_or_is_compared_or_is_refused(lines):
+    found = scan("\n".join(["```pycon", *lines, "```"]))
+    if found.faults:
+        return
+    [fence] = found.fences
+    rest = [line for line in lines if line.strip(" .>") and "#" not in line]
+    for example in DocTestParser().get_examples(fence.code):
+        sources = [line for line in example.source.split("\n") if line and "#" not in line]
+        for line in [*sources, *example.want.split("\n")]:
+            written = [one for one in rest if one in (line, f">>> {line}", f"... {line}")]
+            if written:
+                rest.remove(written[0])
+    assert rest == []

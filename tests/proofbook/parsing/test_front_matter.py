@@ -55,7 +55,47 @@ def test_what_is_no_expression_is_a_problem_with_its_line(header, fault):
         "---\nsymbols: a\n---\n",
         "---\nother:\n  symbols:\n    a: b\n---\n",
         "---\n- symbols:\n---\n",
+        "---\nsymbols:\n  ? [a, b]\n  : c\n---\n",
+        "---\n? [symbols]\n: {a: b}\n---\n",
     ],
 )
 def test_nothing_else_gives_values(text):
     assert symbol_values(text, 3) == ({}, [])
+
+
+def test_files_that_a_page_reads_have_their_lines():
+    page = parse("page.md", "---\ntitle: A\nreads:\n  - data/b.txt\n  - 'a/*.txt'\n---\n\nText.\n")
+    assert not page.problems
+    assert page.reads == {"data/b.txt": 4, "a/*.txt": 5}
+    assert page.chapter.reads == ("a/*.txt", "data/b.txt")
+
+
+@pytest.mark.parametrize(
+    ("header", "line"),
+    [
+        ("reads: data.txt", 2),
+        ("x: 1\nreads:", 3),
+        ("reads:\n  a: b", 3),
+        ("reads:\n  - a.txt\n  - [b]", 4),
+        ("reads:\n  - ''", 3),
+        ("reads: [a.txt, {b: c}]", 2),
+    ],
+)
+def test_what_names_no_files_is_a_problem(header, line):
+    [problem] = parse("page.md", f"---\n{header}\n---\n\nText.\n").problems
+    assert problem.message == "reads: takes a list of files, each on a line after `- `"
+    assert problem.line == line
+
+
+def test_a_file_that_is_not_there_is_a_problem_at_its_line(tmp_path):
+    from proofbook.checking.book import Book
+    from proofbook.settings import Settings
+
+    (tmp_path / "here.txt").write_text("")
+    text = "---\nreads:\n  - here.txt\n  - gone.txt\n  - data/*.txt\n---\n\nText.\n"
+    with Book(Settings(tmp_path)) as book:
+        [checked] = book.check({"page.md": text})
+    assert [(problem.line, problem.message) for problem in checked.problems] == [
+        (4, "reads: 'gone.txt' is no file of the project, seen from its root"),
+        (5, "reads: 'data/*.txt' is no file of the project, seen from its root"),
+    ]

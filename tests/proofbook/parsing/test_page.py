@@ -39,11 +39,11 @@ e = 5
 ```
 </div>
 
-Text.
-
-    ```python
-    indented = "code"
-    ```
+````text
+```python
+shown = "as text"
+```
+````
 
 <!--
 ```python
@@ -184,3 +184,13 @@ def test_what_is_wrong_has_a_line(text, line, message):
 def test_without_the_extension_of_a_container_its_fence_is_code():
     needed = ["pymdownx.superfences"]
     assert parse("p.md", "!!! note\n\n    ```python\n    x\n    ```", needed).chapter.blocks == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Text.\n\n    ```python\n    x\n    ```\n", "<pre>\n```pycon\n>>> 1\n1\n```\n</pre>\n"],
+)
+def test_a_fence_that_is_shown_as_text_is_a_problem(text):
+    [problem] = parse("page.md", text).problems
+    assert problem.line in (2, 3)
+    assert "is shown as text and does not run" in problem.message

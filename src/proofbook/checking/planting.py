@@ -1,0 +1,171 @@
+"""Wrong computations to plant in the code of a page: each is one slip that an author could make."""
+
+import ast
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from proofbook.model import Block
+
+AXES = {-1: -2, -2: -1, 0: 1, 1: 0, 2: 1, 3: 2}
+BY_AXIS = frozenset(
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "cumsum",
+        "flip",
+        "log_softmax",
+        "max",
+        "mean",
+        "median",
+        "min",
+        "norm",
+        "prod",
+        "softmax",
+        "sort",
+        "std",
+        "sum",
+        "topk",
+        "unbind",
+        "var",
+    ]
+)
+TURNED = frozenset({"T", "mT", "H", "mH"})
+MASKS = frozenset({"tril", "triu"})
+LOADING = frozenset({"from_config", "from_hf", "from_pretrained", "load"})
+OPPOSITES = {"argmax": "argmin", "argmin": "argmax", "max": "min", "min": "max", "tril": "triu"}
+OPPOSITES |= {"triu": "tril", "sorted": "reversed", "any": "all", "all": "any"}
+COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
+    **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
+}
+OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
+    **{ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult},
+    ast.Pow: ast.Mult,
+}
+RANDOM_WEIGHTS = "(lambda made: [w.data.normal_(std=0.02) for w in made.parameters()] and made)"
+
+Change = tuple[str, ast.expr]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """One error in the code of one block.
+
+    Attributes:
+        block: Index of the block.
+        statement: Which statement of the block it is in.
+        line: Line of the block (from 0) on which it stands.
+        kind: What kind of slip it is.
+        code: The whole block with the error in it.
+    """
+
+    block: int
+    statement: int
+    line: int
+    kind: str
+    code: str
+
+
+def planted(index: int, block: Block) -> Iterator[Planted]:
+    """Yield every error that can be planted in a block; none in a doctest."""
+    if block.kind != "python":
+        return
+    tree = ast.parse(block.code)
+    for number, statement in enumerate(tree.body):
+        for node in ast.walk(statement):
+            if not isinstance(node, ast.expr):
+                continue
+            for kind, other in _changes(node):
+                wrong = _replaced(tree, node, other)
+                yield Planted(index, number, node.lineno - 1, kind, ast.unparse(wrong))
+
+
+def _changes(node: ast.expr) -> Iterator[Change]:
+    """Yield what kind of slip could stand in the place of an expression, and how it reads."""
+    match node:
+        case ast.BinOp(op=ast.MatMult()):
+            swapped = ast.BinOp(node.right, node.op, node.left)
+            yield "operands transposed", ast.Attribute(node, "mT", ast.Load())
+            yield "operands swapped", swapped
+        case ast.BinOp() if type(node.op) in OPERATORS:
+            operator = OPERATORS[type(node.op)]()
+            yield "another operator", ast.BinOp(node.left, operator, node.right)
+        case ast.Attribute(attr=name) if name in TURNED:
+            yield "operands transposed", node.value
+        case ast.Compare(ops=[one]) if type(one) in COMPARISONS:
+            other = COMPARISONS[type(one)]()
+            yield "shifted mask", ast.Compare(node.left, [other], node.comparators)
+        case ast.Subscript():
+            yield from _other_items(node)
+        case ast.Call():
+            yield from _other_calls(node)
+
+
+def _other_items(node: ast.Subscript) -> Iterator[Change]:
+    """First for last, and the neighbor: of rows, of heads, of layers."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for at, part in enumerate(parts):
+        for other in _neighbors(part):
+            changed = [*parts[:at], other, *parts[at + 1 :]]
+            inner = ast.Tuple(changed, ast.Load()) if isinstance(node.slice, ast.Tuple) else other
+            yield "another index", ast.Subscript(node.value, inner, node.ctx)
+
+
+def _neighbors(index: ast.expr) -> Iterator[ast.expr]:
+    match index:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            yield ast.Constant(-1 if number == 0 else number - 1)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+            yield ast.Constant(0 if number == 1 else 1 - number)
+        case ast.Name():
+            yield ast.BinOp(index, ast.Sub(), ast.Constant(1))
+
+
+def _other_calls(node: ast.Call) -> Iterator[Change]:
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    for at, keyword in enumerate(node.keywords):
+        if keyword.arg in ("dim", "axis"):
+            for axis in _other_axes(keyword.value):
+                other = ast.keyword(keyword.arg, axis)
+                named = [*node.keywords[:at], other, *node.keywords[at + 1 :]]
+                yield "another axis", ast.Call(node.func, node.args, named)
+    if name in BY_AXIS and isinstance(node.func, ast.Attribute) and node.args:
+        for axis in _other_axes(node.args[0]):
+            yield "another axis", ast.Call(node.func, [axis, *node.args[1:]], node.keywords)
+    if name in MASKS:
+        shifted = ast.keyword("diagonal", ast.Constant(1 if name == "tril" else 2))
+        rest = [one for one in node.keywords if one.arg != "diagonal"]
+        yield "shifted mask", ast.Call(node.func, node.args[:1], [*rest, shifted])
+    if name in LOADING:
+        yield "random weights", ast.Call(ast.parse(RANDOM_WEIGHTS, mode="eval").body, [node], [])
+    if name in OPPOSITES:
+        opposite = _renamed(node.func, OPPOSITES[name])
+        yield "the opposite", ast.Call(opposite, node.args, node.keywords)
+    if len(node.args) > 1 and not any(isinstance(one, ast.Starred) for one in node.args):
+        first, second, *others = node.args
+        yield "operands swapped", ast.Call(node.func, [second, first, *others], node.keywords)
+
+
+def _other_axes(axis: ast.expr) -> Iterator[ast.expr]:
+    match axis:
+        case ast.Constant(value=int(number)) if number in AXES:
+            yield ast.Constant(AXES[number])
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+            if -number in AXES:
+                yield ast.Constant(AXES[-number])
+
+
+def _renamed(function: ast.expr, name: str) -> ast.expr:
+    if isinstance(function, ast.Attribute):
+        return ast.Attribute(function.value, name, ast.Load())
+    return ast.Name(name, ast.Load())
+
+
+def _replaced(tree: ast.Module, node: ast.expr, other: ast.expr) -> ast.Module:
+    """Return a copy of a tree with another expression in the place of one."""
+    memo = {id(node): copy.deepcopy(other)}
+    return ast.fix_missing_locations(copy.deepcopy(tree, memo))

@@ -1,0 +1,72 @@
+"""The sentences of a page, by place."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from proofbook.coverage.candidates import OTHER, prose_alone
+from proofbook.coverage.masking import MATHS, blank, blank_all, words_alone
+from proofbook.parsing.inline_code import inline_code
+from proofbook.parsing.source import SourceText
+
+FORMULA = "\ue002"
+"""A sign in the place of a formula."""
+WORDS = re.compile(rf"[^\W\d_]|{OTHER}")
+NO_SENTENCE = re.compile(
+    r"^[> ]*#{1,6}[ ].*$"  # a heading
+    r"|^[> ]*[^|\s>].*\n[> ]*(?:=+|-+)[ ]*$"  # one that is underlined
+    r"|^[> ]*(?:!!!|\?\?\?\+?|===[+!]?)[ ].*$"  # the title of a note or a tab
+    r"|^.*\|.*\n(?=.*-)[> ]*[|:-][ |:-]*\|[ |:-]*$"  # the head of a table
+    r"|^[> ]*\*\[[^\]\n]+\]:.*$"  # an abbreviation
+    r"|^[> ]*\S.*(?=\n\n?[> ]*:[ ])",  # what a list defines
+    re.MULTILINE,
+)
+NEW_BLOCK = re.compile(r"\n(?=[> ]*(?:\n|$|\||\{|(?:[-*+]|\d+[.)]|:)[ ]))")
+MARKER = re.compile(r"\s*[> ]*(?:(?:[-*+]|\d+[.)]|:)[ ]+(?:\[[ xX]\][ ]+)?)?")
+LAST_TAGS = re.compile(r"(?:\s|</[^<>]*>)*\Z")
+BRACKETED = re.compile(r"\[[^\[\]]*\](?=[(\[{])")
+ABBREVIATIONS = ("al", "vs", "cf", "e.g", "i.e", "Fig", "fig", "Eq", "eq", "Sec", "sec", "Dr")
+_SHORT = "".join(rf"(?<!\b{re.escape(one)})" for one in ABBREVIATIONS)
+END = re.compile(rf"(?:{_SHORT}(?<![\s(][A-Z])\.|[!?…])[\"'”’)\]*_]*\s+(?![a-z\s.,;:!?)])")
+
+
+def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
+    """Start and end of each sentence of a page's prose; a row of a table counts as one.
+
+    Headings, titles, fences and comments are left out, and nothing within code, formulas, links
+    or attributes ends a sentence.
+    """
+    text, prose = readable(source), prose_alone(source)
+    bracketed = [match.span() for match in BRACKETED.finditer(prose)]
+    for first, last in _blocks(prose):
+        ends = [first]
+        if not text.startswith("|", first):
+            ends += [end.end() for end in END.finditer(text, first, last)]
+        ends = [at for at in ends if not any(a < at < b for a, b in bracketed)]
+        for start, end in pairwise([*ends, last]):
+            if WORDS.search(text, start, end):
+                start += len(text[start:end]) - len(text[start:end].lstrip())
+                yield start, start + len(LAST_TAGS.sub("", source.text[start:end]))
+
+
+def readable(source: SourceText) -> str:
+    """Return the text with all made blank that is no word of a sentence, in place."""
+    text = prose_alone(source)
+    for span in source.spans:
+        text = blank(text, span.inner[1], span.end)
+        if span.text == "…":  # filled in later, and no end of a sentence
+            text = blank(text, span.start, span.end, OTHER)
+    for code in inline_code(source, ()):
+        text = blank(text, code.start, code.end, OTHER)
+    for formula in MATHS.finditer(text):
+        text = blank(text, *formula.span(), FORMULA)
+    return blank_all(words_alone(text, maths=False), NO_SENTENCE)
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each paragraph, item and row of a text, behind its marker."""
+    start = 0
+    for end in [*(match.start() for match in NEW_BLOCK.finditer(text)), len(text)]:
+        marker = MARKER.match(text, start, end)
+        yield (marker.end() if marker else start), end
+        start = end + 1

@@ -1,0 +1,109 @@
+"""Whether an expression could have come out otherwise: what nothing can change, proves nothing."""
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from proofbook.execution.alterations import alterations
+from proofbook.execution.expressions import Expression, as_data
+
+LONGEST = 2.0
+"""Seconds that are spent on one expression; beyond that it is believed."""
+INDIFFERENT = (
+    "comes out the same whatever the names it reads stand for: it says nothing of this page"
+)
+NEVER_FALSE = (
+    "was true of every other value that was tried for {names}: "
+    "write what would be false if the sentence were"
+)
+
+
+def doubt_of(
+    expression: Expression,
+    data: Any,
+    names: Mapping[str, object],
+    made: Mapping[str, object],
+    asserted: bool,
+) -> str:
+    """Say why an expression proves nothing; "" where it proves something, or nobody can tell.
+
+    It is evaluated with other values of the names it reads until it gives something else. An error
+    tells nothing.
+
+    Args:
+        expression: What is doubted.
+        data: What it gives, as JSON data.
+        names: The names of the page.
+        made: Those that a block of the page bound.
+        asserted: Whether it is there to be true.
+    """
+    read = expression.values_read(made)
+    if not read:  # modules and classes have no other values
+        return ""
+    same = indifferent = 0
+    end = time.perf_counter() + LONGEST
+    for name, other, alike in _others(expression, read, names):
+        try:
+            with _no_longer_than(end - time.perf_counter()):
+                if as_data(expression.with_another(names, name, other)) != data:
+                    return ""
+        except _TimeIsUpError:
+            return ""
+        except Exception:
+            continue
+        same += alike
+        indifferent += not alike
+    if indifferent == len(read):
+        return INDIFFERENT
+    return NEVER_FALSE.format(names=", ".join(read)) if asserted and data is True and same else ""
+
+
+def _others(
+    expression: Expression, read: list[str], names: Mapping[str, object]
+) -> Iterator[tuple[str, object, bool]]:
+    """Yield a name, another value for it, and whether that is of the same kind.
+
+    What another name stands for is such a value too. Last comes for each name an object that is
+    good for nothing.
+    """
+    for name in read:
+        value = names[name]
+        near = [names[one] for one in read if one != name]
+        near += [item for one in near if isinstance(one, list | tuple) for item in one[:3]]
+        for other in near:
+            if type(other) is type(value):
+                yield name, other, True
+        with contextlib.suppress(Exception):  # an object may refuse to be copied
+            for other in alterations(value, expression.attributes, expression.constants):
+                yield name, other, True
+    for name in read:
+        yield name, object(), False
+
+
+class _TimeIsUpError(BaseException):
+    pass
+
+
+@contextlib.contextmanager
+def _no_longer_than(seconds: float) -> Iterator[None]:
+    """Raise where something takes longer, on systems that can interrupt it."""
+    if seconds <= 0:
+        raise _TimeIsUpError
+    main = threading.current_thread() is threading.main_thread()
+    if not hasattr(signal, "setitimer") or not main:
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise _TimeIsUpError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

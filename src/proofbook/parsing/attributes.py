@@ -1,0 +1,99 @@
+"""Attribute lists that Markdown takes out of a text: all in them must mean something to a browser.
+
+A reader sees nothing of `{ equal_to="n" }` behind inline code, since `attr_list` makes an attribute
+of it. A claim that is misspelt, or that stands beside other attributes, would vanish so.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from markdown.extensions.attr_list import AttrListTreeprocessor
+
+CLAIM_KEYS = ("equals", "holds", "value", "reason")
+CLAIM_CLASSES = ("literal", "equals", "holds")
+HTML_ATTRIBUTES = frozenset(
+    [
+        *("abbr", "align", "allow", "allowfullscreen", "alt", "autoplay", "border", "cite"),
+        *("class", "colspan", "controls", "crossorigin", "datetime", "decoding", "dir"),
+        *("download", "draggable", "fetchpriority", "frameborder", "headers", "height", "hidden"),
+        *("href", "hreflang", "id", "inert", "ismap", "itemid", "itemprop", "itemref"),
+        *("itemscope", "itemtype", "lang", "loading", "loop", "markdown", "media", "muted", "name"),
+        *("open", "part", "ping", "playsinline", "poster", "preload", "referrerpolicy", "rel"),
+        *("reversed", "role", "rowspan", "scope", "sizes", "slot", "spellcheck", "src", "srcset"),
+        *("start", "style", "tabindex", "target", "title", "translate", "type", "usemap"),
+        *("valign", "width"),
+    ]
+)
+"""What HTML knows of the elements that Markdown makes; `aria-…`, `data-…`, `on…` come besides."""
+
+EVENT = re.compile(
+    r"on(?:blur|change|click|dblclick|error|focus|input|load|submit|toggle"
+    r"|(?:animation|drag|key|mouse|pointer|touch|transition)[a-z]+)"
+)
+ITEM = re.compile(
+    r"""\s*(?:(?P<sign>[.#])(?P<name>[^\s=}"']+)"""
+    r"""|(?P<key>[^\s=}"'.#:][^\s=}"']*)(?:=(?:"[^"]*"|'[^']*'|[^\s=}"']+))?)(?=\s|$)"""
+)
+HOW = 'a claim is written { equals="…" }, alone in its braces, directly behind the text it is about'
+
+
+def watch(processor: AttrListTreeprocessor) -> list[str]:
+    """Have a processor of `attr_list` tell what it takes: the inside of each pair of braces."""
+    taken: list[str] = []
+    assign = processor.assign_attrs
+
+    def assign_attrs(elem: Element, attrs_string: str, **options: Any) -> str:
+        rest = assign(elem, attrs_string, **options)
+        if not (rest and options.get("strict")):  # else it has put them all back
+            taken.append(attrs_string.removesuffix(rest))
+        return rest
+
+    processor.assign_attrs = assign_attrs  # type: ignore[method-assign]
+    return taken
+
+
+def fault(attributes: str) -> str | None:
+    """Say what in an attribute list, without its braces, means nothing; None where all does."""
+    at = 0
+    while rest := attributes[at:].strip():
+        item = ITEM.match(attributes, at)
+        if item is None:
+            return rf"cannot read {rest!r} as attributes; {HOW}, and a brace that is text is \{{"
+        if not _is_known(item["sign"] or "", item["name"] or item["key"]):
+            return _strange(item["sign"] or "", item["name"] or item["key"])
+        at = item.end()
+    return None
+
+
+def _is_known(sign: str, name: str) -> bool:
+    """Tell whether a class, an id or a key is none that a claim could have been meant by."""
+    if sign:
+        return near(name, CLAIM_CLASSES) is None
+    if custom := re.fullmatch(r"(?:aria|data)-(.+)", name):
+        return near(custom[1], CLAIM_KEYS) is None
+    return name in HTML_ATTRIBUTES or EVENT.fullmatch(name) is not None
+
+
+def _strange(sign: str, name: str) -> str:
+    if name in CLAIM_KEYS:
+        return f"{name}= is no claim where it stands; {HOW}"
+    bare = re.sub(r"^(?:aria|data)-", "", name)
+    known = CLAIM_CLASSES if sign else (*CLAIM_KEYS, *sorted(HTML_ATTRIBUTES))
+    meant = near(bare, known) or next(iter(get_close_matches(bare, known, 1, 0.7)), None)
+    guess = f" (did you mean {meant!r}?)" if meant else ""
+    text = "" if meant else r", and a brace that is text is \{"
+    return f"{sign}{name} means nothing in braces{guess}; {HOW}{text}"
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """Return the word that a name is but for case, signs, a letter or letters that look alike."""
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    letters = "".join(letter for letter in folded if letter.isalpha())
+    alike = re.compile("".join(letter if letter.isascii() else "." for letter in letters))
+    known = list(known)
+    exact = (word for word in known if alike.fullmatch(word))
+    return next(exact, None) or next(iter(get_close_matches(letters, known, 1, 0.85)), None)

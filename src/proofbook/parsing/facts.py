@@ -1,0 +1,238 @@
+"""Find the facts of a chapter: phrases of its prose, each bound to an expression that must hold.
+
+A `facts` fence stands below the paragraph, list, table or caption that it is about. Each of its
+entries says `phrase: expression`, and goes on in lines that are indented.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher, ndiff
+
+from proofbook.parsing.fences import Fence
+from proofbook.parsing.visible_text import BOUNDARY, VisibleText, visible_text
+
+COLON = re.compile(r":(?=\s)")
+CODE = re.compile(r"`[^`]*`")
+CONTINUED = re.compile(r"(?:[-*+]|\d+[.)])\s|\s{2,}")
+"""What the paragraphs of one list begin with."""
+SENTENCE = re.compile(rf"(?<=[.!?:])\s+|{BOUNDARY}")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A phrase of the prose and what must be true for it.
+
+    Attributes:
+        phrase: The words, as they are read.
+        expression: What must be true.
+        line: Line of the text (from 1) on which its entry begins.
+        fence: Index of its fence.
+        start: Where the phrase begins in the text, with the markup that belongs to it.
+        end: Where it ends.
+        codes: The inline code in the phrase.
+    """
+
+    phrase: str
+    expression: str
+    line: int
+    fence: int
+    start: int
+    end: int
+    codes: tuple[str, ...] = ()
+
+
+class UnreadableFactError(Exception):
+    """An entry that binds nothing; may hold an excerpt."""
+
+    def __init__(self, message: str, excerpt: str = "") -> None:
+        super().__init__(message)
+        self.excerpt = excerpt
+
+
+def find_facts(
+    text: str, fences: Sequence[Fence], prose: Sequence[tuple[int, int]]
+) -> tuple[list[Fact], list[tuple[int, str, str]]]:
+    """Find the facts of a text.
+
+    Returns:
+        The facts, and line, message and excerpt of each entry that binds nothing.
+    """
+    facts: list[Fact] = []
+    faults: list[tuple[int, str, str]] = []
+    for index, fence in enumerate(fences):
+        if fence.kind != "facts":
+            continue
+        stretch = _stretch_before(text, fence, fences, prose)
+        seen = visible_text(text, *stretch)
+        entries = list(_entries(fence))
+        if not entries:
+            faults.append((fence.line, "this fence binds nothing: write `phrase: expression`", ""))
+        for line, entry in entries:
+            try:
+                facts.append(_fact(entry, line, index, text, seen, facts))
+            except UnreadableFactError as error:
+                faults.append((line, str(error), error.excerpt or entry))
+    return facts, faults
+
+
+def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
+    """Yield the line of each entry and its text, the lines that go on with it joined."""
+    first = 0
+    parts: list[str] = []
+    for number, line in enumerate([*fence.code.split("\n"), ""], start=fence.line + 1):
+        if parts and line[:1].isspace() and line.strip():
+            parts.append(line.strip())
+            continue
+        if parts:
+            yield first, _joined(parts)
+        first, parts = number, [line.strip()] if line.strip() else []
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Return the lines of an entry as one, without blanks inside the brackets that they broke."""
+    entry = ""
+    for line in lines:
+        apart = entry and entry[-1] not in "([{" and line[0] not in ")]}"
+        entry += f" {line}" if apart else line
+    return entry
+
+
+def _fact(
+    entry: str, line: int, fence: int, text: str, seen: VisibleText, others: Sequence[Fact]
+) -> Fact:
+    phrase, expression = _halves(entry)
+    words = visible_text(phrase).text.strip()
+    first, last = _place(words, seen)
+    start, end = _whole(seen, seen.places[first][0], seen.places[last - 1][1], words)
+    for other in others:
+        if start < other.end and other.start < end:
+            raise UnreadableFactError(
+                f"this phrase has words in common with {other.phrase!r} (line {other.line} of the "
+                "text): bind each word once, and join expressions by `and`"
+            )
+    codes = tuple(
+        text[slice(*one.inner)]
+        for one in seen.elements
+        if one.kind == "code" and start <= one.outer[0] and one.outer[1] <= end
+    )
+    return Fact(words, expression, line, fence, start, end, codes)
+
+
+def _halves(entry: str) -> tuple[str, str]:
+    """Cut an entry at the first colon after which there is an expression."""
+    codes = [code.span() for code in CODE.finditer(entry)]
+    colons = [
+        colon.end()
+        for colon in COLON.finditer(entry)
+        if not any(first < colon.start() < last for first, last in codes)
+    ]
+    fault: Exception | None = None
+    for colon in colons:
+        phrase, expression = entry[: colon - 1].strip(), entry[colon:].strip()
+        try:
+            compile(expression, "<fact>", "eval")
+        except (SyntaxError, ValueError) as error:
+            fault = fault or error
+        else:
+            if not phrase:
+                raise UnreadableFactError("no phrase stands before the colon")
+            return phrase, expression
+    if fault is None:
+        raise UnreadableFactError("write `phrase: expression`, with a blank after the colon")
+    raise UnreadableFactError(f"what follows the colon is no expression: {fault}")
+
+
+def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
+    """Say where a phrase begins and ends among the letters that a reader sees."""
+    if not re.search(r"\w", phrase) or BOUNDARY in phrase:
+        raise UnreadableFactError("a phrase is words of one paragraph, item or cell")
+    pattern = (
+        rf"(?<!\w)(?=({re.escape(phrase)})(?!\w))"  # looks ahead: "a a" stands twice in "a a a"
+    )
+    places = [match.span(1) for match in re.finditer(pattern, seen.text)]
+    if len(places) == 1:
+        return places[0]
+    if places:
+        raise UnreadableFactError(
+            f"this phrase stands {len(places)} times before the fence: take more of its words"
+        )
+    if not seen.text.strip():
+        raise UnreadableFactError(
+            "no paragraph, list, table or caption stands before this fence", phrase
+        )
+    raise UnreadableFactError(
+        "these words do not stand before the fence (- the fact, + the page)",
+        _difference(phrase, seen.text),
+    )
+
+
+def _difference(phrase: str, text: str) -> str:
+    """Show a phrase beside the sentence that is most like it."""
+    sentences = [sentence.strip() for sentence in SENTENCE.split(text) if sentence.strip()]
+    nearest = max(sentences, key=lambda one: SequenceMatcher(None, phrase, one).ratio())
+    return "\n".join(line.rstrip() for line in ndiff([phrase], [nearest]))
+
+
+def _whole(seen: VisibleText, start: int, end: int, phrase: str) -> tuple[int, int]:
+    """Extend a stretch of the source by the markup that belongs to it."""
+    for element in sorted(seen.elements, key=lambda one: one.outer[1] - one.outer[0]):
+        (outer, closed), (first, last) = element.outer, element.inner
+        begins, ends = outer < start < closed, outer < end < closed
+        whole = start <= first and last <= end
+        if not (begins or ends) or (begins and ends and element.kind == "emphasis" and not whole):
+            continue
+        if not (whole and (not begins or start == first) and (not ends or end == last)):
+            raise UnreadableFactError(
+                f"this phrase begins or ends within {element.kind}: take all of it, or nothing",
+                phrase,
+            )
+        start, end = min(start, outer), max(end, closed)
+    return start, end
+
+
+def _stretch_before(
+    text: str, fence: Fence, fences: Sequence[Fence], prose: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """Start and end of the paragraph, list, table or caption before a fence; empty if none is."""
+    lines = text.split("\n")
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    told = {number for one in fences if one.kind == "facts" for number in _lines_of(one)}
+
+    def is_prose(number: int) -> bool:
+        return any(first <= starts[number] <= last for first, last in prose)
+
+    def is_blank(number: int) -> bool:
+        return number in told or (is_prose(number) and not lines[number].strip("> "))
+
+    above = fence.line - 2
+    while above >= 0 and is_blank(above):
+        above -= 1
+    last = above
+    while above >= 0 and is_prose(above) and not is_blank(above):
+        above -= 1
+        first = above + 1
+        if above >= 0 and is_blank(above) and _goes_on(lines[first], fence.prefix):
+            while above >= 0 and is_blank(above):  # the paragraphs of one list
+                above -= 1
+            if above < 0 or not is_prose(above):
+                break
+    first = min(above + 1, last + 1)
+    while first <= last and is_blank(first):
+        first += 1
+    if first > last:
+        return 0, 0
+    return starts[first], starts[last] + len(lines[last])
+
+
+def _lines_of(fence: Fence) -> range:
+    """Numbers, from 0, of the lines of a fence."""
+    return range(fence.line - 1, fence.line + 1 + fence.code.count("\n") + 1)
+
+
+def _goes_on(line: str, prefix: str) -> bool:
+    """Tell whether a paragraph is an item of a list, or belongs to one."""
+    inner = line[len(prefix) :] if line[: len(prefix)].strip("> ") == "" else line
+    return CONTINUED.match(inner) is not None

@@ -1,0 +1,105 @@
+"""What a reader reads at each claim of a converted page, and directly before and after it."""
+
+import re
+from dataclasses import dataclass
+from html import unescape
+
+from markdown.util import ETX, STX
+
+PIECE = re.compile(
+    r"(?P<hidden><!--.*?-->|<sup id=\"fnref.*?</sup>)"
+    r"|(?P<block><(?P<of>pre|script|style)\b.*?</(?P=of)>)"
+    r"|(?P<object><math\b.*?</math>|<(?:img|svg)\b(?:\"[^\"]*\"|'[^']*'|[^'\">])*>)"
+    r"|</?(?P<tag>[a-zA-Z][\w-]*)(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^'\">])*)>"
+    r"|⟦(?P<mark>claim|end) (?P<index>\d+)⟧",
+    re.DOTALL,
+)
+ESCAPED = re.compile(f"{STX}(\\d+){ETX}")
+PLAIN = frozenset(
+    (
+        *("a", "abbr", "b", "cite", "code", "dfn", "em", "i", "ins", "kbd", "mark", "samp"),
+        *("small", "span", "strong", "tt", "u", "var"),
+    )
+)
+"""Tags within a paragraph that leave what its letters say."""
+INLINE = PLAIN | {
+    *("bdi", "bdo", "big", "del", "font", "label", "q", "s", "strike", "sub", "sup", "time", "wbr")
+}
+OBJECT, BORDER, EDGE = "\ufffc", "\0", "\x01"
+"""Among the letters of a page: a picture or formula, the end of a block, the edge of a claim."""
+FAR = 80
+"""Letters that are kept of what stands beside a claim."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A claim as it is read.
+
+    Attributes:
+        text: Its letters.
+        before: What the same block says before it; `EDGE` where another claim begins or ends.
+        after: What the same block says after it.
+        tags: The tags within it by which the reader sees something else than its letters.
+    """
+
+    text: str
+    before: str
+    after: str
+    tags: tuple[str, ...] = ()
+
+
+def readings(html: str) -> dict[int, Reading]:
+    """Read a page in which each claim stands between its marks."""
+    letters = ""
+    begins: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    tags: dict[int, list[str]] = {}
+    at = 0
+    for piece in PIECE.finditer(html):
+        letters += _plain(html[at : piece.start()])
+        at = piece.end()
+        if piece["mark"]:
+            index = int(piece["index"])
+            letters += EDGE
+            (begins if piece["mark"] == "claim" else ends)[index] = len(letters)
+            tags.setdefault(index, [])
+            continue
+        for open_claim in begins.keys() - ends.keys():
+            tags[open_claim] += _changing(piece)
+        letters += _letters_of(piece)
+    letters += _plain(html[at:])
+    return {
+        index: Reading(
+            letters[start : ends[index] - 1].replace(EDGE, ""),
+            letters[max(start - 1 - FAR, 0) : start - 1].rpartition(BORDER)[2],
+            letters[ends[index] : ends[index] + FAR].partition(BORDER)[0],
+            tuple(tags[index]),
+        )
+        for index, start in begins.items()
+        if index in ends
+    }
+
+
+def _plain(html: str) -> str:
+    """Return letters of HTML without entities and without the marks of escaped signs."""
+    return ESCAPED.sub(lambda code: chr(int(code[1])), unescape(html))
+
+
+def _changing(piece: re.Match[str]) -> list[str]:
+    """Name what a piece of HTML within a claim is, if it changes what is read there."""
+    if piece["tag"]:
+        hides = re.search(r"\b(?:hidden|style)\b", piece["rest"])
+        return [] if piece["tag"].lower() in PLAIN and not hides else [f"<{piece['tag']}>"]
+    return [] if piece["hidden"] else ["a picture, a formula or a block"]
+
+
+def _letters_of(piece: re.Match[str]) -> str:
+    """Return what stands, among the letters of a page, for a piece of HTML."""
+    tag = (piece["tag"] or "").lower()
+    if piece["object"]:
+        return OBJECT
+    if tag == "sup" and not piece[0].startswith("</"):
+        return "^"
+    if piece["hidden"] or tag in INLINE:
+        return ""
+    return " " if tag == "br" else BORDER

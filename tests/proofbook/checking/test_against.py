@@ -1,0 +1,68 @@
+"""A fact that notices an error is told from one that notices none."""
+
+import re
+
+import pytest
+from books import make_book, run_in
+
+from proofbook.checking.against import against
+from proofbook.checking.book import Book
+from proofbook.settings import load
+
+PAGE = """\
+```python
+import torch
+
+scores = torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 1.0]])
+weights = scores.softmax(-1)
+other = torch.ones(2)
+```
+
+Each row sums to one, and the largest weight is first. Nothing is negative, and others are there.
+
+```facts
+Each row sums to one: torch.allclose(weights.sum(-1), torch.ones(2))
+the largest weight is first: weights[0].argmax() == 0
+Nothing is negative: (weights >= 0).all()
+others are there: other.sum() > 0
+```
+"""
+
+
+@pytest.fixture
+def trials(tmp_path):
+    book = make_book(tmp_path, {"page.md": PAGE})
+    with Book(load(book / "mkdocs.yml")) as opened:
+        checked = opened.check({"docs/page.md": PAGE})
+        assert [one.problems for one in checked] == [[]]
+        yield {trial.fact.text: trial for trial in against(checked, opened.settings)}
+
+
+def test_a_fact_that_an_error_makes_false_has_been_seen_false(trials):
+    assert trials["Each row sums to one"].noticed.kind == "another axis"
+
+
+def test_a_fact_that_is_true_in_spite_of_all_is_told_with_what_it_survived(trials):
+    trial = trials["Nothing is negative"]
+    assert trial.noticed is None
+    assert [one.kind for one in trial.survived] == ["another axis"]
+    assert str(trial) == (
+        "docs/page.md:14: 'Nothing is negative': true in spite of each of 1 planted errors "
+        "(another axis)"
+    )
+
+
+def test_an_error_that_does_not_touch_what_a_fact_reads_is_not_tried(trials):
+    trial = trials["others are there"]
+    assert trial.survived == []
+    assert str(trial).endswith("no error could be planted in what it reads")
+
+
+def test_the_command_lists_what_survives(tmp_path):
+    book = make_book(tmp_path, {"page.md": PAGE})
+    done = run_in(book, "proofbook", "check", "--against")
+    assert done.returncode == 1
+    listed = re.findall(r"docs/page\.md:\d+: '([^']*)': ", done.stdout)
+    assert "Nothing is negative" in listed
+    assert "Each row sums to one" not in listed
+    assert re.search(r"^4 facts: [12] seen false, [23] not$", done.stdout, re.MULTILINE)

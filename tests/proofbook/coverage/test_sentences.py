@@ -1,0 +1,111 @@
+"""A page is cut into its sentences, and nothing but its sentences."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofbook.coverage.sentences import sentences
+from proofbook.parsing.source import read
+
+
+def cut(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(read(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("One is. Two is! Three is? Four", ["One is.", "Two is!", "Three is?", "Four"]),
+        ("A line\ngoes on. It ends.", ["A line\ngoes on.", "It ends."]),
+        ("> A quote\n> goes on. So.", ["A quote\n> goes on.", "So."]),
+        ("- one\n- two. So\n  on\n* three\n\n  Go.", ["one", "two.", "So\n  on", "three", "Go."]),
+        ("1. one\n2) two\n- [ ] three", ["one", "two", "three"]),
+        ("| a | b |\n|---|:-:|\n| c. D | e |\n| f | g |", ["| c. D | e |", "| f | g |"]),
+        ("a | b\n--|--\nc. D | e", ["c.", "D | e"]),
+        ("term\n:   Its meaning. So.", ["Its meaning.", "So."]),
+        ("Term { #id }\n\n:   Its meaning.", ["Its meaning."]),
+        ("He says.[^1] So.\n\n[^1]: It. Is.", ["He says.[^1]", "So.", "It.", "Is."]),
+        ("<figure>\n<figcaption>It is. So.</figcaption>\n</figure>", ["It is.", "So."]),
+        ('!!! note "It. Is"\n    It is. So.', ["It is.", "So."]),
+        ('=== "A tab. So"\n\n    It is.', ["It is."]),
+        ('He says "It is." He nods (so.) So.', ['He says "It is."', "He nods (so.)", "So."]),
+        ("**It is.** So.", ["**It is.**", "So."]),
+        ("[It is.]{ holds='x' } So.", ["[It is.]{ holds='x' }", "So."]),
+        ("It is so:\n\n$$\nx. Y\n$$\n\nSo.", ["It is so:", "So."]),
+        ("It is.\n{ .lead }\n\nSo.", ["It is.", "So."]),
+        ("It is.\n\n*[API]: A Name. So\n\n[so]: http://a.b 'C. D'", ["It is."]),
+    ],
+)  # fmt: skip
+def test_each_sentence_stands_alone(text, found):
+    assert cut(text) == found
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "`a. B`",
+        "``a ` . B``",
+        "$a. B$",
+        "\\(a. B\\)",
+        "[a. B](c.md 'D. E')",
+        "[a](b.md 'C. D')",
+        "[a. B]{ equals='f(\"C. D\")' }",
+        "`a`{ equals='f(\"C. D\")' }",
+        "[…]{ value='a' holds='\"B. C\"' }",
+        "[…]{ value='a' holds='b' } GB",
+        "[a]{ equals='f\"{b. C}. D\"' }",
+        "*a*{ #b title='C. D' }",
+        "<span title='A. B'>c</span>",
+        "e.g. BERT, i.e. That",
+        "Fig. 3, cf. Eq. 2",
+        "3.5",
+        "J. Doe",
+        "etc. and so on",
+        "<https://a.b/C. D>",
+        "Vaswani et al. (2017)",
+    ],
+)
+def test_nothing_inside_ends_a_sentence(inside):
+    assert cut(f"It has {inside} in it. So.") == [f"It has {inside} in it.", "So."]
+    assert cut(f"It has {inside}. So.") == [f"It has {inside}.", "So."]
+    assert cut(f"It is. `x` has {inside}.") == ["It is.", f"`x` has {inside}."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# It is. So.\n\n###### It is.",
+        "It is. So.\n===\n\nIt is.\n---",
+        "```python\nIt is. So.\n```",
+        "~~~\nIt is.\n~~~",
+        "<!-- It is. -->",
+        "<!--\nIt is.\n\nSo.\n-->",
+        "$$\nx. Y\n$$",
+        "| a | b |\n|---|---|",
+        "- - -",
+        "{ .lead }",
+        "3.5",
+        "",
+    ],
+)
+def test_what_is_no_sentence(text):
+    assert cut(text) == []
+    assert cut(f"{text}\n\nSo it is.\n\n{text}\n") == ["So it is."]
+
+
+WORDS = st.lists(
+    st.sampled_from(["a", "row", "3.5", "`x. Y`", "$x. Y$", "[it. So](a.md)", "(so)", "i.e. BERT"]),
+    min_size=1,
+    max_size=5,
+)
+SENTENCE = st.builds(
+    lambda words, end: " ".join(["It", *words]) + end, WORDS, st.sampled_from(".!?")
+)
+PARAGRAPH = st.lists(SENTENCE, min_size=1, max_size=4)
+MARKER = st.sampled_from(["", "- ", "1. ", "> ", "- [x] "])
+
+
+@given(st.lists(st.tuples(MARKER, PARAGRAPH), min_size=1, max_size=4))
+def test_sentences_joined_are_cut_again(paragraphs):
+    text = "\n\n".join(marker + " ".join(said) for marker, said in paragraphs)
+    assert cut(text) == [one for _, said in paragraphs for one in said]

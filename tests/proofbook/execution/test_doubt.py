@@ -1,0 +1,110 @@
+"""What nothing can change is refused; what something can change is not."""
+
+import pytest
+
+from proofbook.execution.alterations import alterations
+from proofbook.execution.runner import Runner
+from proofbook.model import Block, Chapter, Claim
+from proofbook.settings import Settings
+
+PAGE = """\
+import torch
+
+n = 5
+xs = [3, 1, 2]
+said = "time"
+w = torch.tensor([[0.5, 0.5], [0.25, 0.75]])
+
+
+def double(x):
+    return 2 * x
+
+
+class Thing:
+    def __init__(self):
+        self.size = 7
+
+
+thing = Thing()
+"""
+MODEL = """\
+import torch
+
+x = torch.ones(3)
+model = torch.nn.Linear(3, 2)
+before = model.weight.clone()
+"""
+AFTER = "x.tolist(), bool((model.weight == before).all()), int(torch.randint(1000, ()))"
+
+INDIFFERENT = ["n == n", "(n, 5)[1]", "n or 5 if False else 5", "w is not None", "thing is thing"]
+INDIFFERENT += ["word(n, 'a', 'a')", "word(n == 5, 'a', 'a')", "bool(xs) or True"]
+ALWAYS = ["len(xs) >= 0", "w.shape == w.shape", "torch.allclose(w, w)", "abs(n) >= 0"]
+ALWAYS += ["said.lower() == said.lower()", "(w == w).all()", "sorted(xs) == sorted(xs[::-1])"]
+OPEN = [
+    *("n == 5", "n > 4", "n < 9000", "n % 2 == 1", "isinstance(n, int)", "len(xs)", "max(xs)"),
+    *("said", "said.startswith('t')", "list(w.shape)", "w.ndim", "w.argmax(-1).tolist()"),
+    *("torch.allclose(w.sum(-1), torch.ones(2))", "(w > 0).all()", "w[0, 0] == 0.5"),
+    *("double(n)", "double(3)", "double(n) == 2 * n", "thing.size", "type(thing).__name__"),
+    *(
+        "sorted(xs) == [1, 2, 3]",
+        "torch.__name__",
+        "Thing.__name__",
+        "xs[0] == 3",
+        "word(n == 5, 'a', 'b')",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def values(tmp_path_factory):
+    """What became of each expression, in one run of one page."""
+    claims = tuple(Claim("", line=9, place=1, holds=one) for one in (*INDIFFERENT, *ALWAYS, *OPEN))
+    chapter = Chapter("page.md", (Block("python", PAGE, line=1),), claims)
+    with Runner(Settings(tmp_path_factory.mktemp("page"))) as runner:
+        [run] = runner.run([chapter]).values()
+    assert run.failure is None
+    return {expression: value.failure for (expression, _), value in run.values.items()}
+
+
+@pytest.mark.parametrize("expression", INDIFFERENT)
+def test_what_depends_on_nothing_is_refused(values, expression):
+    assert "comes out the same whatever the names it reads stand for" in values[expression].reason
+
+
+@pytest.mark.parametrize("expression", ALWAYS)
+def test_what_is_true_of_every_value_asserts_nothing(values, expression):
+    assert "was true of every other value that was tried for " in values[expression].reason
+
+
+def test_a_value_that_is_always_the_same_may_be_told(project):
+    claims = (Claim("5", line=9, place=1, equals="n * 0 + 5"),)
+    chapter = Chapter("page.md", (Block("python", "n = 3", line=1),), claims)
+    assert project.run_pages(chapter)["page.md"].values["n * 0 + 5", 1].failure is None
+
+
+@pytest.mark.parametrize("expression", OPEN)
+def test_what_another_value_would_change_passes(values, expression):
+    assert values[expression] is None
+
+
+def test_what_takes_long_counts_as_open(project):
+    code = "import time\nn = 1\ndef slow(n):\n    time.sleep(0.7)\n    return 1"
+    run = project.run(code, claims=[("slow(n) == 1", 1)])
+    assert run.values["slow(n) == 1", 1].failure is None
+
+
+def test_what_is_tried_leaves_no_trace(project):
+    claims = [("model(x).shape == (2,)", 1), ("x.sum() == 3", 1)]
+    bare, tried = (
+        project.page(MODEL, AFTER, path="bare.md"),
+        project.page(MODEL, AFTER, claims=claims, path="tried.md"),
+    )
+    runs = project.run_pages(bare, tried, preload=("torch",))
+    assert runs["tried.md"].blocks[1].outputs == runs["bare.md"].blocks[1].outputs
+
+
+@pytest.mark.parametrize(
+    "value", [True, 3, 0.5, "time", [1, 2], (), {"a": 1}, {3}, None, print, len]
+)
+def test_everything_has_another_value(value):
+    assert any(type(other) is not type(value) or other != value for other in alterations(value))

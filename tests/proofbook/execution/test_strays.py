@@ -1,0 +1,143 @@
+"""What goes wrong beside the page fails it: threads, tasks, `__del__`, forked processes."""
+
+import pytest
+
+FAIL = "def fail():\n    1 / 0\n"
+STRAY = {
+    "a thread": FAIL + "import threading\nt = threading.Thread(target=fail)\nt.start()\nt.join()",
+    "a timer": FAIL + "import threading\nt = threading.Timer(0, fail)\nt.start()\nt.join()",
+    "a task": (
+        "import asyncio\nasync def fail():\n    1 / 0\n"
+        "async def main():\n    asyncio.create_task(fail())\n    await asyncio.sleep(0.05)\n"
+        "asyncio.run(main())"
+    ),
+    "a callback": (
+        FAIL + "import asyncio\nasync def main():\n"
+        "    asyncio.get_running_loop().call_soon(fail)\n    await asyncio.sleep(0.05)\n"
+        "asyncio.run(main())"
+    ),
+    "__del__": "class A:\n    def __del__(self):\n        1 / 0\na = A()\ndel a",
+    "a weak reference": (
+        "import weakref\nclass A:\n    pass\na = A()\nr = weakref.ref(a, lambda r: 1 / 0)\ndel a"
+    ),
+    "a forked process": (
+        "import os\npid = os.fork()\nif pid == 0:\n    1 / 0\n_ = os.waitpid(pid, 0)"
+    ),
+}
+
+
+@pytest.mark.parametrize("how", STRAY)
+def test_an_error_that_nobody_catches_fails_its_block(project, how):
+    run = project.run("x = 1", STRAY[how], "never = 1")
+    assert len(run.blocks) == 2
+    failure = run.blocks[1].failure
+    assert failure.reason.endswith("ZeroDivisionError: division by zero")
+    assert failure.reason != "ZeroDivisionError: division by zero"
+    assert "1 / 0" in run.blocks[1].failure.detail
+    assert "1 / 0" in STRAY[how].split("\n")[failure.line]
+    assert not any("Traceback" in output.data for output in run.blocks[1].outputs)
+
+
+def test_a_thread_is_named(project):
+    code = (
+        FAIL
+        + "import threading\nt = threading.Thread(target=fail, name='clock')\nt.start();t.join()"
+    )
+    assert project.run(code).blocks[0].failure.reason.startswith("in thread 'clock': Zero")
+
+
+def test_what_fails_after_its_block_fails_a_later_one(project):
+    start = "import threading, time\ndef late():\n    time.sleep(0.1)\n    1 / 0\n"
+    start += "t = threading.Thread(target=late)\nt.start()"
+    run = project.run(start, "t.join()", "never = 1")
+    assert run.blocks[0].failure is None
+    assert "ZeroDivisionError" in run.blocks[1].failure.reason
+    assert len(run.blocks) == 2
+
+
+def test_what_fails_after_the_last_block_fails_the_page(project):
+    start = "import threading, time\ndef late():\n    time.sleep(0.3)\n    1 / 0\n"
+    run = project.run(start + "threading.Thread(target=late).start()")
+    assert run.blocks[0].failure is None
+    assert "ZeroDivisionError: division by zero" in run.failure.reason
+    assert not project.run(start + "threading.Thread(target=late).start()").cached
+
+
+def test_a_task_that_nobody_asks_is_found_at_the_end_of_the_page(project):
+    code = (
+        "import asyncio\nasync def fail():\n    1 / 0\nloop = asyncio.new_event_loop()\n"
+        "task = loop.create_task(fail())\nring = [task]\nring.append(ring)\n"
+        "loop.run_until_complete(asyncio.sleep(0.01))"
+    )
+    run = project.run(code, "loop.close()\ndel task, ring")
+    assert "ZeroDivisionError" in run.failure.reason
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import threading, sys\nt = threading.Thread(target=sys.exit)\nt.start()\nt.join()",
+        "import traceback\ntry:\n    1 / 0\nexcept ZeroDivisionError:\n    traceback.print_exc()",
+        "import threading\nthreading.excepthook = lambda args: print('caught')\n"
+        "t = threading.Thread(target=lambda: 1 / 0)\nt.start()\nt.join()",
+        "from concurrent.futures import ThreadPoolExecutor\npool = ThreadPoolExecutor()\n"
+        "print(pool.submit(lambda: 3).result())",
+        "import asyncio\nasync def fail():\n    1 / 0\nasync def main():\n"
+        "    return await asyncio.gather(fail(), return_exceptions=True)\n"
+        "print(asyncio.run(main()))",
+    ],
+)
+def test_what_is_meant_passes(project, code):
+    project.shown(code, "1")
+
+
+def test_a_claim_whose_evaluation_fails_beside_it_fails(project):
+    code = "class A:\n    def __del__(self):\n        1 / 0\n"
+    value = project.run(code, claims=[("A() is not None", 1)]).values["A() is not None", 1]
+    assert value.failure.reason.startswith("in A.__del__: ZeroDivisionError")
+
+
+CHILD = {
+    "falls through": "pass",
+    "raises": "raise ValueError('mine')",
+    "exits": "import sys; sys.exit(3)",
+    "exits at once": "os._exit(3)",
+    "prints": "print('child')",
+    "forks again": "os.fork()",
+}
+
+
+@pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
+@pytest.mark.parametrize("how", CHILD)
+def test_a_forked_process_never_goes_on_with_the_page(project, how, spawn):
+    fork = f"import os\npid = os.fork()\nif pid == 0:\n    {CHILD[how]}\n"
+    fork += "else:\n    os.waitpid(pid, 0)\n"
+    fork += "print('once' if pid else 'child')"
+    page = project.page("print('first')", fork, "print('last')", claims=[("pid > 0", 2)])
+    run = project.run_pages(page, spawn=spawn)["page.md"]
+    assert run.failure is None
+    assert [o.data for o in run.blocks[0].outputs] == ["first\n"]
+    if how == "raises":
+        assert run.blocks[1].failure.reason == "in a forked process: ValueError: mine"
+        assert len(run.blocks) == 2
+        return
+    lines = "".join(o.data for o in run.blocks[1].outputs).split()
+    assert lines.count("once") == 1
+    assert set(lines) <= {"once", "child"}
+    assert [o.data for o in run.blocks[2].outputs] == ["last\n"]
+    assert run.values["pid > 0", 2].data is True
+
+
+def test_a_process_forked_in_a_doctest_takes_no_output_from_the_page(project):
+    code = (
+        ">>> import os\n>>> pid = os.fork()\n>>> if pid:\n...     _ = os.waitpid(pid, 0)\n>>> 1\n1"
+    )
+    run = project.run(code, "print('last')")
+    assert [example.got for example in run.blocks[0].examples][-1] == "1\n"
+    assert [o.data for o in run.blocks[1].outputs] == ["last\n"]
+
+
+def test_a_forked_process_of_a_claim_ends_there(project):
+    run = project.run("import os", "print('last')", claims=[("os.fork() >= 0", 1)])
+    assert run.values["os.fork() >= 0", 1].data is True
+    assert [o.data for o in run.blocks[1].outputs] == ["last\n"]
