@@ -32,7 +32,7 @@ def test_options_of_fences():
         )
     )
     kinds = {
-        "all": set(OPTIONS),
+        "all": set(OPTIONS) - {"facts"},  # which takes none
         "`python`, `pycon`": {"python", "pycon"},
         "with `show`": {"show"},
         "with `exec`": {"off"},
