@@ -35,9 +35,18 @@ BY_AXIS = frozenset(
 )
 TURNED = frozenset({"T", "mT", "H", "mH"})
 MASKS = frozenset({"tril", "triu"})
+MADE = frozenset({"arange", "linspace", "tensor"})
 LOADING = frozenset({"from_config", "from_hf", "from_pretrained", "load"})
 OPPOSITES = {"argmax": "argmin", "argmin": "argmax", "max": "min", "min": "max", "tril": "triu"}
-OPPOSITES |= {"triu": "tril", "sorted": "reversed", "any": "all", "all": "any"}
+OPPOSITES |= {
+    "randn": "rand",
+    "ones": "zeros",
+    "zeros": "ones",
+    "triu": "tril",
+    "sorted": "reversed",
+    "any": "all",
+    "all": "any",
+}
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt},
     **{ast.Eq: ast.NotEq, ast.NotEq: ast.Eq},
@@ -89,7 +98,8 @@ def _changes(node: ast.expr) -> Iterator[Change]:
     match node:
         case ast.BinOp(op=ast.MatMult()):
             swapped = ast.BinOp(node.right, node.op, node.left)
-            yield "operands transposed", ast.Attribute(node, "mT", ast.Load())
+            for left, right in ((_turned(node.left), node.right), (node.left, _turned(node.right))):
+                yield "operands transposed", ast.BinOp(left, node.op, right)
             yield "operands swapped", swapped
         case ast.BinOp() if type(node.op) in OPERATORS:
             operator = OPERATORS[type(node.op)]()
@@ -103,6 +113,10 @@ def _changes(node: ast.expr) -> Iterator[Change]:
             yield from _other_items(node)
         case ast.Call():
             yield from _other_calls(node)
+
+
+def _turned(operand: ast.expr) -> ast.expr:
+    return ast.Attribute(operand, "mT", ast.Load())
 
 
 def _other_items(node: ast.Subscript) -> Iterator[Change]:
@@ -140,6 +154,8 @@ def _other_calls(node: ast.Call) -> Iterator[Change]:
         shifted = ast.keyword("diagonal", ast.Constant(1 if name == "tril" else 2))
         rest = [one for one in node.keywords if one.arg != "diagonal"]
         yield "shifted mask", ast.Call(node.func, node.args[:1], [*rest, shifted])
+    if name in MADE:
+        yield "first for last", ast.parse(f"({ast.unparse(node)}).flip(0)", mode="eval").body
     if name in LOADING:
         yield "random weights", ast.Call(ast.parse(RANDOM_WEIGHTS, mode="eval").body, [node], [])
     if name in OPPOSITES:

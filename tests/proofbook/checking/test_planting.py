@@ -16,7 +16,10 @@ def wrong(code):
 @pytest.mark.parametrize(
     ("code", "kind", "other"),
     [
-        ("a @ b", "operands transposed", "(a @ b).mT"),
+        ("a @ b", "operands transposed", "a.mT @ b"),
+        ("a @ b", "operands transposed", "a @ b.mT"),
+        ("torch.tensor([3, 5])", "first for last", "torch.tensor([3, 5]).flip(0)"),
+        ("torch.randn(3)", "the opposite", "torch.rand(3)"),
         ("a @ b", "operands swapped", "b @ a"),
         ("a @ b.mT", "operands transposed", "a @ b"),
         ("x.softmax(dim=-1)", "another axis", "x.softmax(dim=-2)"),
