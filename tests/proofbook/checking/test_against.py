@@ -11,17 +11,17 @@ from proofbook.settings import load
 
 PAGE = """\
 ```python
-import torch
+import numpy as np
 
-scores = torch.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 1.0]])
-weights = scores.softmax(-1)
-other = torch.full((2,), 3.0)
+scores = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 1.0]])
+weights = scores / scores.sum(axis=-1, keepdims=True)
+other = np.full(2, 3.0)
 ```
 
 Each row sums to one, and the largest weight is first. Nothing is negative, and others are there.
 
 ```facts
-Each row sums to one: torch.allclose(weights.sum(-1), torch.ones(2))
+Each row sums to one: np.allclose(weights.sum(-1), np.ones(2))
 the largest weight is first: weights[0].argmax() == 0
 Nothing is negative: (weights >= 0).all()
 others are there: other.sum() > 0
@@ -29,9 +29,9 @@ others are there: other.sum() > 0
 """
 
 
-@pytest.fixture
-def trials(tmp_path):
-    book = make_book(tmp_path, {"page.md": PAGE})
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory):
+    book = make_book(tmp_path_factory.mktemp("book"), {"page.md": PAGE})
     with Book(load(book / "mkdocs.yml")) as opened:
         checked = opened.check({"docs/page.md": PAGE})
         assert [one.problems for one in checked] == [[]]
@@ -39,16 +39,16 @@ def trials(tmp_path):
 
 
 def test_a_fact_that_an_error_makes_false_has_been_seen_false(trials):
-    assert trials["Each row sums to one"].noticed.kind == "another axis"
+    assert trials["Each row sums to one"].noticed.kind in ("another axis", "another operator")
 
 
 def test_a_fact_that_is_true_in_spite_of_all_is_told_with_what_it_survived(trials):
     trial = trials["Nothing is negative"]
     assert trial.noticed is None
-    assert sorted(one.kind for one in trial.survived) == ["another axis", "first for last"]
+    assert sorted(one.kind for one in trial.survived) == ["another axis", "another operator"]
     assert str(trial) == (
         "docs/page.md:14: 'Nothing is negative': true in spite of each of 2 planted errors "
-        "(another axis, first for last)"
+        "(another operator, another axis)"
     )
 
 
