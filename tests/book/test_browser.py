@@ -147,6 +147,18 @@ def test_a_reader_can_go_through_with_the_keyboard(browser, address):
         assert any("proofbook-sign" in classes for classes in reached)
 
 
+def test_a_phrase_opens_how_it_is_checked(browser, address):
+    with visit(browser, address + "encoder/attention/") as seen:
+        phrase = seen.page.locator(".proofbook-fact", has_text="A mask decides").first
+        phrase.scroll_into_view_if_needed()
+        phrase.click()
+        opened = seen.page.locator(".proofbook-proof:popover-open")
+        assert "Checked when this page was built" in opened.inner_text()
+        assert "scaled_dot_product_attention(" in opened.inner_text()
+        seen.page.keyboard.press("Escape")
+        assert opened.count() == 0
+
+
 ZOOMED = [
     "",
     "encoder/attention/",

@@ -16,7 +16,7 @@ from mkdocs.config import load_config
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/contributing.md"
 FALSE = "\n```python\nnumber = 3\n```\n\nThis is [four]{ equals='number' }.\n"
-PATIENCE = 400  # seconds for a first build of the whole book, on a machine that does other things
+PATIENCE = 900  # seconds for a first build of the whole book, on a machine that does other things
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 

@@ -70,10 +70,15 @@ def _claims(source: SourceText, checked: Checked) -> Iterator[Edit]:
 
 
 def _shape_kept(source: SourceText, edit: Edit) -> SourceText | None:
-    """Return the text after an edit; None if it has other fences or claims than before."""
+    """Return the text after an edit; None if it has other fences or claims than before.
+
+    The phrase of a fact may be another then. It stays, as a fault, until somebody has looked at it.
+    """
     new = read(edited(source.text, [edit]))
-    had = [len(source.fences), len(source.foreign), len(source.faults)]
-    has = [len(new.fences), len(new.foreign), len(new.faults)]
+    had, has = (
+        [len(one.fences), len(one.foreign), len(one.faults) + len(one.facts)]
+        for one in (source, new)
+    )
     claims = [span.expressions for span in source.spans]
     return new if had == has and claims == [span.expressions for span in new.spans] else None
 

@@ -171,3 +171,29 @@ def test_what_is_updated_once_is_updated(first, second, one, other, target, last
             assert [re.sub(r"[\d.]+", "", line) for line in shown] == [
                 re.sub(r"[\d.]+", "", line) for line in lines
             ]
+
+
+BOUND = """\
+Each row has [two]{ equals="n" } numbers.
+
+```facts
+Each row has two numbers: n == 2
+```
+
+```python
+n = 3
+```
+"""
+
+
+def test_a_phrase_is_never_rewritten():
+    page = parse("page.md", BOUND)
+    values = {("n", 0): Value(3, after=1), ("n == 2", 0): Value(False, after=1)}
+    run = Run((BlockResult(),), values)
+    new = updated(BOUND, Checked(page, run, judge(page, run), {}))
+    assert new == BOUND.replace("[two]", "[three]")
+    [problem] = parse("page.md", new).problems
+    assert (problem.line, problem.message) == (
+        4,
+        "these words do not stand before the fence (- the fact, + the page)",
+    )
