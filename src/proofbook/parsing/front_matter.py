@@ -5,6 +5,7 @@ import re
 import yaml
 
 from proofbook.model import Claim
+from proofbook.parsing.syntax import expression_fault
 
 FRONT_MATTER = re.compile(r"(?:---[ ]*\n.*?\n(?:---|\.\.\.)[ ]*\n)?\n*", re.DOTALL)
 HEADER = re.compile(r"---[ ]*\n(.*?\n)(?:---|\.\.\.)[ ]*\n", re.DOTALL)
@@ -37,10 +38,8 @@ def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]
     for key, value in _pairs(header[1], "symbols"):
         line = key.start_mark.line + 2
         expression = value.value if isinstance(value, yaml.ScalarNode) else ""
-        try:
-            compile(expression, "<symbol>", "eval")
-        except (SyntaxError, ValueError) as error:
-            faults.append((line, f"symbols: {key.value}: no expression: {error}", expression))
+        if why := expression_fault(expression):
+            faults.append((line, f"symbols: {key.value}: no expression: {why}", expression))
         else:
             claims[key.value] = Claim("", line, place, value=expression)
     return claims, faults
