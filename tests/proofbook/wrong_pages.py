@@ -39,6 +39,7 @@ HAZARDS = [
     *('```python session="a"\n1\n```', '```python id="a" id="b"\n1\n```', '```python show="lib"\n1\n```'),
     *('```python show="no.such"\n```', '```python show="lib:f" only="("\n```', '```python show="lib:"\n```'),
     *('```python timeout="x"\n1\n```', '```pycon\n>>> (\n1\n```', "```pycon\n>>>1\n```", "```py\n1\n```"),
+    *('```python hl_lines="x"\n1\n```', '```python linenums="-1"\n1\n```', '```python id="<"\n1\n```'),
     *('```python source="left"\n1\n```', '```python hl_lines="9-1"\n1\n```', "~~~ python\n1\n~~~"),
 ]  # fmt: skip
 HEADERS = [
