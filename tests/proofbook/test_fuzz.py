@@ -8,12 +8,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from pathlib import Path
+from random import Random
 
 import pytest
 from books import make_book
 from markdown import Markdown
 from wrong_pages import Falsehood, WrongPage, make_page
 
+from proofbook.caching import fingerprint
 from proofbook.checking.book import Book
 from proofbook.notebook.export import Notebooks
 from proofbook.parsing.front_matter import split_front_matter
@@ -172,3 +175,48 @@ def test_what_is_right_passes(outcome):
 def test_neither_do_all_pages_pass_nor_are_all_refused(outcome):
     assert outcome.passed > 0.3 * outcome.pages
     assert outcome.met > 0.3 * outcome.pages
+
+
+# -- Entries of the cache that somebody else has written -------------------------------------------
+
+BODIES = ["", "[]", "{}", "null", '{"run": null, "seen": null}', '{"run": {}, "seen": []}']
+
+
+def tampered(rng: Random, name: str, content: bytes, other: bytes) -> bytes:
+    """What may become of an entry; its checksum may be right all the same."""
+    at = rng.randrange(len(content))
+    body = rng.choice(BODIES)
+    summed = body if name == "texts.json" else f"{name.partition('-')[0]}\n{body}"
+    return rng.choice(
+        [
+            content[:at],
+            content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :],
+            content[at:] + content[:at],
+            content.replace(b"true", b"false").replace(b"True", b"False"),
+            rng.randbytes(100),
+            f"{fingerprint.digest(summed.encode())}\n{body}".encode(),
+            other,
+            other,
+            other,
+        ]
+    )
+
+
+def verdicts(root: Path, pages: list[WrongPage]) -> list[tuple[str, list[str]]]:
+    with Book(load(root / "mkdocs.yml")) as book:
+        results = book.check({page.path: page.text for page in pages})
+    return [(one.page.chapter.path, [str(problem) for problem in one.problems]) for one in results]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_entry_of_the_cache_changes_a_verdict(tmp_path, seed):
+    rng = Random(f"cache {seed}")
+    root = make_book(tmp_path, {}, FILES)
+    pages = [make_page(number) for number in range(20 * seed, 20 * seed + 20)]
+    right = verdicts(root, pages)
+    entries = sorted((root / ".cache").rglob("*.json"))
+    assert len(entries) > len(pages) / 3
+    contents = {entry: entry.read_bytes() for entry in entries}
+    for entry in entries:
+        entry.write_bytes(tampered(rng, entry.name, contents[entry], contents[rng.choice(entries)]))
+    assert verdicts(root, pages) == right
