@@ -29,6 +29,8 @@ from proofbook.settings import ADDED_EXTENSIONS, load
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
 BATCH = 100
+OPTIONS = re.compile(r"(?m)^([> ]*(?:`{3,}|~{3,}) ?(?:python|pycon)) .*$")
+"""Options of a fence, for which Markdown by itself would not take it for one."""
 FILES = {"src/lib.py": "def f(n):\n    return n + 1\n", "lib.txt": "read\n"}
 ABOUT = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
 
@@ -146,7 +148,8 @@ def is_met(falsehood: Falsehood, html: str, body: str) -> bool:
         between = re.findall(rf"{mark}\b(.*?){mark}\b", Reader(html).prose, re.DOTALL)
         return any("{" not in text for text in between)
     if falsehood.shown_as == "fence":
-        plain = Markdown(extensions=[*ADDED_EXTENSIONS]).convert(body)
+        bare = OPTIONS.sub(r"\1", body)
+        plain = Markdown(extensions=[*ADDED_EXTENSIONS]).convert(bare)
         return any(
             mark in code and not re.search(r"```|~~~", code) for code in Reader(plain).listings
         )

@@ -23,17 +23,27 @@ PROSE = [
     "```text\nlarge {x} and ~~~ and [2]\n```",
     "~~~\n``` python\n~~~",
 ]
-HAZARDS = [
-    *("<!--", "-->", "<!-- all of it -->", "`", "``", "```", "````", "~~~", "~~~text", "```python"),
-    *("````text", "```pycon", "```facts", "</div>", "<div>", "<div markdown>", "<pre>", "</pre>"),
-    *("<script>", "</script>", "<style>", "<b", "<a href='", "{", "}", "{ equals=", "{: holds }"),
-    *("[", "]", "![", "](", "[^1]", "[a]: b", "**", "_", "*_`", "\\", "    indented", "\tin", "> "),
-    *("- ", "1. ", "!!! note", "!!!", '??? "x"', '=== "Tab"', "|", "| a |\n|---|", "---", "===", "# "),
+SIGNS = [
+    *("`", "``", "**", "_", "*", "*_`", "\\", "[", "]", "![", "](", "(", ")", "|", "{", "}", "!", "<"),
+    *("<b", "<b>", "</b>", "<!--", "-->", "<!-- all of it -->", "<a href='", "<a>", '"', ">", "&", "$"),
+    *("\x00", "\x02", "\x03", "\u2028", "\x0c", "\ufeff", "\u202e", "\u200b", "\xa0", "\r", "\x85", "~~"),
+    *("<span hidden>", "</span>", "<code>", "</code>", "<br>", "<img alt='", "<?", "<![CDATA[", "]]>"),
+]  # fmt: skip
+"""What may hide or change its neighbours, and is no fault by itself; none is a digit or a minus."""
+QUIET = [
+    *SIGNS,
+    *("</div>", "<div>", "<div markdown>", "<pre>", "</pre>", "<script>", "</script>", "<style>"),
+    *("</style>", "[^1]", "[a]: b", "    indented", "\tin", "> ", "- ", "1. ", "!!! note", "!!!"),
+    *('??? "x"', '=== "Tab"', "| a |\n|---|", "---", "===", "# ", "<details>", "<p>", "</p>"),
+    *("<textarea>", "<template>", "<svg>", "<table>", "<!-- `", "` -->", "<!DOCTYPE", "</"),
+]  # fmt: skip
+FAULTS = [
     *("[5]{ equals='1' equals='2' }", "[]{ equals='v1' }", "[5]{ equals=v1 }", "5{ equals='v1' }"),
     *("[5]{ equals='v1 +' }", "[[5]]{equals='v1'}", "`v1`{ hold }", "[5]{ .literal }", "{ holds }"),
     *('[5]{ .literal reason="guess" }', '[2]{ value="v1" }', '[5]{ equals="v1" .literal }'),
-    *("[5]{ equals='[5]{ equals=1 }' }", "[5]{ equals='" + "-" * 3000 + "1' }", "\x00", "\x02", "\x03"),
-    *("\u2028", "\x0c", "\ufeff", "\u202e", "⟦claim 0⟧", "⟦end fact⟧", "&#123; equals='x' }", "\r", "\x85"),
+    *("[5]{ equals='[5]{ equals=1 }' }", "[5]{ equals='" + "-" * 3000 + "1' }"),
+    *("```", "````", "~~~", "~~~text", "```python", "````text", "```pycon", "```facts"),
+    *("{ equals=", "{: holds }", "⟦claim 0⟧", "⟦end fact⟧", "&#123; equals='x' }"),
     *("```python exec='off'\nx\n```", "```facts\n```", "```facts\nno colon\n```", "```pycon\n1\n```"),
     *("```facts\na: " + "-" * 3000 + "v1\n```", "```python title=x\n1\n```", "```{python}\n1\n```"),
     *('```python session="a"\n1\n```', '```python id="a" id="b"\n1\n```', '```python show="lib"\n1\n```'),
@@ -191,7 +201,9 @@ def _statement(writer: Writer) -> str:
     ints = [known for known, value in values.items() if type(value) is int]
     kind = rng.choice(["int", "sum", "list", "text", "float", "loop", "call"]) if ints else "int"
     if kind == "int":
-        values[name] = rng.choice([rng.randint(0, 10), rng.randint(-50, 50), rng.randint(0, 99_999)])
+        values[name] = rng.choice(
+            [rng.randint(0, 10), rng.randint(-50, 50), rng.randint(0, 99_999)]
+        )
         return f"{name} = {values[name]}"
     known, k = rng.choice(ints), rng.randint(2, 9)
     other = rng.choice(ints)
@@ -443,7 +455,7 @@ def _false_facts(writer: Writer) -> Piece:
         (phrase, f"{true} +", "no expression"),
         (phrase, "undefined_name > 3", "a name that nothing binds"),
         (phrase, "v1 / 0", "an expression that raises"),
-        (phrase, "not " * rng.choice([85, 199, 400, 1500, 3000]) + false, "an expression that is nested too deeply"),
+        (phrase, "not " * rng.choice([84, 200, 400, 3000]) + false, "false, and nested deeply"),
         ("", true, "no phrase"),
         ("…", true, "no words"),
     ])  # fmt: skip
@@ -498,6 +510,12 @@ ODD_PLACES: list[Callable[[str], str]] = [
 def _placed(writer: Writer, piece: Piece, mode: str) -> Piece:
     """A piece within lists, quotes, admonitions, tabs."""
     text = piece.text
+    if mode == "odd" and writer.rng.random() < 0.4:
+        for mark in (one.mark for one in piece.falsehoods if one.shown_as == "prose"):
+            before, claim, after = text.split(mark)
+            signs = ["", *SIGNS]
+            claim = f" {writer.rng.choice(signs)}{claim[1:-1]}{writer.rng.choice(signs)} "
+            text = f"{before}{mark}{claim}{mark}{after}"
     if writer.rng.random() < 0.25 and not text.startswith("#"):
         text = writer.rng.choice(PLACES)(text)
         if writer.rng.random() < 0.3:
@@ -508,23 +526,28 @@ def _placed(writer: Writer, piece: Piece, mode: str) -> Piece:
 
 
 def _disturbed(writer: Writer, pieces: Sequence[Piece]) -> list[Piece]:
-    """Put what may swallow or break its neighbours between pieces."""
+    """Put what may swallow or break its neighbours between pieces, or directly beside one."""
     rng = writer.rng
     disturbed = list(pieces)
+    hazards = rng.choice([QUIET, QUIET, FAULTS])
     for _ in range(rng.randint(1, 2)):
-        hazard = rng.choice(HAZARDS)
-        if rng.random() < 0.3:
-            hazard = f"{rng.choice(HAZARDS)}{rng.choice([' ', '', chr(10)])}{hazard}"
-        disturbed.insert(rng.randint(0, len(disturbed)), Piece(hazard))
+        hazard = rng.choice(hazards)
+        at = rng.randrange(len(disturbed))
+        if rng.random() < 0.5:
+            disturbed.insert(at + 1, Piece(hazard))
+            continue
+        text, end = disturbed[at].text, rng.choice(["", "", "\n", " "])
+        text = rng.choice([f"{hazard}{end}{text}", f"{text}{end}{hazard}"])
+        disturbed[at] = replace(disturbed[at], text=text)
     return disturbed
 
 
 def _mutated(writer: Writer, text: str) -> str:
     """Delete, double, swap or insert a few stretches of a text."""
-    rng = writer.rng
+    rng, hazards = writer.rng, [*QUIET, *FAULTS]
     for _ in range(rng.randint(1, 6)):
         at = rng.randrange(len(text))
         end = at + rng.choice([1, 1, 2, 5, 40])
-        new = rng.choice(["", text[at:end] * 2, text[at:end][::-1], rng.choice(HAZARDS), "\n", " "])
+        new = rng.choice(["", text[at:end] * 2, text[at:end][::-1], rng.choice(hazards), "\n", " "])
         text = text[:at] + new + text[end:] or "x"
     return text
