@@ -17,7 +17,7 @@ install_import_hook("glassformer", "beartype.beartype")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A browser that stops answering fails its test alone; nightly tests run where -m names them."""
+    """A browser that stops answering fails its test alone; -m has to name nightly tests."""
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.timeout(180, func_only=True))

@@ -24,33 +24,38 @@ PROSE = [
     "~~~\n``` python\n~~~",
 ]
 SIGNS = [
-    *("`", "``", "**", "_", "*", "*_`", "\\", "[", "]", "![", "](", "(", ")", "|", "{", "}", "!", "<"),
-    *("<b", "<b>", "</b>", "<!--", "-->", "<!-- all of it -->", "<a href='", "<a>", '"', ">", "&", "$"),
-    *("\x00", "\x02", "\x03", "\u2028", "\x0c", "\ufeff", "\u202e", "\u200b", "\xa0", "\r", "\x85", "~~"),
-    *("<span hidden>", "</span>", "<code>", "</code>", "<br>", "<img alt='", "<?", "<![CDATA[", "]]>"),
+    *("`", "``", "**", "_", "*", "*_`", "\\", "[", "]", "![", "](", "(", ")", "|", "{", "}"),
+    *("!", "<", "<b", "<b>", "</b>", "<!--", "-->", "<!-- all of it -->", "<a href='", "<a>"),
+    *('"', ">", "&", "$", "\x00", "\x02", "\x03", "\u2028", "\x0c", "\ufeff", "\u202e"),
+    *("\u200b", "\xa0", "\r", "\x85", "~~", "<span hidden>", "</span>", "<code>", "</code>"),
+    *("<br>", "<img alt='", "<?", "<![CDATA[", "]]>"),
 ]  # fmt: skip
 """What may hide or change its neighbours, and is no fault by itself; none is a digit or a minus."""
 QUIET = [
     *SIGNS,
-    *("</div>", "<div>", "<div markdown>", "<pre>", "</pre>", "<script>", "</script>", "<style>"),
-    *("</style>", "[^1]", "[a]: b", "    indented", "\tin", "> ", "- ", "1. ", "!!! note", "!!!"),
-    *('??? "x"', '=== "Tab"', "| a |\n|---|", "---", "===", "# ", "<details>", "<p>", "</p>"),
-    *("<textarea>", "<template>", "<svg>", "<table>", "<!-- `", "` -->", "<!DOCTYPE", "</"),
+    *("</div>", "<div>", "<div markdown>", "<pre>", "</pre>", "<script>", "</script>"),
+    *("<style>", "</style>", "[^1]", "[a]: b", "    indented", "\tin", "> ", "- ", "1. "),
+    *("!!! note", "!!!", '??? "x"', '=== "Tab"', "| a |\n|---|", "---", "===", "# "),
+    *("<details>", "<p>", "</p>", "<textarea>", "<template>", "<svg>", "<table>", "<!-- `"),
+    *("` -->", "<!DOCTYPE", "</"),
 ]  # fmt: skip
 FAULTS = [
-    *("[5]{ equals='1' equals='2' }", "[]{ equals='v1' }", "[5]{ equals=v1 }", "5{ equals='v1' }"),
-    *("[5]{ equals='v1 +' }", "[[5]]{equals='v1'}", "`v1`{ hold }", "[5]{ .literal }", "{ holds }"),
-    *('[5]{ .literal reason="guess" }', '[2]{ value="v1" }', '[5]{ equals="v1" .literal }'),
-    *("[5]{ equals='[5]{ equals=1 }' }", "[5]{ equals='" + "-" * 3000 + "1' }"),
-    *("```", "````", "~~~", "~~~text", "```python", "````text", "```pycon", "```facts"),
-    *("{ equals=", "{: holds }", "⟦claim 0⟧", "⟦end fact⟧", "&#123; equals='x' }"),
-    *("```python exec='off'\nx\n```", "```facts\n```", "```facts\nno colon\n```", "```pycon\n1\n```"),
-    *("```facts\na: " + "-" * 3000 + "v1\n```", "```python title=x\n1\n```", "```{python}\n1\n```"),
-    *('```python session="a"\n1\n```', '```python id="a" id="b"\n1\n```', '```python show="lib"\n1\n```'),
-    *('```python show="no.such"\n```', '```python show="lib:f" only="("\n```', '```python show="lib:"\n```'),
-    *('```python timeout="x"\n1\n```', '```pycon\n>>> (\n1\n```', "```pycon\n>>>1\n```", "```py\n1\n```"),
-    *('```python hl_lines="x"\n1\n```', '```python linenums="-1"\n1\n```', '```python id="<"\n1\n```'),
-    *('```python source="left"\n1\n```', '```python hl_lines="9-1"\n1\n```', "~~~ python\n1\n~~~"),
+    *("[5]{ equals='1' equals='2' }", "[]{ equals='v1' }", "[5]{ equals=v1 }"),
+    *("5{ equals='v1' }", "[5]{ equals='v1 +' }", "[[5]]{equals='v1'}", "`v1`{ hold }"),
+    *("[5]{ .literal }", "{ holds }", '[5]{ .literal reason="guess" }', '[2]{ value="v1" }'),
+    *('[5]{ equals="v1" .literal }', "[5]{ equals='[5]{ equals=1 }' }"),
+    *("[5]{ equals='" + "-" * 3000 + "1' }", "```", "````", "~~~", "~~~text", "```python"),
+    *("````text", "```pycon", "```facts", "{ equals=", "{: holds }", "⟦claim 0⟧", "⟦end fact⟧"),
+    *("&#123; equals='x' }", "```python exec='off'\nx\n```", "```facts\n```"),
+    *("```facts\nno colon\n```", "```pycon\n1\n```", "```facts\na: " + "-" * 3000 + "v1\n```"),
+    *("```python title=x\n1\n```", "```{python}\n1\n```", '```python session="a"\n1\n```'),
+    *('```python id="a" id="b"\n1\n```', '```python show="lib"\n1\n```'),
+    *('```python show="no.such"\n```', '```python show="lib:f" only="("\n```'),
+    *('```python show="lib:"\n```', '```python timeout="x"\n1\n```', '```pycon\n>>> (\n1\n```'),
+    *("```pycon\n>>>1\n```", "```py\n1\n```", '```python hl_lines="x"\n1\n```'),
+    *('```python linenums="-1"\n1\n```', '```python id="<"\n1\n```'),
+    *('```python source="left"\n1\n```', '```python hl_lines="9-1"\n1\n```'),
+    *("~~~ python\n1\n~~~",),
 ]  # fmt: skip
 HEADERS = [
     *("---\ntitle: A page\ntags: [a, 'b']\n---\n", "---\nreads:\n  - lib.txt\n---\n", "---\n---\n"),
@@ -58,12 +63,16 @@ HEADERS = [
 ]
 GARBAGE = [
     *("---\n", "---\n{\n---\n", "---\n- a\n---\n", "---\n5\n---\n", "---\nreads: x\n---\n"),
-    *("---\nreads:\n- [a]\n- {b: c}\n- ''\n---\n", "---\nreads: &a [*a]\n---\n", "---\n\t\n---\n"),
-    *("---\nreads:\n- '" + "a/" * 3000 + "'\n---\n", "---\nreads: ['**', '/', '..', '[', '\0']\n---\n"),
-    *("---\nsymbols: 1\n---\n", "---\nsymbols:\n  a: ')'\n  ? [b]\n  : c\n---\n"),
-    *("---\nsymbols:\n  a: " + "-" * 3000 + "v1\n---\n", "---\nsymbols: {a: [1], b: {c: d}, e: }\n---\n"),
-    *("---\nreads: !!python/object:os.system [x]\n---\n", "---\n? {a: b}\n: c\nreads: [x]\n---\n"),
-    *("---\nsymbols:\n  a: \"\\0\"\n  b: \"\\uD800\"\n---\n", "---\na: b\n---", "\ufeff---\nreads: [a]\n---\n"),
+    *("---\nreads:\n- [a]\n- {b: c}\n- ''\n---\n", "---\nreads: &a [*a]\n---\n"),
+    *("---\n\t\n---\n", "---\nreads:\n- '" + "a/" * 3000 + "'\n---\n"),
+    *("---\nreads: ['**', '/', '..', '[', '\0']\n---\n", "---\nsymbols: 1\n---\n"),
+    *("---\nsymbols:\n  a: ')'\n  ? [b]\n  : c\n---\n",),
+    *("---\nsymbols:\n  a: " + "-" * 3000 + "v1\n---\n",),
+    *("---\nsymbols: {a: [1], b: {c: d}, e: }\n---\n",),
+    *("---\nreads: !!python/object:os.system [x]\n---\n",),
+    *("---\n? {a: b}\n: c\nreads: [x]\n---\n",),
+    *("---\nsymbols:\n  a: \"\\0\"\n  b: \"\\uD800\"\n---\n", "---\na: b\n---"),
+    *("\ufeff---\nreads: [a]\n---\n",),
 ]  # fmt: skip
 
 
@@ -358,7 +367,7 @@ def _condition(writer: Writer, is_true: bool) -> str:
     return rng.choice(
         [f"{name} > {value - k}", f"{name} == {value}", f"{value - k} < {name} < {value + k}"]
         if is_true
-        else [f"{name} > {value + k}", f"{name} == {value + k}", f"{name} < {value}", f"not {name} == {value}"]
+        else [f"{name} > {value + k}", f"{name} == {value + k}", f"not {name} == {value}"]
     )  # fmt: skip
 
 
