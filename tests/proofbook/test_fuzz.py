@@ -14,12 +14,12 @@ from random import Random
 import pytest
 from books import make_book
 from markdown import Markdown
+from mkdocs.utils.meta import get_data
 from wrong_pages import Falsehood, WrongPage, make_page
 
 from proofbook.caching import fingerprint
 from proofbook.checking.book import Book
 from proofbook.notebook.export import Notebooks
-from proofbook.parsing.front_matter import split_front_matter
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.parsing.page import normal
 from proofbook.problems import ChapterError, Problem
@@ -86,7 +86,7 @@ def judge(page: WrongPage, problems: list[Problem], book: Book, found: Outcome) 
     for problem in problems:
         if not (problem.path == page.path and 1 <= problem.line <= lines and problem.message):
             found.unplaced.append(f"{told(page)}: {problem!r}")
-    body = split_front_matter(normal(page.text))[0]
+    body = get_data(normal(page.text))[0]
     marking = MarkingExtension()
     renderer = PageRenderer(
         book, page.path, ABOUT, lambda name, path: name, lambda name, text: name, Notebooks()
