@@ -16,11 +16,15 @@ from xdist.scheduler import LoadScopeScheduling
 install_import_hook("glassformer", "beartype.beartype")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser that stops answering fails its test, and not the whole run."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A browser that stops answering fails its test alone; -m has to name nightly tests."""
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.timeout(180, func_only=True))
+    if "nightly" not in config.getoption("markexpr"):
+        nightly = [item for item in items if item.get_closest_marker("nightly")]
+        config.hook.pytest_deselected(items=nightly)
+        items[:] = [item for item in items if item not in nightly]
 
 
 class TogetherScheduling(LoadScopeScheduling):

@@ -42,10 +42,11 @@ class Cache:
             chapter: The chapter.
             names: Whether the result must know all names of the chapter's prose.
         """
-        for entry in _newest_first(self._home(chapter), f"{self._key(chapter)}-*.json"):
-            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        key = self._key(chapter)
+        for entry in _newest_first(self._home(chapter), f"{key}-*.json"):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
                 checksum, _, body = entry.read_text(encoding="utf-8").partition("\n")
-                if checksum != fingerprint.digest(body.encode()):
+                if checksum != _checksum(key, body):
                     continue
                 stored = json.loads(body)
                 run = load_run(stored["run"])
@@ -59,13 +60,12 @@ class Cache:
     def store(self, chapter: Chapter, run: Run, seen: Mapping[str, Any]) -> None:
         """Store a result with what its run read; a cache that cannot be written is no error."""
         body = json.dumps({"seen": seen, "run": dump_run(run)})
-        home = self._home(chapter)
+        home, key = self._home(chapter), self._key(chapter)
         state = fingerprint.digest(json.dumps(seen).encode())
         with contextlib.suppress(OSError):
             home.mkdir(parents=True, exist_ok=True)
             (self._folder / ".gitignore").write_text("*\n")
-            content = f"{fingerprint.digest(body.encode())}\n{body}"
-            replace(home / f"{self._key(chapter)}-{state}.json", content)
+            replace(home / f"{key}-{state}.json", f"{_checksum(key, body)}\n{body}")
             for entry in _newest_first(home, "*.json")[KEPT:]:
                 entry.unlink(missing_ok=True)
 
@@ -83,6 +83,11 @@ class Cache:
             "world": self._world,
         }
         return fingerprint.digest(json.dumps(asked, sort_keys=True).encode())
+
+
+def _checksum(key: str, body: str) -> str:
+    """Sum up an entry with its key, so that no page is given the entry of another."""
+    return fingerprint.digest(f"{key}\n{body}".encode())
 
 
 def _newest_first(folder: Path, pattern: str) -> list[Path]:

@@ -15,6 +15,7 @@ from proofbook.text import shortened, shown
 
 MOST_LINES = 100
 """Lines of two texts that are compared one by one."""
+TOO_DEEP = "what this fact reads cannot be told: an expression is nested too deeply, write several"
 
 
 def judge(page: Page, run: Run) -> list[Problem]:
@@ -71,6 +72,9 @@ def _beside_the_point(page: Page) -> Iterator[Problem]:
             behind = statements_behind(chapter.blocks, fact.expression).values() if named else ()
         except SyntaxError:  # the block that cannot be read says so itself
             return
+        except RecursionError:
+            yield Problem(chapter.path, chapter.claims[number].line, TOO_DEEP, fact.expression)
+            continue
         if named and named.isdisjoint(name for one in behind for name in one.reads):
             message = (
                 f"the phrase names {', '.join(sorted(named))}, which the expression never reads"

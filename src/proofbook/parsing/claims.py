@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from proofbook.parsing.syntax import expression_fault
+
 CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 CANDIDATE = re.compile(
     r"(?<!\\)\{:?\s*(?:[.#][\w-]+\s+)*(?:(?:equals?|values?|reason)\s*=|holds?(?=[\s=}])"
@@ -189,12 +191,8 @@ def _checked(span: Span, text: str) -> Span:
     _needs_text(span)
     _holds_no_attributes(text[slice(*span.inner)])
     for expression in expressions.values():
-        try:
-            compile(expression, "<claim>", "eval")
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise UnreadableClaimError(
-                f"cannot parse the expression {expression!r}: {error or 'nested too deeply'}"
-            ) from None
+        if why := expression_fault(expression):
+            raise UnreadableClaimError(f"cannot parse the expression {expression!r}: {why}")
     return Span(span.start, span.inner, span.end, span.line, span.text, expressions)
 
 

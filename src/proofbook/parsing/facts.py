@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher, ndiff
 
 from proofbook.parsing.fences import Fence
+from proofbook.parsing.syntax import expression_fault
 from proofbook.parsing.visible_text import BOUNDARY, VisibleText, visible_text
 
 COLON = re.compile(r":(?=\s)")
@@ -127,18 +128,16 @@ def _halves(entry: str) -> tuple[str, str]:
         for colon in COLON.finditer(entry)
         if not any(first < colon.start() < last for first, last in codes)
     ]
-    fault: Exception | None = None
+    fault = ""
     for colon in colons:
         phrase, expression = entry[: colon - 1].strip(), entry[colon:].strip()
-        try:
-            compile(expression, "<fact>", "eval")
-        except (SyntaxError, ValueError) as error:
-            fault = fault or error
+        if why := expression_fault(expression):
+            fault = fault or why
+        elif not phrase:
+            raise UnreadableFactError("no phrase stands before the colon")
         else:
-            if not phrase:
-                raise UnreadableFactError("no phrase stands before the colon")
             return phrase, expression
-    if fault is None:
+    if not fault:
         raise UnreadableFactError("write `phrase: expression`, with a blank after the colon")
     raise UnreadableFactError(f"what follows the colon is no expression: {fault}")
 

@@ -63,11 +63,17 @@ class Fence:
         """The language that its header names."""
         return self.kind if self.kind in ("pycon", "facts") else "python"  # type: ignore[return-value]
 
+    def option(self, name: str) -> str | None:
+        """Return an option, if it is given and can be read."""
+        given = self.options.get(name)
+        known = OPTIONS[self.kind].get(name)
+        return given if given and known and re.fullmatch(known, given) else None
+
     @property
     def timeout(self) -> float | None:
         """Seconds until it counts as hanging, where the fence says so."""
-        given = self.options.get("timeout", "")
-        return float(given) if re.fullmatch(RUNS["timeout"], given) else None
+        given = self.option("timeout")
+        return float(given) if given else None
 
     @property
     def runs(self) -> bool:

@@ -5,8 +5,8 @@ import re
 import yaml
 
 from proofbook.model import Claim
+from proofbook.parsing.syntax import expression_fault
 
-FRONT_MATTER = re.compile(r"(?:---[ ]*\n.*?\n(?:---|\.\.\.)[ ]*\n)?\n*", re.DOTALL)
 HEADER = re.compile(r"---[ ]*\n(.*?\n)(?:---|\.\.\.)[ ]*\n", re.DOTALL)
 
 Fault = tuple[int, str, str]
@@ -14,9 +14,19 @@ Fault = tuple[int, str, str]
 
 def split_front_matter(text: str) -> tuple[str, int]:
     """Return the text after its front matter and first empty lines, and how many those are."""
-    match = FRONT_MATTER.match(text)
-    assert match is not None
-    return text[match.end() :], match[0].count("\n")
+    header = _header(text)
+    body = text[header.end() if header else 0 :].lstrip("\n")
+    return body, text.count("\n", 0, len(text) - len(body))
+
+
+def _header(text: str) -> re.Match[str] | None:
+    """Match the front matter of a text; what is no mapping is prose between two rules."""
+    header = HEADER.match(text)
+    try:
+        is_mapping = header and isinstance(yaml.load(header[1], yaml.SafeLoader), dict)
+    except Exception:  # a date or a number of YAML's may be none
+        return None
+    return header if is_mapping else None
 
 
 def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]:
@@ -29,7 +39,7 @@ def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]
     Returns:
         A claim by the anchor of its symbol; line, message and excerpt of what cannot be one.
     """
-    header = HEADER.match(text)
+    header = _header(text)
     if not header or "symbols:" not in header[1]:
         return {}, []
     claims: dict[str, Claim] = {}
@@ -37,10 +47,8 @@ def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]
     for key, value in _pairs(header[1], "symbols"):
         line = key.start_mark.line + 2
         expression = value.value if isinstance(value, yaml.ScalarNode) else ""
-        try:
-            compile(expression, "<symbol>", "eval")
-        except (SyntaxError, ValueError) as error:
-            faults.append((line, f"symbols: {key.value}: no expression: {error}", expression))
+        if why := expression_fault(expression):
+            faults.append((line, f"symbols: {key.value}: no expression: {why}", expression))
         else:
             claims[key.value] = Claim("", line, place, value=expression)
     return claims, faults
@@ -53,7 +61,7 @@ def files_read(text: str) -> tuple[dict[str, int], list[Fault]]:
         The line on which each file, or pattern of files, stands; line, message and excerpt of what
         cannot be one.
     """
-    header = HEADER.match(text)
+    header = _header(text)
     node = _entry(header[1], "reads") if header and "reads:" in header[1] else None
     patterns: dict[str, int] = {}
     faults: list[Fault] = []

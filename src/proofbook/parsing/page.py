@@ -185,7 +185,7 @@ def _problems(
             yield fact.line, message, fact.phrase
     for code in visibility.strays:
         if not any("fence" in message for _, message, _ in source.faults):
-            yield _line_of(code, source.text) - 1, "this fence is shown and not run", code
+            yield _line_of_fence(code, source.text), "this fence is shown and not run", code
     for braces in visibility.left_over:
         if not any(braces.strip() in excerpt for _, _, excerpt in source.faults):
             yield _line_of(braces, source.text), "a claim's braces are left as text", braces
@@ -215,6 +215,13 @@ def _line_of_braces(attributes: str, text: str) -> int:
     parts = [re.escape(part) for part in PLACEHOLDER.split(attributes.strip()) if part]
     found = re.search(r"\{:?[ ]*" + r"[^\n]*?".join(parts), text)
     return text.count("\n", 0, found.start() if found else 0) + 1
+
+
+def _line_of_fence(code: str, text: str) -> int:
+    """Find the opening of a fence by its code, which may be indented or quoted in the text."""
+    lines = map(re.escape, code.strip("\n").split("\n"))
+    found = re.search(r"\n[> ]*".join(["", *lines]), text)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
 
 
 def _line_of(excerpt: str, text: str) -> int:

@@ -91,16 +91,16 @@ class PageRenderer:
             return problems_html(self._problems_within(fence)) or NOTHING
         shown = self.known.sources.get(index)
         code = shown.code if shown else fence.code
-        looks = {name: fence.options[name] for name in LOOKS if name in fence.options}
+        looks = {name: given for name in LOOKS if (given := fence.option(name))}
         if shown:
             looks.setdefault("title", self.book.name(shown.path))
-        name = fence.options.get("id")
+        name = fence.option("id")
         attribute = f' id="{name}"' if name else ""
         html = self._formatted(fence, code, looks, self._after(index), md)
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
         result = self._result(index)
         inner = f"{html}{below}{payload_html(result)}"
-        room = "" if "source" in fence.options else _room(code, result)
+        room = "" if fence.option("source") else _room(code, result)
         return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
 
     def _formatted(
@@ -108,7 +108,7 @@ class PageRenderer:
     ) -> str:
         """Code and what it gave, through markdown-exec's door: above unless `source=` is given."""
         door = partial(base_format, language=fence.language, code=code, md=md, html=True)
-        place = fence.options.get("source")
+        place = fence.option("source")
         if not place:  # the door would set up all extensions anew, block by block
             coloured = self._highlighted(fence.language, code, looks, md)
             source = self.hold(coloured, uncoloured(coloured))

@@ -100,6 +100,7 @@ def test_a_phrase_may_hold_a_colon():
         (["Each column: x > 0"], "do not stand before the fence"),
         (["Each row x > 0"], "write `phrase: expression`"),
         (["Each row: x >"], "is no expression"),
+        (["Each row: " + "not " * 3000 + "x"], "is no expression: nested too deeply"),
         ([": x > 0"], "no phrase stands before the colon"),
         (["Each ro: x > 0"], "do not stand before the fence"),
         (["Each row: x", "row sums: y"], "has words in common with 'Each row'"),

@@ -1,10 +1,12 @@
 """The front matter of a page, and the values that it gives for symbols."""
 
 import pytest
+from mkdocs.utils.meta import get_data
 
-from proofbook.parsing.front_matter import symbol_values
+from proofbook.parsing.front_matter import split_front_matter, symbol_values
 from proofbook.parsing.page import parse
 
+DEEP = "not " * 3000 + "x"
 PAGE = """\
 ---
 title: A page
@@ -37,6 +39,7 @@ def test_values_are_claims_at_the_end_of_the_page():
     ("header", "fault"),
     [
         ("symbols:\n  a: 3 +", (3, "symbols: a: no expression", "3 +")),
+        (f"symbols:\n  a: {DEEP}", (3, "symbols: a: no expression: nested too deeply", DEEP)),
         ("x: 1\nsymbols:\n  a: [b, c]", (4, "symbols: a: no expression", "")),
     ],
 )
@@ -99,3 +102,22 @@ def test_a_file_that_is_not_there_is_a_problem_at_its_line(tmp_path):
         (4, "reads: 'gone.txt' is no file of the project, seen from its root"),
         (5, "reads: 'data/*.txt' is no file of the project, seen from its root"),
     ]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["It is so.", "", "- a", "5", "{", "a: b: c", "? [a]\n: b", "a: 2026-99-99", "a: !!x/y z"],
+)
+def test_what_is_no_mapping_stands_on_the_page_and_is_checked(header):
+    text = f"---\n{header}\n\n[6]{{ equals='1' }}\n\n---\n"
+    assert get_data(text)[0] == text
+    page = parse("page.md", text)
+    assert [claim.line for claim in page.chapter.claims] == [header.count("\n") + 4]
+
+
+@pytest.mark.parametrize("header", ["a: b", "a:", "{}", "a: b\n...\n\n---"])
+def test_front_matter_ends_where_mkdocs_ends_it(header):
+    text = f"---\n{header}\n---\n\n\n# Here\n"
+    body, lines = split_front_matter(text)
+    assert body == get_data(text)[0]
+    assert text.split("\n")[lines:] == body.split("\n")

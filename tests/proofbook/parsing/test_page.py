@@ -173,6 +173,7 @@ def test_a_timeout_is_the_block_s():
         ('a\n\n![b [2]{ .literal reason="name" } c](d.png)', 3, "cannot stand in an attribute"),
         ("&#123; .literal reason='name' }", 1, "braces are left as text"),
         ("a <!-- b\n\n```python\nx\n```\n", 3, "shown and not run"),
+        ("a <!-- b\n\n!!! n\n\n    ```python\n    x\n\n    y\n    ```\n", 5, "shown and not run"),
     ],
 )
 def test_what_is_wrong_has_a_line(text, line, message):

@@ -135,3 +135,15 @@ def test_room_is_left_for_the_lines_of_a_block_unless_it_draws(tmp_path):
         r'<div class="proofbook-block"(?: style="--lines: (\d+); --parts: (\d+)")?', html
     )
     assert rooms == [("3", "1"), ("3", "1"), ("5", "2"), ("", ""), ("", "")]
+
+
+@pytest.mark.parametrize("option", ['source="left"', 'hl_lines="x"', 'linenums="-"', 'id="<"'])
+def test_an_option_that_cannot_be_read_is_told_on_the_page(tmp_path, option):
+    make_book(tmp_path, {}, {})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        marking = MarkingExtension()
+        marking.use(renderer(book))
+        html = Markdown(extensions=[marking]).convert(f"```python {option}\nx = 1\n```\n")
+    name = option.partition("=")[0]
+    assert f"docs/p.md:1: {name}=" in html
+    assert '<span class="n">x</span>' in html
