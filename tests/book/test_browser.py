@@ -24,7 +24,7 @@ def test_heatmaps_are_drawn_with_words_and_colours(browser, address, dark):
 
 def test_the_ring_beside_a_claim_opens_its_check(browser, address):
     with visit(browser, address + "encoder/attention/") as seen:
-        proof = seen.page.locator("[popover]", has_text="(weights @ values)[0, 0]")
+        proof = seen.page.locator("[popover]", has_text="(shares @ vectors)[0, 0]")
         sign = seen.page.locator(f"[popovertarget={proof.get_attribute('id')}]")
         sign.scroll_into_view_if_needed()
         assert not proof.is_visible()
