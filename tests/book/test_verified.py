@@ -58,12 +58,14 @@ def counted(text: str) -> dict[str, Any]:
     said = re.sub("<!--.*?-->", "", "\n".join(prose), flags=re.DOTALL)
     python = [head for head, _ in fences if re.match(r"python\b", head)]
     prompts = [line for head, lines in fences if re.match(r"pycon\b", head) for line in lines]
+    bound = [line for head, lines in fences if head == "facts" for line in lines]
+    facts = sum(bool(re.match(r"(?: {4})*\S[^:]*.*: \S", line)) for line in bound)
     reasons = Counter(re.findall(r'\{ \.literal reason="(\w+)" \}', said))
     reasons["not run"] = sum("exec=" in head for head in python)
     return {
         "blocks": sum("show=" not in head and "exec=" not in head for head in python),
         "doctests": sum(bool(re.match(r"[> ]*>>> ", line)) for line in prompts),
-        "claims": len(re.findall(r"[\]`*_]\{ (?:equals|holds|value)\b", said)),
+        "claims": len(re.findall(r"[\]`*_]\{ (?:equals|holds|value)\b", said)) + facts,
         "exempt": reasons.total(),
         "reasons": reasons,
         "pycon": sum(bool(re.match(r"pycon\b", head)) for head, _ in fences),

@@ -128,6 +128,9 @@ class Book:
                 return Checked(bare, Run((), {}), [], {})
             if found is None:
                 (found,) = self._check({path: text})
+                source = found.page.source
+                if not (known or found.problems or source.fences or source.spans):
+                    return found  # braces for the browser, and nothing to verify
             others = [one for one in self._converted.get(path, ()) if one is not found]
             self._converted[path] = [*others, found]
             return found
