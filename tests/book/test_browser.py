@@ -26,7 +26,7 @@ def test_the_ring_beside_a_claim_opens_its_check(browser, address):
     with visit(browser, address + "encoder/attention/") as seen:
         proof = seen.page.locator("[popover]", has_text="(shares @ vectors)[0, 0]")
         sign = seen.page.locator(f"[popovertarget={proof.get_attribute('id')}]")
-        sign.scroll_into_view_if_needed()
+        sign.evaluate("sign => sign.scrollIntoView({block: 'center'})")  # with room below it
         assert not proof.is_visible()
         sign.click()
         assert proof.is_visible()
