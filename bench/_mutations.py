@@ -13,7 +13,6 @@ from doctest import DocTestParser
 from random import Random
 from typing import Any
 
-from proofbook.checking.compare import number_from_words, words_from_number
 from proofbook.coverage.coverage import SHAPE
 from proofbook.coverage.lexicon import EXEMPT
 from proofbook.coverage.masking import blank, blank_all, words_alone
@@ -21,6 +20,7 @@ from proofbook.parsing.claims import Span
 from proofbook.parsing.fences import Fence
 from proofbook.parsing.front_matter import split_front_matter
 from proofbook.parsing.inline_code import inline_code
+from proofbook.parsing.number_words import number_from_words, words_from_number
 from proofbook.parsing.source import SourceText, read
 
 NUMBER = re.compile(r"\d(?:[\d.,]*\d)?")

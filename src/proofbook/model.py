@@ -70,6 +70,11 @@ class Chapter:
     shows: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
 
+    @property
+    def assertions(self) -> list[str]:
+        """The expressions that are there to be true, those that bound a `value` apart."""
+        return sorted({c.holds for c in self.claims if c.holds and c.value is None})
+
 
 @dataclass(frozen=True)
 class Output:

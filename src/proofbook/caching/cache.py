@@ -78,7 +78,7 @@ class Cache:
         asked = {
             "blocks": [[block.kind, block.code] for block in chapter.blocks],
             "claims": sorted({(e, c.place) for c in chapter.claims for e in c.expressions}),
-            "assertions": sorted({c.holds for c in chapter.claims if c.holds and not c.value}),
+            "assertions": chapter.assertions,
             "reads": chapter.reads,
             "world": self._world,
         }

@@ -1,6 +1,6 @@
 """Runs the facts of a page against wrong computations: a fact that notices none says too little."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,8 +11,6 @@ from proofbook.execution.runner import Runner
 from proofbook.execution.slicing import statements_behind
 from proofbook.model import Chapter, Claim, Run
 from proofbook.settings import Settings
-
-Progress = Callable[[Chapter, Run], None]
 
 
 @dataclass
@@ -36,19 +34,15 @@ class Trial:
     noticed: Planted | None = None
 
     def __str__(self) -> str:
-        """Where it stands, what it says and what became of it."""
+        """Where it stands, what it says, and what it survived."""
         kinds = ", ".join(dict.fromkeys(one.kind for one in self.survived))
         fate = "no error could be planted in what it reads"
         if self.survived:
             fate = f"true in spite of each of {len(self.survived)} planted errors ({kinds})"
-        if self.noticed:
-            fate = f"false with {self.noticed.kind} in block {self.noticed.block + 1}"
         return f"{self.path}:{self.fact.line}: {self.fact.text!r}: {fate}"
 
 
-def against(
-    pages: Sequence[Checked], settings: Settings, progress: Progress | None = None
-) -> list[Trial]:
+def against(pages: Sequence[Checked], settings: Settings) -> list[Trial]:
     """Plant errors in the code of pages that pass until each fact has been seen false.
 
     A fact is tried with the errors that touch what it reads, as far as the code's text tells. An
@@ -61,8 +55,11 @@ def against(
         Runner(replace(settings, cache_dir=Path(folder))) as runner,
     ):
         while wanted := _next(trials):
-            wrong = [_with(chapters[path], error, trials[path]) for path, error in wanted]
-            runs = runner.run(wrong, progress)
+            wrong = [
+                _with(chapters[path], error, trials[path], number)
+                for number, (path, error) in enumerate(wanted)
+            ]
+            runs = runner.run(wrong)
             for (path, error), chapter in zip(wanted, wrong, strict=True):
                 _tell(trials[path], error, runs[chapter.path])
     return [trial for some in trials.values() for trial in some]
@@ -94,15 +91,14 @@ def _next(trials: dict[str, list[Trial]]) -> list[tuple[str, Planted]]:
     return list(chosen)
 
 
-def _with(chapter: Chapter, error: Planted, trials: Sequence[Trial]) -> Chapter:
+def _with(chapter: Chapter, error: Planted, trials: Sequence[Trial], number: int) -> Chapter:
     """Return a chapter with an error, and with the facts alone that it may touch."""
     open_trials = [one for one in trials if error in one.waiting]
     last = max(one.after for one in open_trials)
     blocks = list(chapter.blocks[:last])
     blocks[error.block] = replace(blocks[error.block], code=error.code)
     facts = tuple(one.fact for one in open_trials)
-    path = f"{chapter.path} ({error.kind}, {hash(error):x})"
-    return Chapter(path, tuple(blocks), facts)
+    return Chapter(f"{chapter.path} ({number})", tuple(blocks), facts)  # runs are known by path
 
 
 def _tell(trials: Sequence[Trial], error: Planted, run: Run) -> None:

@@ -10,27 +10,9 @@ from proofbook.model import Block
 AXES = {-1: -2, -2: -1, 0: 1, 1: 0, 2: 1, 3: 2}
 BY_AXIS = frozenset(
     [
-        "all",
-        "any",
-        "argmax",
-        "argmin",
-        "argsort",
-        "cumsum",
-        "flip",
-        "log_softmax",
-        "max",
-        "mean",
-        "median",
-        "min",
-        "norm",
-        "prod",
-        "softmax",
-        "sort",
-        "std",
-        "sum",
-        "topk",
-        "unbind",
-        "var",
+        *("all", "any", "argmax", "argmin", "argsort", "cumsum", "flip", "log_softmax", "max"),
+        *("mean", "median", "min", "norm", "prod", "softmax", "sort", "std", "sum", "topk"),
+        *("unbind", "var"),
     ]
 )
 TURNED = frozenset({"T", "mT", "H", "mH"})
@@ -67,14 +49,12 @@ class Planted:
     Attributes:
         block: Index of the block.
         statement: Which statement of the block it is in.
-        line: Line of the block (from 0) on which it stands.
         kind: What kind of slip it is.
         code: The whole block with the error in it.
     """
 
     block: int
     statement: int
-    line: int
     kind: str
     code: str
 
@@ -90,17 +70,16 @@ def planted(index: int, block: Block) -> Iterator[Planted]:
                 continue
             for kind, other in _changes(node):
                 wrong = _replaced(tree, node, other)
-                yield Planted(index, number, node.lineno - 1, kind, ast.unparse(wrong))
+                yield Planted(index, number, kind, ast.unparse(wrong))
 
 
 def _changes(node: ast.expr) -> Iterator[Change]:
     """Yield what kind of slip could stand in the place of an expression, and how it reads."""
     match node:
         case ast.BinOp(op=ast.MatMult()):
-            swapped = ast.BinOp(node.right, node.op, node.left)
             for left, right in ((_turned(node.left), node.right), (node.left, _turned(node.right))):
                 yield "operands transposed", ast.BinOp(left, node.op, right)
-            yield "operands swapped", swapped
+            yield "operands swapped", ast.BinOp(node.right, node.op, node.left)
         case ast.BinOp() if type(node.op) in OPERATORS:
             operator = OPERATORS[type(node.op)]()
             yield "another operator", ast.BinOp(node.left, operator, node.right)
@@ -108,7 +87,7 @@ def _changes(node: ast.expr) -> Iterator[Change]:
             yield "operands transposed", node.value
         case ast.Compare(ops=[one]) if type(one) in COMPARISONS:
             other = COMPARISONS[type(one)]()
-            yield "shifted mask", ast.Compare(node.left, [other], node.comparators)
+            yield "another comparison", ast.Compare(node.left, [other], node.comparators)
         case ast.Subscript():
             yield from _other_items(node)
         case ast.Call():

@@ -52,7 +52,7 @@ def doubt_of(
                     return ""
         except _TimeIsUpError:
             return ""
-        except Exception:
+        except BaseException:  # sys.exit() too: the page asked for none of this
             continue
         same += alike
         indifferent += not alike
@@ -84,7 +84,7 @@ def _others(
 
 
 class _TimeIsUpError(BaseException):
-    pass
+    """Raised between two steps of whatever takes too long; `except Exception` lets it pass."""
 
 
 @contextlib.contextmanager

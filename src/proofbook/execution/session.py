@@ -132,6 +132,8 @@ class Session:
             failure = failure or Failure(f"changes {name!r}: {ACTED}")
         if not failure and (doubt := self._doubt(expression, data)):
             failure = Failure(doubt)
+        if not failure and (name := changed(before, state_of(self.names, expression.reads))):
+            failure = Failure(f"changes {name!r} when what it reads is another: {ACTED}")
         return Value(None if failure else data, done, failure)
 
     def _doubt(self, expression: Expression, data: Any) -> str:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher, ndiff
 
+from proofbook.parsing.claims import CODE_SPAN
 from proofbook.parsing.fences import Fence
 from proofbook.parsing.syntax import expression_fault
 from proofbook.parsing.visible_text import BOUNDARY, VisibleText, visible_text
 
 COLON = re.compile(r":(?=\s)")
-CODE = re.compile(r"`[^`]*`")
 CONTINUED = re.compile(r"(?:[-*+]|\d+[.)])\s|\s{2,}")
 """What the paragraphs of one list begin with."""
 SENTENCE = re.compile(rf"(?<=[.!?:])\s+|{BOUNDARY}")
@@ -122,7 +122,7 @@ def _fact(
 
 def _halves(entry: str) -> tuple[str, str]:
     """Cut an entry at the first colon after which there is an expression."""
-    codes = [code.span() for code in CODE.finditer(entry)]
+    codes = [code.span() for code in CODE_SPAN.finditer(entry)]
     colons = [
         colon.end()
         for colon in COLON.finditer(entry)
@@ -194,36 +194,29 @@ def _stretch_before(
     text: str, fence: Fence, fences: Sequence[Fence], prose: Sequence[tuple[int, int]]
 ) -> tuple[int, int]:
     """Start and end of the paragraph, list, table or caption before a fence; empty if none is."""
-    lines = text.split("\n")
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
     told = {number for one in fences if one.kind == "facts" for number in _lines_of(one)}
-
-    def is_prose(number: int) -> bool:
-        return any(first <= starts[number] <= last for first, last in prose)
-
-    def is_blank(number: int) -> bool:
-        return number in told or (is_prose(number) and not lines[number].strip("> "))
-
-    above = fence.line - 2
-    while above >= 0 and is_blank(above):
-        above -= 1
-    last = above
-    while above >= 0 and is_prose(above) and not is_blank(above):
-        above -= 1
-        first = above + 1
-        if above >= 0 and is_blank(above) and _goes_on(lines[first], fence.prefix):
-            while above >= 0 and is_blank(above):  # the paragraphs of one list
-                above -= 1
-            if above < 0 or not is_prose(above):
+    first = last = None
+    goes_on = False
+    for number, start, line in reversed(_lines_before(text, fence)):
+        if not any(begin <= start <= end for begin, end in prose) and number not in told:
+            break
+        if number in told or not line.strip("> "):
+            if last is not None and not goes_on:
                 break
-    first = min(above + 1, last + 1)
-    while first <= last and is_blank(first):
-        first += 1
-    if first > last:
-        return 0, 0
-    return starts[first], starts[last] + len(lines[last])
+            continue
+        first = start
+        last = start + len(line) if last is None else last
+        goes_on = _goes_on(line, fence.prefix)
+    return (first, last) if first is not None and last is not None else (0, 0)
+
+
+def _lines_before(text: str, fence: Fence) -> list[tuple[int, int, str]]:
+    """Return number (from 0), place and text of the lines above a fence."""
+    lines, at = [], 0
+    for number, line in enumerate(text.split("\n")[: fence.line - 1]):
+        lines.append((number, at, line))
+        at += len(line) + 1
+    return lines
 
 
 def _lines_of(fence: Fence) -> range:
@@ -232,6 +225,6 @@ def _lines_of(fence: Fence) -> range:
 
 
 def _goes_on(line: str, prefix: str) -> bool:
-    """Tell whether a paragraph is an item of a list, or belongs to one."""
-    inner = line[len(prefix) :] if line[: len(prefix)].strip("> ") == "" else line
+    """Tell whether the paragraph that begins with a line belongs to a list."""
+    inner = line[len(prefix) :] if not line[: len(prefix)].strip("> ") else line
     return CONTINUED.match(inner) is not None

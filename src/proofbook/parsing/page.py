@@ -14,6 +14,7 @@ from proofbook.model import Block, Chapter, Claim
 from proofbook.parsing.attributes import fault
 from proofbook.parsing.front_matter import files_read, split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
+from proofbook.parsing.markdown_processors import TAG
 from proofbook.parsing.neighbors import misread
 from proofbook.parsing.source import SourceText
 from proofbook.parsing.visibility import Visibility, follow, recall
@@ -25,7 +26,8 @@ LITERAL = (
     "or show it as the text of a longer fence (````text)"
 )
 PLACEHOLDER = re.compile(rf"{STX}[^{ETX}]*{ETX}")
-"""What Markdown puts in the place of inline markup, entities and escaped signs."""
+"""What Markdown puts in the place of inline markup, entities, escaped signs and marks."""
+OUR_OPTION = re.compile(rf' {TAG}="\d+"')
 
 
 @dataclass(frozen=True)
@@ -114,8 +116,8 @@ def parse(
                 [
                     *(Problem(path, *fault) for fault in (*faults, *unreadable)),
                     *(
-                        Problem(path, offset + line, message, code)
-                        for line, message, code in _problems(visibility, shown, offset)
+                        Problem(path, offset + line, message, PLACEHOLDER.sub("…", excerpt))
+                        for line, message, excerpt in _problems(visibility, shown, offset)
                     ),
                 ]
             )
@@ -183,7 +185,8 @@ def _problems(
         if fact.fence in shown:
             message = "these words are not what the page shows in one piece; take others"
             yield fact.line, message, fact.phrase
-    for code in visibility.strays:
+    for marked in visibility.strays:
+        code = OUR_OPTION.sub("", marked)
         if not any("fence" in message for _, message, _ in source.faults):
             yield _line_of_fence(code, source.text), "this fence is shown and not run", code
     for braces in visibility.left_over:
@@ -203,7 +206,7 @@ def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
     for attributes in visibility.attributes:
         line = _line_of_braces(attributes, text)
         if line not in faulty and (message := fault(PLACEHOLDER.sub("…", attributes))):
-            yield line, message, f"{{ {PLACEHOLDER.sub('…', attributes).strip()} }}"
+            yield line, message, f"{{ {attributes.strip()} }}"
     if not any(map(fault, visibility.attributes)):  # else they have made these tags
         for tag in visibility.tags:
             line = _line_of(tag.partition(" ")[0], text)
@@ -218,8 +221,11 @@ def _line_of_braces(attributes: str, text: str) -> int:
 
 
 def _line_of_fence(code: str, text: str) -> int:
-    """Find the opening of a fence by its code, which may be indented or quoted in the text."""
-    lines = map(re.escape, code.strip("\n").split("\n"))
+    """Find the opening of a fence by its code, which may be indented, quoted or marked within."""
+    lines = [
+        r"[^\n]*?".join(map(re.escape, PLACEHOLDER.split(line)))
+        for line in code.strip("\n").split("\n")
+    ]
     found = re.search(r"\n[> ]*".join(["", *lines]), text)
     return text.count("\n", 0, found.start()) + 1 if found else 1
 

@@ -27,7 +27,7 @@ def wrong(code):
         ("x.mean(0)", "another axis", "x.mean(1)"),
         ("torch.tril(x)", "shifted mask", "torch.tril(x, diagonal=1)"),
         ("torch.triu(x, diagonal=1)", "shifted mask", "torch.triu(x, diagonal=2)"),
-        ("i <= j", "shifted mask", "i < j"),
+        ("i <= j", "another comparison", "i < j"),
         ("x[:, 3]", "another index", "x[:, 2]"),
         ("x[0]", "another index", "x[-1]"),
         ("x[-1]", "another index", "x[0]"),

@@ -182,6 +182,15 @@ def test_what_is_wrong_has_a_line(text, line, message):
     assert message in problem.message
 
 
+def test_what_is_wrong_is_told_without_the_marks_that_stood_in_it():
+    text = '```">a\n````facts\n```\nb\n````facts\nb: x\n````'
+    problems = parse("page.md", text).problems
+    assert [(problem.line, problem.code) for problem in problems] == [
+        (2, "```\n…b…\n````facts\nb: x"),
+        (5, "b: x"),
+    ]
+
+
 def test_without_the_extension_of_a_container_its_fence_is_code():
     needed = ["pymdownx.superfences"]
     assert parse("p.md", "!!! note\n\n    ```python\n    x\n    ```", needed).chapter.blocks == ()
