@@ -53,7 +53,7 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int | float | complex):
-        yield from (value + 1, -value, 0 * value, HUGE * value + HUGE, -HUGE * value - HUGE)
+        yield from (value + 1, -value, 0 * value, value + HUGE, value - HUGE)
     elif isinstance(value, str | bytes):
         yield from (value[::-1], value[:-1], value[:0], 99 * value[:99], value.swapcase())
     elif isinstance(value, list | tuple):
@@ -67,13 +67,18 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
         yield from (type(value)(list(value)[1:]), type(value)())
     elif value is None:
         yield from (0, "none")
-    elif hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "ndim"):
+    elif _has(value, "shape", "dtype", "ndim"):
         yield from _other_arrays(value)
     elif not isinstance(value, types.ModuleType | type):
-        if hasattr(value, "parameters") and hasattr(value, "state_dict"):
+        if _has(value, "parameters", "state_dict"):
             yield _with_random_weights(value)
         if depth < DEEPEST:
             yield from _other_objects(value, attributes, depth)
+
+
+def _has(value: object, *names: str) -> bool:
+    """Tell whether an object's class has these members; the object itself might act if asked."""
+    return all(hasattr(type(value), name) for name in names)
 
 
 def _other_items(items: list[Any], attributes: Collection[str], depth: int) -> Iterator[list[Any]]:
@@ -111,7 +116,7 @@ def _other_arrays(value: Any) -> Iterator[object]:
         if hasattr(value, "new_empty"):
             fresh = value.new_empty(value.shape)
             yield fresh.normal_() if fresh.is_floating_point() else fresh.random_(0, 97)
-        yield from (-value, value + 1, 0 * value, 1000 * value + 1000)
+        yield from (-value, value + 1, 0 * value, value + 1000, value - 1000)
     for axis in range(value.ndim):
         backward = list(range(value.shape[axis]))[::-1]
         yield value[(*[slice(None)] * axis, backward)]

@@ -1,12 +1,12 @@
 """What each statement of a page reads, binds and may change, as far as its text tells."""
 
 import ast
-import doctest
 import symtable
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from proofbook.execution.aliases import Aliases, held, shared
+from proofbook.execution.sources import sources_of
 from proofbook.model import Block
 
 MUTATORS = frozenset(
@@ -55,9 +55,9 @@ class Statement:
 def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt, bool]]:
     """Code, blank lines above it and tree of each statement, and whether its value is shown."""
     if block.kind == "pycon":
-        for example in doctest.DocTestParser().get_examples(block.code):
-            for tree in ast.parse(example.source).body:
-                yield example.source.rstrip("\n"), 0, tree, True
+        for source in sources_of(block):
+            for tree in ast.parse(source).body:
+                yield source.rstrip("\n"), 0, tree, True
         return
     lines = block.code.split("\n")
     body = ast.parse(block.code).body

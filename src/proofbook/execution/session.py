@@ -109,15 +109,8 @@ class Session:
             expression = Expression(text)
         except (SyntaxError, ValueError) as error:
             return Value(after=done, failure=Failure(f"does not parse: {error}"))
-        if missing := ", ".join(expression.missing(self.names)):
-            never = Failure(f"reads a name that no block of the page defines: {missing}")
-            return Value(after=done, failure=never)
-        if hidden := ", ".join(expression.hidden(self.names)):
-            own = f"a block of the page binds {hidden}, and claims call the engine's"
-            return Value(after=done, failure=Failure(f"{own}: give the page's another name"))
-        if expression.is_constant(self.names.keys() - self._given):
-            constant = "reads nothing that a block of the page computed or imported: a constant"
-            return Value(after=done, failure=Failure(f"{constant} proves nothing"))
+        if refusal := self._refusal(expression):
+            return Value(after=done, failure=Failure(refusal))
         _remember("<claim>", text)
         before = state_of(self.names, expression.reads)
         try:
@@ -133,8 +126,20 @@ class Session:
         if not failure and (doubt := self._doubt(expression, data)):
             failure = Failure(doubt)
         if not failure and (name := changed(before, state_of(self.names, expression.reads))):
-            failure = Failure(f"changes {name!r} when what it reads is another: {ACTED}")
+            failure = Failure(f"changes {name!r} where another name has another value: {ACTED}")
         return Value(None if failure else data, done, failure)
+
+    def _refusal(self, expression: Expression) -> str:
+        """Say why an expression is not evaluated at all; "" if it is."""
+        if missing := ", ".join(expression.missing(self.names)):
+            return f"reads a name that no block of the page defines: {missing}"
+        if hidden := ", ".join(expression.hidden(self.names)):
+            own = f"a block of the page binds {hidden}, and claims call the engine's"
+            return f"{own}: give the page's another name"
+        if expression.is_constant(self.names.keys() - self._given):
+            constant = "reads nothing that a block of the page computed or imported: a constant"
+            return f"{constant} proves nothing"
+        return ""
 
     def _doubt(self, expression: Expression, data: Any) -> str:
         """Say why an expression proves nothing, if it does."""

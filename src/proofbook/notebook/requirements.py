@@ -5,12 +5,12 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from doctest import DocTestParser
 from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, metadata, packages_distributions, version
 from pathlib import Path
 from typing import Any
 
+from proofbook.execution.sources import sources_of
 from proofbook.model import Chapter
 from proofbook.settings import Settings
 
@@ -46,10 +46,7 @@ def _read(toml: str) -> dict[str, Any]:
 def _imports(chapter: Chapter) -> Iterator[str]:
     """Yield the top-level packages that the blocks of a chapter import."""
     for block in chapter.blocks:
-        codes = [block.code]
-        if block.kind == "pycon":
-            codes = [example.source for example in DocTestParser().get_examples(block.code)]
-        for code in codes:
+        for code in sources_of(block):
             if "import" in code:
                 yield from _imported(code)
 

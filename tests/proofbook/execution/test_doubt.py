@@ -103,6 +103,26 @@ def test_what_is_tried_leaves_no_trace(project):
     assert runs["tried.md"].blocks[1].outputs == runs["bare.md"].blocks[1].outputs
 
 
+def test_what_a_claim_changes_with_other_values_is_found(project):
+    claim = "n == 1 or xs.pop()"
+    failure = project.run("n = 1\nxs = [3, 4]", claims=[(claim, 1)]).values[claim, 1].failure
+    assert failure.reason.startswith("changes 'xs' where another name has another value")
+
+
+def test_what_leaves_the_program_with_other_values_leaves_the_page_running(project):
+    claim = "(n < 2 or sys.exit(3)) and n == 1"
+    run = project.run("import sys\nn = 1", "n", claims=[(claim, 1)])
+    assert (run.failure, run.values[claim, 1].data) == (None, True)
+    assert run.blocks[1].outputs[0].data == "1"
+
+
+@pytest.mark.parametrize("value", [-1, 0, 1, 7, -1.0, 0.5])
+def test_each_number_has_a_smaller_and_a_larger_one(project, value):
+    claims = [(f"n > {value - 5}", 1), (f"n < {value + 5}", 1)]
+    values = project.run(f"n = {value}", claims=claims).values
+    assert [one.failure for one in values.values()] == [None, None]
+
+
 @pytest.mark.parametrize(
     "value", [True, 3, 0.5, "time", [1, 2], (), {"a": 1}, {3}, None, print, len]
 )

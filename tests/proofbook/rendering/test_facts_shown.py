@@ -98,6 +98,13 @@ def test_a_phrase_that_names_what_its_expression_never_reads_is_refused(tmp_path
     assert "docs/index.md:8: the phrase names a, which the expression never reads" in said
 
 
+def test_a_fact_waits_for_a_doctest_that_can_be_read(tmp_path):
+    unread = "```pycon\n>>> a = 1\n>>>b\n```\n"
+    page = f"{unread}\nThen `a` is small.\n\n```facts\n`a` is small: a < 3\n```\n"
+    said = build_error(make_book(tmp_path, {"index.md": page}))
+    assert "docs/index.md:1: this doctest cannot be read" in said
+
+
 def test_the_notebook_asserts_a_fact_with_its_phrase_as_message(site):
     book = nbformat.read(site / "index.ipynb", as_version=4)
     (checks,) = [cell.source for cell in book.cells if "checks" in cell.metadata.get("tags", [])]
