@@ -75,7 +75,8 @@ def _trials(checked: Checked) -> list[Trial]:
         assert fact.holds is not None
         after = run.values[fact.holds, fact.place].after
         behind = statements_behind(blocks[:after], fact.holds)
-        touching = [one for one in errors if (one.block, one.statement) in behind]
+        before = [one for one in errors if one.block < after]
+        touching = [one for one in before if (one.block, one.statement) in behind]
         touching.sort(key=lambda one: (-one.block, -one.statement))  # the nearest first
         trials.append(Trial(page.chapter.path, fact, after, touching))
     return trials

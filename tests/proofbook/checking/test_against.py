@@ -26,6 +26,10 @@ the largest weight is first: weights[0].argmax() == 0
 Nothing is negative: (weights >= 0).all()
 others are there: other.sum() > 0
 ```
+
+```python
+later = scores.mean(axis=0)
+```
 """
 
 
