@@ -74,7 +74,10 @@ def changed(before: State, after: State) -> str | None:
 
 
 def _token(value: Any) -> object:
-    return (type(value).__name__, repr(value)) if isinstance(value, _PLAIN) else id(value)
+    if not isinstance(value, _PLAIN):
+        return id(value)
+    plain = repr(value) if isinstance(value, float | complex) else value  # nan, and -0.0 beside 0.0
+    return type(value).__name__, plain
 
 
 def _some(values: Iterable[Any], count: int) -> list[Any]:

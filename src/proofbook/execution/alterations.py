@@ -12,7 +12,7 @@ from typing import Any
 
 MOST = 40
 """Other values that are tried in the place of one, at most."""
-DEEPEST = 3
+DEEPEST = 4
 """How far into an object its parts are altered."""
 HUGE = 10**9
 
@@ -69,7 +69,10 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
         yield from (0, "none")
     elif _has(value, "shape", "dtype", "ndim"):
         yield from _other_arrays(value)
-    elif not isinstance(value, types.ModuleType | type):
+    elif isinstance(value, types.ModuleType | type):
+        if depth < DEEPEST:
+            yield from _other_members(value, attributes, depth + 1)
+    else:
         if _has(value, "parameters", "state_dict"):
             yield _with_random_weights(value)
         if depth < DEEPEST:
@@ -87,6 +90,7 @@ def _other_items(items: list[Any], attributes: Collection[str], depth: int) -> I
         items[::-1],
         items[1:] + items[:1],
         items[:-1],
+        [],
         [*items, 0],
         items + 99 * items[:99],
     )
@@ -124,6 +128,7 @@ def _other_arrays(value: Any) -> Iterator[object]:
         yield value.swapaxes(-1, -2)
     for axis in range(value.ndim):
         yield value[(*[slice(None)] * axis, slice(None, -1))]
+        yield value[(*[slice(None)] * axis, slice(0))]
     yield value[None]
 
 
@@ -137,20 +142,27 @@ def _with_random_weights(model: Any) -> object:
 
 def _other_objects(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
     """Yield objects with one attribute altered, and functions that give something else."""
-    for name in sorted(name for name in attributes if hasattr(value, name)):
-        for one in islice(_altered(getattr(value, name), attributes, depth + 1), 5):
-            yield _Standing(value, name, one)
-    if callable(value):
-        yield from (_otherwise(value, number, attributes) for number in range(12))
+    yield from _other_members(value, attributes, depth + 1)
     held = getattr(value, "__dict__", {})
     for name in [name for name in held if name.startswith("_")]:
         for one in islice(_altered(held[name], attributes, depth + 1), 4):
             other = copy.copy(value)
-            other.__dict__[name] = one
-            yield other
+            if other is not value:  # as a function's copy is
+                other.__dict__[name] = one
+                yield other
 
 
-class _Standing:
+def _other_members(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
+    """Yield what has one attribute altered; of what can be called, what gives something else."""
+    for name in sorted(name for name in attributes if hasattr(value, name)):
+        for one in islice(_altered(getattr(value, name), attributes, depth), 5):
+            yield Standing(value, name, one)
+    if callable(value):
+        yield from (_otherwise(value, number, attributes) for number in range(12))
+        yield _otherwise(value, MOST, attributes)
+
+
+class Standing:
     """Stands for an object, one of whose members is another."""
 
     def __init__(self, value: object, name: str, other: object) -> None:
@@ -161,11 +173,12 @@ class _Standing:
 
 
 def _otherwise(function: Callable[..., Any], number: int, attributes: Collection[str]) -> object:
-    """Return a function that gives something else than another does."""
+    """Return a function that gives something else than another does: for one thing, one thing."""
+    good_for_nothing = object()
 
     @functools.wraps(function, updated=())
     def other(*args: Any, **kwargs: Any) -> object:
         value = function(*args, **kwargs)
-        return next(islice(alterations(value, attributes), number, None), object())
+        return next(islice(alterations(value, attributes), number, None), good_for_nothing)
 
     return other

@@ -4,16 +4,21 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proofbook.execution.alterations import alterations
 from proofbook.execution.expressions import Expression, as_data
+from proofbook.execution.sharing import Lead, leads_of, shared
 
 LONGEST = 2.0
 """Seconds that are spent on one expression; beyond that it is believed."""
 INDIFFERENT = (
     "comes out the same whatever the names it reads stand for: it says nothing of this page"
+)
+ONE_OBJECT = (
+    "{leads} are one object, which is compared with itself: keep a copy before it changes, or ask "
+    "with `is` whether they are one"
 )
 NEVER_FALSE = (
     "was true of every other value that was tried for {names}: "
@@ -41,14 +46,16 @@ def doubt_of(
         asserted: Whether it is there to be true.
     """
     read = expression.values_read(made)
-    if not read:  # modules and classes have no other values
-        return ""
+    groups = shared(expression.tree, names, read)
+    apart = {lead.root for leads in groups for lead in leads}
+    units = [*([Lead(name, name)] for name in read if name not in apart), *groups]
     same = indifferent = 0
     end = time.perf_counter() + LONGEST
-    for name, other, alike in _others(expression, read, names):
+    known = [lead.value(names) for lead in leads_of(expression.tree, read)]
+    for others, alike in _others(expression, units, known, names):
         try:
             with _no_longer_than(end - time.perf_counter()):
-                if as_data(expression.with_another(names, name, other)) != data:
+                if as_data(expression.value(others)) != data:
                     return ""
         except _TimeIsUpError:
             return ""
@@ -56,31 +63,44 @@ def doubt_of(
             continue
         same += alike
         indifferent += not alike
-    if indifferent == len(read):
+    if groups and same:
+        return ONE_OBJECT.format(leads=" and ".join(lead.text for lead in groups[0]))
+    if units and indifferent == len(units):
         return INDIFFERENT
     return NEVER_FALSE.format(names=", ".join(read)) if asserted and data is True and same else ""
 
 
 def _others(
-    expression: Expression, read: list[str], names: Mapping[str, object]
-) -> Iterator[tuple[str, object, bool]]:
-    """Yield a name, another value for it, and whether that is of the same kind.
+    expression: Expression,
+    units: Sequence[Sequence[Lead]],
+    known: Sequence[object],
+    names: Mapping[str, object],
+) -> Iterator[tuple[Mapping[str, object], bool]]:
+    """Yield names with another value where some of them lead, and whether it is of the same kind.
 
-    What another name stands for is such a value too. Last comes for each name an object that is
+    What else the expression leads to is such a value too. Last comes for each an object that is
     good for nothing.
     """
-    for name in read:
-        value = names[name]
-        near = [names[one] for one in read if one != name]
+    for leads in units:
+        value = leads[0].value(names)
+        near = [one for one in known if one is not value]
         near += [item for one in near if isinstance(one, list | tuple) for item in one[:3]]
         for other in near:
             if type(other) is type(value):
-                yield name, other, True
+                yield _with(names, leads, other), True
         with contextlib.suppress(Exception):  # an object may refuse to be copied
             for other in alterations(value, expression.attributes, expression.constants):
-                yield name, other, True
-    for name in read:
-        yield name, object(), False
+                yield _with(names, leads, other), True
+    for leads in units:
+        yield _with(names, leads, object()), False
+
+
+def _with(
+    names: Mapping[str, object], leads: Sequence[Lead], other: object
+) -> Mapping[str, object]:
+    for lead in leads:
+        names = lead.replaced(names, other)
+    return names
 
 
 class _TimeIsUpError(BaseException):

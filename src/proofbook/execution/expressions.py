@@ -11,7 +11,7 @@ import random
 import symtable
 import sys
 import types
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from proofbook.text import encodable
@@ -19,10 +19,38 @@ from proofbook.text import encodable
 LARGEST_LIST = 10_000
 """Elements up to which a value is kept element by element; a larger one is kept as its repr."""
 
+LARGEST_INT = 10_000
+"""Bits of an integer; Python itself prints none of more than 4,300 digits."""
+NOTHING = "all() is true of nothing, whatever it asks: there was nothing to look at"
+
 
 def word(condition: object, if_true: str, if_false: str) -> str:
     """Give the word that the fact chooses; claims call it, blocks do not see it."""
     return if_true if condition else if_false
+
+
+class _All:
+    """The builtin `all`, except that nothing is not true of everything in it.
+
+    Within another one it may be asked of nothing, as in a triangle's first row.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def __call__(self, values: Iterable[object]) -> bool:
+        seen = False
+        self.depth += 1
+        try:
+            for value in values:
+                seen = True
+                if not value:
+                    return False
+        finally:
+            self.depth -= 1
+        if not seen and not self.depth:
+            raise ValueError(NOTHING)
+        return True
 
 
 class Expression:
@@ -34,7 +62,7 @@ class Expression:
 
     def __init__(self, text: str) -> None:
         self.text = text.strip()
-        tree = ast.parse(self.text, "<claim>", mode="eval")
+        self.tree = tree = ast.parse(self.text, "<claim>", mode="eval")
         self._code = compile(tree, "<claim>", "eval")
         self._helpers = {"word": word} if _calls(tree, "word") else {}
         self.reads = _free_names(self.text) - self._helpers.keys()
@@ -55,20 +83,17 @@ class Expression:
 
     def value(self, names: Mapping[str, object]) -> Any:
         """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""
-        return eval(self._code, {**names, **self._helpers})
+        every = {} if "all" in names else {"all": _All()}
+        return eval(self._code, {**names, **every, **self._helpers})
 
     def values_read(self, made: Mapping[str, object]) -> list[str]:
-        """List what it reads of the values that the page made; modules and classes are none.
+        """List what it reads of the values that the page made; else of its modules and classes.
 
         Numbers and texts come before what would have to be copied.
         """
         read = [n for n in made if n in self.reads]
         values = [n for n in read if not isinstance(made[n], types.ModuleType | type)]
-        return sorted(values, key=lambda name: (callable(made[name]), name))
-
-    def with_another(self, names: Mapping[str, object], name: str, other: object) -> Any:
-        """Evaluate it with another value of one name."""
-        return eval(self._code, {**names, name: other, **self._helpers})
+        return sorted(values or read, key=lambda name: (callable(made[name]), name))
 
 
 def _calls(tree: ast.AST, name: str) -> bool:
@@ -141,6 +166,8 @@ def _as_data(value: Any) -> Any:
         return value
     if isinstance(value, str):
         return encodable(str(value))
+    if isinstance(value, int) and value.bit_length() > LARGEST_INT:
+        raise ValueError(f"an integer of {value.bit_length()} bits is too long to be compared")
     for plain in (int, float):
         if isinstance(value, plain):
             return plain(value)

@@ -26,6 +26,7 @@ from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
+from proofbook.execution.spent import SPENT, is_spent
 from proofbook.execution.strays import Strays
 from proofbook.execution.tracebacks import failure_of, with_traceback
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
@@ -139,6 +140,9 @@ class Session:
         if expression.is_constant(self.names.keys() - self._given):
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return f"{constant} proves nothing"
+        for name in sorted(expression.reads & self.names.keys()):
+            if is_spent(self.names[name]):
+                return SPENT.format(name=name)
         return ""
 
     def _doubt(self, expression: Expression, data: Any) -> str:

@@ -1,5 +1,7 @@
 """What nothing can change is refused; what something can change is not."""
 
+import re
+
 import pytest
 
 from proofbook.execution.alterations import alterations
@@ -36,7 +38,14 @@ before = model.weight.clone()
 """
 AFTER = "x.tolist(), bool((model.weight == before).all()), int(torch.randint(1000, ()))"
 
-INDIFFERENT = ["n == n", "(n, 5)[1]", "n or 5 if False else 5", "w is not None", "thing is thing"]
+INDIFFERENT = [
+    "torch is not None",
+    "n == n",
+    "(n, 5)[1]",
+    "n or 5 if False else 5",
+    "w is not None",
+    "thing is thing",
+]
 INDIFFERENT += ["word(n, 'a', 'a')", "word(n == 5, 'a', 'a')", "bool(xs) or True"]
 ALWAYS = ["len(xs) >= 0", "w.shape == w.shape", "torch.allclose(w, w)", "abs(n) >= 0"]
 ALWAYS += ["said.lower() == said.lower()", "(w == w).all()", "sorted(xs) == sorted(xs[::-1])"]
@@ -128,3 +137,163 @@ def test_each_number_has_a_smaller_and_a_larger_one(project, value):
 )
 def test_everything_has_another_value(value):
     assert any(type(other) is not type(value) or other != value for other in alterations(value))
+
+
+ALIASES = """\
+import copy
+import numpy as np
+import torch
+
+class Net:
+    def __init__(self):
+        self.w = np.ones(3)
+        self.layers = {"first": torch.nn.Linear(3, 2)}
+
+def same(x):
+    return x
+
+net = Net()
+before, linear = net.w, net.layers["first"]
+weight, flat, kept = linear.weight, net.w[:], net.w.copy()
+view = torch.ones(2, 3)
+other_view = view.view(2, 3)
+xs = [3, 1, 2]
+ys, zs = xs, list(xs)
+given = same(xs)
+xs.sort()
+net.w -= 0.5
+"""
+ONE_OBJECT = ["np.allclose(before, net.w)", "(flat == net.w).all()", "xs == ys", "given == xs"]
+ONE_OBJECT += ["abs(before - net.w).max() == 0", "torch.equal(view, other_view)"]
+ONE_OBJECT += ["weight.equal(linear.weight)", "weight.equal(net.layers['first'].weight)"]
+TWO_OBJECTS = ["not np.allclose(kept, net.w)", "xs != zs", "sorted(zs) == xs", "xs is ys"]
+TWO_OBJECTS += ["np.shares_memory(before, net.w)", "weight.data_ptr() == linear.weight.data_ptr()"]
+TWO_OBJECTS += ["len(xs) == 3 and xs == ys", "linear(torch.ones(3)).shape == weight[:, 0].shape"]
+
+
+@pytest.fixture(scope="module")
+def aliases(tmp_path_factory):
+    claims = (*ONE_OBJECT, *TWO_OBJECTS)
+    chapter = Chapter(
+        "page.md",
+        (Block("python", ALIASES, line=1),),
+        (
+            *(Claim("", line=9, place=1, holds=one) for one in claims),
+            Claim("0.0", line=9, place=1, equals="float(abs(before - net.w).max())"),
+        ),
+    )
+    with Runner(Settings(tmp_path_factory.mktemp("page"))) as runner:
+        [run] = runner.run([chapter]).values()
+    assert run.failure is None
+    return {expression: value.failure for (expression, _), value in run.values.items()}
+
+
+@pytest.mark.parametrize("expression", [*ONE_OBJECT, "float(abs(before - net.w).max())"])
+def test_an_object_is_not_compared_with_itself_under_another_name(aliases, expression):
+    assert "are one object, which is compared with itself" in aliases[expression].reason
+
+
+@pytest.mark.parametrize("expression", TWO_OBJECTS)
+def test_what_is_not_one_object_or_asks_for_that_passes(aliases, expression):
+    assert aliases[expression] is None
+
+
+CODE = """\
+import json
+import math
+
+def encode(text):
+    return text.upper()
+
+def parts():
+    return [1]
+
+class Stack:
+    def __init__(self):
+        self.items = [1]
+"""
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("encode('a') == encode('a')", "encode('a') is not None", "math.sin(1) == math.sin(1)"),
+        *("json.loads('[]') is not None", "math is not None", "1 + 1 == 2 or math.pi"),
+        *("Stack().items == Stack().items", "Stack() is not None", "Stack is Stack"),
+    ],
+)
+def test_what_reads_only_code_must_be_able_to_fail_too(project, expression):
+    failure = project.run(CODE, claims=[(expression, 1)]).values[expression, 1].failure
+    assert re.search("was true of every other|comes out the same", failure.reason)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        *("encode('a') == 'A'", "encode('a') != encode('b')", "round(math.pi, 2) == 3.14"),
+        *("Stack().items == [1]", "json.loads('[]') == []", "isinstance(parts(), list)"),
+        *("isinstance(encode('a'), str)", "Stack.__name__ == 'Stack'", "len(parts()) == 1"),
+    ],
+)
+def test_what_reads_only_code_and_can_fail_passes(project, expression):
+    assert project.run(CODE, claims=[(expression, 1)]).values[expression, 1].failure is None
+
+
+@pytest.mark.parametrize("least", [0, 1, 2, 4, 4000])
+@pytest.mark.parametrize("made", ["list(range(5000))", "torch.ones(5000)", "'a' * 5000"])
+def test_a_size_may_be_bounded_from_below(project, made, least):
+    claim = f"len(xs) > {least}"
+    run = project.run(f"import torch\nxs = {made}", claims=[(claim, 1)])
+    assert run.values[claim, 1].failure is None
+
+
+SPENT = """\
+import io
+
+xs = [-1, 2]
+walked = (x for x in xs)
+mapped, filtered = map(abs, xs), filter(None, xs)
+zipped, numbered, plain = zip(xs, xs), enumerate(xs), iter(xs)
+file = io.StringIO("a")
+for one in (walked, mapped, filtered, zipped, numbered, plain, file):
+    list(one)
+fresh = (x for x in xs)
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["walked", "mapped", "filtered", "zipped", "numbered", "plain", "file"]
+)
+@pytest.mark.parametrize("claim", ["all(x for x in {})", "sum(1 for x in {}) == 0"])
+def test_what_has_been_walked_to_its_end_is_asked_nothing(project, claim, name):
+    claim = claim.format(name)
+    failure = project.run(SPENT, claims=[(claim, 1)]).values[claim, 1].failure
+    assert failure.reason.startswith(f"{name!r} has been walked to its end")
+
+
+def test_what_has_something_left_is_looked_at(project):
+    claim = "type(fresh).__name__ == 'generator'"
+    assert project.run(SPENT, claims=[(claim, 1)]).values[claim, 1].failure is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "passes"),
+    [
+        ("all(x < 0 for x in none)", False),
+        ("all(none)", False),
+        ("all(x > 9 for x in xs if x > 9)", False),
+        ("all(x > 0 for x in xs)", True),
+        ("all(all(xs[j] < xs[i] for j in range(i)) for i in range(len(xs)))", True),
+    ],
+)
+def test_all_of_nothing_is_not_true(project, claim, passes):
+    run = project.run("none, xs = [], [1, 2, 3]", claims=[(claim, 1)])
+    failure = run.values[claim, 1].failure
+    assert failure is None if passes else "all() is true of nothing" in failure.reason
+
+
+@pytest.mark.parametrize(("claim", "passes"), [("m", True), ("n % 7", True), ("n", False)])
+def test_an_integer_that_python_prints_no_more_stops_no_page(project, claim, passes):
+    run = project.run("n = 2**20000\nm = 3", claims=[(claim, 1)])
+    failure = run.values[claim, 1].failure
+    assert failure is None if passes else "20001 bits is too long" in failure.reason
