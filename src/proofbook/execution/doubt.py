@@ -52,10 +52,10 @@ def doubt_of(
     same = indifferent = 0
     end = time.perf_counter() + LONGEST
     known = [lead.value(names) for lead in leads_of(expression.tree, read)]
-    for others, alike in _others(expression, units, known, names):
+    for leads, other, alike in _others(expression, units, known, names):
         try:
             with _no_longer_than(end - time.perf_counter()):
-                if as_data(expression.value(others)) != data:
+                if as_data(expression.value(_with(names, leads, other))) != data:
                     return ""
         except _TimeIsUpError:
             return ""
@@ -75,8 +75,8 @@ def _others(
     units: Sequence[Sequence[Lead]],
     known: Sequence[object],
     names: Mapping[str, object],
-) -> Iterator[tuple[Mapping[str, object], bool]]:
-    """Yield names with another value where some of them lead, and whether it is of the same kind.
+) -> Iterator[tuple[Sequence[Lead], object, bool]]:
+    """Yield leads to one object, another one for it, and whether that is of the same kind.
 
     What else the expression leads to is such a value too. Last comes for each an object that is
     good for nothing.
@@ -87,17 +87,18 @@ def _others(
         near += [item for one in near if isinstance(one, list | tuple) for item in one[:3]]
         for other in near:
             if type(other) is type(value):
-                yield _with(names, leads, other), True
+                yield leads, other, True
         with contextlib.suppress(Exception):  # an object may refuse to be copied
             for other in alterations(value, expression.attributes, expression.constants):
-                yield _with(names, leads, other), True
+                yield leads, other, True
     for leads in units:
-        yield _with(names, leads, object()), False
+        yield leads, object(), False
 
 
 def _with(
     names: Mapping[str, object], leads: Sequence[Lead], other: object
 ) -> Mapping[str, object]:
+    """Return the names with another object wherever these lead."""
     for lead in leads:
         names = lead.replaced(names, other)
     return names

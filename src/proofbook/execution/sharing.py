@@ -42,6 +42,8 @@ class Lead:
         found = names[self.root]
         try:
             for kind, key in self.links:
+                if kind == "[" and not isinstance(found, dict | list):
+                    return None  # items of an array are arrays anew
                 found = getattr(found, key) if kind == "." else operator.getitem(found, key)
         except Exception:  # for the evaluation to tell
             return None
@@ -106,12 +108,16 @@ def _lead(node: ast.AST) -> Lead | None:
 
 
 def _identity(value: Any) -> object:
-    """Return what is the same for one object only, or for views of one memory that look alike."""
+    """Return what is the same for one object only, or for views of one memory that look alike.
+
+    Tensors count their changes in place: views of what was never changed were made to be compared.
+    """
     if isinstance(value, (*_SINGLE, *_CODE)):
         return None
     if hasattr(type(value), "data_ptr"):
-        return (value.numel() and (value.data_ptr(), tuple(value.shape), value.stride())) or None
+        changed = value.numel() and not value.is_inference() and value._version
+        return (value.data_ptr(), tuple(value.shape), value.stride()) if changed else id(value)
     if hasattr(type(value), "__array_interface__"):
         address, _ = value.__array_interface__["data"]
-        return (value.size and (address, value.shape, value.strides)) or None
+        return (address, value.shape, value.strides) if value.size else id(value)
     return id(value)

@@ -157,16 +157,20 @@ before, linear = net.w, net.layers["first"]
 weight, flat, kept = linear.weight, net.w[:], net.w.copy()
 view = torch.ones(2, 3)
 other_view = view.view(2, 3)
+untouched = torch.arange(6)
+turned = untouched.view(2, 3).mT.mT.reshape(6)
 xs = [3, 1, 2]
 ys, zs = xs, list(xs)
 given = same(xs)
 xs.sort()
+view.add_(1)
 net.w -= 0.5
 """
 ONE_OBJECT = ["np.allclose(before, net.w)", "(flat == net.w).all()", "xs == ys", "given == xs"]
 ONE_OBJECT += ["abs(before - net.w).max() == 0", "torch.equal(view, other_view)"]
 ONE_OBJECT += ["weight.equal(linear.weight)", "weight.equal(net.layers['first'].weight)"]
 TWO_OBJECTS = ["not np.allclose(kept, net.w)", "xs != zs", "sorted(zs) == xs", "xs is ys"]
+TWO_OBJECTS += ["turned.equal(untouched)", "view[0].equal(other_view[0]) and view[0, 0] == 2"]
 TWO_OBJECTS += ["np.shares_memory(before, net.w)", "weight.data_ptr() == linear.weight.data_ptr()"]
 TWO_OBJECTS += ["len(xs) == 3 and xs == ys", "linear(torch.ones(3)).shape == weight[:, 0].shape"]
 
