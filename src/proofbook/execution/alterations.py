@@ -3,10 +3,13 @@
 What an expression says of every other value as well, it does not say of this one.
 """
 
+import contextlib
 import copy
 import functools
+import math
+import sys
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
@@ -14,21 +17,29 @@ MOST = 40
 """Other values that are tried in the place of one, at most."""
 DEEPEST = 4
 """How far into an object its parts are altered."""
-HUGE = 10**9
+FAR = 10_000
+SIZES = frozenset({"bool", "count", "len", "list", "numel", "shape", "size", "tolist"})
+GRADIENTS = frozenset({"grad", "grad_fn", "is_leaf", "requires_grad"})
+NO_NUMBERS = frozenset({"inf", "isfinite", "isinf", "isnan", "nan"})
+
+_COMMON = (int, float, complex, str, bytes, list, tuple, Mapping, set, frozenset, types.ModuleType)
 
 
 def alterations(
-    value: object, attributes: Collection[str] = (), constants: Sequence[object] = ()
+    value: object, mentioned: Set[str] = frozenset(), constants: Sequence[object] = ()
 ) -> Iterator[object]:
     """Yield other values of the same kind; none for what has none, as modules and classes.
 
     Args:
         value: What is altered; it stays as it is.
-        attributes: Of an object, which attributes are altered.
+        mentioned: Names in an expression: which attributes of an object are altered, and whether
+            it asks of sizes, or of what is no number.
         constants: What an expression compares it with or looks for in it.
     """
     yield from _towards(value, constants)
-    yield from islice(_altered(value, attributes, 0), MOST)
+    if not isinstance(value, _COMMON) and not callable(value) and not _has(value, "shape"):
+        yield None  # what looks for something may find none
+    yield from islice(_altered(value, mentioned, 0), MOST)
 
 
 def _towards(value: Any, constants: Sequence[Any]) -> Iterator[object]:
@@ -45,22 +56,28 @@ def _towards(value: Any, constants: Sequence[Any]) -> Iterator[object]:
             yield value | {one}
         elif isinstance(value, dict):
             yield {**value, one: next(iter(value.values()), None)}
-        elif type(one) is type(value):
-            yield one
+        elif isinstance(value, int | float) and isinstance(one, int | float):
+            yield type(value)(one)
 
 
-def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
+def _altered(value: Any, mentioned: Set[str], depth: int) -> Iterator[object]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int | float | complex):
-        yield from (value + 1, -value, 0 * value, value + HUGE, value - HUGE)
+        far = FAR + 10 * abs(value)  # not too far: it may be the size of something
+        yield from (value + 1, -value, 0 * value, value + far, value - far)
+        if mentioned & NO_NUMBERS and isinstance(value, float):
+            yield from (math.nan, math.inf)
     elif isinstance(value, str | bytes):
         yield from (value[::-1], value[:-1], value[:0], 99 * value[:99], value.swapcase())
+        if isinstance(value, str):
+            yield f"{value} 7 ?A"
     elif isinstance(value, list | tuple):
-        make = getattr(value, "_make", type(value))
-        yield from map(make, _other_items(list(value), attributes, depth))
+        for items in _other_items(list(value), mentioned, depth):
+            with contextlib.suppress(Exception):  # a named tuple has one length only
+                yield getattr(value, "_make", type(value))(items)
     elif isinstance(value, Mapping):
-        values = _other_items(list(value.values()), attributes, depth)
+        values = _other_items(list(value.values()), mentioned, depth)
         yield from (dict(zip(value, other, strict=False)) for other in values)
         yield {}
     elif isinstance(value, set | frozenset):
@@ -68,15 +85,16 @@ def _altered(value: Any, attributes: Collection[str], depth: int) -> Iterator[ob
     elif value is None:
         yield from (0, "none")
     elif _has(value, "shape", "dtype", "ndim"):
-        yield from _other_arrays(value)
+        yield from _other_arrays(value, mentioned)
     elif isinstance(value, types.ModuleType | type):
         if depth < DEEPEST:
-            yield from _other_members(value, attributes, depth + 1)
+            yield from _other_members(value, mentioned, depth + 1)
     else:
         if _has(value, "parameters", "state_dict"):
             yield _with_random_weights(value)
+            yield _with_other_gradients(value)
         if depth < DEEPEST:
-            yield from _other_objects(value, attributes, depth)
+            yield from _other_objects(value, mentioned, depth)
 
 
 def _has(value: object, *names: str) -> bool:
@@ -84,7 +102,7 @@ def _has(value: object, *names: str) -> bool:
     return all(hasattr(type(value), name) for name in names)
 
 
-def _other_items(items: list[Any], attributes: Collection[str], depth: int) -> Iterator[list[Any]]:
+def _other_items(items: list[Any], mentioned: Set[str], depth: int) -> Iterator[list[Any]]:
     """Yield lists with the items in another order, with fewer and more of them, and with others."""
     yield from (
         items[::-1],
@@ -97,30 +115,33 @@ def _other_items(items: list[Any], attributes: Collection[str], depth: int) -> I
     if items:
         yield items[:1] * len(items)
     if depth < DEEPEST:
-        for number in range(5):
-            yield [_another(item, number, attributes, depth + 1) for item in items]
-        first = islice(_altered(items[0], attributes, depth + 1), 5) if items else ()
+        for number in range(7):
+            yield [_another(item, number, mentioned, depth + 1) for item in items]
+        first = islice(_altered(items[0], mentioned, depth + 1), 5) if items else ()
         yield from ([other, *items[1:]] for other in first)
 
 
-def _another(value: object, number: int, attributes: Collection[str], depth: int) -> object:
+def _another(value: object, number: int, mentioned: Set[str], depth: int) -> object:
     """Return a value with the n-th alteration of all that is in it; itself where there is none."""
     if isinstance(value, list | tuple) and depth < DEEPEST:
         make = getattr(value, "_make", type(value))
-        return make([_another(item, number, attributes, depth + 1) for item in value])
-    return next(islice(_altered(value, attributes, depth), number, None), value)
+        return make([_another(item, number, mentioned, depth + 1) for item in value])
+    return next(islice(_altered(value, mentioned, depth), number, None), value)
 
 
-def _other_arrays(value: Any) -> Iterator[object]:
+def _other_arrays(value: Any, mentioned: Set[str]) -> Iterator[object]:
     """Yield arrays and tensors with other numbers in the same shape, then of other shapes."""
-    kind = str(value.dtype)
-    if "bool" in kind:
+    is_tensor = hasattr(value, "new_empty")
+    if "bool" in str(value.dtype):
         yield ~value
     else:
-        if hasattr(value, "new_empty"):
+        if is_tensor:
             fresh = value.new_empty(value.shape)
             yield fresh.normal_() if fresh.is_floating_point() else fresh.random_(0, 97)
-        yield from (-value, value + 1, 0 * value, value + 1000, value - 1000)
+        yield from (-value, value + 1, 0 * value, value + 1000, value - 100)
+        if mentioned & NO_NUMBERS:
+            yield from (value * math.nan, value + math.inf)
+    yield from _of_other_kinds(value, mentioned) if is_tensor else _of_other_types(value, mentioned)
     for axis in range(value.ndim):
         backward = list(range(value.shape[axis]))[::-1]
         yield value[(*[slice(None)] * axis, backward)]
@@ -128,8 +149,29 @@ def _other_arrays(value: Any) -> Iterator[object]:
         yield value.swapaxes(-1, -2)
     for axis in range(value.ndim):
         yield value[(*[slice(None)] * axis, slice(None, -1))]
-        yield value[(*[slice(None)] * axis, slice(0))]
+        if mentioned & SIZES:  # elsewhere it would make means of nothing
+            yield value[(*[slice(None)] * axis, slice(0))]
     yield value[None]
+
+
+def _of_other_types(value: Any, mentioned: Set[str]) -> Iterator[object]:
+    """Yield arrays of other types, and one whose entries all differ."""
+    if "dtype" in mentioned:
+        yield from (value.astype(bool), value.astype(str))
+    yield value + sys.modules["numpy"].arange(value.size).reshape(value.shape)
+
+
+def _of_other_kinds(value: Any, mentioned: Set[str]) -> Iterator[object]:
+    """Yield a tensor in another type, on another device, and with gradients or without."""
+    if "dtype" in mentioned:
+        yield from (value.bool(), value.double() if value.element_size() < 8 else value.float())
+    if "device" in mentioned:
+        yield value.to("meta")
+    if mentioned & GRADIENTS and value.is_floating_point():
+        other = value.detach().clone().requires_grad_(not value.requires_grad)
+        if other.requires_grad:
+            other.sum().backward()
+        yield other
 
 
 def _with_random_weights(model: Any) -> object:
@@ -140,26 +182,36 @@ def _with_random_weights(model: Any) -> object:
     return other
 
 
-def _other_objects(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
+def _with_other_gradients(model: Any) -> object:
+    """Return a copy that learns what the model doesn't, and doesn't what it does."""
+    other = copy.deepcopy(model).train(not model.training)
+    for weight in other.parameters():
+        learns = not weight.requires_grad
+        weight.requires_grad_(learns)
+        weight.grad = weight.detach().clone() if learns else None
+    return other
+
+
+def _other_objects(value: Any, mentioned: Set[str], depth: int) -> Iterator[object]:
     """Yield objects with one attribute altered, and functions that give something else."""
-    yield from _other_members(value, attributes, depth + 1)
+    yield from _other_members(value, mentioned, depth + 1)
     held = getattr(value, "__dict__", {})
     for name in [name for name in held if name.startswith("_")]:
-        for one in islice(_altered(held[name], attributes, depth + 1), 4):
+        for one in islice(_altered(held[name], mentioned, depth + 1), 4):
             other = copy.copy(value)
             if other is not value:  # as a function's copy is
                 other.__dict__[name] = one
                 yield other
 
 
-def _other_members(value: Any, attributes: Collection[str], depth: int) -> Iterator[object]:
+def _other_members(value: Any, mentioned: Set[str], depth: int) -> Iterator[object]:
     """Yield what has one attribute altered; of what can be called, what gives something else."""
-    for name in sorted(name for name in attributes if hasattr(value, name)):
-        for one in islice(_altered(getattr(value, name), attributes, depth), 5):
+    for name in sorted(name for name in mentioned if hasattr(value, name)):
+        for one in islice(_altered(getattr(value, name), mentioned, depth), 5):
             yield Standing(value, name, one)
     if callable(value):
-        yield from (_otherwise(value, number, attributes) for number in range(12))
-        yield _otherwise(value, MOST, attributes)
+        yield from (_otherwise(value, number, mentioned) for number in range(12))
+        yield _otherwise(value, MOST, mentioned)
 
 
 class Standing:
@@ -172,13 +224,18 @@ class Standing:
         return getattr(self.__dict__["value"], name)
 
 
-def _otherwise(function: Callable[..., Any], number: int, attributes: Collection[str]) -> object:
-    """Return a function that gives something else than another does: for one thing, one thing."""
+def _otherwise(function: Callable[..., Any], number: int, mentioned: Set[str]) -> object:
+    """Return a function that gives something else than another does.
+
+    Asked for one thing twice it gives one thing, and for two things two.
+    """
     good_for_nothing = object()
+    asked: dict[str, int] = {}
 
     @functools.wraps(function, updated=())
     def other(*args: Any, **kwargs: Any) -> object:
         value = function(*args, **kwargs)
-        return next(islice(alterations(value, attributes), number, None), good_for_nothing)
+        which = number + asked.setdefault(repr((args, kwargs)), len(asked))
+        return next(islice(_altered(value, mentioned, 0), which, None), good_for_nothing)
 
     return other

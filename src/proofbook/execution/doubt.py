@@ -51,7 +51,7 @@ def doubt_of(
     units = [*([Lead(name, name)] for name in read if name not in apart), *groups]
     same = indifferent = 0
     end = time.perf_counter() + LONGEST
-    known = [lead.value(names) for lead in leads_of(expression.tree, read)]
+    known = [lead for lead in leads_of(expression.tree, read) if lead.root not in apart]
     for leads, other, alike in _others(expression, units, known, names):
         try:
             with _no_longer_than(end - time.perf_counter()):
@@ -73,7 +73,7 @@ def doubt_of(
 def _others(
     expression: Expression,
     units: Sequence[Sequence[Lead]],
-    known: Sequence[object],
+    known: Sequence[Lead],
     names: Mapping[str, object],
 ) -> Iterator[tuple[Sequence[Lead], object, bool]]:
     """Yield leads to one object, another one for it, and whether that is of the same kind.
@@ -81,15 +81,18 @@ def _others(
     What else the expression leads to is such a value too. Last comes for each an object that is
     good for nothing.
     """
+    values = [lead.value(names) for lead in known]
+    values += [item for one in values if isinstance(one, list | tuple) for item in one[:3]]
+    for leads in (*units, *([lead] for lead in known if lead.links)):
+        value = leads[0].value(names)
+        for other in values:
+            kinds = type(value), type(other)
+            if other is not value and (isinstance(other, kinds[0]) or isinstance(value, kinds[1])):
+                yield leads, other, True
     for leads in units:
         value = leads[0].value(names)
-        near = [one for one in known if one is not value]
-        near += [item for one in near if isinstance(one, list | tuple) for item in one[:3]]
-        for other in near:
-            if type(other) is type(value):
-                yield leads, other, True
         with contextlib.suppress(Exception):  # an object may refuse to be copied
-            for other in alterations(value, expression.attributes, expression.constants):
+            for other in alterations(value, expression.mentioned, expression.constants):
                 yield leads, other, True
     for leads in units:
         yield leads, object(), False

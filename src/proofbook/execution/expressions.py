@@ -66,7 +66,8 @@ class Expression:
         self._code = compile(tree, "<claim>", "eval")
         self._helpers = {"word": word} if _calls(tree, "word") else {}
         self.reads = _free_names(self.text) - self._helpers.keys()
-        self.attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
+        self.mentioned = attributes | self.reads
         self.constants = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
 
     def missing(self, names: Mapping[str, object]) -> list[str]:

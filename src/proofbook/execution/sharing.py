@@ -9,7 +9,7 @@ import copy
 import operator
 import types
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +83,22 @@ def shared(tree: ast.AST, names: Mapping[str, Any], read: Collection[str]) -> li
         key = _identity(lead.value(names))
         if key is not None:
             groups[key].append(lead)
-    return [leads for leads in groups.values() if len({lead.root for lead in leads}) > 1]
+    return [
+        leads
+        for leads in groups.values()
+        if len({lead.root for lead in leads}) > 1
+        and _were_one([lead.value(names) for lead in leads])
+    ]
+
+
+def _were_one(values: Sequence[Any]) -> bool:
+    """Tell whether things in one place are one object, or views of what was changed in place.
+
+    Tensors count such changes. Views of what was never changed were made to be compared.
+    """
+    if all(value is values[0] for value in values) or not hasattr(type(values[0]), "data_ptr"):
+        return True
+    return any(not value.is_inference() and value._version for value in values)
 
 
 def _asks_identity(node: ast.AST) -> bool:
@@ -108,16 +123,12 @@ def _lead(node: ast.AST) -> Lead | None:
 
 
 def _identity(value: Any) -> object:
-    """Return what is the same for one object only, or for views of one memory that look alike.
-
-    Tensors count their changes in place: views of what was never changed were made to be compared.
-    """
+    """Return what is the same for one object only, or for views of one memory that look alike."""
     if isinstance(value, (*_SINGLE, *_CODE)):
         return None
     if hasattr(type(value), "data_ptr"):
-        changed = value.numel() and not value.is_inference() and value._version
-        return (value.data_ptr(), tuple(value.shape), value.stride()) if changed else id(value)
+        return (value.data_ptr(), tuple(value.shape), value.stride()) if value.numel() else None
     if hasattr(type(value), "__array_interface__"):
         address, _ = value.__array_interface__["data"]
-        return (address, value.shape, value.strides) if value.size else id(value)
+        return (address, value.shape, value.strides) if value.size else None
     return id(value)

@@ -301,3 +301,85 @@ def test_an_integer_that_python_prints_no_more_stops_no_page(project, claim, pas
     run = project.run("n = 2**20000\nm = 3", claims=[(claim, 1)])
     failure = run.values[claim, 1].failure
     assert failure is None if passes else "20001 bits is too long" in failure.reason
+
+
+TRAINED = """\
+import math
+import re
+from collections import namedtuple
+
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+lin = torch.nn.Linear(3, 2)
+frozen = torch.nn.Linear(3, 2).requires_grad_(False)
+w0 = lin.weight.detach().clone()
+data = lin.weight.data
+start = {name: one.clone() for name, one in lin.state_dict().items()}
+x = torch.randn(5, 3)
+lin(x).sum().backward()
+with torch.no_grad():
+    lin.weight -= lin.weight.grad
+a = x.numpy().copy()
+history = [0.5, 0.25]
+point = namedtuple("Point", "x y")(3, 4)
+match = re.match(r"\\\\d+", "12 drummers")
+summed = sum([0.1] * 10)
+text = "no digits here"
+
+
+def gcd(one, other):
+    return one if other == 0 else gcd(other, one % other)
+
+
+def tokenize(text):
+    return text.lower().split()
+"""
+CAN_FAIL = [
+    *("not torch.equal(lin.weight, w0)", "(lin.weight - w0).abs().sum() > 0", "point.x > 0"),
+    *("not torch.allclose(lin.weight, start['weight'])", "point.x + point.y > 0"),
+    *("x.dtype == torch.float32", "x.device.type == 'cpu'", "not x.requires_grad", "a.ndim == 2"),
+    *("a.dtype == np.float32", "not any(p.requires_grad for p in frozen.parameters())"),
+    *("all(p.requires_grad for p in lin.parameters())", "x.grad is None"),
+    *("lin.weight.grad is not None", "not np.isnan(a).any()", "x.isfinite().all()"),
+    *("math.isfinite(history[-1])", "match is not None", "bool(match)", "summed != 1"),
+    *("not any(one.isdigit() for one in text)", "gcd(36, 48) == gcd(48, 36)"),
+    *("tokenize('The Cat') == tokenize('the cat')", "len(history) == 2", "x.numel() > 7"),
+]
+CANNOT = [
+    *("torch.equal(data, lin.weight)", "x.std() >= 0", "a.var() >= 0", "(np.exp(a) >= 0).all()"),
+    *(
+        "gcd(36, 48) == gcd(36, 48)",
+        "x.dtype == x.dtype",
+        "lin.weight.std() >= 0",
+        "(abs(x) >= 0).all()",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    claims = (Claim("", line=9, place=1, holds=one) for one in (*CAN_FAIL, *CANNOT))
+    chapter = Chapter("page.md", (Block("python", TRAINED, line=1),), tuple(claims))
+    with Runner(Settings(tmp_path_factory.mktemp("page"))) as runner:
+        [run] = runner.run([chapter]).values()
+    assert run.failure is None
+    return {expression: value.failure for (expression, _), value in run.values.items()}
+
+
+@pytest.mark.parametrize("expression", CAN_FAIL)
+def test_what_training_or_another_input_could_change_passes(trained, expression):
+    assert trained[expression] is None
+
+
+@pytest.mark.parametrize("expression", CANNOT)
+def test_what_nothing_could_change_is_refused(trained, expression):
+    assert re.search("tried for|one object", trained[expression].reason)
+
+
+def test_no_number_is_tried_that_would_fill_the_memory(project):
+    claim = "torch.rand(n).max() <= 1"
+    run = project.run("import torch\nn = 100_000", claims=[(claim, 1)])
+    assert run.seconds < 20
+    assert "was true of every other value" in run.values[claim, 1].failure.reason
