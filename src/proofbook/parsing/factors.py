@@ -14,8 +14,8 @@ from proofbook.parsing.signs import GAP, WORD
 
 _RAISED = "⁰¹²³⁴-⁹⁻"
 _PIECES = "½⅓¼-¾⅐-⅞"
-_TIMES = r"(?:[×·⋅∙•*✕✖]|\bx\b|\btimes\b|\bmultiplied\s+by\b)"
-_OVER = r"(?:[/⁄∕÷]|\bdivided\s+by\b)"
+_TIMES = r"(?:[×·⋅∙•*∗✕✖⨯⊗]|\bx\b|\btimes\b|\bmultiplied\s+by\b)"
+_OVER = r"(?:[/⁄∕÷∶]|\bdivided\s+by\b)"
 _THOUSANDS = r"1(?:[\s,.'’_]?000)+(?!\d)"
 _NO_SCORES = (
     r"(?:above|below|over|under|higher|lower|better|worse|best|worst|at|as|near|close|the|no|zero"
@@ -23,35 +23,37 @@ _NO_SCORES = (
     r"|value|entr|row|column|map|vector|\d)"
 )
 _SCALE = (
-    rf"(?:hundred|{'|'.join(SCALES)}|(?:tr|quadr|quint|sext|sept|oct|non|dec)illion|milliard|dozen"
-    rf"|score(?!s?\s+{_NO_SCORES})|lakh|crore|mn|mln|mio|mill?|mrd|bn|tn)"
+    rf"(?:hundred|{'|'.join(SCALES)}|\w{{1,8}}illion|milliard|dozen"
+    rf"|score(?!s?\s+{_NO_SCORES})|lakh|crore|mln|mio|mill?|mrd|(?-i:[bmtBMT]n))"
 )
 _OPENING = r"[\s(\[{\"'“‘«‐‑‒–—-]"
 _PART = rf"(?:half|halves|quarters?|thirds?|(?:{'|'.join(ORDINALS.keys() - {'first', 'second'})})s)"
-_NTH = rf"(?:{'|'.join(ORDINALS)})\b"
+_NTH = rf"(?:{'|'.join(ORDINALS)})s?\b"
 _POWER = rf"(?:\d+\s*(?:\^|\*\*|[{_RAISED}]|to\s+the\b)|ten\s+to\s+the\b)"
 _DIGIT = rf"(?:\d|(?:{'|'.join(UNITS)}|oh|nought)\b)"
 
 _AFTER = re.compile(
-    rf"[\s(\[]*[%‰‱°{_PIECES}]"
+    rf"[\s(\[]*[%％﹪‰‱°{_PIECES}]"
     rf"|[\s-]+(?:{_SCALE}s?\b|per\s?(?:mille|mil|hundred|thousand|million|billion)\b"
-    rf"|per\s?cent\b|pct\b|p\.\s?c\.|squared\b|cubed\b|factorial\b|(?-i:[kKMGTB])(?![\w-]))"
-    rf"|{_OPENING}+(?:{_SCALE}|per\s?cent|pct)(?!\w)"
-    rf"|\s*{_TIMES}\s*(?:{_POWER}|{_THOUSANDS}|(?:an?\s+|{WORD}[\s-]+)*{_SCALE}s?\b)"
-    rf"|\s*(?:\^|\*\*)|!\s*=|\s+(?-i:e[-+−]?|E[-+−])\d+(?!\w)"
-    rf"|\s+(?:raised\s+)?to\s+the\s+(?:\S+\s+)?(?:power\b|{_NTH}\s*(?:[.,;:!?)]|$))"
-    rf"|\s*{_OVER}\s*\d|\s+\d+\s*[/⁄]\s*\d"
+    rf"|per[\s-]?cent\b|pct\b|p\.\s?c\.|squared\b|cubed\b|factorial\b|(?-i:[kKMGTB])(?![\w-]))"
+    rf"|{_OPENING}+(?:{_SCALE}|per[\s-]?cent|pct)(?!\w)"
+    rf"|\s*{_TIMES}\s*(?:{_POWER}|{_THOUSANDS}|(?:an?\s+|\d[\d.,]*\s+|{WORD}[\s-]+)*{_SCALE}s?\b)"
+    rf"|\s*(?:\^|\*\*|↑)|\s*!\s*=|\s+10\s*[\^{_RAISED}]|\s+(?-i:e[-+−]?|E[-+−])\d+(?!\w)"
+    rf"|\s+raised\b|\s+to\s+the\s+(?:\S+\s+)?power\b"
+    rf"|\s*{_OVER}\s*(?:\d|{WORD}\b|{_SCALE}s?\b)|\s+\d+\s*[/⁄]\s*\d"
     rf"|\s+and\s+(?:\d+\s*[/⁄]\s*\d|[{_PIECES}]|(?:an?|\d+|{WORD})[\s-]+{_PART}\b)"
     rf"|\s+(?:point|dot|comma|decimal)\s+{_DIGIT}"
-    rf"|\s*['’‘`´_]\s*\d{{3}}(?!\d)|\s+[.,·]\d",
+    rf"|\s*['’‘`´_]\s*\d{{3}}(?!\d)|\s+[.,·]\s?\d{{3}}(?!\d)|\s+[.,]\d",
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    rf"(?:[√∛∜{_PIECES}]|(?:\^[^\s{EDGE}]+|\*\*\s*\d+|[{_RAISED}]|\b{_THOUSANDS}|\b{_SCALE})"
+    rf"(?:[√∛∜{_PIECES}]|\b10(?:\^[^\s{EDGE}]+|[{_RAISED}]+)|(?<![\w/])\d+\s*[/⁄]\s*\d+"
+    rf"|(?:(?<![\w/])\d+\s*[/⁄]\s*\d+|\^[^\s{EDGE}]+|\*\*\s*\d+|[{_RAISED}]|\b{_THOUSANDS}|\b{_SCALE})"
     rf"\s*{_TIMES}|(?:\d|\b{WORD})\s*{_OVER}|(?:\d|\b{WORD}){EDGE}?\s+(?:point|dot|comma)"
-    rf"|\b(?:{'|'.join(ORDINALS.keys() - {'first', 'second'})})s?\s+(?:of\s+)?an?){GAP}",
+    rf"|\b(?:half|(?:an?|{WORD})[\s-]+{_NTH})\s+(?:of\s+)?an?){GAP}",
     re.IGNORECASE,
 )
+_TO_THE = re.compile(rf"\s+to\s+the\s+{_NTH}\s*(?:[.,;:!?)]|$)", re.IGNORECASE)
 _SCALED = re.compile(rf"(?<!between )\b(?:an?|{WORD})[\s-]+{_SCALE}(?:\s+and)?\s+$", re.IGNORECASE)
 
 
@@ -72,6 +74,8 @@ def _grows(before: str, text: str) -> bool:
 def _shrinks(before: str, text: str, after: str) -> bool:
     after = re.sub(f"[{BEGIN}{END}]", "", after)
     if _AFTER.match(after) or _AFTER.match(re.sub(rf"{EDGE}(?!\d+{EDGE})", "", after)):
+        return True
+    if _TO_THE.match(after) and not re.search(r"\bfrom\b", before):
         return True
     return re.match(r"[\s-]", after) is not None and _is_ordinal(before, text, after)
 

@@ -1,6 +1,7 @@
 """What beside a claim would make its number another one: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
 
 import re
+from unicodedata import category
 
 from proofbook.parsing.claims import Span
 from proofbook.parsing.factors import is_multiplied
@@ -75,15 +76,16 @@ def read_otherwise(reading: Reading) -> tuple[str, str] | None:
         front = ""
     if not ENDS.search(text):
         behind = ""
-    if is_related(front, behind):
+    seen, follows = _visible(front), _visible(behind)
+    if is_related(seen, follows):
         instead = RELATION
-    elif is_signed(front):
+    elif is_signed(seen):
         instead = MINUS
     elif (
         not MAY_PRECEDE.search(_shown(front))
         or not MAY_FOLLOW.match(_shown(behind))
-        or is_multiplied(front, text, behind)
-        or _goes_on(front, text, behind)
+        or is_multiplied(seen, text, follows)
+        or _goes_on(seen, text, follows)
     ):
         instead = WHOLE
     else:
@@ -92,6 +94,11 @@ def read_otherwise(reading: Reading) -> tuple[str, str] | None:
     after = re.match(r"\s*\S*", _shown(reading.after).replace(EDGE, ""))
     whole = f"{before[0] if before else ''}{text}{after[0] if after else ''}".strip()
     return whole, instead
+
+
+def _visible(letters: str) -> str:
+    """Leave out the letters that only shape a text, such as soft hyphens and zero-width signs."""
+    return "".join(letter for letter in letters if category(letter) != "Cf")
 
 
 def _shown(letters: str) -> str:

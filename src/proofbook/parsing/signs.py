@@ -11,23 +11,26 @@ _MARKS = f"{EDGE}{BEGIN}{END}"
 _OPENING = rf"[\s{_MARKS}(\[{{\"'“‘„‚«‹|~≈$€£¥]"
 _HEDGE = (
     r"(?:an?|about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?|only|just"
-    r"|exactly|precisely|up\s+to|as\s+\w+\s+as|at\s+(?:most|least)|(?:more|less)\s+than)"
+    r"|exactly|precisely|up\s+to|as\s+\w+\s+as|at\s+(?:most|least)"
+    r"|(?:more|less)\s+than|the\s+(?:value|number))"
 )
 GAP = rf"(?P<gap>{_OPENING}*(?:{_HEDGE}{_OPENING}+)*)$"
 """What may stand between a sign and its number: blanks, brackets, quotes, `about`."""
 
 _MINUS = re.compile(
-    rf"(?P<sign>(?<!-)[-‐‑‒–—―]|--+|[−－﹣⁻₋➖±∓]|:\w*minus\w*:"
-    rf"|(?<!\w)(?:(?:plus\W{{0,3}}(?:or\W)?)?minus|negative|neg\.?)(?!\w)[-–]?){GAP}",
+    rf"(?P<sign>(?<!-)[-‐‑‒–—―]|--+|[−－﹣⁻₋˗➖⊖±∓]|:\w*minus\w*:"
+    r"|(?<!\w)(?:(?:plus\W{0,3}(?:or\W)?)?minus"
+    r"|neg(?:ative(?:\s+(?:value|number)s?)?(?:\s+of)?|\.)?)(?!\w)[-–]?)"
+    rf"[)\]}}\"'”’»›]*{GAP}",
     re.IGNORECASE,
 )
 _PLUS = re.compile(
     r"(?:(?:^|[=≈(\[,:;]|\b(?:is|are|was|were|be|to|of|at|by|from|about|than|and|or))\s*\+\s+)$"
 )
 _LEADS_TO_A_NUMBER = re.compile(
-    r"(?:^|[=≈→⇒<>≤≥(\[{,:;/*×·]|\b(?:is|are|was|were|be|been|to|of|at|by|from|about|than|and|or|as"
-    r"|g[ai]ve[sn]?|yields?|equals?|makes?|prints?|shows?|returns?|reach(?:es)?|becomes?|ha[sd]|have"
-    r"|gets?|falls|drops|roughly|nearly|only|just|exactly|approximately|about|around|almost))$",
+    r"(?:^|[=≈→⇒<>≤≥(\[{,:;/*×·]|\b(?:is|was|to|of|at|by|from|than|and|or|as|low|g[ai]ve[sn]?"
+    r"|yields?|equals?|makes?|prints?|shows?|returns?|reaches|becomes|roughly|nearly|only|just"
+    r"|exactly|approximately|about|around|almost))$",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
@@ -97,7 +100,7 @@ _RELATION = (
     r"|(?<![-=~])(?<![-=~]>)>+=*)"
 )
 _TAG = re.compile(r"</?[A-Za-z]\w*/?>")
-_RELATED = re.compile(rf"{_RELATION}{GAP}")
+_RELATED = re.compile(rf"{_RELATION}{_OPENING}*(?:the\s+)?{GAP}")
 _RELATING = re.compile(
     rf"[\s{_MARKS})\]}}\"'”’»›%]*(?:[{_RELATIONS}]|!=|=+[!/\\]=|/=|\\=|¬=|<(?!-|=+>)|>)"
 )
