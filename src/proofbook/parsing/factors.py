@@ -14,7 +14,7 @@ from proofbook.parsing.signs import GAP, WORD
 
 _RAISED = "⁰¹²³⁴-⁹⁻"
 _PIECES = "½⅓¼-¾⅐-⅞"
-_TIMES = r"(?:[×·⋅∙•*∗✕✖⨯⊗]|\bx\b|\btimes\b|\bmultiplied\s+by\b)"
+_TIMES = r"(?:[×·⋅∙•*∗✕✖⨯⊗]|(?<![^\W\d])x(?![^\W\d])|\btimes\b|\bmultiplied\s+by\b)"
 _OVER = r"(?:[/⁄∕÷∶]|\bdivided\s+by\b)"
 _THOUSANDS = r"1(?:[\s,.'’_]?000)+(?!\d)"
 _NO_SCORES = (
@@ -29,29 +29,39 @@ _SCALE = (
 _OPENING = r"[\s(\[{\"'“‘«‐‑‒–—-]"
 _PART = rf"(?:half|halves|quarters?|thirds?|(?:{'|'.join(ORDINALS.keys() - {'first', 'second'})})s)"
 _NTH = rf"(?:{'|'.join(ORDINALS)})s?\b"
-_POWER = rf"(?:\d+\s*(?:\^|\*\*|[{_RAISED}]|to\s+the\b)|ten\s+to\s+the\b)"
+_POWER = rf"(?:(?:{EDGE}?10{EDGE}?|\d+)\s*(?:\^|\*\*|[{_RAISED}]|to\s+the\b)|ten\s+to\s+the\b)"
 _DIGIT = rf"(?:\d|(?:{'|'.join(UNITS)}|oh|nought)\b)"
 
-_AFTER = re.compile(
-    rf"[\s(\[]*[%％﹪‰‱°{_PIECES}]"
-    rf"|[\s-]+(?:{_SCALE}s?\b|per\s?(?:mille|mil|hundred|thousand|million|billion)\b"
-    rf"|per[\s-]?cent\b|pct\b|p\.\s?c\.|squared\b|cubed\b|factorial\b|(?-i:[kKMGTB])(?![\w-]))"
-    rf"|{_OPENING}+(?:{_SCALE}|per[\s-]?cent|pct)(?!\w)"
-    rf"|\s*{_TIMES}\s*(?:{_POWER}|{_THOUSANDS}|(?:an?\s+|\d[\d.,]*\s+|{WORD}[\s-]+)*{_SCALE}s?\b)"
-    rf"|\s*(?:\^|\*\*|↑)|\s*!\s*=|\s+10\s*[\^{_RAISED}]|\s+(?-i:e[-+−]?|E[-+−])\d+(?!\w)"
-    rf"|\s+raised\b|\s+to\s+the\s+(?:\S+\s+)?power\b"
-    rf"|\s*{_OVER}\s*(?:\d|{WORD}\b|{_SCALE}s?\b)|\s+\d+\s*[/⁄]\s*\d"
-    rf"|\s+and\s+(?:\d+\s*[/⁄]\s*\d|[{_PIECES}]|(?:an?|\d+|{WORD})[\s-]+{_PART}\b)"
-    rf"|\s+(?:point|dot|comma|decimal)\s+{_DIGIT}"
-    rf"|\s*['’‘`´_]\s*\d{{3}}(?!\d)|\s+[.,·]\s?\d{{3}}(?!\d)|\s+[.,]\d",
-    re.IGNORECASE,
+_FRACTION = r"(?<![\w/])\d+\s*[/⁄]\s*\d+"
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
+
+
+_AFTER = _any(
+    rf"[\s(\[]*[%％﹪‰‱°{_PIECES}]",
+    rf"[\s-]+(?:{_SCALE}s?|per\s?(?:mille|mil|hundred|thousand|million|billion))\b",
+    r"[\s-]+(?:per[\s-]?cent\b|pct\b|p\.\s?c\.|squared\b|cubed\b|factorial\b)",
+    r"[\s-]+(?-i:[kKMGTB])(?![\w-])",
+    rf"{_OPENING}+(?:{_SCALE}|per[\s-]?cent|pct)(?!\w)",
+    rf"\s*{_TIMES}\s*(?:{_POWER}|{_THOUSANDS})",
+    rf"\s*{_TIMES}\s*(?:an?\s+|\d[\d.,]*\s+|{WORD}[\s-]+)*{_SCALE}s?\b",
+    rf"\s*(?:\^|\*\*|↑|!\s*=)|\s+10\s*[\^{_RAISED}]|\s+(?-i:e[-+−]?|E[-+−])\d+(?!\w)",
+    r"\s+raised\b|\s+to\s+the\s+(?:\S+\s+)?power\b",
+    rf"\s*{_OVER}\s*(?:\d|{WORD}\b|{_SCALE}s?\b)|\s+\d+\s*[/⁄]\s*\d",
+    rf"\s+and\s+(?:\d+\s*[/⁄]\s*\d|[{_PIECES}]|(?:an?|\d+|{WORD})[\s-]+{_PART}\b)",
+    rf"\s+(?:point|dot|comma|decimal)\s+{_DIGIT}",
+    r"\s*['’‘`´_]\s*\d{3}(?!\d)|\s+[.,·]\s?\d{3}(?!\d)|\s+[.,]\d",  # groups: 1 '000
 )
-_BEFORE = re.compile(
-    rf"(?:[√∛∜{_PIECES}]|\b10(?:\^[^\s{EDGE}]+|[{_RAISED}]+)|(?<![\w/])\d+\s*[/⁄]\s*\d+"
-    rf"|(?:(?<![\w/])\d+\s*[/⁄]\s*\d+|\^[^\s{EDGE}]+|\*\*\s*\d+|[{_RAISED}]|\b{_THOUSANDS}|\b{_SCALE})"
-    rf"\s*{_TIMES}|(?:\d|\b{WORD})\s*{_OVER}|(?:\d|\b{WORD}){EDGE}?\s+(?:point|dot|comma)"
-    rf"|\b(?:half|(?:an?|{WORD})[\s-]+{_NTH})\s+(?:of\s+)?an?){GAP}",
-    re.IGNORECASE,
+_BEFORE = _any(
+    rf"[√∛∜{_PIECES}]{GAP}",
+    rf"(?:\b10(?:\^[^\s{EDGE}]+|[{_RAISED}]+)|{_FRACTION}){GAP}",
+    rf"(?:{_FRACTION}|\^[^\s{EDGE}]+|\*\*\s*\d+|[{_RAISED}])\s*{_TIMES}{GAP}",
+    rf"\b(?:{_THOUSANDS}|{_SCALE}s?)\s*{_TIMES}{GAP}",
+    rf"(?:\d|\b{WORD})\s*{_OVER}{GAP}",
+    rf"(?:\d|\b{WORD}){EDGE}?\s+(?:point|dot|comma){GAP}",
+    rf"\b(?:half|quarter|(?:an?|{WORD})[\s-]+{_NTH})\s+(?:of\s+)?an?{GAP}",
 )
 _TO_THE = re.compile(rf"\s+to\s+the\s+{_NTH}\s*(?:[.,;:!?)]|$)", re.IGNORECASE)
 _SCALED = re.compile(rf"(?<!between )\b(?:an?|{WORD})[\s-]+{_SCALE}(?:\s+and)?\s+$", re.IGNORECASE)
@@ -83,21 +93,26 @@ def _shrinks(before: str, text: str, after: str) -> bool:
 def _is_ordinal(before: str, text: str, after: str) -> bool:
     """Tell whether words go on to an ordinal or a fraction: `[twenty]-first`, `[one] tenth`."""
     words = re.findall(r"[a-z]+|[^a-z\s-]", after.replace(EDGE, "").lower())
-    for count in range(1, min(len(words), 6) + 1):
+    for count in range(1, len(words) + 1):
         *head, last = words[:count]
-        number = number_from_ordinal(" ".join([*head, last]))
-        if number is None:
+        cardinal = ORDINALS.get(last) or ORDINALS.get(last.removesuffix("s"))
+        if cardinal is None:
             continue
-        if re.fullmatch(r"half|halves|thirds?|quarters?", last):
+        if _is_denominator(" ".join([*head, last]), text, after[0]):
             return True
-        if number > 2 and (
-            last.endswith("s") or after[0] == "-" or re.search(r"\b(?:one|1)$", text.lower())
-        ):
+        is_unit = last == "seconds" or (last == "second" and re.search(r"\ban?\s+$", before))
+        if not is_unit and _continues(text, " ".join([*head, cardinal])):
             return True
-        if last != "seconds" and not (last == "second" and re.search(r"\ban?\s+$", before)):
-            named = " ".join([*head, ORDINALS.get(last) or ORDINALS[last.removesuffix("s")]])
-            return _continues(text, named)
     return False
+
+
+def _is_denominator(words: str, text: str, joint: str) -> bool:
+    """Tell whether words after a number make a fraction of it, rather than name one thing more."""
+    if words in ("half", "halves", "third", "thirds", "quarter", "quarters"):
+        return True
+    parts = number_from_ordinal(words)
+    single = re.search(r"\b(?:one|1)$", text.lower())
+    return bool(parts and parts > 2 and (words[-1] == "s" or joint == "-" or single))
 
 
 def _continues(text: str, words: str) -> bool:

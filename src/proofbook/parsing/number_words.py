@@ -27,7 +27,7 @@ def number_from_ordinal(text: str) -> int | None:
     if last is None:
         return None
     number = number_from_words(" ".join([*words[:-1], last]))
-    return number or (number_from_words(f"one {last}") if len(words) == 1 else None)
+    return number_from_words(f"one {last}") if number is None and len(words) == 1 else number
 
 
 def number_from_words(text: str) -> int | None:

@@ -1,7 +1,7 @@
 """Whether a minus beside a number is its sign, and whether a relation is said about it."""
 
 import re
-from unicodedata import normalize
+from unicodedata import category, name, normalize
 
 from proofbook.parsing.number_words import SCALES, TENS, UNITS
 from proofbook.parsing.readings import BEGIN, EDGE, END
@@ -14,14 +14,14 @@ _HEDGE = (
     r"|exactly|precisely|up\s+to|as\s+\w+\s+as|at\s+(?:most|least)"
     r"|(?:more|less)\s+than|the\s+(?:value|number))"
 )
-GAP = rf"(?P<gap>{_OPENING}*(?:{_HEDGE}{_OPENING}+)*)$"
+GAP = rf"{_OPENING}*(?:{_HEDGE}{_OPENING}+)*$"
 """What may stand between a sign and its number: blanks, brackets, quotes, `about`."""
 
 _MINUS = re.compile(
     rf"(?P<sign>(?<!-)[-‐‑‒–—―]|--+|[−－﹣⁻₋˗➖⊖±∓]|:\w*minus\w*:"
     r"|(?<!\w)(?:(?:plus\W{0,3}(?:or\W)?)?minus"
     r"|neg(?:ative(?:\s+(?:value|number)s?)?(?:\s+of)?|\.)?)(?!\w)[-–]?)"
-    rf"[)\]}}\"'”’»›]*{GAP}",
+    rf"[)\]}}\"'”’»›]*(?P<gap>{GAP})",
     re.IGNORECASE,
 )
 _PLUS = re.compile(
@@ -85,16 +85,15 @@ def _is_operand(prior: str) -> bool:
     return bool(called or re.search(r"[-−+×·⋅*/^]", bracket["inside"]))
 
 
+_ORDER = re.compile(
+    "LESS-THAN|GREATER-THAN|(?:SMALL|LARG)ER THAN|PRECEDE|SUCCEED|EQUAL TO OR|NOT EQUAL"
+)
 _RELATIONS = "".join(
     sign
     for sign in map(chr, (*range(0x2190, 0x2B00), 0xFE64, 0xFE65, 0xFF1C, 0xFF1E))
-    if "\u0338" in normalize("NFD", sign)
-    or "≤" <= sign <= "⊋"
-    or "⋐" <= sign <= "⋭"
-    or "⩽" <= sign <= "⪿"
-    or sign in "﹤﹥＜＞"
+    if "\u0338" in normalize("NFD", sign) or (category(sign) == "Sm" and _ORDER.search(name(sign)))
 )
-"""Signs of order and inclusion, and those that are struck through."""
+"""Signs of order, and relations that are struck through."""
 _RELATION = (
     rf"(?:[{_RELATIONS}]|!=+|=+[!/\\]=+|(?<![\w/])/=+|\\=+|¬=+|<(?!-)=*"
     r"|(?<![-=~])(?<![-=~]>)>+=*)"
