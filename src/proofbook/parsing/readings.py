@@ -104,6 +104,9 @@ def _changing(piece: re.Match[str]) -> list[str]:
 def _letters_of(piece: re.Match[str]) -> str:
     """Return what stands, among the letters of a page, for a piece of HTML."""
     tag = (piece["tag"] or "").lower()
+    if piece[0].startswith("<math"):
+        raised = re.sub(r"(<msup>\s*<(\w+)>[^<]*</\2>)", r"\1^", piece[0])
+        return f"{BEGIN}{_plain(re.sub('<[^>]*>', '', raised)).strip()}{END}"
     if piece["object"]:
         return "−" if MINUS_ICON.search(piece[0]) else OBJECT
     if piece["formula"] is not None:

@@ -9,6 +9,7 @@ from proofbook.parsing.readings import BEGIN, EDGE, END
 WORD = rf"(?:{'|'.join([*UNITS, *TENS, *SCALES, 'hundred'])})"
 _MARKS = f"{EDGE}{BEGIN}{END}"
 _OPENING = rf"[\s{_MARKS}(\[{{\"'“‘„‚«‹|~≈$€£¥]"
+_CLOSING = r"[)\]}\"'”’»›]*"
 _HEDGE = (
     r"(?:an?|about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?|only|just"
     r"|exactly|precisely|up\s+to|as\s+\w+\s+as|at\s+(?:most|least)"
@@ -21,7 +22,7 @@ _MINUS = re.compile(
     rf"(?P<sign>(?<!-)[-‐‑‒–—―]|--+|[−－﹣⁻₋˗➖⊖±∓]|:\w*minus\w*:"
     r"|(?<!\w)(?:(?:plus\W{0,3}(?:or\W)?)?minus"
     r"|neg(?:ative(?:\s+(?:value|number)s?)?(?:\s+of)?|\.)?)(?!\w)[-–]?)"
-    rf"[)\]}}\"'”’»›]*(?P<gap>{GAP})",
+    rf"{_CLOSING}(?P<gap>{GAP})",
     re.IGNORECASE,
 )
 _PLUS = re.compile(
@@ -99,7 +100,7 @@ _RELATION = (
     r"|(?<![-=~])(?<![-=~]>)>+=*)"
 )
 _TAG = re.compile(r"</?[A-Za-z]\w*/?>")
-_RELATED = re.compile(rf"{_RELATION}{_OPENING}*(?:the\s+)?{GAP}")
+_RELATED = re.compile(rf"{_RELATION}{_CLOSING}{_OPENING}*(?:the\s+)?{GAP}")
 _RELATING = re.compile(
     rf"[\s{_MARKS})\]}}\"'”’»›%]*(?:[{_RELATIONS}]|!=|=+[!/\\]=|/=|\\=|¬=|<(?!-|=+>)|>)"
 )
