@@ -55,8 +55,8 @@ _AFTER = _any(
     r"\s*['’‘`´_]\s*\d{3}(?!\d)|\s+[.,·]\s?\d{3}(?!\d)|\s+[.,]\d",  # groups: 1 '000
 )
 _BEFORE = _any(
-    rf"[√∛∜{_PIECES}]{GAP}",
-    rf"(?:\b10(?:\^[^\s{EDGE}]+|[{_RAISED}]+)|{_FRACTION}){GAP}",
+    rf"[√∛∜]{GAP}",
+    rf"(?:[{_PIECES}]|\b10(?:\^[^\s{EDGE}]+|[{_RAISED}]+)|{_FRACTION})\s*$",
     rf"(?:{_FRACTION}|\^[^\s{EDGE}]+|\*\*\s*\d+|[{_RAISED}])\s*{_TIMES}{GAP}",
     rf"\b(?:{_THOUSANDS}|{_SCALE}s?)\s*{_TIMES}{GAP}",
     rf"(?:\d|\b{WORD})\s*{_OVER}{GAP}",

@@ -9,7 +9,7 @@ from proofbook.parsing.readings import BEGIN, EDGE, END
 WORD = rf"(?:{'|'.join([*UNITS, *TENS, *SCALES, 'hundred'])})"
 _MARKS = f"{EDGE}{BEGIN}{END}"
 _OPENING = rf"[\s{_MARKS}(\[{{\"'“‘„‚«‹|~≈$€£¥]"
-_CLOSING = r"[)\]}\"'”’»›]*"
+_CLOSING = rf"[{_MARKS})\]}}\"'”’»›]*"
 _HEDGE = (
     r"(?:an?|about|around|roughly|approximately|approx\.?|nearly|almost|some|circa|ca\.?|only|just"
     r"|exactly|precisely|up\s+to|as\s+\w+\s+as|at\s+(?:most|least)"

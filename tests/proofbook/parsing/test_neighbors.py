@@ -56,7 +56,8 @@ def problems(text: str, extensions=EXTENSIONS) -> list[str]:
         "1'[500]{C}",
         "[5]{C} $\\%$", "[5]{C} $\\text{million}$", "$\\sqrt{}$ [5]{C}", "[1]{C}'000", "[1]{C}’000",
         "1‘[500]{C}", "[5]{C}! = 120", "[5]{C} 1/2", "[5]{C}\u200b million", "half a [5]{C}",
-        "so <math><mi>n</mi><mo>&ne;</mo></math> [5]{C}", "(n ≠) [5]{C}", "![minus](m.png) [5]{C}",
+        "so <math><mi>n</mi><mo>&ne;</mo></math> [5]{C}", "(n ≠) [5]{C}", "so ($-$) [5]{C}",
+        "![minus](m.png) [5]{C}",
         "[5]{C} <math><mo>×</mo><msup><mn>10</mn><mn>6</mn></msup></math>",
         "so <math><mi>n</mi></math>[5]{C}",
         "[5]{C} [million]{ .literal reason='name' }", "a million and [5]{C}", "1 / [5]{C}",
@@ -102,7 +103,7 @@ def test_what_changes_a_number_beside_it_is_refused(text):
         "[5]{C} dot products", "half of [12]{C}", "between one hundred and [200]{C}",
         "[5]{C} ’90s songs",
         "so <math><mi>n</mi></math> − [5]{C}", "![so](m.png) [5]{C}",
-        "the [12]{C} (K) keys", "n ∈ [5]{C}",
+        "right on 3/4 ([5]{C} words)", "the [12]{C} (K) keys", "n ∈ [5]{C}",
     ],
 )  # fmt: skip
 def test_what_leaves_a_number_as_it_is_may_stand_beside_it(text):
