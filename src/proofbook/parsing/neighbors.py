@@ -1,43 +1,39 @@
 """What beside a claim would make its number another one: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
 
 import re
+from unicodedata import category
 
 from proofbook.parsing.claims import Span
-from proofbook.parsing.number_words import SCALES, TENS, UNITS, number_from_words
-from proofbook.parsing.readings import EDGE, Reading
+from proofbook.parsing.factors import is_multiplied
+from proofbook.parsing.number_words import number_from_words
+from proofbook.parsing.readings import BEGIN, EDGE, END, Reading
+from proofbook.parsing.signs import WORD, is_related, is_signed
 
-_WORD = rf"(?:{'|'.join([*UNITS, *TENS, *SCALES, 'hundred'])})"
 _NO_BREAK = "[\u00a0\u2009\u202f]"
-_PARTS = (
-    r"(?:half|halves|thirds?|quarters?|fifths|sixths|sevenths|eighths|ninths|tenths|twelfths"
-    r"|hundredths|thousandths)\b"
-)
-_SCALES = rf"(?:dozens?|hundreds?|trillions?|{'|'.join(f'{scale}s?' for scale in SCALES)})\b"
 
-BEGINS = re.compile(rf"[-+−(\[]*(?:\.?\d|{_WORD}\b|…$)", re.IGNORECASE)
-ENDS = re.compile(rf"(?:\d\.?\s?%?[)\]]*|\b{_WORD}|^…)$", re.IGNORECASE)
+BEGINS = re.compile(rf"[-+−(\[]*(?:\.?\d|{WORD}\b|…$)", re.IGNORECASE)
+ENDS = re.compile(rf"(?:\d\.?\s?%?[)\]]*|\b{WORD}|^…)$", re.IGNORECASE)
 """Whether a number stands at either end of a text; a value that is filled in may be one."""
 
 MAY_PRECEDE = re.compile(
-    r"(?:^|[\s(\[{\"'“‘„‚«‹|—~≈;#§$€£¥]|(?<![!<>≠])=|(?<!\d)[:/]"
+    r"(?:^|[\s(\[{\"“„‚«‹|—~≈;#§$€£¥]|(?<!\d)['‘]|(?<![!<>≠])=|(?<!\d)[:/]"
     rf"|(?<!\d[eE])(?<=[^\W_])[-–]|[)\]}}][-–]|(?<=[^\s(\[{{]{EDGE})[-–])$"
 )
 MAY_FOLLOW = re.compile(
-    rf"$|[\s)\]}}\"'”’“»›|—;!?…=<>≤≥≈€£¥]|[.,](?!{EDGE}?\d)|[:/–-](?!\d)|×(?!\s*\d)|x(?!\w)"
+    rf"$|[\s)\]}}\"”“»›|—;!?…=≈€£¥]|[.,'’](?!{EDGE}?\d)|[:/–-](?!\d)|×(?!\s*\d)|x(?!\w)"
     r"|(?:st|nd|rd|th|fold)(?!\w)"
 )
 """What may touch a number and leave it what it is."""
-SIGN = re.compile(
-    r"(?:(?:^|[=<>≤≥≈(\[,:;]|\b(?:is|are|was|were|be|to|of|at|by|from|about|than|and|or))\s*"
-    r"(?:[-−+±]|minus)|\bnegative)\s+$",
-    re.IGNORECASE,
+
+RELATION = "bind the whole comparison, as in `n > 5`{ holds }"
+MINUS = (
+    "write the minus within the claim; as an operator it stands after a number, a claim, code or"
+    " a formula, and as punctuation it is a dash between blanks"
 )
-FACTOR = re.compile(
-    rf"\s*(?:[%‰‱°½⅓¼-¾⅐-⅞]|[×·⋅*x]\s*{EDGE}?10{EDGE}?\s*[\^⁰¹²³⁴-⁹⁻])"
-    rf"|[\s-]+(?:{_SCALES}|per\s?(?:cent|mille)\b|(?:[kKMGTB]|bn)(?![\w-])|squared|cubed|{_PARTS})"
-    rf"|\s+and\s+(?:an?|{_WORD})[\s-]+{_PARTS}"
+WHOLE = (
+    "write the whole number within the claim, set apart what stands beside it, or give the other"
+    " number a claim of its own"
 )
-"""What stands apart from a number and changes it."""
 
 
 def misread(span: Span, reading: Reading | None) -> str | None:
@@ -58,37 +54,60 @@ def misread(span: Span, reading: Reading | None) -> str | None:
             f"a reader would see {seen!r} here, and {span.text!r} is compared: write it as inline"
             " code, or without signs that Markdown reads"
         )
-    if otherwise := read_otherwise(reading):
+    if found := read_otherwise(reading):
+        otherwise, instead = found
         return (
-            f"a reader would read {otherwise!r} here, and only {span.text!r} is compared: write the"
-            " whole number within the claim, or set apart what stands beside it"
+            f"a reader would read {otherwise!r} here, and only {span.text!r} is compared: {instead}"
         )
     return None
 
 
-def read_otherwise(reading: Reading) -> str | None:
+def read_otherwise(reading: Reading) -> tuple[str, str] | None:
     """Return what a reader reads for the number of a claim, if it is more than the claim says.
 
     None where what stands beside it leaves it what it is, and where no number is at its ends.
+
+    Returns:
+        The number with what stands beside it, and what to write instead.
     """
     text = reading.text.strip()
     front, behind = reading.before.rstrip(EDGE), reading.after.lstrip(EDGE)
-    changed = [
-        BEGINS.match(text)
-        and (not MAY_PRECEDE.search(front) or SIGN.search(front) or _goes_on(front, text, "")),
-        ENDS.search(text)
-        and (not MAY_FOLLOW.match(behind) or FACTOR.match(behind) or _goes_on("", text, behind)),
-    ]
-    if not any(changed):
+    if not BEGINS.match(text):
+        front = ""
+    if not ENDS.search(text):
+        behind = ""
+    seen, follows = _visible(front), _visible(behind)
+    if is_related(seen, follows):
+        instead = RELATION
+    elif is_signed(seen):
+        instead = MINUS
+    elif (
+        not MAY_PRECEDE.search(_shown(front))
+        or not MAY_FOLLOW.match(_shown(behind))
+        or is_multiplied(seen, text, follows)
+        or _goes_on(seen, text, follows)
+    ):
+        instead = WHOLE
+    else:
         return None
-    before = re.search(r"(?:\S+\s*)?$", front.replace(EDGE, ""))
-    after = re.match(r"\s*\S*", behind.replace(EDGE, ""))
-    return f"{before[0] if before else ''}{text}{after[0] if after else ''}".strip()
+    before = re.search(r"(?:\S+\s*){0,2}$", _shown(reading.before).replace(EDGE, ""))
+    after = re.match(r"\s*\S*", _shown(reading.after).replace(EDGE, ""))
+    whole = f"{before[0] if before else ''}{text}{after[0] if after else ''}".strip()
+    return whole, instead
+
+
+def _visible(letters: str) -> str:
+    """Leave out the letters that only shape a text, such as soft hyphens and zero-width signs."""
+    return "".join(letter for letter in letters if category(letter) != "Cf")
+
+
+def _shown(letters: str) -> str:
+    return re.sub(f"[{BEGIN}{END}]", "", letters)
 
 
 def _goes_on(before: str, text: str, after: str) -> bool:
     """Tell whether digits or words beside a text make one number with it."""
-    before, after = before.replace(EDGE, ""), after.replace(EDGE, "")
+    before, after = (_shown(letters).replace(EDGE, "") for letters in (before, after))
     joint = f"{before[-4:]}\t{text}\t{after[:4]}"  # groups of three digits: 30 000
     if re.search(
         rf"\d{_NO_BREAK}\t\d|\d\t{_NO_BREAK}\d|\d \t\d{{3}}(?!\d)|\d\t \d{{3}}(?!\w)", joint

@@ -9,6 +9,25 @@ UNITS = [
 ]
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_REGULAR = [*UNITS, *TENS, "hundred", *SCALES]
+ORDINALS = {re.sub("y$", "ie", word) + "th": word for word in _REGULAR} | {
+    **{"first": "one", "second": "two", "third": "three", "fifth": "five", "eighth": "eight"},
+    **{"ninth": "nine", "twelfth": "twelve", "half": "two", "halve": "two", "quarter": "four"},
+}
+"""For the last word of an ordinal or of a fraction's denominator, the number word behind it."""
+
+
+def number_from_ordinal(text: str) -> int | None:
+    """Return the number behind an ordinal or a denominator, such as `twenty-first` or `tenths`.
+
+    A bare `hundredth` or `thousandth` is read; None for anything else.
+    """
+    words = re.split(r"\s+|-", text.strip().lower())
+    last = ORDINALS.get(words[-1]) or ORDINALS.get(words[-1].removesuffix("s"))
+    if last is None:
+        return None
+    number = number_from_words(" ".join([*words[:-1], last]))
+    return number_from_words(f"one {last}") if number is None and len(words) == 1 else number
 
 
 def number_from_words(text: str) -> int | None:

@@ -6,8 +6,11 @@ from html import unescape
 
 from markdown.util import ETX, STX
 
+from proofbook.parsing.formulas import letters_of
+
 PIECE = re.compile(
-    r"(?P<hidden><!--.*?-->|<sup id=\"fnref.*?</sup>)"
+    r"(?P<hidden><!--.*?-->|<sup id=\"fnref.*?</sup>|<script type=\"math/tex.*?</script>)"
+    r"|<span class=\"(?:arithmatex|MathJax_Preview)\">(?P<formula>[^<⟦]*)</span>"
     r"|(?P<block><(?P<of>pre|script|style)\b.*?</(?P=of)>)"
     r"|(?P<object><math\b.*?</math>|<(?:img|svg)\b(?:\"[^\"]*\"|'[^']*'|[^'\">])*>)"
     r"|</?(?P<tag>[a-zA-Z][\w-]*)(?P<rest>(?:\"[^\"]*\"|'[^']*'|[^'\">])*)>"
@@ -25,8 +28,11 @@ PLAIN = frozenset(
 INLINE = PLAIN | {
     *("bdi", "bdo", "big", "del", "font", "label", "q", "s", "strike", "sub", "sup", "time", "wbr")
 }
-OBJECT, BORDER, EDGE = "\ufffc", "\0", "\x01"
-"""Among the letters of a page: a picture or formula, the end of a block, the edge of a claim."""
+CODE = frozenset({"code", "kbd", "samp", "tt", "var"})
+OBJECT, BORDER, EDGE, BEGIN, END = "\ufffc", "\0", "\x01", "\x05", "\x06"
+"""Among the letters of a page: a picture, the end of a block, the edge of a claim, and where code
+or a formula begins and ends."""
+MINUS_ICON = re.compile(r"(?:alt|title)=[\"']?:?(?:[−➖]|[\w-]*minus)")
 FAR = 80
 """Letters that are kept of what stands beside a claim."""
 
@@ -37,7 +43,8 @@ class Reading:
 
     Attributes:
         text: Its letters.
-        before: What the same block says before it; `EDGE` where another claim begins or ends.
+        before: What the same block says before it; `EDGE` where another claim begins or ends,
+            `BEGIN` and `END` around code and formulas.
         after: What the same block says after it.
         tags: The tags within it by which the reader sees something else than its letters.
     """
@@ -70,7 +77,7 @@ def readings(html: str) -> dict[int, Reading]:
     letters += _plain(html[at:])
     return {
         index: Reading(
-            letters[start : ends[index] - 1].replace(EDGE, ""),
+            re.sub(f"[{EDGE}{BEGIN}{END}]", "", letters[start : ends[index] - 1]),
             letters[max(start - 1 - FAR, 0) : start - 1].rpartition(BORDER)[2],
             letters[ends[index] : ends[index] + FAR].partition(BORDER)[0],
             tuple(tags[index]),
@@ -90,14 +97,22 @@ def _changing(piece: re.Match[str]) -> list[str]:
     if piece["tag"]:
         hides = re.search(r"\b(?:hidden|style)\b", piece["rest"])
         return [] if piece["tag"].lower() in PLAIN and not hides else [f"<{piece['tag']}>"]
-    return [] if piece["hidden"] else ["a picture, a formula or a block"]
+    seen = piece["hidden"] is None and piece["formula"] is None
+    return ["a picture, a formula or a block"] if seen else []
 
 
 def _letters_of(piece: re.Match[str]) -> str:
     """Return what stands, among the letters of a page, for a piece of HTML."""
     tag = (piece["tag"] or "").lower()
+    if piece[0].startswith("<math"):
+        raised = re.sub(r"(<msup>\s*<(\w+)>[^<]*</\2>)", r"\1^", piece[0])
+        return f"{BEGIN}{_plain(re.sub('<[^>]*>', '', raised)).strip()}{END}"
     if piece["object"]:
-        return OBJECT
+        return "−" if MINUS_ICON.search(piece[0]) else OBJECT
+    if piece["formula"] is not None:
+        return f"{BEGIN}{letters_of(_plain(piece['formula']))}{END}"
+    if tag in CODE:
+        return END if piece[0].startswith("</") else BEGIN
     if tag == "sup" and not piece[0].startswith("</"):
         return "^"
     if piece["hidden"] or tag in INLINE:

@@ -3,51 +3,17 @@
 import itertools
 
 import pytest
+from english_numbers import NUMBERS, SMALL, TENS, ordinal, wordings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofbook.parsing.number_words import number_from_words, words_from_number
+from proofbook.parsing.number_words import (
+    number_from_ordinal,
+    number_from_words,
+    words_from_number,
+)
 
-SMALL = [
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-]
-TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 VOCABULARY = ["zero", *SMALL, *TENS, "hundred", "thousand", "million", "billion", "and", "a"]
-
-
-def below_hundred(number: int) -> str:
-    if number < 20:
-        return SMALL[number - 1]
-    return " ".join([TENS[number // 10 - 2], *([SMALL[number % 10 - 1]] if number % 10 else [])])
-
-
-def below_thousand(number: int) -> list[str]:
-    hundreds, rest = divmod(number, 100)
-    if not hundreds:
-        return [below_hundred(rest)]
-    head = f"{SMALL[hundreds - 1]} hundred"
-    return [f"{head} {link}{below_hundred(rest)}" for link in ("", "and ")] if rest else [head]
-
-
-def wordings(number: int) -> set[str]:
-    """All ways to say a number from 0 to a trillion, with blanks between the words."""
-    if number == 0:
-        return {"zero"}
-    groups = [
-        [f"{words} {scale}" for words in below_thousand(number // size % 1000)]
-        for scale, size in (("billion", 10**9), ("million", 10**6), ("thousand", 1000))
-        if number // size % 1000
-    ]
-    rest = number % 1000
-    last = below_thousand(rest) if rest else []
-    if groups and 0 < rest < 100:
-        last = [*last, f"and {below_hundred(rest)}"]
-    said = {" ".join(parts) for parts in itertools.product(*groups, *([last] if last else []))}
-    if 1000 < number < 10_000 and number // 100 % 10:
-        head, rest = f"{below_hundred(number // 100)} hundred", number % 100
-        said |= {f"{head} {link}{below_hundred(rest)}" for link in ("", "and ")} if rest else {head}
-    return said
 
 
 def summed(words: list[str]) -> int:
@@ -64,12 +30,6 @@ def summed(words: list[str]) -> int:
             total += group * 1000 ** (1 + ["thousand", "million", "billion"].index(word))
             group = 0
     return total + group
-
-
-NUMBERS = st.one_of(
-    st.integers(0, 120), st.integers(0, 10_000), st.integers(0, 10**12 - 1),
-    st.builds(lambda one, power: one * 10**power, st.integers(1, 999), st.integers(0, 9)),
-)  # fmt: skip
 
 
 @given(NUMBERS, st.data())
@@ -124,3 +84,22 @@ def test_words_and_numbers_are_inverse():
 def test_words_have_an_end():
     with pytest.raises(ValueError, match="1000 has no words"):
         words_from_number(1000)
+
+
+@given(NUMBERS, st.data())
+def test_every_ordinal_is_read_as_its_number(number, data):
+    said = ordinal(data.draw(st.sampled_from(sorted(wordings(number)))))
+    assert number_from_ordinal(said) == number
+    assert number_from_ordinal(f"{said}s".title().replace(" ", "-")) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("hundredth", 100), ("thousandths", 1000), ("halves", 2), ("quarter", 4)]
+)
+def test_a_denominator_may_stand_alone(text, number):
+    assert number_from_ordinal(text) == number
+
+
+@pytest.mark.parametrize("text", ["one", "ten first", "twenty tenth", "seconds first", "north", ""])
+def test_what_is_no_ordinal(text):
+    assert number_from_ordinal(text) is None
