@@ -2,10 +2,14 @@
 
 import ast
 import symtable
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
+from types import ModuleType
 
 from proofbook.execution.aliases import Aliases, held, shared
+from proofbook.execution.settings_made import Imported, chain
 from proofbook.execution.sources import sources_of
 from proofbook.model import Block
 
@@ -52,25 +56,41 @@ class Statement:
     imported: tuple[tuple[str, str], ...] = ()
 
 
-def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt, bool]]:
+def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt | ast.Module, bool]]:
     """Code, blank lines above it and tree of each statement, and whether its value is shown."""
     if block.kind == "pycon":
         for source in sources_of(block):
-            for tree in ast.parse(source).body:
-                yield source.rstrip("\n"), 0, tree, True
+            module = ast.parse(source)
+            alone = module.body[0] if len(module.body) == 1 else module
+            yield source.rstrip("\n"), 0, alone, True
         return
     lines = block.code.split("\n")
     body = ast.parse(block.code).body
     after = 0
-    for tree in body:
+    for tree, following in zip_longest(body, body[1:]):
         first = min([tree.lineno, *(d.lineno for d in getattr(tree, "decorator_list", []))]) - 1
-        while first > after and lines[first - 1].startswith("#"):
-            first -= 1
-        above = 0
-        while first - above > after and not lines[first - above - 1].strip():
-            above += 1
+        code, above = _tail(tree, lines, following), 0
+        if first >= after:  # else it stands behind another on its line
+            while first > after and lines[first - 1].startswith("#"):
+                first -= 1
+            while first - above > after and not lines[first - above - 1].strip():
+                above += 1
+            code = "\n".join([*lines[first : tree.lineno - 1], code])
         after = tree.end_lineno or first + 1
-        yield "\n".join(lines[first:after]), above, tree, tree is body[-1]
+        yield code, above, tree, tree is body[-1]
+
+
+def _tail(tree: ast.stmt, lines: list[str], following: ast.stmt | None) -> str:
+    """Return a statement's own lines without decorators, and without others that share them."""
+    last = tree.end_lineno or tree.lineno
+    kept = [line.encode() for line in lines[tree.lineno - 1 : last]]
+    end = tree.end_col_offset or 0
+    behind = kept[-1][end:]
+    shared = following is not None and (following.lineno == last or behind.rstrip().endswith(b"\\"))
+    if shared:
+        kept[-1] = kept[-1][:end]
+    kept[0] = kept[0][tree.col_offset :]
+    return b"\n".join(kept).decode()
 
 
 class Reader:
@@ -81,6 +101,7 @@ class Reader:
         self.impure: set[str] = set()
         self.hollow: set[str] = set()
         self._aliases = Aliases()
+        self._imported = Imported()
         self._made: set[str] = set()
         self._mutators: set[str] = set()
         self._effects: dict[str, set[str]] = {}
@@ -100,26 +121,34 @@ class Reader:
             moved = frozenset(generator for n, generator in draws if n == number)
             yield self._read(tree, Statement(index, code, above, draws=moved), shown)
 
-    def _read(self, tree: ast.stmt, bare: Statement, shown: bool) -> Statement:
+    def _read(self, tree: ast.stmt | ast.Module, bare: Statement, shown: bool) -> Statement:
         """Fill in what the text of a statement tells."""
         if isinstance(tree, ast.Import | ast.ImportFrom):
             imported = tuple(_imports(tree))
+            for alias in tree.names:
+                for name, _ in _imports(tree, [alias]):
+                    self._imported.add(tree, name, alias)
             names = frozenset(name for name, _ in imported)
             self.callables |= names
             return replace(bare, binds=names, renews=names, imported=imported)
         defines = isinstance(tree, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         binds, reads = _names(tree)
         changes, far = self._changed(tree)
+        settings = self._imported.settings(tree, MUTATORS | self._mutators)
         changes |= self._filled(tree)
         if isinstance(tree, ast.Expr) and not shown and isinstance(tree.value, ast.Call):
             changes |= self._changed_by_bare_call(tree.value, drew=bool(bare.draws))
         changes |= self._changed_by_functions(reads)
         if defines:
             self._define(tree, binds, reads, changes | far)
-            changes, far = set(), set()
+            for name in binds:
+                self._effects[name] |= settings
+            changes, far = self._changed_by_decorators(tree), set()
         else:
             self._share(tree, binds - reads)
-            changes = self._aliases.of(changes)
+            changes |= settings
+        changes = self._aliases.of(changes)
+        self._imported.drop(binds)
         assigns = isinstance(tree, ast.Assign | ast.AnnAssign)
         self.hollow -= binds
         if isinstance(tree, ast.Assign):
@@ -134,7 +163,7 @@ class Reader:
             defines=defines,
         )
 
-    def _define(self, tree: ast.stmt, binds: set[str], reads: set[str], changes: set[str]) -> None:
+    def _define(self, tree: ast.AST, binds: set[str], reads: set[str], changes: set[str]) -> None:
         """Remember what calling a function, or the methods of a class, may change."""
         self.callables |= binds
         within = Aliases()
@@ -148,9 +177,8 @@ class Reader:
         parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
         if changes - counted or within.of(counted) & parameters:  # a local sum is nobody else's
             self.impure |= binds
-        declared = {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
         for name in binds:
-            self._effects[name] = (changed & reads) | declared
+            self._effects[name] = (changed & reads) | _declared(tree)
             self._late[name] = reads
         self._made |= binds
         for method in tree.body if isinstance(tree, ast.ClassDef) else ():
@@ -159,7 +187,16 @@ class Reader:
                 if method.args.args[0].arg in within.of(set().union(*self._changed(method))):
                     self._mutators.add(method.name)
 
-    def _share(self, tree: ast.stmt, renewed: set[str]) -> None:
+    def _changed_by_decorators(self, tree: ast.AST) -> set[str]:
+        """Take what a definition is handed to for what keeps it: a function, or what holds one."""
+        decorators = getattr(tree, "decorator_list", [])
+        roots = set().union(*map(_root, decorators))
+        handed = set().union(
+            *(_roots_of_arguments(d) for d in decorators if isinstance(d, ast.Call))
+        )
+        return (roots | handed) - self.callables | self._changed_by_functions(roots)
+
+    def _share(self, tree: ast.AST, renewed: set[str]) -> None:
         """Remember which names may share an object once a statement has run."""
         if isinstance(tree, ast.Assign | ast.AnnAssign):
             for name in renewed:
@@ -183,14 +220,16 @@ class Reader:
                 waiting.extend(self._late[name] & self._effects.keys())
         return changes
 
-    def _changed(self, tree: ast.stmt) -> tuple[set[str], set[str]]:
+    def _changed(self, tree: ast.AST) -> tuple[set[str], set[str]]:
         """Names whose objects a statement may change, and those that reach far."""
         changes: set[str] = set()
         far: set[str] = set()
+        owned: set[str] = set()  # functions and classes of the page, changed themselves
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
                     changes |= _root(node)
+                    owned.update(chain(node, through_calls=False)[:1])
             elif isinstance(node, ast.AugAssign):
                 changes |= _root(node.target)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -198,6 +237,7 @@ class Reader:
                 in_place = method.endswith("_") and not method.endswith("__")
                 if in_place or method in MUTATORS | self._mutators:
                     changes |= _root(node.func)
+                    owned.update(chain(node.func, through_calls=False)[:1])
                 if in_place:  # torch.nn.init.normal_(weight)
                     changes |= _roots_of_arguments(node)
                 if method in FAR_REACHING:
@@ -207,9 +247,10 @@ class Reader:
                     changes |= held(argument, self._made)
             elif isinstance(node, ast.Call) and "__call__" in self._mutators:
                 changes |= _root(node.func)
-        return changes - self.callables, far - self.callables
+        theirs = {name for name in self.callables if name in self._imported or name not in owned}
+        return changes - theirs, far - self.callables
 
-    def _filled(self, tree: ast.stmt) -> set[str]:
+    def _filled(self, tree: ast.AST) -> set[str]:
         """Follow what was made from nothing into the calls of a loop that fill it."""
         loops = (node for node in ast.walk(tree) if isinstance(node, LOOPS))
         calls = (node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
@@ -225,7 +266,7 @@ class Reader:
         return root | (_roots_of_arguments(call) - self.callables)
 
 
-def _names(tree: ast.stmt) -> tuple[set[str], set[str]]:
+def _names(tree: ast.AST) -> tuple[set[str], set[str]]:
     """Return the names that a statement binds, and those that it reads, in functions too."""
     table = symtable.symtable(ast.unparse(tree), "<statement>", "exec")
     symbols = table.get_symbols()
@@ -235,9 +276,14 @@ def _names(tree: ast.stmt) -> tuple[set[str], set[str]]:
         node.target.id
         for node in ast.walk(tree)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
-        if node.target.id in binds
+        if node.target.id in binds | _declared(tree)
     }
     return binds, reads | {name for inner in table.get_children() for name in _globals(inner)}
+
+
+def _declared(tree: ast.AST) -> set[str]:
+    """Names that functions in a statement declare to be the page's."""
+    return {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
 
 
 def _made_from_nothing(tree: ast.Assign) -> set[str]:
@@ -259,15 +305,26 @@ def _roots_of_arguments(call: ast.Call) -> set[str]:
     return set().union(*map(_root, arguments))
 
 
-def _imports(tree: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    for alias in tree.names:
-        name = alias.asname or alias.name.split(".")[0]
+def _imports(
+    tree: ast.Import | ast.ImportFrom, aliases: Sequence[ast.alias] | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield each name that an import binds, with a statement that binds it."""
+    for alias in tree.names if aliases is None else aliases:
         alone = (
             ast.Import([alias])
             if isinstance(tree, ast.Import)
             else ast.ImportFrom(tree.module, [alias], tree.level)
         )
-        yield name, ast.unparse(alone)
+        names = [alias.asname or alias.name.split(".")[0]]
+        if alias.name == "*" and isinstance(tree, ast.ImportFrom):
+            names = ["*", *_public(sys.modules.get(str(tree.module)))]
+        yield from ((name, ast.unparse(alone)) for name in names)
+
+
+def _public(module: ModuleType | None) -> list[str]:
+    """Return what a star imports from a module, if it is loaded."""
+    names = vars(module) if module else {}
+    return list(names.get("__all__", [name for name in names if not name.startswith("_")]))
 
 
 def _globals(table: symtable.SymbolTable) -> Iterator[str]:

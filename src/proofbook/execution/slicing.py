@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import groupby, pairwise
 
 from proofbook.execution.dataflow import Reader, Statement
+from proofbook.execution.settings_made import EVERYWHERE, token
 from proofbook.model import Block
 
 SEEDS = {
@@ -17,6 +18,7 @@ SEEDS = {
     "numpy": ("import numpy", "numpy.random.seed({seed})"),
     "torch": ("import torch", "torch.manual_seed({seed})"),
 }
+FUTURE = "from __future__ "
 DEFINITIONS = ("def ", "class ", "async def ", "@")
 
 
@@ -43,11 +45,7 @@ class Slicer:
         number = self._count
         self._count += 1
         self._page += self._reader.read(number, block, draws)
-        kept = _needed(self._page, number)
-        wanted = {name for s in kept for name in s.reads}
-        imports = [
-            alone for s in kept for name, alone in s.imported if s.block == number or name in wanted
-        ]
+        kept, imports = self._kept(number)
         drawn = sorted({generator for s in kept for generator in s.draws})
         seeding = [SEEDS[generator] for generator in drawn]
         head = _sorted_imports([*imports, *(one for one, _ in seeding)], self._is_own)
@@ -56,6 +54,42 @@ class Slicer:
         pieces = {block: _joined(list(group)) for block, group in groups}
         code = pieces.pop(number, "")
         return _apart([*head, *([seeds] if seeds else []), *pieces.values()]), code
+
+    def _kept(self, number: int) -> tuple[list[Statement], list[str]]:
+        """Return the statements of a block's program, and the imports that it needs.
+
+        What is set in a package counts for programs that import it, or something of the project's,
+        which may import it. Then the program holds the setting, which may import more.
+        """
+        settings = frozenset(map(token, EVERYWHERE))
+        every = {token(p) for s in self._page for _, alone in s.imported for p in _packages(alone)}
+        while True:
+            kept = _needed(self._page, number, settings)
+            imports = _imports_of(kept, number)
+            packages = {package for alone in imports for package in _packages(alone)}
+            seen = every if any(map(self._is_own, packages)) else set(map(token, packages))
+            if seen <= settings:
+                return kept, imports
+            settings |= seen
+
+
+def _imports_of(kept: Sequence[Statement], number: int) -> list[str]:
+    """Return the imports of a block, and those of others that what is kept reads."""
+    wanted = {name for s in kept for name in s.reads}
+    return [
+        alone
+        for s in kept
+        for name, alone in s.imported
+        if s.block == number or name in wanted or alone.startswith(FUTURE)
+    ]
+
+
+def _packages(line: str) -> list[str]:
+    """Return the packages that an import names."""
+    (tree,) = ast.parse(line).body
+    if isinstance(tree, ast.ImportFrom):
+        return [str(tree.module).partition(".")[0]]
+    return [alias.name.partition(".")[0] for alias in getattr(tree, "names", [])]
 
 
 def names_bound(blocks: Sequence[Block]) -> set[str]:
@@ -83,17 +117,23 @@ def statements_behind(blocks: Sequence[Block], expression: str) -> dict[tuple[in
     return {place: one for one, place in zip(page, places, strict=True) if id(one) in kept}
 
 
-def _needed(page: list[Statement], block: int) -> list[Statement]:
-    """Return the statements that the block depends on, itself included."""
+def _needed(page: list[Statement], block: int, settings: Collection[str] = ()) -> list[Statement]:
+    """Return the statements that the block depends on, itself included.
+
+    Args:
+        page: The statements of the page.
+        block: The block.
+        settings: Tokens of the packages whose settings count.
+    """
     later = {name: s.reads for s in page if s.defines for name in s.binds}
     makers = _makers(page)
-    wanted: set[str] = set()
+    wanted = set(settings)
     generators: set[str] = set()
     kept = []
     for s in reversed(page):
         touched = set(s.changes) | {n for name in s.far for n in makers.get(name, ())}
         needed = s.block == block or s.binds & wanted or touched & wanted or s.draws & generators
-        if not needed:
+        if not (needed or any(alone.startswith(FUTURE) for _, alone in s.imported)):
             continue
         kept.append(s)
         wanted -= s.renews
@@ -160,14 +200,15 @@ def _sorted_imports(lines: Sequence[str], is_own: Callable[[str], bool]) -> list
         (tree,) = ast.parse(line).body
         module = tree.module if isinstance(tree, ast.ImportFrom) else tree.names[0].name  # type: ignore[attr-defined]
         package = str(module).split(".")[0]
-        place = 0 if package in sys.stdlib_module_names else 2 if is_own(package) else 1
-        if isinstance(tree, ast.ImportFrom):
+        place = 1 if package in sys.stdlib_module_names else 3 if is_own(package) else 2
+        place *= package != "__future__"
+        if isinstance(tree, ast.ImportFrom) and tree.names[0].name != "*":
             members.setdefault((place, str(module)), set()).add(ast.unparse(tree.names[0]))
         else:
             groups.setdefault(place, set()).add(line)
     result = []
-    for place in range(3):
-        plain = sorted(groups.get(place, ()))
+    for place in range(4):
+        plain = sorted(groups.get(place, ()), key=lambda line: (line.startswith("from"), line))
         chosen = [
             f"from {module} import {', '.join(sorted(names))}"
             for (where, module), names in sorted(members.items())
