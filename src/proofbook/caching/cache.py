@@ -17,6 +17,7 @@ from typing import Any
 from proofbook.caching import fingerprint
 from proofbook.caching.atomic import replace
 from proofbook.caching.dependencies import is_current
+from proofbook.caching.variables import is_same
 from proofbook.model import Chapter, Run, dump_run, load_run
 
 KEPT = 8
@@ -29,11 +30,15 @@ class Cache:
     Args:
         folder: Where the entries lie.
         world: What every page depends on besides its own text.
+        environment: The variables of the environment in which a page would run now.
     """
 
-    def __init__(self, folder: Path, world: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, world: Mapping[str, Any], environment: Mapping[str, str] | None = None
+    ) -> None:
         self._folder = folder
         self._world = world
+        self._environment = environment or {}
 
     def load(self, chapter: Chapter, names: bool = False) -> Run | None:
         """Return the chapter's result if one is stored and still true.
@@ -52,7 +57,7 @@ class Cache:
                 run = load_run(stored["run"])
                 knows = not names or run.names.keys() >= {*chapter.names}
                 knows = knows and run.origins.keys() >= {*chapter.shows}
-                if knows and is_current(stored["seen"], self._world.get("root", "")):
+                if knows and self._is_true(stored["seen"]):
                     os.utime(entry)
                     return run
         return None
@@ -68,6 +73,11 @@ class Cache:
             replace(home / f"{key}-{state}.json", f"{_checksum(key, body)}\n{body}")
             for entry in _newest_first(home, "*.json")[KEPT:]:
                 entry.unlink(missing_ok=True)
+
+    def _is_true(self, seen: dict[str, Any]) -> bool:
+        """Tell whether all that a run had asked for is as it was."""
+        same = is_same(seen["variables"], self._environment)
+        return same and is_current(seen, self._world.get("root", ""))
 
     def _home(self, chapter: Chapter) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", chapter.path).strip("-")[-60:]

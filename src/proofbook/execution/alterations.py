@@ -10,6 +10,7 @@ import math
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -25,15 +26,30 @@ NO_NUMBERS = frozenset({"inf", "isfinite", "isinf", "isnan", "nan"})
 _COMMON = (int, float, complex, str, bytes, list, tuple, Mapping, set, frozenset, types.ModuleType)
 
 
+@dataclass(frozen=True)
+class Mentioned:
+    """What an expression mentions: attributes of something, and names."""
+
+    attributes: Set[str] = frozenset()
+    names: Set[str] = frozenset()
+
+    def any_of(self, words: Set[str]) -> bool:
+        """Tell whether one of some words is among them."""
+        return not words.isdisjoint(self.attributes | self.names)
+
+
+NOTHING = Mentioned()
+
+
 def alterations(
-    value: object, mentioned: Set[str] = frozenset(), constants: Sequence[object] = ()
+    value: object, mentioned: Mentioned = NOTHING, constants: Sequence[object] = ()
 ) -> Iterator[object]:
     """Yield other values of the same kind; none for what has none, as modules and classes.
 
     Args:
         value: What is altered; it stays as it is.
-        mentioned: Names in an expression: which attributes of an object are altered, and whether
-            it asks of sizes, or of what is no number.
+        mentioned: By an expression: which attributes of an object are altered, and whether it asks
+            of sizes, say, or of what is no number.
         constants: What an expression compares it with or looks for in it.
     """
     yield from _towards(value, constants)
@@ -60,13 +76,13 @@ def _towards(value: Any, constants: Sequence[Any]) -> Iterator[object]:
             yield type(value)(one)
 
 
-def _altered(value: Any, mentioned: Set[str], depth: int) -> Iterator[object]:
+def _altered(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int | float | complex):
         far = FAR + 10 * abs(value)  # not too far: it may be the size of something
         yield from (value + 1, -value, 0 * value, value + far, value - far)
-        if mentioned & NO_NUMBERS and isinstance(value, float):
+        if mentioned.any_of(NO_NUMBERS) and isinstance(value, float):
             yield from (math.nan, math.inf)
     elif isinstance(value, str | bytes):
         yield from (value[::-1], value[:-1], value[:0], 99 * value[:99], value.swapcase())
@@ -102,7 +118,7 @@ def _has(value: object, *names: str) -> bool:
     return all(hasattr(type(value), name) for name in names)
 
 
-def _other_items(items: list[Any], mentioned: Set[str], depth: int) -> Iterator[list[Any]]:
+def _other_items(items: list[Any], mentioned: Mentioned, depth: int) -> Iterator[list[Any]]:
     """Yield lists with the items in another order, with fewer and more of them, and with others."""
     yield from (
         items[::-1],
@@ -121,7 +137,7 @@ def _other_items(items: list[Any], mentioned: Set[str], depth: int) -> Iterator[
         yield from ([other, *items[1:]] for other in first)
 
 
-def _another(value: object, number: int, mentioned: Set[str], depth: int) -> object:
+def _another(value: object, number: int, mentioned: Mentioned, depth: int) -> object:
     """Return a value with the n-th alteration of all that is in it; itself where there is none."""
     if isinstance(value, list | tuple) and depth < DEEPEST:
         make = getattr(value, "_make", type(value))
@@ -129,7 +145,7 @@ def _another(value: object, number: int, mentioned: Set[str], depth: int) -> obj
     return next(islice(_altered(value, mentioned, depth), number, None), value)
 
 
-def _other_arrays(value: Any, mentioned: Set[str]) -> Iterator[object]:
+def _other_arrays(value: Any, mentioned: Mentioned) -> Iterator[object]:
     """Yield arrays and tensors with other numbers in the same shape, then of other shapes."""
     is_tensor = hasattr(value, "new_empty")
     if "bool" in str(value.dtype):
@@ -139,7 +155,7 @@ def _other_arrays(value: Any, mentioned: Set[str]) -> Iterator[object]:
             fresh = value.new_empty(value.shape)
             yield fresh.normal_() if fresh.is_floating_point() else fresh.random_(0, 97)
         yield from (-value, value + 1, 0 * value, value + 1000, value - 100)
-        if mentioned & NO_NUMBERS:
+        if mentioned.any_of(NO_NUMBERS):
             yield from (value * math.nan, value + math.inf)
     yield from _of_other_kinds(value, mentioned) if is_tensor else _of_other_types(value, mentioned)
     for axis in range(value.ndim):
@@ -149,25 +165,25 @@ def _other_arrays(value: Any, mentioned: Set[str]) -> Iterator[object]:
         yield value.swapaxes(-1, -2)
     for axis in range(value.ndim):
         yield value[(*[slice(None)] * axis, slice(None, -1))]
-        if mentioned & SIZES:  # elsewhere it would make means of nothing
+        if mentioned.any_of(SIZES):  # elsewhere it would make means of nothing
             yield value[(*[slice(None)] * axis, slice(0))]
     yield value[None]
 
 
-def _of_other_types(value: Any, mentioned: Set[str]) -> Iterator[object]:
+def _of_other_types(value: Any, mentioned: Mentioned) -> Iterator[object]:
     """Yield arrays of other types, and one whose entries all differ."""
-    if "dtype" in mentioned:
+    if "dtype" in mentioned.attributes:
         yield from (value.astype(bool), value.astype(str))
     yield value + sys.modules["numpy"].arange(value.size).reshape(value.shape)
 
 
-def _of_other_kinds(value: Any, mentioned: Set[str]) -> Iterator[object]:
+def _of_other_kinds(value: Any, mentioned: Mentioned) -> Iterator[object]:
     """Yield a tensor in another type, on another device, and with gradients or without."""
-    if "dtype" in mentioned:
+    if "dtype" in mentioned.attributes:
         yield from (value.bool(), value.double() if value.element_size() < 8 else value.float())
-    if "device" in mentioned:
+    if "device" in mentioned.attributes:
         yield value.to("meta")
-    if mentioned & GRADIENTS and value.is_floating_point():
+    if mentioned.any_of(GRADIENTS) and value.is_floating_point():
         other = value.detach().clone().requires_grad_(not value.requires_grad)
         if other.requires_grad:
             other.sum().backward()
@@ -192,7 +208,7 @@ def _with_other_gradients(model: Any) -> object:
     return other
 
 
-def _other_objects(value: Any, mentioned: Set[str], depth: int) -> Iterator[object]:
+def _other_objects(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
     """Yield objects with one attribute altered, and functions that give something else."""
     yield from _other_members(value, mentioned, depth + 1)
     held = getattr(value, "__dict__", {})
@@ -204,9 +220,9 @@ def _other_objects(value: Any, mentioned: Set[str], depth: int) -> Iterator[obje
                 yield other
 
 
-def _other_members(value: Any, mentioned: Set[str], depth: int) -> Iterator[object]:
+def _other_members(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
     """Yield what has one attribute altered; of what can be called, what gives something else."""
-    for name in sorted(name for name in mentioned if hasattr(value, name)):
+    for name in sorted(name for name in mentioned.attributes if hasattr(value, name)):
         for one in islice(_altered(getattr(value, name), mentioned, depth), 5):
             yield Standing(value, name, one)
     if callable(value):
@@ -224,7 +240,7 @@ class Standing:
         return getattr(self.__dict__["value"], name)
 
 
-def _otherwise(function: Callable[..., Any], number: int, mentioned: Set[str]) -> object:
+def _otherwise(function: Callable[..., Any], number: int, mentioned: Mentioned) -> object:
     """Return a function that gives something else than another does.
 
     Asked for one thing twice it gives one thing, and for two things two.

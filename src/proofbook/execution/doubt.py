@@ -83,13 +83,14 @@ def _others(
     """
     values = [lead.value(names) for lead in known]
     values += [item for one in values if isinstance(one, list | tuple) for item in one[:3]]
-    for leads in (*units, *([lead] for lead in known if lead.links)):
+    inner = [[lead] for lead in known if lead.links and not callable(lead.value(names))]
+    for leads in (*units, *inner):
         value = leads[0].value(names)
         for other in values:
             kinds = type(value), type(other)
             if other is not value and (isinstance(other, kinds[0]) or isinstance(value, kinds[1])):
                 yield leads, other, True
-    for leads in units:
+    for leads in (*units, *inner):
         value = leads[0].value(names)
         with contextlib.suppress(Exception):  # an object may refuse to be copied
             for other in alterations(value, expression.mentioned, expression.constants):

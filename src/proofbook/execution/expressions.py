@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
+from proofbook.execution.alterations import Mentioned
 from proofbook.text import encodable
 
 LARGEST_LIST = 10_000
@@ -67,7 +68,7 @@ class Expression:
         self._helpers = {"word": word} if _calls(tree, "word") else {}
         self.reads = _free_names(self.text) - self._helpers.keys()
         attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
-        self.mentioned = attributes | self.reads
+        self.mentioned = Mentioned(attributes, self.reads)
         self.constants = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
 
     def missing(self, names: Mapping[str, object]) -> list[str]:

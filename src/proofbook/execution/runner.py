@@ -1,6 +1,6 @@
 """The one door to running: chapters go in, runs come out, from the cache where it is still true."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -40,7 +40,8 @@ class Runner:
         if environment != self._environment:  # packages have changed under a preloaded process
             self._pool.close()
             self._environment = environment
-        cache = Cache(self._settings.cache, self._world())
+        given = self._settings.child_environment()
+        cache = Cache(self._settings.cache, self._world(given), given)
         runs: dict[str, Run] = {}
 
         def know(chapter: Chapter, run: Run) -> None:
@@ -71,10 +72,9 @@ class Runner:
                 know(chapter, run)
         return {chapter.path: runs[chapter.path] for chapter in chapters}
 
-    def _world(self) -> dict[str, Any]:
+    def _world(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Return what every page depends on besides its own text."""
         settings = self._settings
-        given = settings.child_environment()
         return {
             "root": str(settings.root),
             "environment": self._environment,

@@ -19,9 +19,11 @@ import time
 import traceback
 import warnings
 from dataclasses import replace
+from json import dumps  # a page may put its own in the place of json's
 from typing import Any, BinaryIO, NoReturn
 
 from proofbook.caching.dependencies import Dependencies
+from proofbook.caching.variables import Variables
 from proofbook.execution import import_hooks
 from proofbook.execution.acting import ACTED
 from proofbook.execution.announcements import announce
@@ -81,14 +83,18 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     _tell_where_it_exits(replies)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _hold_its_tongue(replies))
-    _run(request, capture, dependencies, replies)
+    _run(request, capture, dependencies, Variables(), replies)
 
 
 def _run(
-    request: dict[str, Any], capture: Capture, dependencies: Dependencies, replies: int
+    request: dict[str, Any],
+    capture: Capture,
+    dependencies: Dependencies,
+    variables: Variables,
+    replies: int,
 ) -> None:
     def tell(**message: Any) -> None:
-        data = memoryview(json.dumps(message).encode() + b"\n")
+        data = memoryview(dumps(message).encode() + b"\n")
         while data:
             data = data[os.write(replies, data) :]
 
@@ -137,7 +143,7 @@ def _run(
         }
     )
     faulthandler.cancel_dump_traceback_later()
-    tell(done=dependencies.seen())
+    tell(done={**dependencies.seen(), "variables": variables.seen()})
 
 
 def _tell_where_it_exits(replies: int) -> None:
@@ -163,7 +169,7 @@ def _end_a_flood(capture: Capture, most: int, replies: int) -> None:
     """End the page when it has printed more than any reader could want."""
     while capture.size() <= most:
         time.sleep(LOOK)
-    os.write(replies, json.dumps({"flood": most}).encode() + b"\n")
+    os.write(replies, dumps({"flood": most}).encode() + b"\n")
     faulthandler.dump_traceback(replies)
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)  # at once: the page is busy, and looking around takes time

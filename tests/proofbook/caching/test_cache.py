@@ -12,7 +12,14 @@ import pytest
 from proofbook.caching.cache import KEPT, Cache
 from proofbook.model import Block, BlockResult, Chapter, Claim, Example, Output, Run, Value
 
-NOTHING_READ = {"files": {}, "folders": {}, "modules": {}, "asked": [], "declared": {}}
+NOTHING_READ = {
+    "files": {},
+    "folders": {},
+    "modules": {},
+    "asked": [],
+    "declared": {},
+    "variables": {},
+}
 PAGE = Chapter(
     "docs/page.md",
     (Block("python", "x = 1", 5), Block("pycon", ">>> x\n1", 9)),

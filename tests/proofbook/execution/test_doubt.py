@@ -342,7 +342,12 @@ CAN_FAIL = [
     *("x.dtype == torch.float32", "x.device.type == 'cpu'", "not x.requires_grad", "a.ndim == 2"),
     *("a.dtype == np.float32", "not any(p.requires_grad for p in frozen.parameters())"),
     *("all(p.requires_grad for p in lin.parameters())", "x.grad is None"),
-    *("lin.weight.grad is not None", "not np.isnan(a).any()", "x.isfinite().all()"),
+    *(
+        "lin.weight.grad is not None",
+        "lin.weight.grad.isfinite().all()",
+        "not np.isnan(a).any()",
+        "x.isfinite().all()",
+    ),
     *("math.isfinite(history[-1])", "match is not None", "bool(match)", "summed != 1"),
     *("not any(one.isdigit() for one in text)", "gcd(36, 48) == gcd(48, 36)"),
     *("tokenize('The Cat') == tokenize('the cat')", "len(history) == 2", "x.numel() > 7"),

@@ -1,6 +1,11 @@
 """The program of a block does what the block does on its page, and holds nothing else."""
 
+import subprocess
+import sys
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from proofbook.execution.slicing import Slicer, program
 from proofbook.model import Block
@@ -168,3 +173,172 @@ def test_comments_and_distances_stay():
 def test_a_block_of_comments_counts_as_a_block():
     *_, last = payloads("# nothing yet", "a = 1", "a")
     assert last == "a = 1\n\na\n"
+
+
+def _printed(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+
+SET = {
+    "a star": ["from math import *", "r = floor(pi)", "print(r, sqrt(4))"],
+    "a future": [
+        "from __future__ import annotations",
+        "x = 1",
+        "def f(x: Later): ...\n\n\nprint(f.__annotations__)",
+    ],
+    "numpy's printing": [
+        "import numpy as np\nx = np.array([1.23456])",
+        "np.set_printoptions(precision=2)",
+        "print(x)",
+    ],
+    "an imported setter": [
+        "import numpy as np\nfrom numpy import set_printoptions as show\nx = np.array([1.23456])",
+        "show(precision=2)",
+        "print(x)",
+    ],
+    "torch's default": [
+        "import torch\ntorch.set_default_dtype(torch.float64)",
+        "x = torch.zeros(1)",
+        "print(x.dtype)",
+    ],
+    "a setting with a result": [
+        "import numpy as np\nold = np.seterr(divide='raise')",
+        "import numpy\nprint(numpy.geterr()['divide'])",
+    ],
+    "matplotlib's": [
+        "import matplotlib.pyplot as plt\nplt.rcParams['font.size'] = 3",
+        "import matplotlib",
+        "print(matplotlib.rcParams['font.size'])",
+    ],
+    "several of matplotlib's": [
+        "from matplotlib import rcParams\nrcParams.update({'font.size': 3})",
+        "import matplotlib",
+        "print(matplotlib.rcParams['font.size'])",
+    ],
+    "the environment": [
+        "import os\nos.environ['FOO'] = '5'",
+        "import subprocess",
+        "print(subprocess.check_output('echo $FOO', shell=True))",
+    ],
+    "the environment by name": [
+        "from os import environ\nenviron.update(FOO='5')",
+        "import os",
+        "print(os.environ.get('FOO'))",
+    ],
+    "the folder": ["import os\nos.chdir('/')", "from pathlib import Path\nprint(Path.cwd())"],
+    "warnings": [
+        "import warnings\nwarnings.simplefilter('error')",
+        "from warnings import warn\ntry:\n    warn('x')\nexcept UserWarning as w:\n    print(w)",
+    ],
+    "a context": [
+        "import decimal\ndecimal.getcontext().prec = 4",
+        "from decimal import Decimal\nprint(Decimal(1) / 3)",
+    ],
+    "a name of a module": [
+        "import string\nstring.digits = 'x'",
+        "import string as s\nprint(s.digits)",
+    ],
+    "a name by setattr": [
+        "import string\nsetattr(string, 'digits', 'x')",
+        "import string as s\nprint(s.digits)",
+    ],
+    "in a loop": [
+        "import os\nfor k in 'AB':\n    os.environ[k] = k",
+        "import os as o\nprint(o.environ['A'])",
+    ],
+    "in a function": [
+        "import string\ndef setup():\n    string.digits = 'x'",
+        "setup()",
+        "import string as s\nprint(s.digits)",
+    ],
+    "an attribute of a class": ["class C:\n    x = 1", "C.x = 5", "print(C().x)"],
+    "an attribute that a method sets": [
+        "class C:\n    n = 0\n    @classmethod\n    def up(cls):\n        cls.n += 1",
+        "x = C.up()",
+        "print(C.n)",
+    ],
+    "an attribute that making sets": [
+        "class C:\n    n = 0\n    def __init__(self):\n        C.n += 1",
+        "a = C()",
+        "print(C.n)",
+    ],
+    "a register": [
+        "known = {}\n\n\ndef register(f):\n    known[f.__name__] = f\n    return f",
+        "@register\ndef a():\n    return 1",
+        "print(sorted(known))",
+    ],
+    "a register with a name": [
+        "known = {}\n\n\ndef register(name):\n    def keep(f):\n        known[name] = f\n"
+        "        return f\n    return keep",
+        "@register('x')\ndef a():\n    return 1",
+        "print(sorted(known))",
+    ],
+    "a global": [
+        "count = 0\ndef bump():\n    global count\n    count += 1",
+        "bump(); bump()",
+        "print(count)",
+    ],
+}
+
+
+@pytest.mark.parametrize("how", SET)
+def test_what_a_page_sets_for_all_that_follows_is_kept(how):
+    blocks = SET[how]
+    *_, last = payloads(*blocks)
+    assert _printed(last).stdout == _printed("\n".join(blocks)).stdout
+
+
+def test_a_setting_that_the_program_cannot_notice_is_left_out():
+    settings = "torch.set_printoptions(precision=2)\nplt.rcParams['font.size'] = 3\nplt.show()"
+    first = f"import torch\nimport matplotlib.pyplot as plt\n{settings}\na = 1"
+    assert payloads(first, "a")[-1] == "a = 1\n\na\n"
+    pure = "import numpy as np\na = [1]\nb = np.append(a, 2)\nc = np.insert(a, 0, b)"
+    assert payloads(pure, "np.array(a)")[-1] == "import numpy as np\n\na = [1]\n\nnp.array(a)\n"
+
+
+def test_a_setting_for_a_while_is_left_out():
+    within = "with warnings.catch_warnings():\n    warnings.simplefilter('ignore')\n    b = 1"
+    assert payloads(f"import warnings\na = 1\n{within}", "a")[-1] == "a = 1\n\na\n"
+
+
+def test_the_future_comes_first():
+    *_, last = payloads("import os\nfrom __future__ import annotations", "os.sep")
+    assert last == "from __future__ import annotations\n\nimport os\n\nos.sep\n"
+
+
+def test_a_star_is_taken_for_the_names_that_it_brings():
+    *_, last, other = payloads("from math import *\na = 1", "a", "pi")
+    assert last == "a = 1\n\na\n"
+    assert other == "from math import *\n\npi\n"
+
+
+def test_statements_of_one_line_are_taken_apart():
+    (code,) = payloads(
+        "# why\na = 1; b = 'é'; c = 3  # how\nd = 4; e = 5;\nf = \\\n    6; \\\ng = 7"
+    )
+    assert code == "# why\na = 1\nb = 'é'\nc = 3  # how\nd = 4\ne = 5;\nf = \\\n    6\ng = 7\n"
+    *_, last = payloads("a = 1; b = 2; c = b", "c")
+    assert last == "b = 2\nc = b\n\nc\n"
+
+
+def test_a_prompt_of_several_statements_is_taken_once():
+    *_, last = payloads(">>> n = []; k = 1\n>>> n.append(1); n.append(k)", "n")
+    assert last == "n = []; k = 1\nn.append(1); n.append(k)\n\nn\n"
+
+
+piece = st.sampled_from(["a.append(1)", "b.append(len(a))", "a = b + [0]", "b = [*a]", "bump()"])
+
+
+@given(
+    st.lists(
+        st.tuples(piece, st.sampled_from([";", "\n", "; ", ";  # x\n"])), min_size=1, max_size=9
+    )
+)
+def test_how_statements_share_lines_changes_nothing(pieces):
+    """As on the page, whatever stands behind another on its line."""
+    start = "a, b, n = [], [], 0\n\n\ndef bump():\n    global n\n    n += 1\n"
+    block = "".join(code + end for code, end in pieces).rstrip("; \n")
+    page, alone = {}, {}
+    exec(f"{start}\n{block}", page)
+    exec(payloads(start, block, "result = a, b, n")[-1], alone)
+    assert alone["result"] == (page["a"], page["b"], page["n"])

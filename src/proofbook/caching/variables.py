@@ -1,0 +1,131 @@
+"""Sees which variables of the environment a page asks for, so that a change makes it run again.
+
+All ways of asking go through four methods of the class of `os.environ`. What C asks for without
+Python, as `TZ`, is not seen.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable, ItemsView, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+from proofbook.caching import fingerprint
+
+EVERY = "*"
+"""Stands for all variables at once; none has this name."""
+
+# Other in each terminal, process or test: a library that looks at them draws or logs by them.
+_FLEETING = re.compile(
+    r"_$|SHLVL$|(OLD)?PWD$|COLUMNS$|LINES$|PYTEST_|.*(_PID|SESSION)|WINDOWID$|SSH_|TMUX|TERM|STY$"
+    r"|INVOCATION_ID$|JOURNAL_STREAM$|MKDOCS|BASH|PS\d$|PROMPT|VSCODE|XPC_"
+)
+_ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_MAPPINGS = ItemsView.__iter__.__code__.co_filename
+_BETWEEN = (_MAPPINGS, os.getenv.__code__.co_filename, __file__)
+"""The files through which a question passes on its way."""
+
+
+class Variables:
+    """What a page asked of the environment; made in its process, before it runs."""
+
+    def __init__(self) -> None:
+        self._given = dict(os.environ)
+        self._read: set[str] = set()
+        self._written: set[str] = set()
+        self._copied_in: tuple[int, int] = (0, 0)
+        self._watch(type(os.environ))
+
+    def seen(self) -> dict[str, str | None]:
+        """Return a hash of what each variable was that the page asked for."""
+        return {name: _state(name, self._given) for name in sorted(self._read)}
+
+    def _watch(self, kind: Any) -> None:
+        """Listen to the methods through which all others go."""
+        ask, go_through = kind.__getitem__, kind.__iter__
+        kind.__setitem__ = self._noting(kind.__setitem__)
+        kind.__delitem__ = self._noting(kind.__delitem__)
+
+        def getitem(environ: Any, key: Any) -> Any:
+            frame = sys._getframe(1)
+            if not self._copies(frame):
+                self._ask(_name(key), _asker(frame))
+            return ask(environ, key)
+
+        def iterate(environ: Any) -> Iterator[Any]:
+            frame = sys._getframe(1)
+            if _is_own(_asker(frame)):
+                self._read.add(EVERY)
+            # A library that copies all, as subprocess does, hands it on and looks at nothing: if it
+            # counted, a page would run again in every other terminal.
+            self._copied_in = _place(frame)
+            return iter(go_through(environ))
+
+        kind.__getitem__, kind.__iter__ = getitem, iterate
+        kind.__len__, kind.__repr__ = (
+            self._asking_all(kind.__len__),
+            self._asking_all(kind.__repr__),
+        )
+
+    def _asking_all(self, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def asked(environ: Any) -> Any:
+            if _is_own(_asker(sys._getframe(1))):
+                self._read.add(EVERY)
+            return ask(environ)
+
+        return asked
+
+    def _noting(self, change: Callable[..., None]) -> Callable[..., None]:
+        def noted(environ: Any, key: Any, *value: Any) -> None:
+            change(environ, key, *value)
+            self._written.add(_name(key))
+
+        return noted
+
+    def _copies(self, frame: FrameType) -> bool:
+        """Tell whether a value is asked for just because the names are gone through."""
+        return _place(frame) == self._copied_in
+
+    def _ask(self, name: str, asker: str) -> None:
+        is_fleeting = _FLEETING.match(name) and not _is_own(asker)
+        if name not in self._written and not is_fleeting and not asker.startswith(_ENGINE):
+            self._read.add(name)
+
+
+def is_same(variables: Mapping[str, str | None], environment: Mapping[str, str]) -> bool:
+    """Tell whether all variables that a page asked for are in an environment as they were."""
+    return all(_state(name, environment) == was for name, was in variables.items())
+
+
+def _state(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return a hash, since a value may be a secret; `None` where there is no such variable."""
+    if name == EVERY:
+        lasting = sorted(item for item in environment.items() if not _FLEETING.match(item[0]))
+        return fingerprint.digest(repr(lasting).encode())
+    value = environment.get(name)
+    return None if value is None else fingerprint.digest(os.fsencode(value))
+
+
+def _name(key: Any) -> str:
+    return os.fsdecode(key) if isinstance(key, str | bytes) else repr(key)
+
+
+def _place(frame: FrameType) -> tuple[int, int]:
+    """Return where a frame is, or the one for which a view of a mapping works."""
+    while frame.f_code.co_filename == _MAPPINGS and frame.f_back is not None:
+        frame = frame.f_back
+    return id(frame), frame.f_lasti
+
+
+def _asker(frame: FrameType | None) -> str:
+    """Return the file of the code that asks."""
+    while frame is not None and frame.f_code.co_filename in _BETWEEN:
+        frame = frame.f_back
+    return frame.f_code.co_filename if frame else ""
+
+
+def _is_own(file: str) -> bool:
+    """Tell whether code is of the page or the project, not of Python or an installed package."""
+    is_page = file.startswith(("<block", "<claim"))
+    return is_page or not (file.startswith("<") or fingerprint.is_installed(file))
