@@ -109,6 +109,7 @@ def _altered(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
         if _has(value, "parameters", "state_dict"):
             yield _with_random_weights(value)
             yield _with_other_gradients(value)
+            yield _with_other_shapes(value)
         if depth < DEEPEST:
             yield from _other_objects(value, mentioned, depth)
 
@@ -205,6 +206,13 @@ def _with_other_gradients(model: Any) -> object:
         learns = not weight.requires_grad
         weight.requires_grad_(learns)
         weight.grad = weight.detach().clone() if learns else None
+    return other
+
+
+def _with_other_shapes(model: Any) -> object:
+    other = copy.deepcopy(model)
+    for weight in other.parameters():
+        weight.data = weight.data.new_empty([size + 1 for size in weight.shape]).zero_()
     return other
 
 

@@ -51,7 +51,11 @@ def doubt_of(
     units = [*([Lead(name, name)] for name in read if name not in apart), *groups]
     same = indifferent = 0
     end = time.perf_counter() + LONGEST
-    known = [lead for lead in leads_of(expression.tree, read) if lead.root not in apart]
+    known = [
+        (lead, value)
+        for lead, value in leads_of(expression.tree, names, read)
+        if lead.root not in apart
+    ]
     for leads, other, alike in _others(expression, units, known, names):
         try:
             with _no_longer_than(end - time.perf_counter()):
@@ -73,7 +77,7 @@ def doubt_of(
 def _others(
     expression: Expression,
     units: Sequence[Sequence[Lead]],
-    known: Sequence[Lead],
+    known: Sequence[tuple[Lead, object]],
     names: Mapping[str, object],
 ) -> Iterator[tuple[Sequence[Lead], object, bool]]:
     """Yield leads to one object, another one for it, and whether that is of the same kind.
@@ -81,9 +85,9 @@ def _others(
     What else the expression leads to is such a value too. Last comes for each an object that is
     good for nothing.
     """
-    values = [lead.value(names) for lead in known]
+    values = [value for _, value in known]
     values += [item for one in values if isinstance(one, list | tuple) for item in one[:3]]
-    inner = [[lead] for lead in known if lead.links and not callable(lead.value(names))]
+    inner = [[lead] for lead, value in known if lead.links and not callable(value)]
     for leads in (*units, *inner):
         value = leads[0].value(names)
         for other in values:

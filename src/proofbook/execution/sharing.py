@@ -5,8 +5,8 @@ itself, however much it has been changed in between.
 """
 
 import ast
+import contextlib
 import copy
-import operator
 import types
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -38,15 +38,14 @@ class Lead:
     links: tuple[tuple[str, Any], ...] = ()
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """Return what it leads to; None where that cannot be had."""
+        """Return what it leads to.
+
+        Raises:
+            Exception: There is no such thing, or it is made anew at each look, as items of arrays.
+        """
         found = names[self.root]
-        try:
-            for kind, key in self.links:
-                if kind == "[" and not isinstance(found, dict | list):
-                    return None  # items of an array are arrays anew
-                found = getattr(found, key) if kind == "." else operator.getitem(found, key)
-        except Exception:  # for the evaluation to tell
-            return None
+        for kind, key in self.links:
+            found = getattr(found, key) if kind == "." else _container(found)[key]
         return found
 
     def replaced(self, names: Mapping[str, Any], other: object) -> dict[str, Any]:
@@ -60,15 +59,28 @@ def _replaced(value: Any, links: tuple[tuple[str, Any], ...], other: object) -> 
     (kind, key), *rest = links
     if kind == ".":
         return Standing(value, key, _replaced(getattr(value, key), tuple(rest), other))
-    changed = copy.copy(value)
+    changed = copy.copy(_container(value))
     changed[key] = _replaced(value[key], tuple(rest), other)
     return changed
 
 
-def leads_of(tree: ast.AST, read: Collection[str]) -> list[Lead]:
-    """List all leads of an expression that begin with a name it reads, those within leads too."""
-    leads = (_lead(node) for node in ast.walk(tree))
-    return list(dict.fromkeys(lead for lead in leads if lead and lead.root in read))
+def _container(value: Any) -> Any:
+    if not isinstance(value, dict | list):
+        raise TypeError(f"{type(value).__name__} makes its items anew, or holds them elsewhere")
+    return value
+
+
+def leads_of(
+    tree: ast.AST, names: Mapping[str, Any], read: Collection[str]
+) -> list[tuple[Lead, Any]]:
+    """List all leads of an expression that begin with a name it reads, and what they lead to."""
+    found: dict[Lead, Any] = {}
+    for node in ast.walk(tree):
+        lead = _lead(node)
+        if lead and lead.root in read:
+            with contextlib.suppress(Exception):  # for the evaluation to tell
+                found[lead] = lead.value(names)
+    return list(found.items())
 
 
 def shared(tree: ast.AST, names: Mapping[str, Any], read: Collection[str]) -> list[list[Lead]]:
@@ -79,8 +91,8 @@ def shared(tree: ast.AST, names: Mapping[str, Any], read: Collection[str]) -> li
     if any(_asks_identity(node) for node in ast.walk(tree)):
         return []
     groups: dict[object, list[Lead]] = defaultdict(list)
-    for lead in leads_of(tree, read):
-        key = _identity(lead.value(names))
+    for lead, value in leads_of(tree, names, read):
+        key = _identity(value)
         if key is not None:
             groups[key].append(lead)
     return [

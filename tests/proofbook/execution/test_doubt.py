@@ -118,6 +118,13 @@ def test_what_a_claim_changes_with_other_values_is_found(project):
     assert failure.reason.startswith("changes 'xs' where another name has another value")
 
 
+def test_what_holds_its_items_elsewhere_stays_as_it_is(project):
+    code = "import torch\nlayers = torch.nn.ModuleList([torch.nn.Linear(3, 2)])"
+    claim = "layers[0].weight.shape == (2, 3)"
+    run = project.run(code, "layers[0] is not None", claims=[(claim, 1)])
+    assert (run.values[claim, 1].failure, run.blocks[1].outputs[0].data) == (None, "True")
+
+
 def test_what_leaves_the_program_with_other_values_leaves_the_page_running(project):
     claim = "(n < 2 or sys.exit(3)) and n == 1"
     run = project.run("import sys\nn = 1", "n", claims=[(claim, 1)])
