@@ -41,6 +41,10 @@ def numbers(rows: list[list[str]]) -> dict[str, int]:
     return {name: int(number.replace(",", "")) for name, number in rows}
 
 
+def indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def counted(text: str) -> dict[str, Any]:
     """A chapter's fences and claims, counted line by line, and the reasons of what is exempt."""
     prose, fences, ticks = [], [], ""
@@ -58,8 +62,8 @@ def counted(text: str) -> dict[str, Any]:
     said = re.sub("<!--.*?-->", "", "\n".join(prose), flags=re.DOTALL)
     python = [head for head, _ in fences if re.match(r"python\b", head)]
     prompts = [line for head, lines in fences if re.match(r"pycon\b", head) for line in lines]
-    bound = [line for head, lines in fences if head == "facts" for line in lines]
-    facts = sum(bool(re.match(r"(?: {4})*\S[^:]*.*: \S", line)) for line in bound)
+    bound = [lines for head, lines in fences if head == "facts"]
+    facts = sum(indent(line) == indent(lines[0]) for lines in bound for line in lines)
     reasons = Counter(re.findall(r'\{ \.literal reason="(\w+)" \}', said))
     reasons["not run"] = sum("exec=" in head for head in python)
     return {

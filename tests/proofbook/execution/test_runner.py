@@ -16,11 +16,19 @@ def test_a_chapter_without_blocks_and_claims_starts_nothing(project, monkeypatch
 
 
 def test_runs_come_in_the_order_of_the_chapters_and_progress_as_they_end(project):
-    slow = project.page("import time\ntime.sleep(0.7)", path="slow.md")
+    ended = project.root / "ended"
+    wait = f"import os, time\nwhile not os.path.exists({str(ended)!r}):\n    time.sleep(0.05)"
+    slow = project.page(wait, path="slow.md")
     quick = project.page("1", path="quick.md")
     prose = Chapter("prose.md", (), ())
     told = []
-    runs = project.runner(jobs=2).run([slow, quick, prose], lambda c, run: told.append((c, run)))
+
+    def tell(chapter, run):
+        told.append((chapter, run))
+        if chapter == quick:
+            ended.touch()
+
+    runs = project.runner(jobs=2).run([slow, quick, prose], tell)
     assert list(runs) == ["slow.md", "quick.md", "prose.md"]
     assert [chapter for chapter, _ in told] == [prose, quick, slow]
     assert all(runs[chapter.path] is run for chapter, run in told)
