@@ -204,6 +204,15 @@ def test_a_package_loads_no_notebook_and_no_plotting_library(package):
     assert not {"transformers", "bertviz", "IPython", "matplotlib"} & loaded
 
 
+def test_the_exercises_of_a_chapter_load_those_of_no_other():
+    """A page that imports them would run again with each exercise that is added anywhere."""
+    loaded = loaded_by("import glassformer.exercises.attention")
+    files = (SRC / "glassformer/exercises").glob("*.py")
+    chapters = {f"glassformer.exercises.{f.stem}" for f in files if "CHAPTER =" in f.read_text()}
+    assert len(chapters) > 10
+    assert chapters & {*loaded} == {"glassformer.exercises.attention"}
+
+
 @pytest.mark.parametrize("stem", MODULES)
 def test_no_module_hangs_on_the_exercises(stem):
     """They ask about the modules, and a recipe that depended on them would train anew with each."""

@@ -190,6 +190,7 @@ def again():
     print(Path("site/labs/lab/index.html").read_text().count("the answer is " + sys.argv[1]))
 
 again()
+Path("src/other.py").write_text("nothing = 'to a lab that does not import it'\\n")
 again()
 Path("src/measured.py").write_text(f"answer = {sys.argv[1]}  # at last\\n")
 again()
@@ -201,6 +202,7 @@ def throwaway(folder: Path, lab: str = LAB) -> Path:
         "docs/index.md": "# Home\n",
         "docs/labs/lab.py": lab,
         "src/measured.py": "answer = 41\n",
+        "src/other.py": "",
         "mkdocs.yml": CONFIG,
     }.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -237,6 +239,8 @@ def test_a_lab_runs_again_when_a_module_has_changed_and_else_not(tmp_path):
     done = python(throwaway(tmp_path), "-c", BUILDS, "43")
     assert done.stdout.split() == ["0", "0", "1"], done.stderr
     assert (tmp_path / "runs.txt").read_text() == "run run "
+    assert python(tmp_path, "-m", "mkdocs", "build", "--quiet").returncode == 0
+    assert (tmp_path / "runs.txt").read_text() == "run run "  # in another process, neither
     page = (tmp_path / "site/labs/lab/index.html").read_text()
     assert "not &lt;b&gt;44&lt;/b&gt;" in page
     assert 'href="../.."' in page or 'href="../../"' in page

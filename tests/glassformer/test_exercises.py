@@ -19,9 +19,7 @@ from glassformer.masks import causal_mask
 from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
-CHECKERS = {
-    name: getattr(exercises, name) for name in exercises.__all__ if name.startswith("check")
-}
+CHECKERS = exercises.checkers()
 ANSWERS = ENCODER | DECODER | FAMILY
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 

@@ -79,10 +79,11 @@ class Package:
         return {name: to for name, to in module.imports.items() if f"{to}.".startswith(begin)}
 
     def _module(self, module: griffe.Module) -> Symbol:
-        """Read a module with its public names, a package with those that it hands on."""
+        """Read a module with its public names, a package with those that its modules hand on."""
         members = self._defined(module)
         if module.is_init_module:
-            handed_on = self.imported[module.path].values()
+            offered = [name for inner in module.modules.values() for name in _offered(inner)]
+            handed_on = dict.fromkeys([*self.imported[module.path].values(), *offered])
             members += [one for name in handed_on if (one := self._handed_on(name))]
         source = self._sources[module.path]
         last = len(source.lines) - 1  # the last line has an end
@@ -153,6 +154,11 @@ def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
     for inner in module.modules.values():
         if isinstance(inner, griffe.Module):
             yield from _modules(inner)
+
+
+def _offered(module: griffe.Module | griffe.Alias) -> list[str]:
+    """List the full names that a module's `__all__` has; none where it has no such list."""
+    return [f"{module.path}.{name}" for name in module.exports or ()]
 
 
 def _source(module: griffe.Module, root: Path) -> Source:

@@ -17,26 +17,18 @@ from mkdocs_jupyter.plugin import NotebookFile
 from booksite.engine import engine_of
 from booksite.labs.cells import about, asset_url, block, counted
 from booksite.labs.formulas import Explained
-from booksite.labs.running import HERE, Cell, dependencies, run
+from booksite.labs.kept import Kept
+from booksite.labs.running import HERE, Cell, run
 from booksite.no_settings import NoSettings
 from booksite.places import fill
 from proofbook.maths.explain import Explainer, read_table
+from proofbook.settings import Settings
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 class LabsPlugin(BasePlugin[NoSettings]):
-    """Shows labs.
-
-    Attributes:
-        ran: for each lab what it depended on when it last ran, and its cells.
-    """
-
-    def __init__(self) -> None:
-        self.ran: dict[str, tuple[str, list[Cell]]] = {}
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds: `mkdocs serve` builds often."""
+    """Shows labs."""
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Give mkdocs-jupyter the book's own templates."""
@@ -67,11 +59,11 @@ class LabsPlugin(BasePlugin[NoSettings]):
         Raises:
             PluginError: there is no engine to show them and to count them.
         """
-        cells = self._cells(page, execute, config, files)
-        found = counted(cells)
         engine = engine_of(config)
-        if engine is None:
+        if engine is None or engine.book is None:
             raise PluginError("booksite/labs: labs need the plugin proofbook")
+        cells = _cells(page, partial(execute, config, files), engine.book.settings)
+        found = counted(cells)
         engine.labs[f"docs/{page.file.src_uri}"] = found
         url = partial(asset_url, page, engine.assets)
         blocks = {"<!--about-->": about(page, found)}
@@ -90,15 +82,15 @@ class LabsPlugin(BasePlugin[NoSettings]):
         for place, html in blocks.items():
             page.content = fill(page.content, place, html, page)
 
-    def _cells(
-        self, page: Page, execute: Callable[..., None], config: MkDocsConfig, files: Files
-    ) -> list[Cell]:
-        """Give the cells with what they showed; run again unless nothing has changed since."""
-        key = dependencies(page, Path(config.config_file_path).parent)
-        name = page.file.src_uri
-        if name not in self.ran or self.ran[name][0] != key:
-            self.ran[name] = key, run(page, partial(execute, config, files))
-        return self.ran[name][1]
+
+def _cells(page: Page, execute: Callable[[], None], settings: Settings) -> list[Cell]:
+    """Give the cells with what they showed; run the lab unless that would be the same again."""
+    kept = Kept(settings)
+    cells = kept.load(page)
+    if cells is None:
+        cells, asked = run(page, execute, settings)
+        kept.store(page, cells, asked)
+    return cells
 
 
 def as_notebook(script: str) -> str:

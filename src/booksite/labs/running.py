@@ -1,6 +1,5 @@
 """Runs a lab through mkdocs-jupyter, in a kernel that starts alike for everybody."""
 
-import hashlib
 import json
 import os
 import re
@@ -16,6 +15,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.pages import Page
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 
+from proofbook.settings import Settings
+
 Cell = dict[str, Any]
 """A cell of a notebook, as its file has it."""
 
@@ -23,28 +24,23 @@ HERE = Path(__file__).with_name("jupyter")
 RULE = "-" * 18  # above and below the cell in nbclient's messages
 
 
-def dependencies(page: Page, root: Path) -> str:
-    """Hash the lab and everything in the project's own packages."""
-    found = hashlib.sha256(page.file.content_string.encode())
-    for path in sorted((root / "src").rglob("*")):
-        if path.is_file() and path.suffix != ".pyc":
-            found.update(str(path).encode() + path.read_bytes())
-    return found.hexdigest()
-
-
-def run(page: Page, execute: Callable[[], None]) -> list[Cell]:
-    """Give the cells of a lab with what they showed.
+def run(
+    page: Page, execute: Callable[[], None], settings: Settings
+) -> tuple[list[Cell], dict[str, Any]]:
+    """Give the cells of a lab with what they showed, and what the lab asked for.
 
     Args:
         page: The page of the lab.
         execute: Has mkdocs-jupyter run it, and put the notebook where the page's content belongs.
+        settings: The book's.
 
     Raises:
         PluginError: a cell failed or hung, or the kernel died.
     """
     try:
-        with surroundings():
+        with surroundings(settings) as told:
             execute()
+            asked = json.loads(told.read_text(encoding="utf-8"))
     except (CellControlSignal, DeadKernelError) as error:
         raise PluginError(complaint(page, str(error))) from error
     cells: list[Cell] = json.loads(page.content or "")["cells"]
@@ -53,13 +49,17 @@ def run(page: Page, execute: Callable[[], None]) -> list[Cell]:
             if output["output_type"] == "error":  # which a tag can allow
                 parts = RULE, cell["source"], RULE, "", *output["traceback"]
                 raise PluginError(complaint(page, "\n".join(parts)))
-    return cells
+    return cells, asked
 
 
 @contextmanager
-def surroundings() -> Iterator[None]:
-    """Have kernels start alike for everybody, whatever they have set up for themselves."""
+def surroundings(settings: Settings) -> Iterator[Path]:
+    """Have kernels start alike for everybody, whatever they have set up for themselves.
+
+    Gives the file in which the kernel tells what was asked for.
+    """
     with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder).resolve() / "told.json"
         shutil.copytree(HERE / "profile_default", Path(folder) / "profile_default")
         own = {
             "IPYTHONDIR": folder,
@@ -67,9 +67,12 @@ def surroundings() -> Iterator[None]:
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
             "PYTHONWARNINGS": "ignore:IProgress not found",  # what would draw such bars
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the kernel warns about frozen modules
+            "LAB_TOLD": str(told),
+            "LAB_ROOT": str(settings.root),
+            "LAB_PRELOAD": json.dumps(settings.preload),
         }
         with patch.dict(os.environ, own):
-            yield
+            yield told
 
 
 def complaint(page: Page, message: str) -> str:

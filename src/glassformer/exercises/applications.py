@@ -4,6 +4,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_nearest"]
+
 CHAPTER = "family/applications.md"
 
 

@@ -4,6 +4,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_attention", "check_softmax"]
+
 CHAPTER = "encoder/attention.md"
 
 

@@ -5,6 +5,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_cross_entropy", "check_mean_pool"]
+
 CHAPTER = "encoder/classification.md"
 
 

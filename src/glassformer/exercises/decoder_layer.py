@@ -6,6 +6,8 @@ import torch.nn.functional as F
 from glassformer.exercises.checking import Draw, Exercise
 from glassformer.exercises.norms_and_residuals import layer_parts
 
+__all__ = ["check_cross_attention", "check_decoder_layer"]
+
 CHAPTER = "decoder/decoder-layer.md"
 
 SIZES = (

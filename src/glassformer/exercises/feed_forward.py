@@ -7,6 +7,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_feed_forward", "check_gelu"]
+
 CHAPTER = "encoder/feed-forward.md"
 
 

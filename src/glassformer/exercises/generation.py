@@ -5,6 +5,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_cached_step", "check_greedy", "check_top_p"]
+
 CHAPTER = "decoder/generation.md"
 
 

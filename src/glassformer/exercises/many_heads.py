@@ -5,6 +5,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_multi_head", "check_split_heads"]
+
 CHAPTER = "encoder/many-heads.md"
 
 

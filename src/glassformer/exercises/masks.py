@@ -4,6 +4,8 @@ import torch
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_decoder_mask", "check_masked_weights"]
+
 CHAPTER = "decoder/masks.md"
 
 

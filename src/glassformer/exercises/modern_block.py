@@ -5,6 +5,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_gated", "check_grouped", "check_rms_norm", "check_rotary"]
+
 CHAPTER = "family/modern-block.md"
 
 

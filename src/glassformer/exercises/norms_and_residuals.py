@@ -5,6 +5,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_layer_norm", "check_pre_norm"]
+
 CHAPTER = "encoder/norms-and-residuals.md"
 
 

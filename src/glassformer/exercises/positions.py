@@ -5,6 +5,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_order_blind", "check_sinusoids"]
+
 CHAPTER = "encoder/positions.md"
 
 

@@ -4,6 +4,8 @@ import torch
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_leave_one_out", "check_received"]
+
 CHAPTER = "encoder/seeing-attention.md"
 
 

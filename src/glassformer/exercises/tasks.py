@@ -5,6 +5,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_hide", "check_perplexity"]
+
 CHAPTER = "family/tasks.md"
 
 

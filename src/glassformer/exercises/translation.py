@@ -4,6 +4,8 @@ import torch.nn.functional as F
 
 from glassformer.exercises.checking import Draw, Exercise
 
+__all__ = ["check_loss", "check_shift"]
+
 CHAPTER = "decoder/translation.md"
 
 

@@ -3,6 +3,8 @@
 from glassformer.exercises.checking import Draw, Exercise
 from glassformer.exercises.norms_and_residuals import layer_parts
 
+__all__ = ["check_count", "check_stack"]
+
 CHAPTER = "encoder/whole-encoder.md"
 
 

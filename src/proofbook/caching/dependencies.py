@@ -124,6 +124,12 @@ class Dependencies:
         `changed` lists what is no longer as it was; `unseen` why more may have been asked for.
         """
         self._looking.now = True
+        try:
+            return self._seen()
+        finally:
+            self._looking.now = False
+
+    def _seen(self) -> dict[str, Any]:
         self._hear_kernel()
         changed = [path for path in self._read if self._has_changed(path)]
         changed += [p for (p, q), was in self._asked.items() if fingerprint.answer(p, q) != was]
@@ -256,7 +262,8 @@ class Dependencies:
     def _is_of_interest(self, path: str) -> bool:
         """Tell whether a path is neither installed, nor of the system, nor the cache's."""
         ours = path.startswith(self._root) or not path.startswith(_SYSTEM)
-        return ours and not path.startswith(self._cache) and not fingerprint.is_installed(path)
+        kept = os.path.join(path, "").startswith(self._cache)
+        return ours and not kept and not fingerprint.is_installed(path)
 
     def _inputs(self, path: object) -> Iterator[str]:
         """Yield the absolute path, and where it really leads, if they may be inputs.

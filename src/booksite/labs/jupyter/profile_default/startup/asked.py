@@ -1,0 +1,38 @@
+"""Run by the kernel before a lab: notes what the lab asks of the world, for the next build.
+
+Nothing is left behind in the names that the lab sees.
+"""
+
+
+def _note_what_is_asked() -> None:
+    import json
+    import os
+    from importlib import import_module
+
+    from IPython import get_ipython
+
+    from proofbook.caching.dependencies import Dependencies
+    from proofbook.caching.variables import Variables
+    from proofbook.execution.announcements import announce
+    from proofbook.execution.import_hooks import compile_project_from_source
+
+    told = os.environ.get("LAB_TOLD")
+    if told is None:  # a reader runs the profile
+        return
+    # What is installed is known by its version; some of it opens libraries as it loads.
+    for name in json.loads(os.environ["LAB_PRELOAD"]):
+        import_module(name)
+    announce()
+    compile_project_from_source()
+    asked = Dependencies(os.environ["LAB_ROOT"], os.path.dirname(told))
+    variables = Variables()
+
+    def tell(_: object) -> None:
+        with open(told, "w", encoding="utf-8") as file:
+            json.dump(asked.seen() | {"variables": variables.seen(), "declared": {}}, file)
+
+    get_ipython().events.register("post_run_cell", tell)
+
+
+_note_what_is_asked()
+del _note_what_is_asked

@@ -1,0 +1,16 @@
+"""All checkers of the book together."""
+
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+from glassformer.exercises.checking import Exercise
+
+
+def checkers() -> dict[str, Exercise]:
+    """Give every checker by its name, those of a chapter side by side."""
+    found = pkgutil.iter_modules([str(Path(__file__).parent)], f"{__package__}.")
+    modules = [import_module(one.name) for one in found]
+    return {
+        name: getattr(module, name) for module in modules for name in getattr(module, "__all__", ())
+    }
