@@ -13,6 +13,10 @@ from proofbook.parsing.page import Page
 from proofbook.problems import Problem
 from proofbook.text import shortened, shown
 
+PROMPT_IN_CODE = (
+    "a prompt (>>>) stands in plain code: begin the block with one, and it is a doctest, "
+    "or take the prompts away"
+)
 MOST_LINES = 100
 """Lines of two texts that are compared one by one."""
 TOO_DEEP = "what this fact reads cannot be told: an expression is nested too deeply, write several"
@@ -57,7 +61,10 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
     if failure:
         line = block.line + (failure.line or 0)
         code = _line_of(block, failure.line)
-        problems.append(Problem(path, line, failure.reason, code, failure.detail))
+        unread = failure.reason.startswith(("SyntaxError:", "IndentationError:"))
+        is_prompt = block.kind == "python" and unread and code.lstrip().startswith(">>>")
+        reason = PROMPT_IN_CODE if is_prompt else failure.reason
+        problems.append(Problem(path, line, reason, code, failure.detail))
     return problems
 
 
