@@ -103,12 +103,14 @@ class Example:
         want: The output as the chapter writes it.
         got: The output of this run; the traceback of an expected exception without its stack.
         offset: Line within the block (from 0) of the prompt.
+        follows: Whether it depends on what an earlier block did not do, since it failed.
     """
 
     source: str
     want: str
     got: str
     offset: int
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,11 +121,13 @@ class Failure:
         reason: One line, such as `ValueError: num_heads (10) must divide d_model (768)`.
         line: Line within the block (from 0) where it happened, where known.
         detail: The traceback as a reader of the chapter should see it, or "".
+        follows: Whether it only follows from the failure of an earlier block.
     """
 
     reason: str
     line: int | None = None
     detail: str = ""
+    follows: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ class BlockResult:
         failure: Set where it did not run to its end.
         seconds: How long it took.
         payload: The smallest program that does the same: what comes before the block, and its own
-            code without imports; nothing where the block failed.
+            code without imports; nothing where the block failed, or one before it.
     """
 
     outputs: tuple[Output, ...] = ()
@@ -185,8 +189,9 @@ class Run:
     """All that running a chapter gave; nothing here depends on the prose around the blocks.
 
     Attributes:
-        blocks: One result a block; fewer than the chapter's blocks when one failed.
-        values: For each (expression, place), its value; none for those after a failed block.
+        blocks: One result a block; fewer than the chapter's blocks where the page died.
+        values: For each (expression, place), its value; none for those that depend on what a
+            failed block did not do.
         failure: Set when the page as a whole died: a killed child, a hang, an exit.
         failed_block: Index of the block that was running then; `None` while a claim was evaluated
             (the failure names it) or before anything ran.
@@ -209,6 +214,12 @@ class Run:
     origins: dict[str, Origin | None] = field(default_factory=dict)
     cached: bool = False
     unkept: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> int:
+        """How many blocks ran before the first that failed: on what they did nothing is missing."""
+        failed = (number for number, block in enumerate(self.blocks) if block.failure)
+        return next(failed, len(self.blocks))
 
 
 dump = asdict

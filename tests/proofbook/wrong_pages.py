@@ -282,7 +282,7 @@ def _doctest(writer: Writer, examples: Sequence[tuple[str, str]], mark: str = ""
         lines += [f">>> {first}", *(f"... {line}" for line in more)]
         lines += ["..."] if more else []
         lines += output.split("\n") if output else []
-    return _fence(writer, "pycon", "\n".join(lines))
+    return _fence(writer, writer.rng.choice(["pycon", "python"]), "\n".join(lines))
 
 
 def _true_doctest(writer: Writer) -> Piece:

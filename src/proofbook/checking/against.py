@@ -46,7 +46,8 @@ def against(pages: Sequence[Checked], settings: Settings) -> list[Trial]:
     """Plant errors in the code of pages that pass until each fact has been seen false.
 
     A fact is tried with the errors that touch what it reads, as far as the code's text tells. An
-    error that ends the page, or leaves a fact that cannot be evaluated, proves nothing.
+    error that fails a block proves nothing of what comes after, nor does one that leaves a fact
+    that cannot be evaluated.
     """
     trials = {page.page.chapter.path: _trials(page) for page in pages if not page.problems}
     chapters = {page.page.chapter.path: page.page.chapter for page in pages}
@@ -109,7 +110,7 @@ def _tell(trials: Sequence[Trial], error: Planted, run: Run) -> None:
             continue
         trial.waiting.remove(error)
         value = run.values.get((trial.fact.holds or "", trial.fact.place))
-        if value is None or value.failure is not None:
+        if value is None or value.failure is not None or value.after > run.sound:
             continue
         if value.data is True:
             trial.survived.append(error)

@@ -13,6 +13,10 @@ from proofbook.parsing.page import Page
 from proofbook.problems import Problem
 from proofbook.text import shortened, shown
 
+PROMPT_IN_CODE = (
+    "a prompt (>>>) stands in plain code: begin the block with one, and it is a doctest, "
+    "or take the prompts away"
+)
 MOST_LINES = 100
 """Lines of two texts that are compared one by one."""
 TOO_DEEP = "what this fact reads cannot be told: an expression is nested too deeply, write several"
@@ -26,11 +30,9 @@ def judge(page: Page, run: Run) -> list[Problem]:
         problems += block_problems(chapter.path, block, result)
     if run.failure:
         problems.append(_page_problem(page, run.failure, run.failed_block))
-    stopped = run.failure or any(result.failure for result in run.blocks)
     problems += _beside_the_point(page)
     for claim in chapter.claims:
-        if not stopped or (claim.expressions[0], claim.place) in run.values:
-            problems += claim_problems(chapter.path, claim, run)
+        problems += claim_problems(chapter.path, claim, run)
     return sorted(problems)
 
 
@@ -48,16 +50,19 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
     """List what a block did that its chapter does not say."""
     problems = []
     for example in result.examples:
-        if not prints(example.want, example.got):
+        if not example.follows and not prints(example.want, example.got):
             line = block.line + example.offset
             message = "the output differs from the page (- the page, + this run)"
             shows = difference(example.want, example.got)
             problems.append(Problem(path, line, message, example.source, shows))
     failure = result.failure
-    if failure:
+    if failure and not failure.follows:
         line = block.line + (failure.line or 0)
         code = _line_of(block, failure.line)
-        problems.append(Problem(path, line, failure.reason, code, failure.detail))
+        unread = failure.reason.startswith(("SyntaxError:", "IndentationError:"))
+        is_prompt = block.kind == "python" and unread and code.lstrip().startswith(">>>")
+        reason = PROMPT_IN_CODE if is_prompt else failure.reason
+        problems.append(Problem(path, line, reason, code, failure.detail))
     return problems
 
 
@@ -107,10 +112,13 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def claim_problems(path: str, claim: Claim, run: Run) -> list[Problem]:
-    """List what of a claim is not so."""
+    """List what of a claim is not so; nothing of what a page that failed did not come to."""
+    failed = run.failure or run.sound < len(run.blocks)
     problems = []
     for expression in claim.expressions:
-        value = run.values.get((expression, claim.place), Value())
+        value = run.values.get((expression, claim.place), None if failed else Value())
+        if value is None:
+            continue
         message = _claim_fault(claim, expression, value)
         if message:
             detail = value.failure.detail if value.failure else ""

@@ -38,10 +38,9 @@ def compared(checked: Checked, second: Run) -> list[Problem]:
         replace(problem, message=f"in a second run: {problem.message}")
         for problem in judge(checked.page, second)
     ]
-    runs = zip(chapter.blocks, checked.run.blocks, second.blocks, strict=False)
-    for block, one, other in runs:
-        if not other.failure:
-            problems += _shown_otherwise(chapter.path, block, one, other)
+    sound = second.blocks[: second.sound]
+    for block, one, other in zip(chapter.blocks, checked.run.blocks, sound, strict=False):
+        problems += _shown_otherwise(chapter.path, block, one, other)
     return sorted(problems)
 
 

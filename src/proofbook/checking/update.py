@@ -19,8 +19,8 @@ Edit = tuple[int, int, str]
 def updated(text: str, checked: Checked) -> str:
     """Return the text of a chapter with its outputs and claims as the run gave them.
 
-    Only what differs is touched. What cannot be rewritten (a `holds`, a failing block, an output
-    that would end its own fence) stays, and a later check reports it.
+    Only what differs is touched. What cannot be rewritten (a `holds`, a failing block and all that
+    comes after it, an output that would end its own fence) stays, and a later check reports it.
 
     Raises:
         ValueError: If the page is made of more than this text, so that places are not known.
@@ -39,16 +39,17 @@ def updated(text: str, checked: Checked) -> str:
 
 def _outputs(source: SourceText, checked: Checked) -> Iterator[Edit]:
     """Give the fences in which an output differs, with the output that came."""
+    run = checked.run
     for index, number in checked.page.blocks.items():
-        if number >= len(checked.run.blocks):
+        if number >= min(run.sound + 1, len(run.blocks)):
             continue
-        fence, result = source.fences[index], checked.run.blocks[number]
+        fence, result = source.fences[index], run.blocks[number]
         lines = source.text[slice(*fence.body)].split("\n")
         if not _rewrite_doctest(lines, fence.prefix, result):
             continue
         edit = (*fence.body, "\n".join(lines))
         new = _shape_kept(source, edit)
-        if new and _sources(new.fences[index].code) == _sources(fence.code):
+        if new and _reads_back(new.fences[index].code, result):
             yield edit
 
 
@@ -58,6 +59,8 @@ def _claims(source: SourceText, checked: Checked) -> Iterator[Edit]:
         claim, span = checked.page.chapter.claims[number], source.spans[index]
         value = checked.run.values.get((claim.equals or "", claim.place))
         if value is None or value.failure or says(span.text, value.data):
+            continue
+        if value.after > checked.run.sound:
             continue
         written = rewritten(span.text, value.data)
         if not says(written, value.data):
@@ -83,8 +86,13 @@ def _shape_kept(source: SourceText, edit: Edit) -> SourceText | None:
     return new if had == has and claims == [span.expressions for span in new.spans] else None
 
 
-def _sources(code: str) -> list[str]:
-    return [example.source for example in DocTestParser().get_examples(code)]
+def _reads_back(code: str, result: BlockResult) -> bool:
+    """Tell whether a doctest, as it is written now, says what came."""
+    written = DocTestParser().get_examples(code)[: len(result.examples)]
+    return len(written) == len(result.examples) and all(
+        one.source == ran.source and prints(one.want, ran.got)
+        for one, ran in zip(written, result.examples, strict=True)
+    )
 
 
 def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool:

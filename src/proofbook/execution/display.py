@@ -23,12 +23,14 @@ def show(value: Any, prefix: str) -> list[Output]:
         prefix: What the ids of figures begin with, different for each block of a page.
     """
     figures = _open_figures()
-    shown = [] if value is None else [_show_value(value, prefix)]
-    for number, figure in enumerate(figures, start=1):
-        if figure is not value:
-            shown.append(Output("svg", _svg(figure, f"{prefix}-{number}")))
-    if figures:
-        sys.modules["matplotlib.pyplot"].close("all")
+    try:
+        shown = [] if value is None else [_show_value(value, prefix)]
+        for number, figure in enumerate(figures, start=1):
+            if figure is not value:
+                shown.append(Output("svg", _svg(figure, f"{prefix}-{number}")))
+    finally:
+        if figures:
+            sys.modules["matplotlib.pyplot"].close("all")
     return shown
 
 

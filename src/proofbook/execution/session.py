@@ -21,6 +21,7 @@ from typing import Any
 
 from proofbook.execution import display
 from proofbook.execution.acting import ACTED, changed, state_of
+from proofbook.execution.aftermath import Aftermath
 from proofbook.execution.capture import Capture
 from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
@@ -56,18 +57,24 @@ class Session:
         self._slicer = Slicer(SEED, is_own)
         self._strays = Strays()
         self._draws: list[tuple[int, str]] = []
+        self._ran = 0
+        self._aftermath: Aftermath | None = None
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
 
     def run(self, index: int) -> BlockResult:
-        """Run one block; whatever it raises, exits included, comes back as its failure."""
+        """Run one block; whatever it raises, exits included, comes back as its failure.
+
+        What it did before that stands, and the next block may run.
+        """
         block, filename = self._blocks[index], _filename(index)
         started = time.perf_counter()
         self.names.pop("__warningregistry__", None)  # each block warns anew
         shown: list[Output] = []
         examples: list[Example] = []
-        failure = None
+        raised: BaseException | None = None
         self._draws.clear()
+        self._ran = 0
         try:
             value = None
             with self._strays.watching(filename):
@@ -77,14 +84,42 @@ class Session:
                     examples.extend(self._run_doctest(block.code, filename))
                 shown = display.show(value, prefix=f"block-{index + 1}")
         except BaseException as error:
-            failure = failure_of(error, filename)
-        failure = failure or self._strays.take()
+            raised = error
+            with contextlib.suppress(Exception):
+                shown = display.show(None, prefix=f"block-{index + 1}")
+        failure = self._strays.take()
+        if raised is not None:
+            failure = failure_of(raised, filename)
         text = self._capture.take()
         printed = [Output("stdout", text)] if text else []
         outputs = tuple(self._told(output) for output in (*printed, *shown))
         seconds = time.perf_counter() - started
-        payload = ("", "") if failure else self._slicer.add(block, self._draws)
-        return BlockResult(outputs, tuple(examples), failure, seconds, payload)
+        if failure or self._aftermath:
+            failure = self._after_a_failure(index, failure, raised, examples)
+            return BlockResult(outputs, tuple(examples), failure, seconds)
+        payload = self._slicer.add(block, self._draws)
+        return BlockResult(outputs, tuple(examples), None, seconds, payload)
+
+    def _after_a_failure(
+        self,
+        index: int,
+        failure: Failure | None,
+        raised: BaseException | None,
+        examples: list[Example],
+    ) -> Failure | None:
+        """Mark what of a block only follows from an earlier failure; the first does from none."""
+        is_first = self._aftermath is None
+        aftermath = self._aftermath = self._aftermath or Aftermath(self._blocks[:index])
+        explained = aftermath.explains(raised)
+        drew = {number for number, _ in self._draws}
+        touched = aftermath.add(self._blocks[index], self._ran, drew)
+        if is_first:
+            return failure
+        for number, is_touched in enumerate(touched[: len(examples)]):
+            examples[number] = replace(examples[number], follows=is_touched)
+        failed = touched[self._ran :][:1] or touched[-1:]  # or the value it ends with, as shown
+        follows = raised is not None and (explained or any(failed))
+        return failure and replace(failure, follows=follows)
 
     def _told(self, output: Output) -> Output:
         """Return an output as it reads on every device; markup is left alone."""
@@ -97,15 +132,21 @@ class Session:
         """Take the waiting claims whose turn has come now that `done` blocks have run.
 
         A claim's turn comes at its place, or later, as soon as the names it reads exist; after the
-        last block it comes whether they exist or not.
+        last block it comes whether they exist or not. It never comes where they are not what they
+        would be if no block had failed.
         """
         last = done == len(self._blocks)
-        turn = [c for c in self._claims if c[1] <= done and (last or not self._missing(c[0]))]
-        self._claims = [claim for claim in self._claims if claim not in turn]
+        here = [claim for claim in self._claims if claim[1] <= done]
+        lost = [claim for claim in here if self._is_lost(claim[0])]
+        turn = [c for c in here if c not in lost and (last or not self._missing(c[0]))]
+        self._claims = [claim for claim in self._claims if claim not in (*lost, *turn)]
         return turn
 
-    def evaluate(self, text: str, done: int) -> Value:
-        """Evaluate a claim's expression without changing the session."""
+    def evaluate(self, text: str, done: int) -> Value | None:
+        """Evaluate a claim's expression without changing the session.
+
+        None where that would only tell of an earlier block's failure.
+        """
         try:
             expression = Expression(text)
         except (SyntaxError, ValueError) as error:
@@ -118,6 +159,8 @@ class Session:
             with self._strays.watching("<claim>"), randomness_kept():
                 data = as_data(expression.value(self.names))
         except BaseException as error:
+            if self._aftermath and self._aftermath.explains(error):
+                return None
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:
             self._capture.take()
@@ -162,10 +205,13 @@ class Session:
         return self._strays.take()
 
     def _missing(self, text: str) -> bool:
-        try:
-            return bool(Expression(text).missing(self.names))
-        except (SyntaxError, ValueError):
-            return False
+        expression = _expression(text)
+        return expression is not None and bool(expression.missing(self.names))
+
+    def _is_lost(self, text: str) -> bool:
+        """Tell whether an expression depends on what a failed block did not do."""
+        expression = _expression(text) if self._aftermath else None
+        return bool(self._aftermath and expression and self._aftermath.touches(expression.reads))
 
     def _run_python(self, code: str, filename: str) -> Any:
         """Run a block and return the value of the expression it ends with, if it does."""
@@ -182,6 +228,7 @@ class Session:
                 else:
                     single = ast.Module([statement], [])
                     exec(self._compile(single, filename, "exec"), self.names)
+            self._ran += 1
         return value
 
     @contextlib.contextmanager
@@ -213,6 +260,7 @@ class Session:
                     raise
                 printed = without_device(self._capture.take(), self._device)
                 got = with_traceback(printed, error)
+            self._ran += 1
             yield Example(example.source, example.want, got, example.lineno)
 
     def _compile_example(self, example: doctest.Example, filename: str) -> types.CodeType:
@@ -227,6 +275,14 @@ class Session:
         code = compile(tree, filename, mode, self._future, dont_inherit=True)
         self._future |= code.co_flags & _FUTURE
         return code
+
+
+def _expression(text: str) -> Expression | None:
+    """Return a claim's expression; None where it cannot be parsed."""
+    try:
+        return Expression(text)
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _every_future_flag() -> int:

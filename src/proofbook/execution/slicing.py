@@ -137,12 +137,12 @@ def _needed(page: list[Statement], block: int, settings: Collection[str] = ()) -
             continue
         kept.append(s)
         wanted -= s.renews
-        wanted |= _with_late(s.reads, later)
+        wanted |= with_late(s.reads, later)
         generators |= s.draws
     return kept[::-1]
 
 
-def _with_late(names: Collection[str], later: dict[str, frozenset[str]]) -> set[str]:
+def with_late(names: Collection[str], later: dict[str, frozenset[str]]) -> set[str]:
     """Names, and what the functions among them read when they are called."""
     found, waiting = set(), set(names)
     while waiting:

@@ -107,6 +107,8 @@ def _run(
             limit(request["timeout"], claim=text)
             with dependencies.noting_changes() as changes:
                 value = session.evaluate(text, done)
+            if value is None:
+                continue
             if changes and value.failure is None:
                 acted = f"writes {changes[0]}: {ACTED}"
                 value = replace(value, data=None, failure=Failure(acted))
@@ -128,8 +130,6 @@ def _run(
         for output in result.outputs:
             for path in output.assets.values():
                 dependencies.add(path)
-        if result.failure is not None:
-            break
         evaluate(index + 1)
     limit(request["timeout"], claim="what the page left running")
     if failure := session.wait():

@@ -11,6 +11,8 @@ LANGUAGE = re.compile(r"\.?([\w#.+-]+)(?=\s|$)")
 OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
 
 NO_CODE = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s+#.*|\s*)$")
+PROMPTED = re.compile(r"(?:[ ]*(?:#.*)?\n)*[ ]*>>>(?:\s|$)")
+"""Code whose first line, comments apart, is a prompt."""
 LANGUAGES = ("python", "pycon", "facts")
 """The fences that are not left to Markdown."""
 WORD = re.compile(r"[a-z0-9_.+-]+")
@@ -41,7 +43,8 @@ class Fence:
 
     Attributes:
         kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run; `facts`
-            binds phrases of the prose before it.
+            binds phrases of the prose before it. A `python` fence that begins with a prompt is a
+            doctest too, and so of the kind `pycon`.
         code: The lines between the fences, without the fence's own indentation.
         line: Line of the text (from 1) of the opening fence.
         options: What the opening fence says.
@@ -60,7 +63,7 @@ class Fence:
 
     @property
     def language(self) -> Literal["python", "pycon", "facts"]:
-        """The language that its header names."""
+        """The language that its code is in."""
         return self.kind if self.kind in ("pycon", "facts") else "python"  # type: ignore[return-value]
 
     def option(self, name: str) -> str | None:
@@ -203,7 +206,7 @@ def _add(
         found.foreign.append(Foreign(name, code, line))
         return
     options, faults = _options(opening["info"][language.end() :])
-    kind = _kind(options) if name == "python" else name
+    kind = _kind(options, code) if name == "python" else name
     faults += list(_faults(kind, code, options))
     found.faults.extend((line, fault) for fault in faults)
     header = starts[number] + opening.start("info"), starts[number] + opening.end("info")
@@ -222,8 +225,13 @@ def _meant(info: str) -> Literal["python", "pycon"] | None:
     return None
 
 
-def _kind(options: dict[str, str]) -> str:
-    return "show" if "show" in options else "off" if "exec" in options else "python"
+def _kind(options: dict[str, str], code: str) -> str:
+    """Return what a `python` fence is by its options and, where these leave it to run, its code."""
+    if "show" in options:
+        return "show"
+    if "exec" in options:
+        return "off"
+    return "pycon" if PROMPTED.match(code) else "python"
 
 
 def _options(info: str) -> tuple[dict[str, str], list[str]]:

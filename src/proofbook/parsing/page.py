@@ -194,9 +194,6 @@ def _problems(
             yield _line_of(braces, source.text), "a claim's braces are left as text", braces
     yield from _attributes(visibility)
     yield from _repeated_ids(source, shown, offset)
-    for index in [index for index in shown if source.fences[index].kind == "off"][1:]:
-        fence = source.fences[index]
-        yield fence.line, 'only one fence of a chapter may be exec="off"', fence.code
 
 
 def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:

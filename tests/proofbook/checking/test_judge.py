@@ -1,10 +1,13 @@
 """What of a run does not come out as its chapter says is named, with line, code and difference."""
 
 import pytest
+from books import make_book
 
+from proofbook.checking.book import Book
 from proofbook.checking.judge import difference, judge, shown
 from proofbook.model import BlockResult, Example, Failure, Run, Value
 from proofbook.parsing.page import parse
+from proofbook.settings import load
 
 TEXT = """\
 # Page
@@ -102,6 +105,17 @@ def test_claims_that_a_failing_page_never_reached_are_not_reported():
     failed = BlockResult(failure=Failure("ValueError: no", 0))
     (problem,) = judge(parse("p.md", TEXT), Run((failed,), {}))
     assert problem.message == "ValueError: no"
+
+
+@pytest.mark.parametrize("code", ["x = 1\n>>> x\n1", "x = 1\n>>>x", "if x:\n>>> 1", "x\n  >>> 1"])
+def test_a_prompt_in_plain_code_says_what_to_write(tmp_path, code):
+    make_book(tmp_path, {})
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        [checked] = book.check({"p.md": f"# Page\n\n```python\n{code}\n```\n"})
+    [problem] = checked.problems
+    assert problem.line == 4 + code.split("\n").index(problem.code)
+    assert ">>>" in problem.code
+    assert "begin the block with one, and it is a doctest" in problem.message
 
 
 def test_long_values_are_cut():

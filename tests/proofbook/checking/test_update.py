@@ -127,6 +127,12 @@ def test_an_exception_is_written_with_its_traceback(got, written, stack):
     assert new == DOCTEST.replace(f"{RAISED}ValueError: no\n", written)
 
 
+def test_the_outputs_of_a_doctest_in_a_python_fence_are_written_too():
+    text = DOCTEST.replace("pycon", "python")
+    new = updated(text, run_of(text, ["7\n", f"{RAISED}ValueError: no\n"], []))
+    assert new == text.replace("\n1\n", "\n7\n")
+
+
 @pytest.mark.parametrize("got", ["```\n", ">>> x\n", "... x\n", "a\n>>> x\n", "~~~\n```\nx\n"])
 def test_an_output_that_would_be_read_as_something_else_is_left_to_the_author(got):
     new = updated(DOCTEST, run_of(DOCTEST, ["1\n", got], []))

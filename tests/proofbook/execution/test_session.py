@@ -54,9 +54,9 @@ def test_future_imports_hold_for_the_rest_of_the_page(project):
     ) == ["{'x': 'Later'}"]
 
 
-def test_a_failing_block_ends_the_page_and_names_its_line(project):
-    run = project.run("x = 1", "y = 2\nprint('before')\nx / 0", "never = 1")
-    assert len(run.blocks) == 2
+def test_a_failing_block_names_its_line_and_what_it_did_before_stands(project):
+    run = project.run("x = 1", "y = 2\nprint('before')\nx / 0", "y + 1")
+    assert [o.data for o in run.blocks[2].outputs] == ["3"]
     failed = run.blocks[1]
     assert (failed.failure.reason, failed.failure.line) == (
         "ZeroDivisionError: division by zero",
@@ -194,9 +194,11 @@ def test_a_claim_changes_nothing(project):
     assert run.blocks[1].outputs == without.blocks[1].outputs
 
 
-def test_claims_after_a_failure_have_no_value(project):
-    run = project.run("x = 1", "1 / 0", claims=[("x", 1), ("x + 1", 2)])
-    assert list(run.values) == [("x", 1)]
+def test_claims_on_what_a_failed_block_did_not_make_have_no_value(project):
+    code = ["x = y = 1", "y = x / 0\nz = 1", "w = z"]
+    claims = [("x", 1), ("x + 1", 2), ("y", 2), ("z", 2), ("w", 3), ("y", 1)]
+    run = project.run(*code, claims=claims)
+    assert sorted(run.values) == [("x", 1), ("x + 1", 2), ("y", 1)]
 
 
 def test_values_survive_as_json(project):

@@ -51,6 +51,43 @@ def test_show_and_off_do_not_run():
     assert (show.kind, show.runs, off.kind, off.runs) == ("show", False, "off", False)
 
 
+PROMPTS = [">>> 1\n1", "\n\n>>> 1\n1", "# so\n>>> 1\n1", "  >>> 1\n  1", ">>>\n>>> 1\n1"]
+PLAIN = [
+    "def f():\n    '''\n    >>> f()\n    1\n    '''\n    return 1",
+    "'''\n>>> 1\n1\n'''",
+    "text = '''\\\n>>> 1\n'''",
+    "x >>1\n",
+    "x\n>>> 1\n1",
+    "# >>> 1\nx",
+    ">>>1",
+]
+
+
+@pytest.mark.parametrize("code", PROMPTS)
+def test_a_python_fence_that_begins_with_a_prompt_is_a_doctest_in_everything(code):
+    as_python, as_pycon = (
+        scan(f"```{language} title='x' timeout='3'\n{code}\n```")
+        for language in ("python", "pycon")
+    )
+    (fence,), (other,) = as_python.fences, as_pycon.fences
+    assert (fence.kind, fence.language, fence.code, fence.timeout, fence.options) == (
+        (other.kind, other.language, other.code, other.timeout, other.options)
+    )
+    assert as_python.faults == as_pycon.faults
+
+
+@pytest.mark.parametrize("code", PLAIN)
+def test_prompts_elsewhere_make_no_doctest(code):
+    assert [fence.kind for fence in scan(f"```python\n{code}\n```").fences] == ["python"]
+
+
+def test_a_doctest_takes_a_doctest_s_options_in_whichever_fence():
+    [(_, fault)] = scan("```python source='below'\n>>> 1\n1\n```").faults
+    assert "unknown option 'source' here" in fault
+    off = scan("```python exec='off' reason='slow'\n>>> 1\n1\n```")
+    assert ([fence.kind for fence in off.fences], off.faults) == (["off"], [])
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

@@ -160,11 +160,6 @@ def test_a_timeout_is_the_block_s():
         ('![a [b]{ equals="x" } c](d.png)', 1, "cannot stand in an attribute"),
         ("a\n\n<img alt=\"[b]{ equals='x' }\">", 3, "cannot stand in an attribute"),
         ("```python id='a'\nx\n```\n```python id='a'\ny\n```", 4, "'a' stands at line 1 already"),
-        (
-            "```python exec='off' reason='a'\n```\n```python exec='off' reason='b'\n```",
-            3,
-            "only one fence of a chapter",
-        ),
         ("| a |\n|---|\n| five { equals='x|y' } |", 3, "must directly follow"),
         ("&#123; equals='x' }", 1, "a claim's braces are left as text"),
         ("[a]: x.md '[b]{ equals=1 }'", 1, "needs an expression in quotes"),
@@ -189,6 +184,14 @@ def test_what_is_wrong_is_told_without_the_marks_that_stood_in_it():
         (2, "```\n…b…\n````facts\nb: x"),
         (5, "b: x"),
     ]
+
+
+def test_as_many_blocks_as_an_author_wants_are_shown_unrun():
+    fence = "```python exec='off' reason='{}'\nx / 0\n```\n\n"
+    page = parse("p.md", "".join(map(fence.format, ["needs a GPU", "never ends", "never ends"])))
+    assert (page.problems, page.chapter.blocks) == ((), ())
+    reasons = [page.source.fences[index].options["reason"] for index in sorted(page.shown)]
+    assert reasons == ["needs a GPU", "never ends", "never ends"]
 
 
 def test_without_the_extension_of_a_container_its_fence_is_code():

@@ -22,6 +22,7 @@ EXEMPT = (
     + "\n[2]{ .literal reason='source' }\n[3]{ .literal reason='name' }\n"
     + "[4]{ .literal reason='name' }\n\n<!-- [6]{ .literal reason='name' } -->\n"
     + "\n```python exec='off' reason='never ends'\n5\n```\n"
+    + "\n```python exec='off' reason='needs a GPU'\n6\n```\n"
 )
 EXAMPLE = Example("x", "1\n", "1\n", 0)
 
@@ -40,7 +41,7 @@ def test_it_counts_blocks_examples_and_claims():
 
 
 def test_what_is_exempt_is_counted_apart_by_reason():
-    assert exemptions(checked("a.md", EXEMPT)) == {"name": 2, "not run": 1, "source": 1}
+    assert exemptions(checked("a.md", EXEMPT)) == {"name": 2, "not run": 2, "source": 1}
     assert counts(checked("a.md", EXEMPT)) == counts(checked("a.md"))
     assert exemptions(checked("a.md")) == {}
 
@@ -105,19 +106,19 @@ def test_the_foot_is_one_folded_line(tmp_path):
     assert "exempt" not in html
     assert foot_html(checked("b.md", ""), about) == ""
     exempt = foot_html(checked("c.md", EXEMPT), about)
-    assert "<dt>exempt</dt><dd><code>2 name, 1 not run, 1 source</code></dd>" in exempt
+    assert "<dt>exempt</dt><dd><code>2 name, 2 not run, 1 source</code></dd>" in exempt
 
 
 def test_the_site_s_ledger_adds_up(tmp_path):
     pages = [checked("a.md"), checked("b.md", EXEMPT), checked("c.md", "")]
     labs = {"lab.py": {"cells": 7, "assertions": 5}}
     ledger = json.loads(verified_json(pages, circumstances(settings(tmp_path)), labs))
-    totals = {"blocks": 2, "doctests": 4, "claims": 2, "exempt": 4}
+    totals = {"blocks": 2, "doctests": 4, "claims": 2, "exempt": 5}
     assert ledger["totals"] == totals | {"programs": 4, "notebooks": 2}
     assert ledger["labs"] == labs
-    assert ledger["exemptions"] == {"name": 2, "not run": 1, "source": 1}
+    assert ledger["exemptions"] == {"name": 2, "not run": 2, "source": 1}
     assert ledger["pages"]["c.md"]["blocks"] == 0
-    assert ledger["pages"]["b.md"]["exempt"] == 4
+    assert ledger["pages"]["b.md"]["exempt"] == 5
     assert ledger["devices"] == ["cuda:3"]
     assert [page["device"] for page in ledger["pages"].values()] == ["cuda:3", "cuda:3", None]
 

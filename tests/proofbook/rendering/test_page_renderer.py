@@ -147,3 +147,33 @@ def test_an_option_that_cannot_be_read_is_told_on_the_page(tmp_path, option):
     name = option.partition("=")[0]
     assert f"docs/p.md:1: {name}=" in html
     assert '<span class="n">x</span>' in html
+
+
+DOCTEST = """\
+```pycon title="Two"
+>>> x = 2
+>>> x + 1
+3
+```
+
+[two]{ equals="x" }
+"""
+
+
+def test_a_doctest_in_a_python_fence_is_shown_as_one_in_a_pycon_fence(tmp_path):
+    make_book(tmp_path, {}, {})
+    shown, offered = [], []
+
+    def offer(name, text):
+        offered.append(text)
+        return name
+
+    with Book(load(tmp_path / "mkdocs.yml")) as book:
+        for page in (DOCTEST, DOCTEST.replace("pycon", "python")):
+            marking = MarkingExtension()
+            urls = (lambda name, path: name), offer
+            marking.use(PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks()))
+            shown.append(Markdown(extensions=[marking]).convert(page))
+    assert shown[0] == shown[1]
+    assert json.dumps("x = 2\nx + 1\n") in shown[1]  # the copy button gives no prompts
+    assert offered[0] == offered[1]
