@@ -203,6 +203,7 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
     claims = {(text, claim.place): None for claim in chapter.claims for text in claim.expressions}
     request = {
         "root": str(settings.root),
+        "sources": list(map(str, settings.source_folders)),
         "cache": str(settings.cache),
         "timeout": settings.timeout,
         "device": settings.device,
