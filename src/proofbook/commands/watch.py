@@ -6,7 +6,7 @@ matter how an editor writes a file, nor what pages write while they run.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -43,9 +43,12 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
     status = INTERRUPTED
     try:
         while True:
+            # Each state is taken before what it is the state of is read.
+            files = files_of(config_file)
+            state = _signatures(files)
             settings = _load(config_file)
-            alarm.hear_of(_folders(config_file, settings))
-            made_of = _made_of(config_file, settings)
+            alarm.hear_of(_folders(files, settings))
+            state |= _made_of(settings)
             if settings is None:
                 status = 1
             else:
@@ -54,13 +57,13 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
                 book.renew(settings)
                 status = check(book, is_first)
             asked = book.asked if book else []
-            state = _asked_for(asked) | made_of  # pages may have changed what they read
+            state = _asked_for(asked) | state  # pages may have changed what they read
             alarm.hear_of({str(Path(path).parent): False for path, _ in state})
             print("\nwatching for changes; Ctrl-C ends")
-            while not (
-                changed := _changed(state, _asked_for(asked) | _made_of(config_file, settings))
-            ):
-                alarm.wait()
+            changed = alarm.wait(
+                state,
+                lambda: _asked_for(asked) | _signatures(files) | _made_of(settings),  # noqa: B023
+            )
             names = (_name(path, config_file.parent.resolve()) for path in changed)
             print(f"\n{time.strftime('%H:%M:%S')} {', '.join(names)} changed")
     except KeyboardInterrupt:
@@ -80,22 +83,26 @@ def _load(config_file: Path) -> Settings | None:
         return None
 
 
-def _folders(config_file: Path, settings: Settings | None) -> dict[str, bool]:
+def _folders(files: Sequence[Path], settings: Settings | None) -> dict[str, bool]:
     """Return the folders of settings, chapters and modules, and whether what is below counts."""
-    folders = {str(file.parent.resolve()): False for file in files_of(config_file)}
+    folders = {str(file.parent.resolve()): False for file in files}
     if settings is not None:
         folders |= {str(one): True for one in (settings.docs, *settings.source_folders)}
     return folders
 
 
-def _made_of(config_file: Path, settings: Settings | None) -> State:
-    """Return the state of settings, chapters and modules."""
-    files = [file.resolve() for file in files_of(config_file)]
-    if settings is not None:
-        files += settings.pages(settings.docs)
-        modules = (file for folder in settings.source_folders for file in folder.rglob("*"))
-        files += [file for file in modules if file.name.endswith(_MODULES)]
-    return {(str(file), "signature"): fingerprint.signature(str(file)) for file in files}
+def _made_of(settings: Settings | None) -> State:
+    """Return the state of chapters and modules."""
+    if settings is None:
+        return {}
+    modules = (file for folder in settings.source_folders for file in folder.rglob("*"))
+    own = (file for file in modules if file.name.endswith(_MODULES))
+    return _signatures([*settings.pages(settings.docs), *own])
+
+
+def _signatures(files: Iterable[Path]) -> State:
+    paths = [str(file.resolve()) for file in files]
+    return {(path, "signature"): fingerprint.signature(path) for path in paths}
 
 
 _MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
@@ -147,10 +154,20 @@ class _Alarm(FileSystemEventHandler):
         if event.event_type in ("created", "modified", "moved", "deleted"):
             self._rung.set()
 
-    def wait(self) -> None:
-        """Wait until it goes off, and then until it is calm."""
-        self._rung.wait()
+    def wait(self, before: State, now: Callable[[], State]) -> list[str]:
+        """Wait until a state is another one, and stays so; return the paths that make it so."""
+        while True:
+            if _changed(before, now()):
+                self._calm_down()
+                if changed := _changed(before, now()):
+                    return changed
+            self._rung.wait()
+            self._rung.clear()
+
+    def _calm_down(self) -> None:
+        """Wait until nothing happens."""
         end = time.monotonic() + PATIENCE
+        self._rung.set()
         while self._rung.is_set() and time.monotonic() < end:
             self._rung.clear()
             time.sleep(CALM)
