@@ -1,151 +1,154 @@
-"""The command line: `python -m proofbook check [OPTION…] [PATH…]` and `update [PATH…]`."""
+"""The command line: `proofbook init`, `check` and `update`."""
 
 import argparse
 import io
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from proofbook.checking.against import against
-from proofbook.checking.book import Book, Checked
-from proofbook.checking.rerun import again
+from proofbook.checking.book import Book
 from proofbook.checking.update import updated
-from proofbook.coverage.coverage import cover
-from proofbook.coverage.report import is_whole, report
-from proofbook.maths.symbol_table import strange_symbols
+from proofbook.commands.as_json import as_json
+from proofbook.commands.as_text import as_text, progress_line
+from proofbook.commands.check import Asked, Findings, check, read
+from proofbook.commands.init import init
+from proofbook.commands.watch import watch
 from proofbook.model import Chapter, Run
-from proofbook.problems import ChapterError, Problem
+from proofbook.problems import ChapterError
 from proofbook.settings import load
+
+COVERAGE = "say too what in the prose could be a claim and is not"
+SENTENCES = "with --coverage's findings, list sentences that bind nothing; none is a fault"
+TWICE = "run all a second time, and say what comes out otherwise"
+AGAINST = "plant errors in the code, and list the facts that notice none"
+ONLY_DOCS = "pass over files that are no chapters, as a hook before commits must"
+FORMAT = "text, or one JSON document; what is run is then told on stderr"
+WATCH = "check again whenever a chapter, a module, a setting or a file that was read changes"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Check or update chapters; gives the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m proofbook", description=__doc__)
-    parser.add_argument("-f", "--config-file", type=Path, default=Path("mkdocs.yml"))
+    """Make, check or update a book; gives the exit status."""
+    options = _options(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
+        sys.stdout.reconfigure(errors="backslashreplace", line_buffering=True)
+    if options.command == "init":
+        return init(options.folder)
+    if options.command == "update":
+        return _update(options)
+    asked = Asked(options.coverage, options.sentences, options.twice, options.against)
+    if options.watch:
+        return watch(
+            options.config_file,
+            asked.covers,
+            lambda book, is_first: _check(book, options, asked, tells_cached=is_first),
+        )
+    try:
+        settings = load(options.config_file)
+    except ChapterError as error:
+        print(as_json(Findings(problems=error.problems)) if options.format == "json" else error)
+        return 1
+    with Book(settings, asked.covers) as book:
+        return _check(book, options, asked)
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="proofbook", description=__doc__)
+    config: dict[str, Any] = {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "the book's settings: mkdocs.yml if none",
+    }
+    parser.add_argument("-f", "--config-file", default=Path("mkdocs.yml"), **config)
     commands = parser.add_subparsers(dest="command", required=True)
+    purpose = "make a book of two pages that passes, to begin with"
+    command = commands.add_parser("init", help=purpose, description=purpose)
+    command.add_argument("folder", nargs="?", type=Path, default=Path("."), help="here if none")
     for name, purpose in (
         ("check", "run chapters and report what does not pass; builds no site"),
         ("update", "rewrite doctest outputs and equals= claims to what a run gives"),
     ):
         command = commands.add_parser(name, help=purpose, description=purpose)
+        command.add_argument("-f", "--config-file", default=argparse.SUPPRESS, **config)
         command.add_argument("paths", nargs="*", type=Path, help="files or folders; all if none")
         if name == "check":
-            asked = "say too what in the prose could be a claim and is not"
-            command.add_argument("--coverage", action="store_true", help=asked)
-            asked = "with --coverage's findings, list sentences that bind nothing; none is a fault"
-            command.add_argument("--sentences", action="store_true", help=asked)
-            asked = "run all a second time, and say what comes out otherwise"
-            command.add_argument("--twice", action="store_true", help=asked)
-            asked = "plant errors in the code, and list the facts that notice none"
-            command.add_argument("--against", action="store_true", help=asked)
+            command.add_argument("--coverage", action="store_true", help=COVERAGE)
+            command.add_argument("--sentences", action="store_true", help=SENTENCES)
+            command.add_argument("--twice", action="store_true", help=TWICE)
+            command.add_argument("--against", action="store_true", help=AGAINST)
+            command.add_argument("--only-docs", action="store_true", help=ONLY_DOCS)
+            command.add_argument("--format", choices=["text", "json"], default="text", help=FORMAT)
+            command.add_argument("--watch", action="store_true", help=WATCH)
+            checking = command
     options = parser.parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
-        sys.stdout.reconfigure(errors="backslashreplace")
-    covers = options.command == "check" and (options.coverage or options.sentences)
+    if options.command == "check" and options.watch and options.format == "json":
+        checking.error("--watch tells as text: leave out --format json")
+    return options
+
+
+def _check(
+    book: Book, options: argparse.Namespace, asked: Asked, *, tells_cached: bool = True
+) -> int:
+    """Run chapters and tell what was found; 1 where there is anything."""
+    is_json = options.format == "json"
+
+    def progress(chapter: Chapter, run: Run) -> None:
+        if tells_cached or not run.cached:
+            print(progress_line(chapter, run), file=sys.stderr if is_json else sys.stdout)
+
+    findings = check(book, _files(book, options.paths, options.only_docs), asked, progress)
+    if is_json:
+        print(as_json(findings))
+    else:
+        print(as_text(findings, asked.sentences), end="")
+    return 0 if findings.passes else 1
+
+
+def _update(options: argparse.Namespace) -> int:
+    """Rewrite what a run gives otherwise than the chapters say, then check them."""
     try:
         settings = load(options.config_file)
     except ChapterError as error:
         print(error)
         return 1
-    with Book(settings, covers) as book:
-        files = _files(book, options.paths or [book.settings.docs])
-        if options.command == "update":
-            _update(book, files)
-            return _check(book, files)
-        return _check(
-            book,
-            files,
-            twice=options.twice,
-            sentences=options.sentences,
-            planting=options.against,
-        )
+
+    def progress(chapter: Chapter, run: Run) -> None:
+        print(progress_line(chapter, run))
+
+    with Book(settings) as book:
+        files = _files(book, options.paths)
+        texts, _ = read(book, files)
+        for checked in book.check(texts, progress):
+            path = checked.page.chapter.path
+            file = book.settings.root / path
+            text = file.read_bytes().decode()
+            try:
+                new = updated(text, checked)
+            except ValueError as error:
+                print(f"{path}: not updated: {error}")
+                continue
+            if new != text:
+                file.write_bytes(new.encode())
+                print(f"{path}: updated")
+        findings = check(book, files, Asked(), progress)
+        print(as_text(findings), end="")
+        return 0 if findings.passes else 1
 
 
-def _check(
-    book: Book,
-    files: list[Path],
-    *,
-    twice: bool = False,
-    sentences: bool = False,
-    planting: bool = False,
-) -> int:
-    """Run chapters and print every problem, and what is uncovered; 1 where there is anything."""
-    texts, problems = _read(book, files)
-    pages = book.check(texts, _progress)
-    problems += [problem for checked in pages for problem in checked.problems]
-    problems += strange_symbols(pages, book.settings)
-    if twice:
-        problems += again(pages, book.settings, _progress)
-    for problem in problems:
-        print(f"\n{problem}")
-    whole = [checked for checked in pages if book.covers and not checked.problems]
-    coverage = [cover(checked, book.settings) for checked in whole]
-    if coverage:
-        print(f"\n{report(coverage, sentences)}")
-    surviving = _surviving(book, pages) if planting else 0
-    print(f"\n{_count(len(files), 'chapter')}, {_count(len(problems), 'problem')}")
-    return 1 if problems or surviving or not is_whole(coverage) else 0
+def _files(book: Book, paths: list[Path], only_docs: bool = False) -> list[Path]:
+    """Return the chapters that are meant; all where no path is given.
 
-
-def _surviving(book: Book, pages: list[Checked]) -> int:
-    """Print the facts that no planted error made false; give how many there are."""
-    trials = against(pages, book.settings)
-    surviving = [trial for trial in trials if trial.noticed is None]
-    for trial in surviving:
-        print(f"\n{trial}")
-    seen = len(trials) - len(surviving)
-    print(f"\n{_count(len(trials), 'fact')}: {seen} seen false, {len(surviving)} not")
-    return len(surviving)
-
-
-def _update(book: Book, files: list[Path]) -> None:
-    """Rewrite what a run gives otherwise than the chapters say."""
-    texts, _ = _read(book, files)
-    for checked in book.check(texts, _progress):
-        path = checked.page.chapter.path
-        file = book.settings.root / path
-        text = file.read_bytes().decode()
-        try:
-            new = updated(text, checked)
-        except ValueError as error:
-            print(f"{path}: not updated: {error}")
-            continue
-        if new != text:
-            file.write_bytes(new.encode())
-            print(f"{path}: updated")
-
-
-def _read(book: Book, files: list[Path]) -> tuple[dict[str, str], list[Problem]]:
-    texts: dict[str, str] = {}
-    problems = []
-    for file in files:
-        path = book.name(file)
-        try:
-            texts[path] = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            problems.append(Problem(path, 1, f"this file cannot be read: {error}"))
-    return texts, problems
-
-
-def _files(book: Book, paths: list[Path]) -> list[Path]:
+    Args:
+        book: The book.
+        paths: Files and folders.
+        only_docs: Leave out files that are no chapters of the book.
+    """
     files: list[Path] = []
-    for path in paths:
+    for path in paths or [book.settings.docs]:
         files += book.settings.pages(path) if path.is_dir() else [path]
+    if only_docs:
+        chapters = {file.resolve() for file in book.settings.pages(book.settings.docs)}
+        files = [file for file in files if file.resolve() in chapters]
     return files
-
-
-def _progress(chapter: Chapter, run: Run) -> None:
-    how = "cached" if run.cached else f"{run.seconds:.1f} s"
-    blocks, claims = len(chapter.blocks), len(chapter.claims)
-    print(
-        f"{chapter.path}: {_count(blocks, 'block')}, {_count(claims, 'claim')}, {how}", flush=True
-    )
-    for reason in run.unkept:
-        print(f"{chapter.path}: not kept: {reason}", flush=True)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def run() -> NoReturn:

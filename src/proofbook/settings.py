@@ -201,8 +201,37 @@ def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
         raise _unusable(config_file, str(error)) from error
 
 
+def files_of(config_file: Path) -> list[Path]:
+    """List a `mkdocs.yml` and those that it inherits from, as far as they can be read."""
+    files: list[Path] = []
+    parent: object = config_file.name
+    while parent is not None and (file := config_file.parent / str(parent)) not in files:
+        files.append(file)
+        config_file = file
+        try:
+            parent = _own(file).get("INHERIT")
+        except ChapterError:
+            break
+    return files
+
+
 def _read(file: Path, heirs: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Read a `mkdocs.yml`, and the one that it inherits from, as MkDocs does.
+
+    Raises:
+        ChapterError: It cannot be read.
+    """
+    own = _own(file)
+    parent = own.pop("INHERIT", None)
+    if parent is None:
+        return own
+    if file in heirs:
+        raise _unusable(file, "it inherits from itself")
+    return _merged(_read(file.parent / str(parent), (*heirs, file)), own)
+
+
+def _own(file: Path) -> dict[str, Any]:
+    """Read one file of settings.
 
     Raises:
         ChapterError: It cannot be read.
@@ -214,13 +243,7 @@ def _read(file: Path, heirs: tuple[Path, ...] = ()) -> dict[str, Any]:
         raise _unusable(file, str(error), mark.line + 1 if mark else 1) from error
     if not isinstance(config or {}, dict):
         raise _unusable(file, f"this is no mapping of settings: {str(config)[:50]!r}")
-    own = dict(config or {})
-    parent = own.pop("INHERIT", None)
-    if parent is None:
-        return own
-    if file in heirs:
-        raise _unusable(file, "it inherits from itself")
-    return _merged(_read(file.parent / str(parent), (*heirs, file)), own)
+    return dict(config or {})
 
 
 def _merged(parent: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,6 +47,11 @@ class Cache:
             chapter: The chapter.
             names: Whether the result must know all names of the chapter's prose.
         """
+        found = self.find(chapter, names)
+        return found and found[0]
+
+    def find(self, chapter: Chapter, names: bool = False) -> tuple[Run, dict[str, Any]] | None:
+        """Return the result that `load` returns, with what its run had asked for."""
         key = self._key(chapter)
         for entry in _newest_first(self._home(chapter), f"{key}-*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -59,7 +64,7 @@ class Cache:
                 knows = knows and run.origins.keys() >= {*chapter.shows}
                 if knows and self._is_true(stored["seen"]):
                     os.utime(entry)
-                    return run
+                    return run, stored["seen"]
         return None
 
     def store(self, chapter: Chapter, run: Run, seen: Mapping[str, Any]) -> None:

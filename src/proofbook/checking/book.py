@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from proofbook.caching.fingerprint import matching
 from proofbook.caching.text_cache import TextCache
@@ -178,6 +179,11 @@ class Book:
                 return None
             bare = self._bares[path] = Page(Chapter(path, (), ()), source)
         return bare
+
+    @property
+    def asked(self) -> list[Mapping[str, Any]]:
+        """What each page asked of the world in its last run."""
+        return list(self._runner.asked.values())
 
     @property
     def results(self) -> list[Checked]:

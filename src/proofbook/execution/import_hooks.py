@@ -1,14 +1,17 @@
 """What is different about importing inside a child.
 
 Modules of the project are compiled from their source, because a `.pyc` counts as fresh when its
-source was saved twice in a second with the same size. Some packages are given a last touch as they
-load: random generators are seeded.
+source was saved twice in a second with the same size. The project's folders of modules are on the
+path, behind all that is installed. Some packages are given a last touch as they load: random
+generators are seeded.
 """
 
+import os
 import random
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -16,6 +19,8 @@ from proofbook.caching.fingerprint import is_installed
 
 SEED = 0
 """Seed of every random generator at the start of every page."""
+DEEPEST = 3
+"""Folders below the project's root in which a module is looked for that no import finds."""
 
 
 def compile_project_from_source() -> None:
@@ -29,6 +34,67 @@ def compile_project_from_source() -> None:
         return self.source_to_code(self.get_data(path), path)
 
     SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
+
+
+def find_sources(folders: Iterable[str]) -> None:
+    """Let this process import what is in the project's folders of modules, as if installed.
+
+    What is installed comes first. A module that is in both places, and not the same, is refused:
+    the page would run one, while its author edits the other.
+    """
+    own = list(folders)
+    known = {os.path.realpath(path) for path in sys.path}
+    sys.path += [folder for folder in own if os.path.realpath(folder) not in known]
+    sys.meta_path.insert(0, _Twins(own))
+
+
+class _Twins:
+    def __init__(self, folders: list[str]) -> None:
+        self._folders = folders
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, *_: object) -> None:
+        if path is not None or name in sys.stdlib_module_names:
+            return
+        own, found = PathFinder.find_spec(name, self._folders), PathFinder.find_spec(name)
+        if own and found and own.origin and found.origin and not _is_same(own, found.origin):
+            shown = Path(own.origin).parent if own.submodule_search_locations else own.origin
+            raise ImportError(
+                f"{name!r} is installed ({found.origin}), and {os.path.relpath(shown)} is not the "
+                "same: install the project with 'pip install -e .', or rename one of them",
+                name=name,
+            )
+
+
+def _is_same(own: ModuleSpec, installed: str) -> bool:
+    """Tell whether a module of the project is what is installed, as far as both have its files."""
+    here, there = Path(str(own.origin)), Path(installed)
+    if os.path.samefile(here, there):
+        return True
+    if not own.submodule_search_locations:
+        return here.read_bytes() == there.read_bytes()
+    pairs = ((file, there.parent / file.relative_to(here.parent)) for file in _modules(here.parent))
+    return all(one.read_bytes() == other.read_bytes() for one, other in pairs if other.is_file())
+
+
+def _modules(folder: Path) -> Iterable[Path]:
+    return sorted(folder.rglob("*.py"))
+
+
+def place_in_project(module: str) -> str:
+    """Return where in the project a module lies that no import finds, from the root, or ""."""
+    for folder, folders, files in os.walk("."):
+        depth = 0 if folder == "." else folder.count(os.sep)
+        is_environment = "pyvenv.cfg" in files
+        folders[:] = sorted(
+            name
+            for name in folders
+            if depth < DEEPEST and not is_environment and not name.startswith((".", "_"))
+        )
+        for name in (f"{module}.py", os.path.join(module, "__init__.py")):
+            if not is_environment and os.path.isfile(os.path.join(folder, name)):
+                found = os.path.join(folder, name.removesuffix(f"{os.sep}__init__.py"))
+                return Path(os.path.normpath(found)).as_posix()
+    return ""
 
 
 def is_own(package: str) -> bool:

@@ -43,6 +43,7 @@ class Pool:
         self._lock = threading.Lock()
         self._fork_server: ForkServer | None = None
         self._children: set[Child] = set()
+        self._ending = False
 
     def run(
         self, chapters: Iterable[Chapter]
@@ -50,12 +51,14 @@ class Pool:
         """Run chapters side by side; yield each with its run, and with what it read, as it ends."""
         if self._fork_server is not None and self._fork_server.trouble:
             self.close()  # what was wrong may have been mended
+        self._ending = False
         with ThreadPoolExecutor(self._settings.side_by_side) as pool:
             pages = {pool.submit(self._run_page, chapter): chapter for chapter in chapters}
             try:
                 for page in as_completed(pages):
                     yield pages[page], *page.result()
             finally:  # after an interrupt no page may keep the pool waiting
+                self._ending = True
                 pool.shutdown(wait=False, cancel_futures=True)
                 for child in list(self._children):
                     child.kill()
@@ -75,6 +78,8 @@ class Pool:
             reason, _, detail = str(error).partition("\n")
             return Run((), {}, Failure(reason, detail=detail), device=self._settings.device), None
         self._children.add(child)
+        if self._ending:  # it came up when the others were killed
+            child.kill()
         try:
             child.send(_request(chapter, self._settings))
             _follow(child, page)
@@ -203,6 +208,7 @@ def _request(chapter: Chapter, settings: Settings) -> bytes:
     claims = {(text, claim.place): None for claim in chapter.claims for text in claim.expressions}
     request = {
         "root": str(settings.root),
+        "sources": list(map(str, settings.source_folders)),
         "cache": str(settings.cache),
         "timeout": settings.timeout,
         "device": settings.device,

@@ -16,12 +16,16 @@ class Runner:
     """Runs chapters; made once, used for each build, closed at the end.
 
     The process that holds it imports nothing that a page imports.
+
+    Attributes:
+        asked: For each chapter that was run or looked up, what its run asked of the world.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool = Pool(settings)
         self._environment = ""
+        self.asked: dict[str, Mapping[str, Any]] = {}
 
     def run(
         self,
@@ -55,12 +59,15 @@ class Runner:
         for chapter in chapters:
             if not (chapter.blocks or chapter.claims or (names and chapter.names)):
                 know(chapter, Run((), {}, device=self._settings.device))
-            elif (run := cache.load(chapter, names)) is not None:
+            elif (found := cache.find(chapter, names)) is not None:
+                run, self.asked[chapter.path] = found
                 know(chapter, run)
             else:
                 stale.append(chapter)
                 files[chapter.path] = self._declared(chapter)
         for chapter, run, seen in self._pool.run(stale):
+            if seen is not None:
+                self.asked[chapter.path] = seen
             if seen is None or _has_failed(run):
                 know(chapter, run)
             elif why := _unkept(chapter, seen, files[chapter.path], self._declared(chapter)):
@@ -77,6 +84,7 @@ class Runner:
         settings = self._settings
         return {
             "root": str(settings.root),
+            "sources": settings.sources,
             "environment": self._environment,
             "variables": settings.watched_environment(),
             "preload": settings.preload,

@@ -6,6 +6,7 @@ import traceback
 from itertools import dropwhile
 
 import proofbook
+from proofbook.execution.import_hooks import place_in_project
 from proofbook.model import Failure
 from proofbook.text import TRACEBACK, clipped, readable
 
@@ -13,7 +14,8 @@ LONGEST_REASON = 500
 """Characters of an error's message that are told as the reason."""
 
 _OURS = ('  File "<block', '  File "<claim')
-_ENGINES = f'  File "{os.path.join(os.path.dirname(proofbook.__file__), "")}'
+_ENGINE = os.path.join(os.path.dirname(proofbook.__file__), "")
+_ENGINES = f'  File "{_ENGINE}'
 
 
 def failure_of(error: BaseException, filename: str) -> Failure:
@@ -24,6 +26,8 @@ def failure_of(error: BaseException, filename: str) -> Failure:
     report = traceback.TracebackException.from_exception(error)
     while report.stack and not report.stack[0].filename.startswith(("<block", "<claim")):
         del report.stack[0]
+    while isinstance(error, ImportError) and _is_the_engine_s(report.stack):
+        del report.stack[-1]
     lines = [f.lineno for f in report.stack if f.filename == filename and f.lineno]
     if isinstance(error, SyntaxError) and error.filename == filename and error.lineno:
         lines.append(error.lineno)
@@ -32,6 +36,10 @@ def failure_of(error: BaseException, filename: str) -> Failure:
         line=lines[-1] - 1 if lines else None,
         detail=clipped(readable("".join(report.format()).rstrip("\n"))),
     )
+
+
+def _is_the_engine_s(stack: list[traceback.FrameSummary]) -> bool:
+    return bool(stack) and stack[-1].filename.startswith(_ENGINE)
 
 
 def with_traceback(printed: str, error: BaseException) -> str:
@@ -81,7 +89,18 @@ def _reason(error: BaseException) -> str:
     first, *_ = message.strip().splitlines() or [""]
     if len(first) > LONGEST_REASON:
         first = f"{first[: LONGEST_REASON - 1]}…"
+    if isinstance(error, ModuleNotFoundError):
+        first += _advice(error.name or "")
     return f"{name}: {first}" if first else name
+
+
+def _advice(module: str) -> str:
+    """Say how a page can import a module of the project that is not on the path."""
+    place = "" if "." in module else place_in_project(module)
+    if not place:
+        return ""
+    folder = os.path.dirname(place) or "."
+    return f": {place} is not on the path; add {folder!r} to sources, under proofbook in mkdocs.yml"
 
 
 def _text(error: BaseException) -> str:

@@ -74,6 +74,7 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     sys.argv = [""]
     importlib.invalidate_caches()
     import_hooks.compile_project_from_source()
+    import_hooks.find_sources(request["sources"])
     dependencies = Dependencies(request["root"], request["cache"], kernel)
     import_hooks.seed()
     import_hooks.compute_on(request["device"])

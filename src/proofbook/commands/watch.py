@@ -1,0 +1,178 @@
+"""Checks a book again whenever something changes that it is made of.
+
+The file system's events only wake it up: what has changed is found by comparing. So it does not
+matter how an editor writes a file, nor what pages write while they run.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
+from pathlib import Path
+from typing import Any
+
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.observers import Observer
+
+from proofbook.caching import fingerprint
+from proofbook.checking.book import Book
+from proofbook.problems import ChapterError
+from proofbook.settings import Settings, files_of, load
+
+CALM = 0.1
+"""Seconds without an event after which changes count as made: an editor takes several steps."""
+PATIENCE = 1.0
+"""Seconds after which changes count as made although events go on."""
+INTERRUPTED = 130
+"""The exit status where not even the first check has come to its end."""
+
+State = dict[tuple[str, str], Any]
+"""For each path, and each question asked of it, the answer."""
+
+
+def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -> int:
+    """Check at once and after each change, until interrupted; gives the last check's status.
+
+    Args:
+        config_file: The book's settings, read again when they change.
+        covers: Whether runs must know the names in the prose.
+        check: Checks the book and tells what it finds; told whether it is the first time.
+    """
+    alarm = _Alarm()
+    book: Book | None = None
+    status = INTERRUPTED
+    try:
+        while True:
+            # Each state is taken before what it is the state of is read.
+            files = files_of(config_file)
+            state = _signatures(files)
+            settings = _load(config_file)
+            alarm.hear_of(_folders(files, settings))
+            state |= _made_of(settings)
+            if settings is None:
+                status = 1
+            else:
+                is_first = book is None
+                book = book or Book(settings, covers)
+                book.renew(settings)
+                status = check(book, is_first)
+            asked = book.asked if book else []
+            state = _asked_for(asked) | state  # pages may have changed what they read
+            alarm.hear_of({str(Path(path).parent): False for path, _ in state})
+            print("\nwatching for changes; Ctrl-C ends")
+            changed = alarm.wait(
+                state,
+                lambda: _asked_for(asked) | _signatures(files) | _made_of(settings),  # noqa: B023
+            )
+            names = (_name(path, config_file.parent.resolve()) for path in changed)
+            print(f"\n{time.strftime('%H:%M:%S')} {', '.join(names)} changed")
+    except KeyboardInterrupt:
+        return status
+    finally:
+        alarm.close()
+        if book is not None:
+            book.close()
+
+
+def _load(config_file: Path) -> Settings | None:
+    """Read the settings, or say why they are of no use."""
+    try:
+        return load(config_file)
+    except ChapterError as error:
+        print(error)
+        return None
+
+
+def _folders(files: Sequence[Path], settings: Settings | None) -> dict[str, bool]:
+    """Return the folders of settings, chapters and modules, and whether what is below counts."""
+    folders = {str(file.parent.resolve()): False for file in files}
+    if settings is not None:
+        folders |= {str(one): True for one in (settings.docs, *settings.source_folders)}
+    return folders
+
+
+def _made_of(settings: Settings | None) -> State:
+    """Return the state of chapters and modules."""
+    if settings is None:
+        return {}
+    modules = (file for folder in settings.source_folders for file in folder.rglob("*"))
+    own = (file for file in modules if file.name.endswith(_MODULES))
+    return _signatures([*settings.pages(settings.docs), *own])
+
+
+def _signatures(files: Iterable[Path]) -> State:
+    paths = [str(file.resolve()) for file in files]
+    return {(path, "signature"): fingerprint.signature(path) for path in paths}
+
+
+_MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
+
+
+def _asked_for(asked: Iterable[Mapping[str, Any]]) -> State:
+    """Return the state of what pages have asked for."""
+    state: State = {}
+    for seen in asked:
+        for path in seen["files"]:
+            state[path, "signature"] = fingerprint.signature(path)
+        for folder in seen["folders"]:
+            state[folder, "listing"] = fingerprint.listing(folder)
+        for folder, (names, _) in seen["modules"].items():
+            state[folder, " ".join(names)] = fingerprint.importable(folder, names)
+        for path, question, _ in seen["asked"]:
+            state[path, question] = fingerprint.answer(path, question)
+    return state
+
+
+def _changed(before: State, now: State) -> list[str]:
+    keys = before.keys() | now.keys()
+    return sorted({key[0] for key in keys if before.get(key) != now.get(key)})
+
+
+def _name(path: str, root: Path) -> str:
+    file = Path(path)
+    return file.relative_to(root).as_posix() if file.is_relative_to(root) else path
+
+
+class _Alarm(FileSystemEventHandler):
+    """Goes off when anything happens in the folders that it hears of."""
+
+    def __init__(self) -> None:
+        self._rung = threading.Event()
+        self._known: dict[str, bool] = {}
+        self._observer = Observer()
+        self._observer.start()
+
+    def hear_of(self, folders: Mapping[str, bool]) -> None:
+        """Listen to folders, and to what is below where that is asked for."""
+        for folder, is_deep in folders.items():
+            if Path(folder).is_dir() and self._known.get(folder) not in (True, is_deep):
+                self._observer.schedule(self, folder, recursive=is_deep)
+                self._known[folder] = is_deep
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Go off unless a file was only read."""
+        if event.event_type in ("created", "modified", "moved", "deleted"):
+            self._rung.set()
+
+    def wait(self, before: State, now: Callable[[], State]) -> list[str]:
+        """Wait until a state is another one, and stays so; return the paths that make it so."""
+        while True:
+            if _changed(before, now()):
+                self._calm_down()
+                if changed := _changed(before, now()):
+                    return changed
+            self._rung.wait()
+            self._rung.clear()
+
+    def _calm_down(self) -> None:
+        """Wait until nothing happens."""
+        end = time.monotonic() + PATIENCE
+        self._rung.set()
+        while self._rung.is_set() and time.monotonic() < end:
+            self._rung.clear()
+            time.sleep(CALM)
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self._observer.stop()
+        self._observer.join()

@@ -1,0 +1,95 @@
+"""`proofbook init` makes a book that passes everything, and overwrites nothing."""
+
+import subprocess
+import sys
+
+import pytest
+from books import run_in
+
+from proofbook.__main__ import main
+from proofbook.commands.init import STARTER
+
+FILES = ["docs/dice.md", "docs/index.md", "mkdocs.yml", "src/two_dice.py"]
+
+
+def files_in(folder):
+    return sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A book made in a folder that is there, and empty."""
+    folder = tmp_path_factory.mktemp("made")
+    assert main(["init", str(folder)]) == 0
+    assert files_in(folder) == FILES
+    return folder
+
+
+def test_it_passes_check_and_coverage_and_a_strict_build(made, capsys):
+    for options in ([], ["--coverage"]):
+        assert main(["-f", str(made / "mkdocs.yml"), "check", *options]) == 0
+        assert capsys.readouterr().out.endswith("2 chapters, 0 problems\n")
+    done = run_in(made, "mkdocs", "build", "--strict", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert '<span class="k">def</span>' in (made / "site/dice/index.html").read_text()
+
+
+def test_it_shows_one_of_each(made):
+    pages = "".join((made / "docs" / name).read_text() for name in ("index.md", "dice.md"))
+    for form in ("equals=", "```facts", "```pycon", "```python\n", 'show="two_dice:', "import"):
+        assert form in pages
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "like an arrow",
+            "like arrows",
+            "docs/index.md:10: the page says 'five', this run gives 4",
+        ),
+        ("'flies', 'arrow'", "'arrow', 'flies'", "docs/index.md:21: the output differs"),
+    ],
+)
+def test_what_it_invites_to_change_is_noticed(tmp_path, monkeypatch, capsys, old, new, told):
+    monkeypatch.chdir(tmp_path)
+    assert main(["init"]) == 0
+    page = tmp_path / "docs/index.md"
+    page.write_text(page.read_text().replace(old, new))
+    assert main(["check"]) == 1
+    assert told in capsys.readouterr().out
+
+
+def test_a_folder_is_made_and_the_next_commands_are_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "my/book"]) == 0
+    assert files_in(tmp_path / "my/book") == FILES
+    told = capsys.readouterr().out
+    for line in ("  my/book/mkdocs.yml", "  cd my/book", "  proofbook check ", "  mkdocs serve "):
+        assert f"\n{line}" in told
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_there_is_named_and_nothing_is_written(tmp_path, capsys, name):
+    own = tmp_path / name
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("mine")
+    assert main(["init", str(tmp_path)]) == 1
+    assert capsys.readouterr().out.startswith(f"{own}: there already, so nothing was written.")
+    assert files_in(tmp_path) == [name]
+    assert own.read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path, capsys):
+    (tmp_path / "docs").write_text("a file")
+    assert main(["init", str(tmp_path)]) == 1
+    assert "the book could not be written: " in capsys.readouterr().out
+
+
+def test_the_module_of_the_starter_compiles_and_no_tool_takes_it_for_the_engine_s():
+    assert {path.suffix for path in STARTER.rglob("*") if path.is_file()} == {".txt"}
+    source = (STARTER / "src/two_dice.py.txt").read_text()
+    shown = subprocess.run(
+        [sys.executable, "-c", source + "\nprint(len(sums()))"], capture_output=True, text=True
+    )
+    assert shown.stdout == "36\n"
