@@ -14,12 +14,15 @@ class Block:
         code: The text between the fences, without the fence's own indentation.
         line: Line of the chapter (from 1) on which `code` begins.
         timeout: Seconds until the block counts as hanging; `None` is the book's default.
+        raises: What its last statement raises, as the line that a traceback ends with; `None` where
+            it is to run to its end.
     """
 
     kind: Literal["python", "pycon"]
     code: str
     line: int
     timeout: float | None = None
+    raises: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,13 +85,13 @@ class Output:
 
     Attributes:
         kind: `stdout` (all that was printed, by imported functions and to stderr too), `text`
-            (repr of the last expression), `html`, `svg`.
+            (repr of the last expression), `html`, `svg`, `raised` (the last line of a traceback).
         data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
         assets: File name to absolute path, for each asset the markup mentions.
         plain: For `html`, what stands for it where no markup can be shown.
     """
 
-    kind: Literal["stdout", "text", "html", "svg"]
+    kind: Literal["stdout", "text", "html", "svg", "raised"]
     data: str
     assets: dict[str, str] = field(default_factory=dict)
     plain: str = ""
@@ -141,6 +144,7 @@ class BlockResult:
         seconds: How long it took.
         payload: The smallest program that does the same: what comes before the block, and its own
             code without imports; nothing where the block failed, or one before it.
+        raised: What a traceback of what it raised ends with, where its fence says that it raises.
     """
 
     outputs: tuple[Output, ...] = ()
@@ -148,6 +152,7 @@ class BlockResult:
     failure: Failure | None = None
     seconds: float = 0.0
     payload: tuple[str, str] = ("", "")
+    raised: str = ""
 
 
 @dataclass(frozen=True)
@@ -234,6 +239,7 @@ def load_block(data: Mapping[str, Any]) -> BlockResult:
         failure=_load_failure(data["failure"]),
         seconds=data["seconds"],
         payload=(data["payload"][0], data["payload"][1]),
+        raised=data["raised"],
     )
 
 

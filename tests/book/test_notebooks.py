@@ -58,6 +58,8 @@ def shown(cell: nbformat.NotebookNode) -> str:
     for output in cell.outputs:
         if output.output_type == "stream":
             texts += [output.text] if output.name == "stdout" else []
+        elif output.output_type == "error":
+            texts.append(f"{output.ename}: {output.evalue}")
         elif any(kind.startswith("image/") for kind in output.data):
             texts.append("a figure")
         else:

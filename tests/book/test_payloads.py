@@ -25,7 +25,7 @@ def alone(chapter: Chapter, index: int, result: BlockResult) -> Chapter:
     before, code = result.payload
     # A doctest keeps its prompts, so that each of its outputs is compared.
     last = code if block.kind == "python" else block.code
-    blocks = (Block("python", before, 1, 600), Block(block.kind, last, 1, 600))
+    blocks = (Block("python", before, 1, 600), Block(block.kind, last, 1, 600, block.raises))
     return Chapter(f"{chapter.path}, block {index + 1}", blocks, ())
 
 

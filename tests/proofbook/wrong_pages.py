@@ -55,7 +55,7 @@ FAULTS = [
     *("```pycon\n>>>1\n```", "```py\n1\n```", '```python hl_lines="x"\n1\n```'),
     *('```python linenums="-1"\n1\n```', '```python id="<"\n1\n```'),
     *('```python source="left"\n1\n```', '```python hl_lines="9-1"\n1\n```'),
-    *("~~~ python\n1\n~~~",),
+    *("~~~ python\n1\n~~~", '```python raises=""\n1\n```', "```python raises='1'\n1 / 0\n```"),
 ]  # fmt: skip
 HEADERS = [
     *("---\ntitle: A page\ntags: [a, 'b']\n---\n", "---\nreads:\n  - lib.txt\n---\n", "---\n---\n"),
@@ -181,7 +181,26 @@ def _block(writer: Writer, statements: int) -> Piece:
     return Piece(_fence(writer, "python", "\n".join(lines)))
 
 
+RAISING = {
+    "1 / 0": "ZeroDivisionError: division by zero",
+    "[][1]": "IndexError: list index out of range",
+    "raise KeyError('é')": "KeyError: 'é'",
+    "import no_such_module": "ModuleNotFoundError: No module named 'no_such_module'",
+    "for n in (1, 0):\n    1 / n": "ZeroDivisionError: division by zero",
+    "raise SystemExit(3)": "SystemExit: 3",
+    "raise KeyboardInterrupt": "KeyboardInterrupt",
+}
+"""Statements, and the lines that their tracebacks end with."""
+
+
+def _raising(before: str, code: str, raises: str, behind: str = "") -> str:
+    return f'```python raises="{raises}"\n{before}{code}{behind}\n```'
+
+
 def _true_block(writer: Writer) -> Piece:
+    if writer.rng.random() < 0.1:
+        code = writer.rng.choice([*RAISING])
+        return Piece(_raising(f"{_statement(writer)}\n", code, RAISING[code]))
     if writer.rng.random() < 0.15:
         return Piece(writer.rng.choice([
             '```python show="lib:f"\n```',
@@ -192,8 +211,20 @@ def _true_block(writer: Writer) -> Piece:
 
 
 def _false_block(writer: Writer) -> Piece:
-    """A block that raises."""
+    """A block that raises, or that is there to raise and does otherwise."""
     mark = writer.mark()
+    if writer.rng.random() < 0.3:
+        code = writer.rng.choice([*RAISING])
+        right = RAISING[code]
+        text = writer.rng.choice([
+            _raising(f"# {mark}\n", code, f"{right}s"),
+            _raising(f"# {mark}\n", code, f"Odd{right}"),
+            _raising(f"# {mark}\n", code, right.partition(" ")[0].rstrip(":") + ": x"),
+            _raising(f"# {mark}\n", "1 / 1", right),
+            _raising(f"# {mark}\n", code, right, "\nx = 1"),
+            _raising(f"# {mark}\n", "x = (", "SyntaxError: '(' was never closed"),
+        ])  # fmt: skip
+        return Piece(text, (Falsehood(f"raises something else than {right}", "fence", mark),))
     what = writer.rng.choice([
         "1 / 0", "assert False", "undefined_name", "import no_such_module", "raise SystemExit(3)",
         "[][1]", "x = (", "return 1", "raise KeyboardInterrupt", "def f(:\n    pass", "\tx = 1",

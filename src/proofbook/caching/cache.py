@@ -91,7 +91,7 @@ class Cache:
 
     def _key(self, chapter: Chapter) -> str:
         asked = {
-            "blocks": [[block.kind, block.code] for block in chapter.blocks],
+            "blocks": [[block.kind, block.code, block.raises] for block in chapter.blocks],
             "claims": sorted({(e, c.place) for c in chapter.claims for e in c.expressions}),
             "assertions": chapter.assertions,
             "reads": chapter.reads,

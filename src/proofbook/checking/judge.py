@@ -1,5 +1,6 @@
 """Judge a run: what of a chapter did not come out as it says."""
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from difflib import ndiff
@@ -56,7 +57,15 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
             shows = difference(example.want, example.got)
             problems.append(Problem(path, line, message, example.source, shows))
     failure = result.failure
-    if failure and not failure.follows:
+    if failure and failure.follows:
+        return problems
+    if (
+        block.raises is not None
+        and block.raises != result.raised
+        and (result.raised or not failure)
+    ):
+        problems.append(_raises_otherwise(path, block, block.raises, result))
+    elif failure:
         line = block.line + (failure.line or 0)
         code = _line_of(block, failure.line)
         unread = failure.reason.startswith(("SyntaxError:", "IndentationError:"))
@@ -64,6 +73,23 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
         reason = PROMPT_IN_CODE if is_prompt else failure.reason
         problems.append(Problem(path, line, reason, code, failure.detail))
     return problems
+
+
+def _raises_otherwise(path: str, block: Block, raises: str, result: BlockResult) -> Problem:
+    """Say what a block raises in place of what its fence says."""
+    failure = result.failure
+    shows = difference(raises, result.raised)
+    if failure is None:
+        message = "the block raises nothing, and the page says it does (- the page, + this run)"
+        statements = ast.parse(block.code).body
+        offset = statements[-1].lineno - 1 if statements else 0
+    else:
+        message = "the block raises something else (- the page, + this run)"
+        offset = failure.line or 0
+        shows = f"{shows}\n\n{failure.detail}"
+        if "\n" in result.raised or "`" in result.raised or {*"\"'"} <= {*result.raised}:
+            message += "; no option can hold it: write it behind a prompt, with its Traceback"
+    return Problem(path, block.line + offset, message, _line_of(block, offset), shows)
 
 
 def _beside_the_point(page: Page) -> Iterator[Problem]:

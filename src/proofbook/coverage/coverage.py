@@ -144,7 +144,7 @@ def _ran_or_came_out(checked: Checked) -> Iterator[str]:
     yield from (block.code for block in checked.page.chapter.blocks)
     yield from (shown.code for shown in checked.sources.values())
     for result in checked.run.blocks:
-        yield from (out.data for out in result.outputs if out.kind in ("stdout", "text"))
+        yield from (out.data for out in result.outputs if out.kind not in ("html", "svg"))
 
 
 def _fences(checked: Checked) -> Iterator[tuple[int, str, str]]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from textwrap import indent
 from types import ModuleType
 
 from proofbook.execution.aliases import Aliases, held, shared
@@ -60,7 +61,11 @@ def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt | ast.Module, bool
     """Code, blank lines above it and tree of each statement, and whether its value is shown."""
     if block.kind == "pycon":
         for source in sources_of(block):
-            module = ast.parse(source)
+            try:
+                module = ast.parse(source)
+            except SyntaxError:  # the page shows how it fails
+                yield indent(source.rstrip("\n"), "# ", lambda _: True), 0, ast.Module([], []), True
+                continue
             alone = module.body[0] if len(module.body) == 1 else module
             yield source.rstrip("\n"), 0, alone, True
         return
@@ -117,9 +122,14 @@ class Reader:
             block: The block.
             draws: Index of a statement and name of a random generator that it moved, for each.
         """
-        for number, (code, above, tree, shown) in enumerate(_split(block)):
+        statements = list(_split(block))
+        for number, (code, above, tree, shown) in enumerate(statements):
             moved = frozenset(generator for n, generator in draws if n == number)
-            yield self._read(tree, Statement(index, code, above, draws=moved), shown)
+            bare = Statement(index, code, above, draws=moved)
+            if block.raises is not None and number == len(statements) - 1:
+                yield replace(bare, reads=frozenset(_names(tree)[1]))  # nothing of it stands
+            else:
+                yield self._read(tree, bare, shown)
 
     def _read(self, tree: ast.stmt | ast.Module, bare: Statement, shown: bool) -> Statement:
         """Fill in what the text of a statement tells."""

@@ -29,9 +29,13 @@ from proofbook.execution.import_hooks import SEED, is_own
 from proofbook.execution.slicing import Slicer
 from proofbook.execution.spent import SPENT, is_spent
 from proofbook.execution.strays import Strays
-from proofbook.execution.tracebacks import failure_of, with_traceback
+from proofbook.execution.tracebacks import failure_of, last_words, with_traceback
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import TRACEBACK, without_device
+
+UNREAD = "a block that cannot be parsed runs nothing: write it behind a prompt, with its Traceback"
+UNREACHED = "what stands behind this statement never runs, since it raises: end the block with it"
+DRAWS = "this draws random numbers before it raises, which no later block's program would do"
 
 
 class Session:
@@ -57,7 +61,7 @@ class Session:
         self._slicer = Slicer(SEED, is_own)
         self._strays = Strays()
         self._draws: list[tuple[int, str]] = []
-        self._ran = 0
+        self._ran = self._all = 0
         self._aftermath: Aftermath | None = None
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
@@ -74,7 +78,7 @@ class Session:
         examples: list[Example] = []
         raised: BaseException | None = None
         self._draws.clear()
-        self._ran = 0
+        self._ran = self._all = 0
         try:
             value = None
             with self._strays.watching(filename):
@@ -87,18 +91,37 @@ class Session:
             raised = error
             with contextlib.suppress(Exception):
                 shown = display.show(None, prefix=f"block-{index + 1}")
-        failure = self._strays.take()
+        failure, words = self._strays.take(), ""
         if raised is not None:
-            failure = failure_of(raised, filename)
+            words = last_words(raised).removesuffix("\n") if block.raises is not None else ""
+            failure = self._fault(block, raised, words, filename) or failure
+            if words and not failure:
+                shown.append(Output("raised", words))
         text = self._capture.take()
         printed = [Output("stdout", text)] if text else []
         outputs = tuple(self._told(output) for output in (*printed, *shown))
         seconds = time.perf_counter() - started
         if failure or self._aftermath:
             failure = self._after_a_failure(index, failure, raised, examples)
-            return BlockResult(outputs, tuple(examples), failure, seconds)
+            return BlockResult(outputs, tuple(examples), failure, seconds, raised=words)
         payload = self._slicer.add(block, self._draws)
-        return BlockResult(outputs, tuple(examples), None, seconds, payload)
+        return BlockResult(outputs, tuple(examples), None, seconds, payload, words)
+
+    def _fault(
+        self, block: Block, raised: BaseException, words: str, filename: str
+    ) -> Failure | None:
+        """Say what is wrong with what a block raised; None where its fence says just that."""
+        failure = failure_of(raised, filename)
+        if block.raises is None or words != block.raises:
+            return failure
+        why = ""
+        if not self._all:
+            why = UNREAD
+        elif self._ran < self._all - 1:
+            why = UNREACHED
+        elif any(number == self._all - 1 for number, _ in self._draws):
+            why = DRAWS
+        return replace(failure, reason=why, detail="") if why else None
 
     def _after_a_failure(
         self,
@@ -218,6 +241,7 @@ class Session:
         _remember(filename, code)
         tree = ast.parse(code, filename)
         compile(tree, filename, "exec", self._future, dont_inherit=True)  # its errors come first
+        self._all = len(tree.body)
         shows = not code.rstrip().endswith(";")
         value = None
         for number, statement in enumerate(tree.body):

@@ -49,10 +49,14 @@ def with_traceback(printed: str, error: BaseException) -> str:
         printed: What the statement wrote before.
         error: What it raised.
     """
-    lines = traceback.format_exception_only(error)
-    shown = "".join(dropwhile(lambda line: line.startswith(" "), lines))  # where a syntax error is
     gap = "\n" if printed and not printed.endswith("\n") else ""
-    return f"{printed}{gap}{TRACEBACK}\n{readable(shown)}"
+    return f"{printed}{gap}{TRACEBACK}\n{last_words(error)}"
+
+
+def last_words(error: BaseException) -> str:
+    """Return what a traceback ends with: an error's type, its message and its notes."""
+    lines = traceback.format_exception_only(error)
+    return readable("".join(dropwhile(lambda line: line.startswith(" "), lines)))  # of its place
 
 
 def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:

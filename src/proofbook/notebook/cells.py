@@ -33,8 +33,9 @@ def code(name: str, source: str, outputs: Sequence[Cell] = (), tags: Sequence[st
 
 
 def python_cell(name: str, source: str, result: BlockResult) -> Cell:
-    """Make the cell of a `python` block."""
-    return code(name, source, [_output(output) for output in result.outputs])
+    """Make the cell of a `python` block; one that is there to raise lets the notebook run on."""
+    tags = ["raises-exception"] if result.raised else []
+    return code(name, source, [_output(output) for output in result.outputs], tags)
 
 
 def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
@@ -55,9 +56,14 @@ def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
 
 def _caught(source: str) -> str:
     """Wrap a statement that is there to fail: its error is printed, and the notebook runs on."""
+    told = "error"
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        source, told = f"exec({source!r})", "error.msg"
     return (
         f"try:\n{indent(source, '    ')}\n"
-        'except Exception as error:\n    print(f"{type(error).__name__}: {error}")'
+        f'except Exception as error:\n    print(f"{{type(error).__name__}}: {{{told}}}")'
     )
 
 
@@ -78,6 +84,11 @@ def _is_print(tree: ast.expr) -> bool:
 def _output(output: Output) -> Cell:
     if output.kind == "stdout":
         return _stream(output.data)
+    if output.kind == "raised":
+        kind, _, message = output.data.partition(": ")
+        name = kind.rpartition(".")[2]
+        error = {"ename": name, "evalue": message, "traceback": [output.data]}
+        return {"output_type": "error", **error}
     if output.kind == "svg":
         data = {"image/svg+xml": _lines(output.data), "text/plain": ["<Figure>"]}
         return {"data": data, "metadata": {}, "output_type": "display_data"}

@@ -54,7 +54,11 @@ def _imports(chapter: Chapter) -> Iterator[str]:
 @lru_cache(maxsize=1024)  # a book that is served asks again after each edit
 def _imported(code: str) -> list[str]:
     found = []
-    for node in ast.walk(ast.parse(code)):
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # a prompt that shows how it fails
+        return []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [alias.name.partition(".")[0] for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -24,10 +24,11 @@ OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", 
 
 LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"\d+( \d+){0,2}"}
 TIMEOUT = r"(?=[0-9.]*[1-9])(?:[0-9]{1,6}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})"
+RAISES = {"raises": r"[^\W\d][\w.]*(?:: .*\S.*)?"}
 RUNS = {"timeout": TIMEOUT, "id": r"[A-Za-z][\w-]*"}
 PLACES = {"source": r"above|below|tabbed-left|tabbed-right"}
 OPTIONS = {
-    "python": {**LOOKS, **RUNS, **PLACES},
+    "python": {**LOOKS, **RUNS, **RAISES, **PLACES},
     "pycon": {**LOOKS, **RUNS},
     "show": {**LOOKS, "show": r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?", "only": r".*\S.*"},
     "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
@@ -257,7 +258,8 @@ def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
         elif name not in known:
             yield f"unknown option {name!r} here; known are {', '.join(sorted(known))}"
         elif not re.fullmatch(known[name], value):
-            yield f'{name}="{value}" cannot be read'
+            what = ': write the line that its traceback ends with, "ValueError: …"'
+            yield f'{name}="{value}" cannot be read{what if name == "raises" else ""}'
     if kind == "off" and "reason" not in options:
         yield 'exec="off" needs a reason="…"'
     if kind == "show" and code.strip():

@@ -135,7 +135,8 @@ def normal(text: str) -> str:
 def _block(source: SourceText, index: int, offset: int) -> Block:
     fence = source.fences[index]
     kind: Literal["python", "pycon"] = "pycon" if fence.kind == "pycon" else "python"
-    return Block(kind, fence.code, offset + fence.line + 1, fence.timeout)
+    line, raises = offset + fence.line + 1, fence.option("raises")
+    return Block(kind, fence.code, line, fence.timeout, raises)
 
 
 def _shows(source: SourceText, shown: Sequence[int]) -> tuple[str, ...]:

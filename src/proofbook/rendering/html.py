@@ -13,6 +13,8 @@ from proofbook.text import readable, shown
 
 LONG = 30  # lines that an output may have and be shown whole
 FIRST = 20  # lines of a longer one that are shown, above the fold
+TEXTS = ("stdout", "text", "raised")
+"""The outputs that are shown as they would be in a terminal."""
 AssetUrl = Callable[[str, str], str]
 
 
@@ -26,7 +28,7 @@ def outputs_html(result: BlockResult, asset_url: AssetUrl, hold: Hold = at_once)
     """
     outputs = (_output_html(output, asset_url) for output in result.outputs)
     inner = "".join(
-        html if output.kind in ("stdout", "text") else hold(html, "")
+        html if output.kind in TEXTS else hold(html, "")
         for output, html in zip(result.outputs, outputs, strict=True)
     )
     return f'<div class="proofbook-output">{inner}</div>' if inner else ""

@@ -20,6 +20,7 @@ from proofbook.problems import Problem
 from proofbook.rendering.downloads import Offer, link_html, notebook_name
 from proofbook.rendering.html import (
     LONG,
+    TEXTS,
     AssetUrl,
     claim_marks,
     fact_marks,
@@ -237,7 +238,7 @@ def _room(code: str, result: BlockResult) -> str:
     texts = [code.rstrip("\n"), *(output.data.rstrip("\n") for output in result.outputs)]
     shown = [text.count("\n") + 1 for text in texts if text]
     if (
-        any(output.kind in ("html", "svg") for output in result.outputs)
+        any(output.kind not in TEXTS for output in result.outputs)
         or max(shown[1:], default=0) > LONG
     ):
         return ""

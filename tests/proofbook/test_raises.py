@@ -1,0 +1,214 @@
+"""A block may be there to raise: just that error, in its last statement; then all goes on."""
+
+import json
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from books import make_book
+from markdown import Markdown
+
+from proofbook.checking.book import Book
+from proofbook.checking.update import updated
+from proofbook.coverage.coverage import cover
+from proofbook.execution.slicing import Slicer, names_bound, program, statements_behind
+from proofbook.model import Block
+from proofbook.notebook.export import Notebooks, notebook
+from proofbook.parsing.fences import scan
+from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.rendering.ledger import counts
+from proofbook.rendering.page_renderer import PageRenderer
+from proofbook.settings import load
+
+ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    made = make_book(tmp_path_factory.mktemp("book"), {})
+    with Book(load(made / "mkdocs.yml")) as opened:
+        yield opened
+
+
+def fence(code, raises, more=""):
+    quote = "'" if '"' in raises else '"'
+    return f"```python raises={quote}{raises}{quote}{more}\n{code}\n```\n"
+
+
+def problems(book, *parts):
+    [checked] = book.check({"p.md": "\n".join(parts)})
+    return checked.problems
+
+
+ZERO = "ZeroDivisionError: division by zero"
+RIGHT = {
+    "a message": ("raise ValueError('10 does not fit')", "ValueError: 10 does not fit"),
+    "no message": ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    "quotes": ("raise ValueError('say \"a\"')", 'ValueError: say "a"'),
+    "a key": ("{}['a']", "KeyError: 'a'"),
+    "an exit": ("import sys\nsys.exit(2)", "SystemExit: 2"),
+    "a module's error": (
+        "import json\njson.loads('[')",
+        "json.decoder.JSONDecodeError: Expecting value: line 1 column 2 (char 1)",
+    ),
+    "the page's own": ("class Odd(Exception): ...\n\nraise Odd('é: ü')", "Odd: é: ü"),
+    "an import": ("import no_such", "ModuleNotFoundError: No module named 'no_such'"),
+    "a statement of many lines": ("for n in (1, 0):\n    1 / n", ZERO),
+    "a cause": ("try:\n    {}[1]\nexcept KeyError as e:\n    raise OSError from e", "OSError"),
+    "a repr": ("class A:\n    def __repr__(self):\n        return 1 / 0\n\nA()", ZERO),
+    "comments behind": ("1 / 0\n# so it is", ZERO),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", RIGHT)
+def test_the_error_that_is_named_passes_and_the_page_goes_on(book, what):
+    code, raises = RIGHT[what]
+    assert problems(book, fence(code, raises), "```pycon\n>>> 2\n2\n```") == []
+    after = problems(book, fence(code, raises), "```pycon\n>>> 2\n3\n```")
+    assert ["differs" in one.message for one in after] == [True]
+
+
+CHANCE = "TypeError: list indices must be integers or slices, not float"
+WRONG = {
+    "another message": ("1\nint('a')", "ValueError: b", 3, "something else", "- ValueError: b"),
+    "another type": ("1 / 0", "ValueError: division by zero", 2, "something else", "+ ZeroDiv"),
+    "no message given": ("1 / 0", "ZeroDivisionError", 2, "something else", "+ ZeroDiv"),
+    "a message too many": ("raise ValueError", "ValueError: a", 2, "something", "+ ValueError"),
+    "nothing": ("x = 1\ny = 2", "ValueError: a", 3, "raises nothing", "- ValueError: a"),
+    "no statement": ("# so", "ValueError: a", 2, "raises nothing", "- ValueError: a"),
+    "a part of it": ("raise ValueError('ab')", "ValueError: a", 2, "else", "+ ValueError: ab"),
+    "several lines": ("raise ValueError('a\\nb')", "ValueError: a", 2, "behind a prompt", "+ b"),
+    "a note": ("e = KeyError()\ne.add_note('b')\nraise e", "KeyError", 4, "prompt", "+ b"),
+    "a backtick": ("raise ValueError('`a`')", "ValueError: a", 2, "behind a prompt", "+ Val"),
+    "the module left out": ("import json\njson.loads('')", "JSONDecodeError: E", 3, "else", "+ js"),
+    "what is behind": ("x = 1\n1 / 0\ny = 2", ZERO, 3, "never runs", ""),
+    "code that is none": ("x = (", "SyntaxError: '(' was never closed", 2, "runs nothing", ""),
+    "chance": ("import random\n[][random.random()]", CHANCE, 3, "draws", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_anything_else_is_a_problem_where_it_happens(book, what):
+    code, raises, line, message, detail = WRONG[what]
+    [problem] = problems(book, fence(code, raises))
+    assert problem.line == line
+    assert message in problem.message
+    assert detail in problem.detail
+
+
+def test_what_only_follows_from_an_earlier_failure_is_not_told_here_either(book):
+    gone = "```python\nx = 1 / 0\n```\n"
+    assert [one.line for one in problems(book, gone, fence("x", "ValueError: a"))] == [2]
+
+
+@pytest.mark.parametrize("raises", ["", "1", "ValueError:", "ValueError: ", "a b", ": a", "a-b: c"])
+def test_what_is_no_last_line_of_a_traceback_is_a_fault(raises):
+    [(line, fault)] = scan(f"```python raises='{raises}'\nx\n```").faults
+    assert (line, "write the line that its traceback ends with" in fault) == (1, True)
+
+
+@pytest.mark.parametrize("language", ["pycon", 'python show="m"', "python exec='off' reason='a'"])
+def test_only_a_block_that_runs_is_there_to_raise(language):
+    code = "" if "show" in language else ">>> 1\n1"
+    [(_, fault)] = scan(f"```{language} raises='KeyError'\n{code}\n```").faults
+    assert "unknown option 'raises' here" in fault
+
+
+PAGE = """\
+```python
+x = 5
+```
+
+```python raises="IndexError: pop from empty list"
+y = x + 1
+total = [].pop()
+```
+
+```python
+y * 2
+```
+
+It says `pop from empty list`, and y is [6]{ equals="y" }.
+"""
+
+
+@pytest.fixture(scope="module")
+def checked(book):
+    [found] = book.check({"p.md": PAGE})
+    assert found.problems == []
+    return found
+
+
+def test_the_page_shows_the_error_below_the_code_and_counts_the_block(book, checked):
+    marking = MarkingExtension()
+    renderer = PageRenderer(
+        book, "p.md", ABOUT, lambda name, path: name, lambda name, text: name, Notebooks()
+    )
+    marking.use(renderer)
+    html = Markdown(extensions=[marking]).convert(PAGE)
+    shown = (
+        '<pre class="proofbook-raised" tabindex="0"><code>IndexError: pop from empty list</code>'
+    )
+    assert html.count(shown) == 1
+    assert html.index("total") < html.index(shown) < html.index("12")
+    assert "proofbook-error" not in html
+    assert counts(checked)["blocks"] == 3
+    assert cover(checked, book.settings).uncovered == ()  # the error may be quoted
+
+
+def test_update_leaves_it_alone(checked):
+    assert updated(PAGE, checked) == PAGE
+
+
+def test_its_program_is_whole_and_later_ones_take_what_came_before(checked):
+    programs = [program(*result.payload) for result in checked.run.blocks]
+    assert programs[1] == "x = 5\n\ny = x + 1\ntotal = [].pop()\n"
+    assert programs[2] == "x = 5\n\ny = x + 1\n\ny * 2\n"
+    done = subprocess.run(
+        [sys.executable, "-c", programs[1]], capture_output=True, text=True, check=False
+    )
+    assert done.stderr.endswith("\nIndexError: pop from empty list\n")
+
+
+@pytest.mark.parametrize(
+    "last", ["x = f(x)", "x.append(1)", "x[0] = 1", "del x", "import x", "x += 1"]
+)
+def test_nothing_depends_on_the_statement_that_raises(last):
+    slicer = Slicer(seed=7, is_own=lambda package: False)
+    blocks = [Block("python", "x = [0]", 1), Block("python", last, 4, raises="TypeError: no")]
+    payloads = [program(*slicer.add(block, [])) for block in [*blocks, Block("python", "x", 7)]]
+    assert payloads[1].endswith(f"{last}\n")
+    assert payloads[2] == "x = [0]\n\nx\n"
+    assert {*statements_behind(blocks, "x")} == {(0, 0), (2, 0)}
+    assert names_bound(blocks) == {"x"}
+
+
+def test_the_notebook_runs_on(book, checked):
+    text = notebook(checked, book.settings, ABOUT)
+    nbformat.validate(json.loads(text))
+    cells = {cell.id: cell for cell in nbformat.reads(text, as_version=4).cells}
+    raising = cells["block-2"]
+    assert raising.metadata["tags"] == ["raises-exception"]
+    [output] = raising.outputs
+    assert (output.output_type, output.ename) == ("error", "IndexError")
+    assert (output.evalue, output.traceback) == (
+        "pop from empty list",
+        ["IndexError: pop from empty list"],
+    )
+    assert "tags" not in cells["block-1"].metadata
+
+
+def test_a_doctest_may_show_how_code_that_cannot_be_parsed_fails(book):
+    error = "Traceback (most recent call last):\nSyntaxError: invalid syntax"
+    page = f"```pycon\n>>> x = 2\n>>> y = import os\n{error}\n>>> x\n2\n```\n"
+    [checked] = book.check({"p.md": page})
+    assert checked.problems == []
+    assert program(*checked.run.blocks[0].payload) == "x = 2\n# y = import os\nx\n"
+    cells = json.loads(notebook(checked, book.settings, ABOUT))["cells"]
+    source = "".join(cells[-2]["source"])
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "SyntaxError: invalid syntax\n"
+    assert cells[-2]["outputs"][0]["text"] == [done.stdout]
