@@ -73,10 +73,22 @@ def test_a_page_ends_with_the_next_step(path):
         assert (DOCS / page).exists(), page
 
 
+def test_home_lists_every_chapter_and_lab_in_the_order_of_the_contents():
+    """Those in a folder of their own page, as those on notebooks, are listed there."""
+    listed = links("index.md", text_of("index.md").partition("\n## Begin here\n")[2])
+    named = [path for path in TAUGHT if path != "one-sentence.md"]
+    wanted = [path for path in NAV if path in named and f"{posixpath.dirname(path)}.md" not in NAV]
+    assert len(wanted) >= 18
+    for path in wanted:
+        assert path in listed, f"docs/index.md lacks {path}: list it under “Begin here”"
+    assert [path for path in listed if path in wanted] == wanted, "home has another order than nav"
+
+
 @pytest.mark.parametrize(("path", "following"), [*pairwise(CHAPTERS)])
 def test_the_next_step_is_the_next_chapter(path, following):
     last = text_of(path).rstrip().rpartition("\n\n")[2]
-    assert links(path, last)[0] == following
+    there = links(path, last)[0]
+    assert there == following, f"the **Next** of docs/{path} leads to {there}, not to {following}"
 
 
 def test_a_way_through_the_book_leaves_out_nothing_that_it_needs():

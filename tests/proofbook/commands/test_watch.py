@@ -39,6 +39,8 @@ class Watched:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # A job in the background ignores Ctrl-C, and so does all that it starts.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         self._lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
