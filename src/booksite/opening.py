@@ -22,6 +22,7 @@ from booksite.no_settings import NoSettings
 from booksite.places import fill
 
 GIVES, TAKES = "You will know:", "You need:"
+OPENED = '<p class="opening">'
 BODY = "<body "
 LATE = 4  # after the table of contents is made
 
@@ -41,7 +42,7 @@ class OpeningPlugin(BasePlugin[NoSettings]):
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
         """Tell the extension whether a chapter comes next."""
-        self.opening.turn(is_chapter(page))
+        self.opening.boxed = is_chapter(page)
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
@@ -51,7 +52,7 @@ class OpeningPlugin(BasePlugin[NoSettings]):
         Raises:
             PluginError: its two lines are not there.
         """
-        if is_chapter(page) and not self.opening.found:
+        if is_chapter(page) and OPENED not in html:
             lines = f"*{GIVES}* and, in a line of its own, *{TAKES}*"
             raise PluginError(f"docs/{page.file.src_uri}: a chapter opens with {lines}")
 
@@ -70,17 +71,15 @@ class Opening(Extension):
 
     Attributes:
         boxed: whether a box with the page's sections follows.
-        found: whether the page that was converted last has an opening.
     """
 
     def __init__(self) -> None:
-        self.turn(False)
+        self.boxed = False
         super().__init__()
 
-    def turn(self, boxed: bool) -> None:
-        """Begin a page."""
-        self.boxed = boxed
-        self.found = False
+    def depends_on(self) -> bool:
+        """Tell the engine, which keeps pages while it serves, what a page depends on here."""
+        return self.boxed
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
         """Come when the sections are known."""
@@ -98,7 +97,6 @@ class _Finder(Treeprocessor):
         for place, block in enumerate(root):
             if block.tag == "p" and self._broken(block):
                 block.set("class", "opening")
-                self.opening.found = True
                 if self.opening.boxed:
                     self._insert_box(root, place)
                 return

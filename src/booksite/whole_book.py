@@ -8,7 +8,7 @@ items and forms a page's own, so that signs, formulas and drawings would meet th
 and it takes a page before its pictures have been put in their places.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
@@ -32,7 +32,9 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
 
     def __init__(self) -> None:
         self.pages: list[Page] = []
-        self.as_part = lru_cache(256)(as_part)  # under `mkdocs serve`, most stay as they are
+        # Under `mkdocs serve`, most stay as they are.
+        self.as_part = lru_cache(256)(as_part)
+        self.read = cache(read_page)
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin over rebuilds."""
@@ -41,7 +43,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Put the page behind all others, which it is made of."""
         for file in list(files.documentation_pages()):
-            if is_markdown(file) and "whole_book" in read_page(file.content_string).meta:
+            if is_markdown(file) and "whole_book" in self.read(file.content_string).meta:
                 files.remove(file)
                 files.append(file)
         return files

@@ -3,26 +3,26 @@
 import markdown
 import pytest
 
-from booksite.opening import Opening
+from booksite.opening import OPENED, Opening
 
 OPENING = "*You will know:* one,\ntwo.\n*You need:* three."
 
 
-def converted(text: str, boxed: bool = False) -> tuple[str, Opening]:
+def converted(text: str, boxed: bool = False) -> str:
     opening = Opening()
-    opening.turn(boxed)
-    return markdown.markdown(text, extensions=["toc", opening]), opening
+    opening.boxed = boxed
+    return markdown.markdown(text, extensions=["toc", opening])
 
 
 def test_the_two_lines_are_two_lines():
-    html, opening = converted(f"# A\n\n{OPENING}\n\nMore.")
-    assert opening.found
+    html = converted(f"# A\n\n{OPENING}\n\nMore.")
+    assert OPENED in html
     lines = "<em>You will know:</em> one,\ntwo.<br>\n<em>You need:</em> three."
     assert f'<p class="opening">{lines}</p>\n<p>More.</p>' in html
 
 
 def test_the_box_has_the_sections_in_their_order():
-    html, _ = converted(f"# A\n\n{OPENING}\n\n## B & *b*\n\n### c\n\n## D\n", boxed=True)
+    html = converted(f"# A\n\n{OPENING}\n\n## B & *b*\n\n### c\n\n## D\n", boxed=True)
     box = html.partition("three.</p>")[2].partition("</details>")[0]
     items = '<li><a href="#b-b">B &amp; b</a></li><li><a href="#d">D</a></li>'
     assert box == (f'<details class="contents"><summary>In this chapter</summary><ol>{items}</ol>')
@@ -38,13 +38,12 @@ def test_the_box_has_the_sections_in_their_order():
     ],
 )
 def test_other_paragraphs_stay_as_they_are(text):
-    html, opening = converted(f"# A\n\n{text}", boxed=True)
-    assert not opening.found
+    html = converted(f"# A\n\n{text}", boxed=True)
     assert "opening" not in html
     assert "details" not in html
 
 
 def test_only_the_first_one_counts():
-    html, _ = converted(f"# A\n\n{OPENING}\n\n{OPENING}")
+    html = converted(f"# A\n\n{OPENING}\n\n{OPENING}")
     assert html.count('<p class="opening">') == 1
     assert html.count("<br>") == 1

@@ -89,7 +89,7 @@ def judge(page: WrongPage, problems: list[Problem], book: Book, found: Outcome) 
     body = get_data(normal(page.text))[0]
     marking = MarkingExtension()
     renderer = PageRenderer(
-        book, page.path, ABOUT, lambda name, path: name, lambda name, text: name, Notebooks()
+        book, page.path, ABOUT, lambda name, path: name, lambda name, text: name, Notebooks().of
     )
     marking.use(renderer)
     try:

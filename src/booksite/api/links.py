@@ -16,11 +16,17 @@ class SymbolLinks(Extension):
     Attributes:
         address: gives the address of what a piece of inline code names on the page that is
             converted; None where it names nothing.
+        known: what that follows from.
     """
 
     def __init__(self) -> None:
         self.address: Callable[[str], str | None] = lambda code: None
+        self.known: object = None
         super().__init__()
+
+    def depends_on(self) -> object:
+        """Tell the engine, which keeps pages while it serves, what a page depends on here."""
+        return self.known
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
         """Come after MkDocs, which would take the addresses for paths of files."""

@@ -22,7 +22,7 @@ from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 
 from booksite.api.contents import contents
-from booksite.api.entry import NAME, Colours, Entry, is_listed, within
+from booksite.api.entry import NAME, Colours, Entry, Pages, is_listed, within
 from booksite.api.links import SymbolLinks
 from booksite.api.mentions import Mentions, mentions_of_page, mentions_of_script
 from booksite.api.package import Package
@@ -61,6 +61,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         self.said_by_page = cache(mentions_of_page)
         self.said_by_script = cache(mentions_of_script)
         self.files: dict[Path, str] = {}
+        self.entries: dict[str, tuple[object, str]] = {}  # with what each was made of
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin over rebuilds."""
@@ -106,6 +107,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             return self.reference.address(said.find(code, self.package), page)
 
         self.links.address = address_of
+        self.links.known = said, self.package, self.reference.urls, page.url
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
@@ -156,6 +158,23 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         return f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a> in {place}'
 
     def _entry(self, symbol: Symbol, page: Page) -> str:
+        """Describe a symbol, unless it was described the same way at the last build."""
+        lists = self.reference.shown, self.reference.used
+        shown, used = (self._pages(found, symbol, page) for found in lists)
+        given = symbol, self.package, self.reference.urls, page.url, shown, used
+        kept, html = self.entries.get(symbol.name, (None, ""))
+        if kept != given:
+            html = self._made(symbol, page, shown, used)
+            self.entries[symbol.name] = given, html
+        return html
+
+    def _pages(
+        self, found: dict[str, list[tuple[str, File]]], symbol: Symbol, page: Page
+    ) -> list[tuple[str, str]]:
+        those = found.get(symbol.name, ())
+        return [(title, file.url_relative_to(page.file)) for title, file in those]
+
+    def _made(self, symbol: Symbol, page: Page, shown: Pages, used: Pages) -> str:
         known = self.reference.known_in(self.package.home(symbol))
 
         def address_of(code: str) -> str | None:
@@ -163,10 +182,6 @@ class ApiPlugin(BasePlugin[ApiConfig]):
                 return None  # its own parameter or field, whatever else has that name
             found = known.find(code, self.package)
             return self.reference.address(found, page) if found is not symbol else None
-
-        def pages(found: dict[str, list[tuple[str, File]]]) -> list[tuple[str, str]]:
-            those = found.get(symbol.name, ())
-            return [(title, file.url_relative_to(page.file)) for title, file in those]
 
         def convert(text: str) -> str:
             self.links.address = address_of
@@ -178,8 +193,8 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             address_of,
             known.imported,
             f"{get_relative_url(address(symbol.path), page.url)}#L{symbol.first}",
-            pages(self.reference.shown),
-            pages(self.reference.used),
+            shown,
+            used,
             self.colours,
         ).html()
 

@@ -39,6 +39,11 @@ class Reference:
         """Each symbol by its file, its first line and its last."""
         return {(one.path, one.first, one.last): one for one in self.package.symbols.values()}
 
+    @cached_property
+    def urls(self) -> dict[str, str]:
+        """The page that describes each symbol, once all pages are known that describe any."""
+        return {name: file.url for name, file in self.places.items()}
+
     def describe(self, file: File, names: Sequence[str]) -> None:
         """Note that a page describes modules.
 

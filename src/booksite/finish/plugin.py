@@ -16,6 +16,12 @@ from booksite.no_settings import NoSettings
 class FinishPlugin(BasePlugin[NoSettings]):
     """Mends the theme's slips, sets what no line may break, and makes pages light."""
 
+    def __init__(self) -> None:
+        self.kept: dict[str, tuple[str, str]] = {}  # under `mkdocs serve`, most stay as they are
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin over rebuilds."""
+
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Begin a build: style sheets may have been edited since the last one."""
         site = Path(config.site_dir)
@@ -24,7 +30,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
         """Finish a page."""
-        html = self.sheets.join(self._finished(output), page.url)
+        html = self.sheets.join(self._finished(output, page.url), page.url)
         return put_numbers_aside(html, page.url, Path(config.site_dir))
 
     def on_post_template(
@@ -32,7 +38,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
     ) -> str:
         """Finish a page that no Markdown file stands for, such as the one for missing addresses."""
         is_page = template_name.endswith(".html")
-        return self._finished(output_content) if is_page else output_content
+        return self._finished(output_content, template_name) if is_page else output_content
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Leave out what the theme's script does for nothing.
@@ -43,5 +49,10 @@ class FinishPlugin(BasePlugin[NoSettings]):
         repair_script(Path(config.site_dir, "assets", "javascripts"))
         self.repairs.check()
 
-    def _finished(self, html: str) -> str:
-        return styles_in_head(with_cells(kept_together(self.repairs.page(html))))
+    def _finished(self, html: str, name: str) -> str:
+        mended = self.repairs.page(html)
+        known, finished = self.kept.get(name, (None, ""))
+        if known != mended:
+            finished = styles_in_head(with_cells(kept_together(mended)))
+            self.kept[name] = mended, finished
+        return finished

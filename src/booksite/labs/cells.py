@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -36,12 +37,17 @@ def about(page: Page, found: dict[str, int]) -> str:
     )
 
 
-def block(cell: Cell, url: AssetUrl) -> str:
+def block(cell: Cell, url: AssetUrl, colour: Callable[[str], str]) -> str:
     """Show a cell's code and what it gave."""
-    formatter = HtmlFormatter(cssclass="language-python highlight", wrapcode=True)
-    code = highlight(cell["source"], PythonLexer(), formatter)
+    code = colour(cell["source"])
     result = BlockResult(outputs=tuple(map(shown, cell["outputs"])))
     return f'<div class="proofbook-block">{code}{outputs_html(result, url)}</div>'
+
+
+def coloured(code: str) -> str:
+    """Colour the code of a cell."""
+    formatter = HtmlFormatter(cssclass="language-python highlight", wrapcode=True)
+    return str(highlight(code, PythonLexer(), formatter))
 
 
 def shown(output: dict[str, Any]) -> Output:

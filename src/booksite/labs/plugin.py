@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
 import jupytext
@@ -15,7 +15,7 @@ from mkdocs_jupyter.config import settings
 from mkdocs_jupyter.plugin import NotebookFile
 
 from booksite.engine import engine_of
-from booksite.labs.cells import about, asset_url, block, counted
+from booksite.labs.cells import about, asset_url, block, coloured, counted
 from booksite.labs.formulas import Explained
 from booksite.labs.kept import Kept
 from booksite.labs.running import HERE, Cell, run
@@ -30,6 +30,14 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 class LabsPlugin(BasePlugin[NoSettings]):
     """Shows labs."""
 
+    def __init__(self) -> None:
+        # Under `mkdocs serve`, most scripts and cells stay as they are.
+        self.as_notebook = cache(as_notebook)
+        self.coloured = cache(coloured)
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin over rebuilds: `mkdocs serve` builds often."""
+
     def on_config(self, config: MkDocsConfig) -> None:
         """Give mkdocs-jupyter the book's own templates."""
         settings.templates_dir = str(HERE)
@@ -40,7 +48,9 @@ class LabsPlugin(BasePlugin[NoSettings]):
         for file in list(files.documentation_pages()):
             if isinstance(file, NotebookFile):
                 name = PurePosixPath(file.src_uri).with_suffix(".ipynb").as_posix()
-                files.append(File.generated(config, name, content=as_notebook(file.content_string)))
+                files.append(
+                    File.generated(config, name, content=self.as_notebook(file.content_string))
+                )
         return files
 
     @event_priority(-100)  # after mkdocs-jupyter, which has put its own rendering there
@@ -73,7 +83,7 @@ class LabsPlugin(BasePlugin[NoSettings]):
                 parts.append(cell["source"])
             else:
                 parts.append(f"<!--cell-{number}-->")
-                blocks[parts[-1]] = block(cell, url)
+                blocks[parts[-1]] = block(cell, url, self.coloured)
         title, _, text = "\n\n".join(parts).partition("\n")
         page.markdown = f"{title}\n\n<!--about-->\n\n{text}"
         with explained(page, config):

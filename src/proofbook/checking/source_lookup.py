@@ -167,10 +167,10 @@ def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:
     Raises:
         LookupError: There is none, or others bind it too: which one runs, its text does not tell.
     """
-    body = getattr(node, "body", [])
-    bound = [one for found, one in bindings(body) if found == name and not _only_declares(one)]
-    named = [one for found, one in bindings(body) if found == name and isinstance(one, SHOWN)]
-    direct = [one for one in named if one in body]
+    found = [one for bound, one in _bound_in(node) if bound == name]
+    bound = [one for one in found if not _only_declares(one)]
+    named = [one for one in found if isinstance(one, SHOWN)]
+    direct = [one for one in named if one in getattr(node, "body", [])]
     if not direct:
         raise LookupError(missing)
     others = [one for one in bound if one is not direct[-1] and not _belongs_to(one, direct[-1])]
@@ -180,6 +180,11 @@ def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:
             f"{name!r} is bound at lines {lines}, and only one can run: give each its own name"
         )
     return direct[-1]
+
+
+@lru_cache(maxsize=256)  # and a book that is served, all of them after each edit
+def _bound_in(node: ast.AST) -> tuple[tuple[str, ast.stmt], ...]:
+    return tuple(bindings(getattr(node, "body", [])))
 
 
 def _only_declares(statement: ast.stmt) -> bool:

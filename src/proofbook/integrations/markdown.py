@@ -56,7 +56,7 @@ class _LoneRenderer(PageRenderer):
 
     def __init__(self, book: Book) -> None:
         about = circumstances(book.settings)
-        super().__init__(book, "", about, asset_data_url, data_url, Notebooks())
+        super().__init__(book, "", about, asset_data_url, data_url, Notebooks().of)
 
     def open(self, text: str) -> SourceText:
         self.path, whole = self.book.find(text)

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import is_dataclass
+from functools import partial
 from html import escape
 from pathlib import Path, PurePosixPath
 from types import UnionType
@@ -25,8 +26,10 @@ import proofbook
 from proofbook.checking.book import Book
 from proofbook.checking.source_lookup import Shown
 from proofbook.integrations.asides import AsideExtension, AsideRenderer
+from proofbook.integrations.kept_pages import Asking
 from proofbook.integrations.markdown import asset_data_url
 from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
+from proofbook.integrations.serving import Serving
 from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
 from proofbook.notebook.export import Notebooks
@@ -67,7 +70,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     config_scheme = tuple((name, _schema(kind)) for name, kind in get_type_hints(Options).items())
 
     def __init__(self) -> None:
-        self.serving = False
+        self.serving: Serving | None = None
         self.book: Book | None = None
         self.extension = AsideExtension(self._aside, self._pass_by)
         self.path = ""  # of the page that is converted, or was last; so is its renderer
@@ -85,7 +88,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether to show failures or to fail; keeps the plugin over rebuilds."""
-        self.serving = command == "serve"
+        self.serving = Serving(log.info) if command == "serve" else None
 
     def on_shutdown(self) -> None:
         """Stop what runs."""
@@ -116,7 +119,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         """Run all chapters, several at a time."""
         book = self._book
         try:
-            self.about = circumstances(book.settings)
+            self.about = circumstances(book.settings, self.about if self.serving else {})
         except FileNotFoundError as error:
             raise PluginError(f"hashed: {error}") from error
         self.assets = {}
@@ -151,19 +154,28 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         """Have the page shown by an extension of its own."""
         book = self._book
         self.path = _name(page.file, book)
-        urls = self._asset_url(page.url), self._offer(page)
-        self.renderer = PageRenderer(
+        asking = Asking(
+            {
+                "asset": self._asset_url(page.url),
+                "offer": self._offer(page),
+                "notebook": lambda *_: self.notebooks.of(renderer.known, book.settings, self.about),
+                "hold": self.placeholders.put,
+                "caption": self._caption(page),
+            }
+        )
+        renderer = self.renderer = PageRenderer(
             book,
             self.path,
             self.about,
-            *urls,
-            self.notebooks,
-            self.placeholders.put,
-            self._caption(page),
+            asking.through("asset"),
+            asking.through("offer"),
+            asking.through("notebook"),
+            asking.through("hold"),
+            asking.through("caption"),
         )
         own = MarkingExtension()
-        own.use(self.renderer)
-        _render_with(page, self.extension, own)
+        own.use(renderer)
+        self._render_with(own, page, asking)
 
     @event_priority(100)
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> None:
@@ -185,7 +197,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.found += strange_symbols(self._book.results, self._book.settings)
         self._tell_problems()
         self._summarise(files)
-        return env
+        return self.serving.begin(env, config, files) if self.serving else env
 
     @event_priority(-100)
     def on_page_context(
@@ -236,11 +248,30 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             else:
                 files.append(File.generated(config, target, content=text))
 
+    def _render_with(self, own: MarkingExtension, page: Page, asking: Asking) -> None:
+        """Have a page converted with an extension of its own, in the place of the shared one."""
+        render, renderer = page.render, self.renderer
+        serving = (
+            None if "render" in vars(page) else self.serving
+        )  # or it is another plugin's affair
+
+        def render_with_own(config: MkDocsConfig, files: Files) -> None:
+            given = config.markdown_extensions
+            config = copy(config)
+            config.markdown_extensions = [own if one is self.extension else one for one in given]  # type: ignore[misc]
+            convert = partial(render, config, files)
+            if serving:
+                serving.pages.convert(page, config, files, renderer, asking, convert, self.found)
+            else:
+                convert()
+
+        page.render = render_with_own  # type: ignore[method-assign]
+
     def _aside(self) -> AsideRenderer | None:
         """Return what shows a text beside the pages; nothing before there are any."""
         if self.book is None:
             return None
-        return AsideRenderer(self.book, "", self.about, asset_data_url, data_url, self.notebooks)
+        return AsideRenderer(self.book, "", self.about, asset_data_url, data_url, self.notebooks.of)
 
     def _pass_by(self, text: str) -> None:
         """Refuse claims in what is converted within a page."""
@@ -295,19 +326,6 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             return get_relative_url(target, page.url)
 
         return url
-
-
-def _render_with(page: Page, shared: AsideExtension, own: MarkingExtension) -> None:
-    """Have the page converted with an extension of its own, in the place of the shared one."""
-    render = page.render
-
-    def render_with_own(config: MkDocsConfig, files: Files) -> None:
-        given = config.markdown_extensions
-        config = copy(config)
-        config.markdown_extensions = [own if one is shared else one for one in given]  # type: ignore[misc]
-        render(config, files)
-
-    page.render = render_with_own  # type: ignore[method-assign]
 
 
 def _count_no_warnings() -> None:

@@ -43,18 +43,24 @@ def exemptions(checked: Checked) -> dict[str, int]:
     return {reason: number for reason, number in sorted(reasons.items()) if number}
 
 
-def circumstances(settings: Settings) -> dict[str, Any]:
+def circumstances(settings: Settings, session: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Under what a book was verified: versions, data, commit, time, and which variables were set.
 
     The values of variables stay out of it, since they may be paths of this machine.
+
+    Args:
+        settings: The book.
+        session: What was so at the first of several builds, which all have its commit and time:
+            with another minute, each page would be another one.
     """
+    session = session or {}
     watched = settings.watched_environment()
     return {
         "versions": {"python": platform.python_version(), **_versions(settings.preload)},
         "data": {label: _digest(settings.root, file) for label, file in settings.hashed.items()},
         "variables": sorted(name for name, value in watched.items() if value),
-        "commit": _commit(settings.root),
-        "built": _now(),
+        "commit": session["commit"] if session else _commit(settings.root),
+        "built": session["built"] if session else _now(),
     }
 
 

@@ -12,7 +12,6 @@ from proofbook.checking.book import Book, Checked
 from proofbook.checking.judge import claim_problems
 from proofbook.checking.source_lookup import Shown
 from proofbook.model import BlockResult
-from proofbook.notebook.export import Notebooks
 from proofbook.parsing.fences import Fence
 from proofbook.parsing.markdown_processors import FENCES
 from proofbook.parsing.source import Marks, SourceText
@@ -31,12 +30,15 @@ from proofbook.rendering.html import (
 )
 from proofbook.rendering.ledger import foot_html
 from proofbook.rendering.placeholders import Hold, at_once, uncoloured
+from proofbook.settings import Settings
 
 NOTHING = "<!---->"
 """What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
 LOOKS = ("title", "hl_lines", "linenums")
 Caption = Callable[[Shown, str], str]
 """Given a shown source and the HTML of its place, gives the HTML that names it on the page."""
+Notebook = Callable[[Checked, Settings, Mapping[str, Any]], str]
+"""Gives the text of a page's notebook; see `Notebooks.of`."""
 
 
 def place_alone(shown: Shown, place: str) -> str:
@@ -56,7 +58,7 @@ class PageRenderer:
         about: Mapping[str, Any],
         asset_url: AssetUrl,
         offer: Offer,
-        notebooks: Notebooks,
+        notebook: Notebook,
         hold: Hold = at_once,
         caption: Caption = place_alone,
     ) -> None:
@@ -65,7 +67,7 @@ class PageRenderer:
         self.about = about
         self.asset_url = asset_url
         self.offer = offer
-        self.notebooks = notebooks
+        self.notebook = notebook
         self.hold = hold
         self.caption = caption
         self.checked: Checked | None = None
@@ -226,7 +228,7 @@ class PageRenderer:
         if not self.known.page.chapter.blocks:
             return ""
         name = notebook_name(self.path)
-        text = self.notebooks.of(self.known, self.book.settings, self.about)
+        text = self.notebook(self.known, self.book.settings, self.about)
         return link_html(name, self.offer(name, text))
 
 

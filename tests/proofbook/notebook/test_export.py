@@ -411,7 +411,7 @@ def test_a_page_that_does_not_pass_offers_none(tmp_path):
         marking = MarkingExtension()
         marking.use(
             PageRenderer(
-                opened, "docs/index.md", ABOUT, lambda n, p: n, lambda n, t: n, Notebooks()
+                opened, "docs/index.md", ABOUT, lambda n, p: n, lambda n, t: n, Notebooks().of
             )
         )
         assert "ipynb" not in Markdown(extensions=[marking]).convert(text)

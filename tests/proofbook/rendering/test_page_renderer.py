@@ -37,7 +37,7 @@ ABOUT = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
 def renderer(book):
     """The renderer of a page whose files are named and lie nowhere."""
     urls = (lambda name, path: name), (lambda name, text: name)
-    return PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks())
+    return PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks().of)
 
 
 @pytest.fixture
