@@ -143,7 +143,7 @@ def checked(book):
 def test_the_page_shows_the_error_below_the_code_and_counts_the_block(book, checked):
     marking = MarkingExtension()
     renderer = PageRenderer(
-        book, "p.md", ABOUT, lambda name, path: name, lambda name, text: name, Notebooks()
+        book, "p.md", ABOUT, lambda name, path: name, lambda name, text: name, Notebooks().of
     )
     marking.use(renderer)
     html = Markdown(extensions=[marking]).convert(PAGE)

@@ -172,7 +172,7 @@ def test_a_doctest_in_a_python_fence_is_shown_as_one_in_a_pycon_fence(tmp_path):
         for page in (DOCTEST, DOCTEST.replace("pycon", "python")):
             marking = MarkingExtension()
             urls = (lambda name, path: name), offer
-            marking.use(PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks()))
+            marking.use(PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks().of))
             shown.append(Markdown(extensions=[marking]).convert(page))
     assert shown[0] == shown[1]
     assert json.dumps("x = 2\nx + 1\n") in shown[1]  # the copy button gives no prompts
