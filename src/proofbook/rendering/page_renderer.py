@@ -1,5 +1,6 @@
 """Show a checked page: its outputs, the signs of its claims, its foot, its problems in place."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
@@ -11,7 +12,7 @@ from markdown_exec import base_format, markdown_config
 from proofbook.checking.book import Book, Checked
 from proofbook.checking.judge import claim_problems
 from proofbook.checking.source_lookup import Shown
-from proofbook.model import BlockResult
+from proofbook.model import BlockResult, Output
 from proofbook.notebook.export import Notebooks
 from proofbook.parsing.fences import Fence
 from proofbook.parsing.markdown_processors import FENCES
@@ -31,6 +32,7 @@ from proofbook.rendering.html import (
 )
 from proofbook.rendering.ledger import foot_html
 from proofbook.rendering.placeholders import Hold, at_once, uncoloured
+from proofbook.rendering.rich_text import rich_text
 
 NOTHING = "<!---->"
 """What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
@@ -139,7 +141,13 @@ class PageRenderer:
 
     def _after(self, index: int) -> str:
         fence = self.known.page.source.fences[index]
-        outputs = outputs_html(self._result(index), self.asset_url, self.hold)
+        numbers = itertools.count(1)
+
+        def written(output: Output) -> str:
+            prefix = f"fence-{index + 1}-{next(numbers)}"
+            return rich_text(output, self.book.settings, prefix)
+
+        outputs = outputs_html(self._result(index), self.asset_url, self.hold, written)
         return outputs + problems_html(self._problems_within(fence))
 
     def _problems_within(self, fence: Fence) -> list[Problem]:
