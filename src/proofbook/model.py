@@ -16,6 +16,7 @@ class Block:
         timeout: Seconds until the block counts as hanging; `None` is the book's default.
         raises: What its last statement raises, as the line that a traceback ends with; `None` where
             it is to run to its end.
+        shows: Whether the page shows what it gives.
     """
 
     kind: Literal["python", "pycon"]
@@ -23,6 +24,7 @@ class Block:
     line: int
     timeout: float | None = None
     raises: str | None = None
+    shows: bool = True
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,9 @@ def _is_quoted(code: str, checked: Checked) -> bool:
 def _ran_or_came_out(checked: Checked) -> Iterator[str]:
     yield from (block.code for block in checked.page.chapter.blocks)
     yield from (shown.code for shown in checked.sources.values())
-    for result in checked.run.blocks:
+    for block, result in zip(checked.page.chapter.blocks, checked.run.blocks, strict=False):
+        if not block.shows:  # a reader cannot look it up
+            continue
         yield from (out.data for out in result.outputs if out.kind not in PICTURES)
 
 

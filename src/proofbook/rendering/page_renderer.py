@@ -34,6 +34,7 @@ from proofbook.rendering.ledger import foot_html
 from proofbook.rendering.placeholders import Hold, at_once, uncoloured
 from proofbook.rendering.rich_text import rich_text
 
+FOLD = '<details class="proofbook-fold"><summary>Show the code</summary>'
 NOTHING = "<!---->"
 """What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
 LOOKS = ("title", "hl_lines", "linenums")
@@ -103,7 +104,8 @@ class PageRenderer:
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
         result = self._result(index)
         inner = f"{html}{below}{payload_html(result)}"
-        room = "" if fence.option("source") else _room(code, result)
+        seen = BlockResult() if fence.option("hide") else result
+        room = "" if fence.option("source") or fence.option("fold") else _room(code, seen)
         return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
 
     def _formatted(
@@ -115,6 +117,8 @@ class PageRenderer:
         if not place:  # the door would set up all extensions anew, block by block
             coloured = self._highlighted(fence.language, code, looks, md)
             source = self.hold(coloured, uncoloured(coloured))
+            if fence.option("fold"):
+                source = f"{FOLD}{source}</details>"
             return str(door(run=lambda _, **__: f"{source}{after}"))
         settings = self.book.settings
         markdown_config.save(
@@ -147,7 +151,8 @@ class PageRenderer:
             prefix = f"fence-{index + 1}-{next(numbers)}"
             return rich_text(output, self.book.settings, prefix)
 
-        outputs = outputs_html(self._result(index), self.asset_url, self.hold, written)
+        result = BlockResult() if fence.option("hide") else self._result(index)
+        outputs = outputs_html(result, self.asset_url, self.hold, written)
         return outputs + problems_html(self._problems_within(fence))
 
     def _problems_within(self, fence: Fence) -> list[Problem]:
