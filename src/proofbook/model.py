@@ -16,6 +16,7 @@ class Block:
         timeout: Seconds until the block counts as hanging; `None` is the book's default.
         raises: What its last statement raises, as the line that a traceback ends with; `None` where
             it is to run to its end.
+        shows: Whether the page shows what it gives.
     """
 
     kind: Literal["python", "pycon"]
@@ -23,6 +24,7 @@ class Block:
     line: int
     timeout: float | None = None
     raises: str | None = None
+    shows: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,16 +87,19 @@ class Output:
 
     Attributes:
         kind: `stdout` (all that was printed, by imported functions and to stderr too), `text`
-            (repr of the last expression), `html`, `svg`, `raised` (the last line of a traceback).
+            (repr of the last expression), `html`, `svg`, `image` (an element that holds its
+            picture), `markdown`, `latex`, `raised` (the last line of a traceback).
         data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
         assets: File name to absolute path, for each asset the markup mentions.
-        plain: For `html`, what stands for it where no markup can be shown.
+        plain: For markup, what stands for it where none can be shown.
+        asks: Addresses of other hosts that a browser would ask to show it.
     """
 
-    kind: Literal["stdout", "text", "html", "svg", "raised"]
+    kind: Literal["stdout", "text", "html", "svg", "image", "markdown", "latex", "raised"]
     data: str
     assets: dict[str, str] = field(default_factory=dict)
     plain: str = ""
+    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -234,7 +239,7 @@ dump = asdict
 def load_block(data: Mapping[str, Any]) -> BlockResult:
     """Rebuild a block's result."""
     return BlockResult(
-        outputs=tuple(Output(**output) for output in data["outputs"]),
+        outputs=tuple(Output(**{**one, "asks": tuple(one["asks"])}) for one in data["outputs"]),
         examples=tuple(Example(**example) for example in data["examples"]),
         failure=_load_failure(data["failure"]),
         seconds=data["seconds"],

@@ -35,7 +35,8 @@ def rows(heading: str) -> dict[str, str]:
 def test_options_of_fences():
     assert first_column("What a fence may say") == list(
         dict.fromkeys(
-            ["title", "hl_lines", "linenums", "timeout", "id", "raises", "source", "show", "only"]
+            ["title", "hl_lines", "linenums", "timeout", "id", "raises", "hide", "fold", "source"]
+            + ["show", "only"]
             + [name for options in OPTIONS.values() for name in options]
         )
     )
@@ -45,7 +46,14 @@ def test_options_of_fences():
         "with `show`": {"show"},
         "with `exec`": {"off"},
     }
-    alone = {"source": {"python"}, "raises": {"python"}, "show": {"show"}, "exec": {"off"}}
+    alone = {
+        "source": {"python"},
+        "raises": {"python"},
+        "hide": {"python"},
+        "fold": {"python"},
+        "show": {"show"},
+        "exec": {"off"},
+    }
     for name, where in rows("What a fence may say").items():
         wanted = kinds.get(where) or alone[name]
         assert {kind for kind, options in OPTIONS.items() if name in options} == wanted, name

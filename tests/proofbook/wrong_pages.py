@@ -56,6 +56,7 @@ FAULTS = [
     *('```python linenums="-1"\n1\n```', '```python id="<"\n1\n```'),
     *('```python source="left"\n1\n```', '```python hl_lines="9-1"\n1\n```'),
     *("~~~ python\n1\n~~~", '```python raises=""\n1\n```', "```python raises='1'\n1 / 0\n```"),
+    *('```python hide="code"\n1\n```', '```python fold="code" source="below"\n1\n```'),
 ]  # fmt: skip
 HEADERS = [
     *("---\ntitle: A page\ntags: [a, 'b']\n---\n", "---\nreads:\n  - lib.txt\n---\n", "---\n---\n"),
@@ -273,9 +274,11 @@ def _fence(writer: Writer, language: str, code: str) -> str:
     rng = writer.rng
     ticks = rng.choice(["```", "```", "```", "~~~", "````"])
     options = ""
+    is_code = language == "python" and not code.lstrip().startswith(">>>")
     if language != "facts" and rng.random() < 0.4:
         options = rng.choice([
             ' title="A title"', ' hl_lines="1"', ' linenums="1"', ' timeout="30"',
+            ' fold="code"' if is_code else ' title="B"', ' hide="output"' if is_code else "",
             f' id="{writer.mark()}"', " title='It''s'".replace("''", "’"),
         ])  # fmt: skip
     space = " " if rng.random() < 0.1 else ""

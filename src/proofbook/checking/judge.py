@@ -18,6 +18,10 @@ PROMPT_IN_CODE = (
     "a prompt (>>>) stands in plain code: begin the block with one, and it is a doctest, "
     "or take the prompts away"
 )
+ASKS = (
+    "a browser that shows this output asks another host: put a copy of what it asks for into the "
+    "markup, or into the project as an asset of _repr_page_; a link in <a> may stay"
+)
 MOST_LINES = 100
 """Lines of two texts that are compared one by one."""
 TOO_DEEP = "what this fact reads cannot be told: an expression is nested too deeply, write several"
@@ -56,6 +60,8 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
             message = "the output differs from the page (- the page, + this run)"
             shows = difference(example.want, example.got)
             problems.append(Problem(path, line, message, example.source, shows))
+    for address in dict.fromkeys(one for output in result.outputs for one in output.asks):
+        problems.append(Problem(path, block.line, ASKS, shortened(address)))
     failure = result.failure
     if failure and failure.follows:
         return problems

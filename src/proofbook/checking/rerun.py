@@ -40,6 +40,8 @@ def compared(checked: Checked, second: Run) -> list[Problem]:
     ]
     sound = second.blocks[: second.sound]
     for block, one, other in zip(chapter.blocks, checked.run.blocks, sound, strict=False):
+        if not block.shows:
+            continue
         problems += _shown_otherwise(chapter.path, block, one, other)
     return sorted(problems)
 

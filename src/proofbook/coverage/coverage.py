@@ -32,6 +32,7 @@ LIKE_CODE = re.compile(
 )
 SHAPE = re.compile(r"[(\[]\s*\w+\s*(?:,\s*\w*\s*)+[)\]]")
 COVERED = "covered"
+PICTURES = ("html", "svg", "image")
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,10 @@ def _is_quoted(code: str, checked: Checked) -> bool:
 def _ran_or_came_out(checked: Checked) -> Iterator[str]:
     yield from (block.code for block in checked.page.chapter.blocks)
     yield from (shown.code for shown in checked.sources.values())
-    for result in checked.run.blocks:
-        yield from (out.data for out in result.outputs if out.kind not in ("html", "svg"))
+    for block, result in zip(checked.page.chapter.blocks, checked.run.blocks, strict=False):
+        if not block.shows:  # a reader cannot look it up
+            continue
+        yield from (out.data for out in result.outputs if out.kind not in PICTURES)
 
 
 def _fences(checked: Checked) -> Iterator[tuple[int, str, str]]:

@@ -119,6 +119,16 @@ def compute_on(device: str) -> None:
         after_import({"torch": lambda torch: torch.set_default_device(device)})
 
 
+def show_with(display: Callable[..., None]) -> None:
+    """Have IPython's own `display` show on the page, and not print for want of a notebook."""
+
+    def touch(module: Any) -> None:
+        if "display" in vars(module):
+            module.display = display
+
+    after_import(dict.fromkeys(("IPython.core.display_functions", "IPython.display"), touch))
+
+
 def after_import(touches: Mapping[str, Callable[[Any], None]]) -> None:
     """Call each function with its module, now if it is loaded, else just after it loads."""
     for name, touch in touches.items():

@@ -7,6 +7,7 @@ whatever a block sets (default dtype, grad mode, print options, environment) end
 import __future__
 
 import ast
+import builtins
 import contextlib
 import doctest
 import inspect
@@ -19,13 +20,13 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from proofbook.execution import display
 from proofbook.execution.acting import ACTED, changed, state_of
 from proofbook.execution.aftermath import Aftermath
 from proofbook.execution.capture import Capture
+from proofbook.execution.display import Shown
 from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
-from proofbook.execution.import_hooks import SEED, is_own
+from proofbook.execution.import_hooks import SEED, is_own, show_with
 from proofbook.execution.slicing import Slicer
 from proofbook.execution.spent import SPENT, is_spent
 from proofbook.execution.strays import Strays
@@ -61,6 +62,9 @@ class Session:
         self._slicer = Slicer(SEED, is_own)
         self._strays = Strays()
         self._draws: list[tuple[int, str]] = []
+        self._shown = Shown(capture)
+        builtins.display = self._shown.display  # type: ignore[attr-defined]
+        show_with(self._shown.display)
         self._ran = self._all = 0
         self._aftermath: Aftermath | None = None
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
@@ -74,11 +78,11 @@ class Session:
         block, filename = self._blocks[index], _filename(index)
         started = time.perf_counter()
         self.names.pop("__warningregistry__", None)  # each block warns anew
-        shown: list[Output] = []
         examples: list[Example] = []
         raised: BaseException | None = None
         self._draws.clear()
         self._ran = self._all = 0
+        self._shown.begin(f"block-{index + 1}", prints=block.kind == "pycon")
         try:
             value = None
             with self._strays.watching(filename):
@@ -86,20 +90,18 @@ class Session:
                     value = self._run_python(block.code, filename)
                 else:
                     examples.extend(self._run_doctest(block.code, filename))
-                shown = display.show(value, prefix=f"block-{index + 1}")
+                self._shown.end(value)
         except BaseException as error:
             raised = error
             with contextlib.suppress(Exception):
-                shown = display.show(None, prefix=f"block-{index + 1}")
+                self._shown.end(None)
         failure, words = self._strays.take(), ""
+        shown = self._shown.take()
         if raised is not None:
             words = last_words(raised).removesuffix("\n") if block.raises is not None else ""
             failure = self._fault(block, raised, words, filename) or failure
-            if words and not failure:
-                shown.append(Output("raised", words))
-        text = self._capture.take()
-        printed = [Output("stdout", text)] if text else []
-        outputs = tuple(self._told(output) for output in (*printed, *shown))
+            shown += [Output("raised", words)] if words and not failure else []
+        outputs = tuple(map(self._told, shown))
         seconds = time.perf_counter() - started
         if failure or self._aftermath:
             failure = self._after_a_failure(index, failure, raised, examples)
@@ -147,7 +149,7 @@ class Session:
     def _told(self, output: Output) -> Output:
         """Return an output as it reads on every device; markup is left alone."""
         plain = without_device(output.plain, self._device)
-        if output.kind in ("html", "svg"):
+        if output.kind not in ("stdout", "text", "raised"):
             return replace(output, plain=plain)
         return replace(output, data=without_device(output.data, self._device))
 

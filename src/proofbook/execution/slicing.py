@@ -18,6 +18,9 @@ SEEDS = {
     "numpy": ("import numpy", "numpy.random.seed({seed})"),
     "torch": ("import torch", "torch.manual_seed({seed})"),
 }
+DISPLAY = "display"
+IMPORTING = "from IPython.display import display"
+"""What a program needs that shows values as a page does; a notebook does without."""
 FUTURE = "from __future__ "
 DEFINITIONS = ("def ", "class ", "async def ", "@")
 
@@ -46,6 +49,8 @@ class Slicer:
         self._count += 1
         self._page += self._reader.read(number, block, draws)
         kept, imports = self._kept(number)
+        if is_called(DISPLAY, kept, self._page):
+            imports.append(IMPORTING)
         drawn = sorted({generator for s in kept for generator in s.draws})
         seeding = [SEEDS[generator] for generator in drawn]
         head = _sorted_imports([*imports, *(one for one, _ in seeding)], self._is_own)
@@ -90,6 +95,21 @@ def _packages(line: str) -> list[str]:
     if isinstance(tree, ast.ImportFrom):
         return [str(tree.module).partition(".")[0]]
     return [alias.name.partition(".")[0] for alias in getattr(tree, "names", [])]
+
+
+def calls_display(blocks: Sequence[Block]) -> bool:
+    """Tell whether blocks show values with the `display` that pages have, and not their own."""
+    if not any(DISPLAY in block.code for block in blocks):
+        return False
+    reader = Reader()
+    page = [one for index, block in enumerate(blocks) for one in reader.read(index, block, [])]
+    return is_called(DISPLAY, page, page)
+
+
+def is_called(builtin: str, kept: Sequence[Statement], page: Sequence[Statement]) -> bool:
+    """Tell whether statements of a page read a builtin that the page gives no other value."""
+    is_read = any(builtin in one.reads for one in kept)
+    return is_read and not any(builtin in one.binds for one in page)
 
 
 def names_bound(blocks: Sequence[Block]) -> set[str]:

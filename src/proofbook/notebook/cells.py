@@ -35,7 +35,12 @@ def code(name: str, source: str, outputs: Sequence[Cell] = (), tags: Sequence[st
 def python_cell(name: str, source: str, result: BlockResult) -> Cell:
     """Make the cell of a `python` block; one that is there to raise lets the notebook run on."""
     tags = ["raises-exception"] if result.raised else []
-    return code(name, source, [_output(output) for output in result.outputs], tags)
+    outputs = [_output(output) for output in result.outputs]
+    for output in outputs[:-1]:  # of what a cell shows, the last is its value
+        if output["output_type"] == "execute_result":
+            del output["execution_count"]
+            output["output_type"] = "display_data"
+    return code(name, source, outputs, tags)
 
 
 def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
@@ -90,12 +95,16 @@ def _output(output: Output) -> Cell:
         error = {"ename": name, "evalue": message, "traceback": [output.data]}
         return {"output_type": "error", **error}
     if output.kind == "svg":
-        data = {"image/svg+xml": _lines(output.data), "text/plain": ["<Figure>"]}
+        data = {"image/svg+xml": _lines(output.data), "text/plain": [output.plain or "<Figure>"]}
         return {"data": data, "metadata": {}, "output_type": "display_data"}
     if output.kind == "text":
         return _result({"text/plain": _lines(output.data)})
     data = {"text/plain": _lines(output.plain)}
-    if not output.assets and len(output.data) <= LARGEST_HTML:
+    if picture := re.match(r'<img src="data:(image/\w+);base64,([^"]*)"', output.data):
+        data[picture[1]] = [picture[2]]
+    elif output.kind in ("markdown", "latex"):
+        data[f"text/{output.kind}"] = _lines(output.data)
+    elif not output.assets and len(output.data) <= LARGEST_HTML:
         data["text/html"] = _lines(output.data)
     return _result(data)
 

@@ -1,6 +1,7 @@
 """A chapter as a notebook: its prose, its code with what it showed, its claims as assertions."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from proofbook.checking.book import Checked
 from proofbook.coverage.coverage import FORMULAS
 from proofbook.execution.import_hooks import SEED
-from proofbook.execution.slicing import SEEDS
+from proofbook.execution.slicing import IMPORTING, SEEDS, calls_display
 from proofbook.notebook import cells
 from proofbook.notebook.assertions import asserts
 from proofbook.notebook.cells import Cell
@@ -105,6 +106,8 @@ def _start(checked: Checked) -> Iterator[Cell]:
         seed = seeding.format(seed=SEED)
         if any(seed in program.split("\n") for program in programs):  # the page draws from it
             lines += [module, "", f"{seed};", ""]
+    if calls_display(checked.page.chapter.blocks):
+        lines += [IMPORTING, ""]
     if _ends_with_figures(checked):
         lines += ["%matplotlib inline", "import matplotlib.pyplot as plt", ""]
         lines += ["plt.ioff();  # a figure is shown once, by the cell that ends with it"]
@@ -119,7 +122,7 @@ def _ends_with_figures(checked: Checked) -> bool:
         f'id="block-{number}-figure' in output.data
         for number, result in enumerate(checked.run.blocks, start=1)
         for output in result.outputs
-        if output.kind == "svg"
+        if re.search(rf'id="block-{number}-(?:d?\d+-)?figure_1"', output.data)
     ]
     return bool(shown) and all(shown)
 

@@ -26,9 +26,10 @@ LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"
 TIMEOUT = r"(?=[0-9.]*[1-9])(?:[0-9]{1,6}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})"
 RAISES = {"raises": r"[^\W\d][\w.]*(?:: .*\S.*)?"}
 RUNS = {"timeout": TIMEOUT, "id": r"[A-Za-z][\w-]*"}
+SIGHTS = {"hide": r"output", "fold": r"code"}
 PLACES = {"source": r"above|below|tabbed-left|tabbed-right"}
 OPTIONS = {
-    "python": {**LOOKS, **RUNS, **RAISES, **PLACES},
+    "python": {**LOOKS, **RUNS, **RAISES, **SIGHTS, **PLACES},
     "pycon": {**LOOKS, **RUNS},
     "show": {**LOOKS, "show": r"[A-Za-z_][\w.]*(:[A-Za-z_][\w.]*)?", "only": r".*\S.*"},
     "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
@@ -260,6 +261,8 @@ def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
         elif not re.fullmatch(known[name], value):
             what = ': write the line that its traceback ends with, "ValueError: …"'
             yield f'{name}="{value}" cannot be read{what if name == "raises" else ""}'
+    if "fold" in options and "source" in options:
+        yield "fold= and source= cannot stand together: a fold has its own place above the output"
     if kind == "off" and "reason" not in options:
         yield 'exec="off" needs a reason="…"'
     if kind == "show" and code.strip():

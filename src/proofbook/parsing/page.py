@@ -136,7 +136,7 @@ def _block(source: SourceText, index: int, offset: int) -> Block:
     fence = source.fences[index]
     kind: Literal["python", "pycon"] = "pycon" if fence.kind == "pycon" else "python"
     line, raises = offset + fence.line + 1, fence.option("raises")
-    return Block(kind, fence.code, line, fence.timeout, raises)
+    return Block(kind, fence.code, line, fence.timeout, raises, not fence.option("hide"))
 
 
 def _shows(source: SourceText, shown: Sequence[int]) -> tuple[str, ...]:

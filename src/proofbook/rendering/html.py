@@ -18,19 +18,29 @@ TEXTS = ("stdout", "text", "raised")
 AssetUrl = Callable[[str, str], str]
 
 
-def outputs_html(result: BlockResult, asset_url: AssetUrl, hold: Hold = at_once) -> str:
+def outputs_html(
+    result: BlockResult,
+    asset_url: AssetUrl,
+    hold: Hold = at_once,
+    written: Callable[[Output], str] = lambda output: escape(output.data),
+) -> str:
     """Write what a block showed, in order.
 
     Args:
         result: What running the block gave.
         asset_url: Given the name and the path of an asset, says where it is served.
         hold: Says what stands for a picture until the page is ready; itself by default.
+        written: Gives the HTML of what is Markdown or TeX; its source by default.
     """
-    outputs = (_output_html(output, asset_url) for output in result.outputs)
-    inner = "".join(
-        html if output.kind in TEXTS else hold(html, "")
-        for output, html in zip(result.outputs, outputs, strict=True)
-    )
+    inner = ""
+    for output in result.outputs:
+        if output.kind in TEXTS:
+            inner += _output_html(output, asset_url)
+        elif output.kind in ("markdown", "latex"):
+            html = f'<div class="proofbook-{output.kind}">{written(output)}</div>'
+            inner += hold(html, escape(output.data))
+        else:
+            inner += hold(_output_html(output, asset_url), "")
     return f'<div class="proofbook-output">{inner}</div>' if inner else ""
 
 
@@ -42,7 +52,7 @@ def _output_html(output: Output, asset_url: AssetUrl) -> str:
             output.data,
         )
         return f'<div class="proofbook-html">{data}</div>'
-    if output.kind == "svg":
+    if output.kind in ("svg", "image"):
         return f'<figure class="proofbook-figure">{output.data}</figure>'
     text = output.data.rstrip("\n")
     if not text:

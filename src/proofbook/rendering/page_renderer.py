@@ -1,5 +1,6 @@
 """Show a checked page: its outputs, the signs of its claims, its foot, its problems in place."""
 
+import itertools
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
@@ -11,7 +12,7 @@ from markdown_exec import base_format, markdown_config
 from proofbook.checking.book import Book, Checked
 from proofbook.checking.judge import claim_problems
 from proofbook.checking.source_lookup import Shown
-from proofbook.model import BlockResult
+from proofbook.model import BlockResult, Output
 from proofbook.parsing.fences import Fence
 from proofbook.parsing.markdown_processors import FENCES
 from proofbook.parsing.source import Marks, SourceText
@@ -30,8 +31,10 @@ from proofbook.rendering.html import (
 )
 from proofbook.rendering.ledger import foot_html
 from proofbook.rendering.placeholders import Hold, at_once, uncoloured
+from proofbook.rendering.rich_text import rich_text
 from proofbook.settings import Settings
 
+FOLD = '<details class="proofbook-fold"><summary>Show the code</summary>'
 NOTHING = "<!---->"
 """What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
 LOOKS = ("title", "hl_lines", "linenums")
@@ -103,7 +106,8 @@ class PageRenderer:
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
         result = self._result(index)
         inner = f"{html}{below}{payload_html(result)}"
-        room = "" if fence.option("source") else _room(code, result)
+        seen = BlockResult() if fence.option("hide") else result
+        room = "" if fence.option("source") or fence.option("fold") else _room(code, seen)
         return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
 
     def _formatted(
@@ -115,6 +119,8 @@ class PageRenderer:
         if not place:  # the door would set up all extensions anew, block by block
             coloured = self._highlighted(fence.language, code, looks, md)
             source = self.hold(coloured, uncoloured(coloured))
+            if fence.option("fold"):
+                source = f"{FOLD}{source}</details>"
             return str(door(run=lambda _, **__: f"{source}{after}"))
         settings = self.book.settings
         markdown_config.save(
@@ -141,7 +147,14 @@ class PageRenderer:
 
     def _after(self, index: int) -> str:
         fence = self.known.page.source.fences[index]
-        outputs = outputs_html(self._result(index), self.asset_url, self.hold)
+        numbers = itertools.count(1)
+
+        def written(output: Output) -> str:
+            prefix = f"fence-{index + 1}-{next(numbers)}"
+            return rich_text(output, self.book.settings, prefix)
+
+        result = BlockResult() if fence.option("hide") else self._result(index)
+        outputs = outputs_html(result, self.asset_url, self.hold, written)
         return outputs + problems_html(self._problems_within(fence))
 
     def _problems_within(self, fence: Fence) -> list[Problem]:

@@ -1,0 +1,121 @@
+"""What a page shows at a click, or not at all, is run, checked, copied and found all the same."""
+
+import json
+from html import unescape
+
+import pytest
+from books import build, make_book
+from markdown import Markdown
+
+from proofbook.__main__ import main
+from proofbook.checking.book import Book
+from proofbook.coverage.coverage import cover
+from proofbook.execution.slicing import program
+from proofbook.notebook.export import Notebooks, notebook
+from proofbook.parsing.fences import scan
+from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.rendering.page_renderer import PageRenderer
+from proofbook.settings import load
+
+ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
+PAGE = """\
+```python {}
+x = 2
+print("wombat", x)
+x + 3
+```
+
+It is [{}]{{ equals="x" }} and `wombat 2`.
+"""
+
+
+@pytest.fixture
+def book(tmp_path):
+    with Book(load(make_book(tmp_path, {}) / "mkdocs.yml")) as opened:
+        yield opened
+
+
+def shown(book, page):
+    """A page as it is checked, and its HTML."""
+    [checked] = book.check({"p.md": page})
+    marking = MarkingExtension()
+    urls = (lambda name, path: name), (lambda name, text: name)
+    marking.use(PageRenderer(book, "p.md", ABOUT, *urls, Notebooks().of))
+    return checked, Markdown(extensions=[marking]).convert(page)
+
+
+def test_folded_code_is_one_click_away_and_its_output_none(book):
+    checked, html = shown(book, PAGE.format('fold="code" title="A title"', 2))
+    assert checked.problems == []
+    before, rest = html.split('<details class="proofbook-fold"><summary>Show the code</summary>')
+    code, after = rest.split("</details>", 1)
+    assert "wombat" not in before
+    assert "A title" in code
+    assert "wombat" in code
+    assert "<code>wombat 2</code></pre>" in after
+    assert before.endswith('<div class="proofbook-block">')  # its height is not known beforehand
+    plain, _ = shown(book, PAGE.format("", 2))
+    assert json.dumps(program(*plain.run.blocks[0].payload)) in html
+    assert notebook(checked, book.settings, ABOUT) == notebook(plain, book.settings, ABOUT)
+
+
+def test_hidden_output_is_not_on_the_page_and_is_checked(book):
+    checked, html = shown(book, PAGE.format('hide="output"', 2))
+    assert checked.problems == []
+    assert "proofbook-output" not in html
+    assert '"wombat"' in unescape(html)  # its code is there
+    assert '--lines: 3; --parts: 1"' in html
+    cells = json.loads(notebook(checked, book.settings, ABOUT))["cells"]
+    assert cells[1]["outputs"][0]["text"] == ["wombat 2\n"]
+    false, _ = shown(book, PAGE.format('hide="output"', 3))
+    assert [problem.line for problem in false.problems] == [7]
+
+
+def test_what_is_wrong_with_a_block_whose_output_is_hidden_is_shown_at_its_place(book):
+    checked, html = shown(book, "```python hide='output'\nprint('so')\n1 / 0\n```\n")
+    assert len(checked.problems) == 1
+    assert html.count("ZeroDivisionError") > 1
+    assert "<code>so" not in html
+
+
+def test_a_quotation_of_what_no_reader_sees_is_not_covered(tmp_path):
+    folder = make_book(tmp_path, {})
+    with Book(load(folder / "mkdocs.yml"), covers=True) as book:
+        found = [
+            cover(book.check({"p.md": PAGE.format(options, 2)})[0], book.settings).uncovered
+            for options in ("", 'hide="output"')
+        ]
+    assert found == [(), ((7, "code", "wombat 2"),)]
+
+
+COUNT = 'with open("runs.txt", "a") as file:\n    file.write("x")\nprint(open("runs.txt").read())'
+
+
+@pytest.mark.parametrize(("options", "status"), [("", 1), ("hide='output'", 0)])
+def test_hidden_output_may_be_another_at_a_second_run(tmp_path, options, status, capsys):
+    make_book(tmp_path, {"p.md": f"```python {options}\n{COUNT}\n```\n"})
+    assert main(["-f", str(tmp_path / "mkdocs.yml"), "check", "--twice"]) == status
+
+
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        ('python hide="code"', 'hide="code" cannot be read'),
+        ('python fold="output"', 'fold="output" cannot be read'),
+        ('python fold="code" source="below"', "cannot stand together"),
+        ('pycon fold="code"', "unknown option 'fold'"),
+        ('python show="m" hide="output"', "unknown option 'hide'"),
+    ],
+)
+def test_what_hides_nothing_that_is_known_is_a_fault(header, fault):
+    code = ">>> 1\n1" if "pycon" in header else ""
+    assert [fault in message for _, message in scan(f"```{header}\n{code}\n```").faults] == [True]
+
+
+def test_the_search_finds_folded_code(tmp_path):
+    config = "site_name: x\ntheme: material\nplugins: [search, proofbook]\n"
+    site = build(make_book(tmp_path, {"index.md": PAGE.format('fold="code"', 2)}, config=config))
+    index = json.loads((site / "search/search_index.json").read_text())["docs"]
+    assert any('print("wombat", x)' in unescape(one["text"]) for one in index)
+    html = (site / "index.html").read_text()
+    assert html.index("<summary>Show the code</summary>") < html.index('<span class="nb">print')
