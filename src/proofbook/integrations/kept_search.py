@@ -23,9 +23,11 @@ class KeptSearch:
     def begin(self, config: MkDocsConfig) -> None:
         """Have the index of this build ask here first."""
         for name in PLUGINS:
-            index = getattr(config.plugins.get(name), "search_index", None)
+            plugin: Any = config.plugins.get(name)
+            index = getattr(plugin, "search_index", None)
             entries = LISTS.get(type(index).__module__)
             if index is not None and entries:
+                plugin.search_index_prev = None  # all pages are read, `--dirty` or not
                 self._serve(index, entries)
 
     def _serve(self, index: Any, entries: str) -> None:

@@ -66,6 +66,10 @@ class KeptTemplates:
             self._sees_texts = ""
         return self._env
 
+    def look_again(self) -> None:
+        """Compare the site anew: a page of it has been read again since."""
+        self._site = None
+
     def fill(self, context: dict[str, Any], fill: Fill) -> str:
         """Fill a page into its template, or give what that gave at the last build."""
         if self._built is None:

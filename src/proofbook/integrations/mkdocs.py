@@ -20,13 +20,14 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import CountHandler, get_relative_url, is_markdown_file
+from mkdocs.utils import CountHandler, get_relative_url, is_markdown_file, write_file
 
 import proofbook
 from proofbook.checking.book import Book
 from proofbook.checking.source_lookup import Shown
 from proofbook.integrations.asides import AsideExtension, AsideRenderer
 from proofbook.integrations.kept_pages import Asking
+from proofbook.integrations.live import Site
 from proofbook.integrations.markdown import asset_data_url
 from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
 from proofbook.integrations.serving import Serving
@@ -88,12 +89,14 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Remember whether to show failures or to fail; keeps the plugin over rebuilds."""
-        self.serving = Serving(log.info) if command == "serve" else None
+        self.serving = Serving(log.info, dirty) if command == "serve" else None
 
     def on_shutdown(self) -> None:
         """Stop what runs."""
         if self.book:
             self.book.close()
+        if self.serving:
+            self.serving.close()
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
         """Bring the Markdown extensions that chapters need, and open the book."""
@@ -103,6 +106,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.told = set()
         if self.serving:
             _count_no_warnings()
+            self.serving.open(config)
         given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
         names = with_added([name for name in given if isinstance(name, str)])
         settings = _settings(config, names, self.config)
@@ -141,17 +145,23 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         book.check(texts, _progress)
         for asset in (STATIC / "proofbook.css", STATIC / "proofbook.js"):
             files.append(File.generated(config, f"{ASSETS}/{asset.name}", abs_src_path=str(asset)))
+        if self.serving:
+            self.serving.take_all(files)
         return files
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
         """Remember in which order pages are read."""
         self.reading_order = nav.pages
+        if self.serving:
+            self.serving.nav = nav
 
     @event_priority(-100)
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
         """Have the page shown by an extension of its own."""
+        if self.serving:
+            self.serving.pause()
         book = self._book
         self.path = _name(page.file, book)
         asking = Asking(
@@ -191,19 +201,23 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
         """Hand over what pages mention and offer; fail where a chapter does not pass."""
+        if self.serving:
+            env = self.serving.begin(env, config, files)
         for target, path in self.assets.items():
             files.append(File.generated(config, target, abs_src_path=str(path)))
         self._hand_over_offers(files, config)
         self.found += strange_symbols(self._book.results, self._book.settings)
         self._tell_problems()
         self._summarise(files)
-        return self.serving.begin(env, config, files) if self.serving else env
+        return env
 
     @event_priority(-100)
     def on_page_context(
         self, context: Any, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
         """Put pictures in their places, after the search has read the page."""
+        if self.serving:
+            self.serving.pause()
         page.content = self.placeholders.put_back(page.content or "")
 
     @event_priority(-100)
@@ -216,11 +230,28 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., Any]
     ) -> LiveReloadServer:
-        """Rebuild when a module changes."""
+        """Rebuild when a module changes, what was edited first."""
         for folder in self._book.settings.source_folders:
             if folder.is_dir():
                 server.watch(str(folder))
+        if self.serving:
+            server.builder = self.serving.go_live(server, builder, self._renew)
         return server
+
+    def _renew(self, site: Site, file: File) -> Callable[[], None]:
+        """Check a page that was edited since the last build; gives what finishes its conversion."""
+        self._book.check({_name(file, self._book): file.content_string})
+        assets, offered = dict(self.assets), dict(self.offered)
+        folder = Path(site.config.site_dir)
+
+        def finish() -> None:
+            self._summarise(Files([file]))
+            for target, path in self.assets.items() - assets.items():
+                write_file(path.read_bytes(), str(folder / target))
+            for target, text in self.offered.items() - offered.items():
+                write_file(text.encode(), str(folder / target))
+
+        return finish
 
     def _tell_problems(self) -> None:
         """Fail where anything is wrong; while serving, say what has not been said yet.

@@ -1,27 +1,71 @@
 """What a book keeps from build to build while it is served."""
 
+from collections.abc import Callable
+
 import jinja2
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import Files
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.utils import clean_directory
 
 from proofbook.integrations.kept import Once, Say
 from proofbook.integrations.kept_pages import KeptPages
 from proofbook.integrations.kept_search import KeptSearch
 from proofbook.integrations.kept_templates import KeptTemplates
+from proofbook.integrations.live import Live, Site
 
 
 class Serving:
-    """The conversions, templates and search entries of the last build.
+    """The conversions, templates and search entries of the last build, and what builds the next.
+
+    Args:
+        say: Hears what an author should know.
+        dirty: Whether only pages that were edited are asked for. All are given: those that were
+            not edited cost little, and would be wrong otherwise.
 
     Attributes:
         pages: What Markdown made of each page.
+        nav: The navigation of the build that is under way.
     """
 
-    def __init__(self, say: Say) -> None:
+    def __init__(self, say: Say, dirty: bool = False) -> None:
         once = Once(say)
         self.pages = KeptPages(once)
+        self.nav: Navigation | None = None
         self._templates = KeptTemplates(once)
         self._search = KeptSearch()
+        self._dirty = dirty
+        self._site: Site | None = None
+        self._live: Live | None = None
+
+    def go_live(
+        self,
+        server: LiveReloadServer,
+        build: Callable[[], None],
+        renew: Callable[[Site, File], Callable[[], None]],
+    ) -> Live:
+        """Return what builds after each edit."""
+
+        def renewed(site: Site, file: File) -> Callable[[], None]:
+            self._templates.look_again()
+            return renew(site, file)
+
+        self._live = Live(server, build, self._last, renewed)
+        return self._live
+
+    def open(self, config: MkDocsConfig) -> None:
+        """Begin a build, in a folder that nobody reads."""
+        if self._live:
+            config.site_dir = self._live.folder
+        if self._dirty:  # or MkDocs has done so
+            clean_directory(config.site_dir)
+
+    def take_all(self, files: Files) -> None:
+        """Have MkDocs take all files for edited ones."""
+        if self._dirty:
+            for file in files:
+                file.is_modified = lambda: True  # type: ignore[method-assign]
 
     def begin(
         self, env: jinja2.Environment, config: MkDocsConfig, files: Files
@@ -31,4 +75,21 @@ class Serving:
         self.pages.forget(names)
         self._templates.forget(names)
         self._search.begin(config)
-        return self._templates.begin(env, config)
+        env = self._templates.begin(env, config)
+        assert self.nav is not None
+        self._site = Site(config, Files(files), self.nav, env)
+        return env
+
+    def pause(self) -> None:
+        """Leave a build that a newer one will replace."""
+        if self._live:
+            self._live.stop_if_superseded()
+
+    def close(self) -> None:
+        """Remove what was built."""
+        if self._live:
+            self._live.close()
+
+    def _last(self) -> Site:
+        assert self._site is not None
+        return self._site

@@ -1,0 +1,225 @@
+"""Builds a served book after an edit: the edited pages at once, then the whole site behind them.
+
+MkDocs lets nobody read while it builds, and it empties the folder that is read from. So a site is
+built in a folder of its own, which takes the place of the last one when it is finished; until then
+the last one is served, with the edited pages as they are now. A build that fails leaves it there,
+and each of its pages says what failed.
+"""
+
+import logging
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import jinja2
+from mkdocs.commands import build as building
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.livereload import LiveReloadServer
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from watchdog.observers.polling import PollingObserver
+
+FEW = 4
+"""Edited pages that are built before the site: of more, a version control system is at work."""
+SETTLED = 0.03
+"""Seconds without another change after which a save counts as finished."""
+BUSY = 0.05
+"""The part of its time that the watcher may take."""
+FAILED = re.compile(r"<!--failed-->.*?<!--/failed-->", re.DOTALL)
+BODY = re.compile(r"<body\b[^>]*>")
+
+State = dict[str, tuple[int, int]]
+"""When each file was changed, and its size."""
+
+log = logging.getLogger("mkdocs.plugins.proofbook")
+
+
+class SupersededError(BaseException):
+    """A build that nobody needs any more; MkDocs would report an `Exception` as a failure."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a build has made, with which a page can be built again."""
+
+    config: MkDocsConfig
+    files: Files
+    nav: Navigation
+    env: jinja2.Environment
+
+
+class Live:
+    """What builds, in the place of MkDocs's own builder.
+
+    Args:
+        server: What serves the site.
+        build: Builds all of it.
+        site: Gives the site of the last build, which the server serves now.
+        renew: Checks a page that has changed, and returns what writes the files that it offers.
+    """
+
+    def __init__(
+        self,
+        server: LiveReloadServer,
+        build: Callable[[], None],
+        site: Callable[[], Site],
+        renew: Callable[[Site, File], Callable[[], None]],
+    ) -> None:
+        self.server = server
+        self.build = build
+        self.site = site
+        self.renew = renew
+        self._served = site()
+        self._own = tempfile.mkdtemp(prefix="proofbook_")
+        self._folders = [server.root, self._own]
+        _watch_closely(server)
+        self._known = _states(self.server._watched_paths)
+        server.error_handler = self._error_page
+
+    def __call__(self) -> None:
+        """Build what has changed, then everything."""
+        state = _states(self.server._watched_paths)
+        if state == self._known:
+            return
+        if self._build_edited(state):
+            self._let_read()
+        try:
+            self.build()
+        except SupersededError:
+            return
+        except (Exception, SystemExit) as error:
+            log.exception("This build failed; the last site is served, and says so.")
+            self._tell(error)
+            self._known = {}
+            return
+        self._known = state
+        self._served = self.site()
+        self.server.root = os.path.abspath(self._served.config.site_dir)
+        self.server._wanted_epoch = round(time.monotonic() * 1000)  # reload once more
+
+    @property
+    def folder(self) -> str:
+        """Where the next site is built: not where the last one is read."""
+        return next(one for one in self._folders if one != self.server.root)
+
+    def stop_if_superseded(self) -> None:
+        """End a build while which something was saved, if pages have been built before it.
+
+        Raises:
+            SupersededError: There is something newer to build.
+        """
+        if self.server._want_rebuild and self.server._visible_epoch == self.server._wanted_epoch:
+            raise SupersededError
+
+    def close(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self._own, ignore_errors=True)
+
+    def _let_read(self) -> None:
+        """Have browsers reload, while the build goes on."""
+        with self.server._epoch_cond:
+            self.server._visible_epoch = self.server._wanted_epoch
+            self.server._epoch_cond.notify_all()
+
+    def _build_edited(self, state: State) -> bool:
+        """Build the pages that were edited, where nothing else has changed."""
+        edited = [path for path in state if self._known.get(path) != state[path]]
+        if state.keys() != self._known.keys() or not 0 < len(edited) <= FEW:
+            return False
+        pages = {file.abs_src_path: file for file in self._served.files.documentation_pages()}
+        files = [pages[path] for path in edited if path.endswith(".md") and path in pages]
+        if len(files) < len(edited):
+            return False
+        try:
+            with _quiet():
+                for file in files:
+                    self._build_page(file)
+        except Exception:  # the build of everything will say what is wrong
+            log.debug("No page was built before the others", exc_info=True)
+            return False
+        return True
+
+    def _build_page(self, file: File) -> None:
+        site, page = self._served, file.page
+        assert page is not None
+        offer = self.renew(site, file)
+        vars(page).pop("render", None)  # plugins have put their own there
+        building._populate_page(page, site.config, site.files)
+        offer()
+        pages = site.files.documentation_pages()
+        building._build_page(page, site.config, pages, site.nav, site.env)
+
+    def _tell(self, error: BaseException) -> None:
+        """Show on each page why the site is not that of the last edit."""
+        said = error.__context__ if isinstance(error, SystemExit) and error.__context__ else error
+        text = escape(f"The last edit could not be built: {said or type(said).__name__}")
+        alert = f'<div class="proofbook-error" role="alert"><pre><code>{text}</code></pre></div>'
+        block = f"<!--failed-->{alert}<!--/failed-->"
+        for path in Path(self.server.root).rglob("*.html"):
+            html = FAILED.sub("", path.read_text(encoding="utf-8"))
+            body = BODY.search(html)
+            at = body.end() if body else 0
+            path.write_text(f"{html[:at]}{block}{html[at:]}", encoding="utf-8")
+
+    def _error_page(self, code: int) -> bytes | None:
+        path = Path(self.server.root, f"{code}.html")
+        return path.read_bytes() if code in (404, 500) and path.is_file() else None
+
+
+class _Silence(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        return False
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Leave it to the build of everything to say what there is to say."""
+    handlers = [*logging.getLogger("mkdocs").handlers]
+    silence = _Silence()
+    for handler in handlers:
+        handler.addFilter(silence)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.removeFilter(silence)
+
+
+def _watch_closely(server: LiveReloadServer) -> None:
+    """Look for changes as often as their number of files allows; MkDocs does twice a second."""
+    watched = dict(server._watched_paths)
+    begun = time.monotonic()
+    _states(watched)
+    seconds = 2 * (time.monotonic() - begun)  # the watcher compares them, too
+    server.observer = PollingObserver(timeout=min(0.5, max(0.1, seconds / BUSY)))
+    server._watched_paths.clear()
+    for path, times in watched.items():
+        for _ in range(times):
+            server.watch(path)
+    server.build_delay = SETTLED
+
+
+def _states(paths: Iterable[str]) -> State:
+    """Return the state of all files below some paths."""
+    found: State = {}
+    for path in paths:
+        for name in _files(path):
+            with suppress(OSError):  # it was there a moment ago
+                status = os.stat(name)
+                found[name] = status.st_mtime_ns, status.st_size
+    return found
+
+
+def _files(path: str) -> Iterator[str]:
+    if os.path.isfile(path):
+        yield path
+    for folder, folders, names in os.walk(path):
+        folders[:] = [one for one in folders if one != "__pycache__"]
+        yield from (os.path.join(folder, name) for name in names if not name.endswith(".pyc"))
