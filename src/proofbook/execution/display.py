@@ -55,8 +55,14 @@ class Shown:
         self._prefix, self._prints = prefix, prints
         self._outputs, self._values = [], []
 
-    def display(self, *values: object) -> None:
-        """Show values, one after the other; print them where text alone is shown, as IPython's."""
+    def display(self, *values: object, **options: object) -> None:
+        """Show values, one after the other; print them where text alone is shown, as IPython's.
+
+        Raises:
+            TypeError: If it is given options: nothing on a page changes once it is shown.
+        """
+        if options:
+            raise TypeError(f"display() of a page takes values alone, and no {[*options][0]}=")
         if self._prints:
             print(*values)
             return

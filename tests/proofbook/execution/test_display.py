@@ -253,6 +253,11 @@ def test_a_doctest_and_a_claim_have_texts_alone(project):
     assert [[one.data for one in block.outputs] for block in run.blocks[1:]] == [[], ["2"]]
 
 
+def test_display_takes_no_options(project):
+    failure = project.run("display(1, display_id=True)").blocks[0].failure
+    assert failure.reason == "TypeError: display() of a page takes values alone, and no display_id="
+
+
 @pytest.mark.parametrize("preload", [(), ("IPython.display",)], ids=["imported", "preloaded"])
 def test_the_display_of_ipython_shows_here_too(project, preload):
     ours = "from IPython.display import HTML, display\ndisplay(HTML('<hr>'))"
