@@ -61,8 +61,8 @@ class Shown:
         Raises:
             TypeError: If it is given options: nothing on a page changes once it is shown.
         """
-        if options:
-            raise TypeError(f"display() of a page takes values alone, and no {[*options][0]}=")
+        for name in options:
+            raise TypeError(f"display() of a page takes values alone, and no {name}=")
         if self._prints:
             print(*values)
             return
