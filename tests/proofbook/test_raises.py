@@ -100,6 +100,9 @@ def test_anything_else_is_a_problem_where_it_happens(book, what):
 def test_what_only_follows_from_an_earlier_failure_is_not_told_here_either(book):
     gone = "```python\nx = 1 / 0\n```\n"
     assert [one.line for one in problems(book, gone, fence("x", "ValueError: a"))] == [2]
+    old = "```python\nx = 1\nx = 0 / 0\n```\n"
+    assert [one.line for one in problems(book, old, fence("1 / x", ZERO))] == [3]
+    assert [one.line for one in problems(book, old, fence("1 / 1", ZERO))] == [3, 7]
 
 
 @pytest.mark.parametrize("raises", ["", "1", "ValueError:", "ValueError: ", "a b", ": a", "a-b: c"])

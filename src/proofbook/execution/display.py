@@ -1,6 +1,7 @@
 """Shows the value of a block's last expression, and its figures, as a notebook would."""
 
 import io
+import itertools
 import os
 import re
 import sys
@@ -44,6 +45,7 @@ class Shown:
         self._prints = True
         self._outputs: list[Output] = []
         self._values: list[object] = []
+        self._numbers = itertools.count(1)
 
     def begin(self, prefix: str, *, prints: bool) -> None:
         """Begin a block.
@@ -54,15 +56,22 @@ class Shown:
         """
         self._prefix, self._prints = prefix, prints
         self._outputs, self._values = [], []
+        self._numbers = itertools.count(1)
 
-    def display(self, *values: object) -> None:
-        """Show values, one after the other; print them where text alone is shown, as IPython's."""
+    def display(self, *values: object, **options: object) -> None:
+        """Show values, one after the other; print them where text alone is shown, as IPython's.
+
+        Raises:
+            TypeError: If it is given options: nothing on a page changes once it is shown.
+        """
+        for name in options:
+            raise TypeError(f"display() of a page takes values alone, and no {name}=")
         if self._prints:
             print(*values)
             return
         for value in values:
             self._take_printed()
-            shown = show_value(value, f"{self._prefix}-d{len(self._values) + 1}")
+            shown = show_value(value, f"{self._prefix}-d{next(self._numbers)}")
             self._take_printed()  # by its repr
             self._outputs.append(shown)
             self._values.append(value)

@@ -8,6 +8,8 @@ from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
+from proofbook.text import shortened
+
 ID = re.compile(r"""(?<=\s)(?:xml:)?id\s*=\s*(["'])(.*?)\1""", re.DOTALL)
 USED = re.compile(
     r"""((?<=\s)(?:xml:)?id\s*=\s*["']|\bhref\s*=\s*["']#|\sfor\s*=\s*["']"""
@@ -71,7 +73,9 @@ def _is_script(address: str) -> bool:
     return re.sub(r"\s", "", address).lower().startswith(("javascript:", "data:text/html"))
 
 
-def image(data: bytes | str, kind: str, about: Mapping[str, Any], text: str) -> str:
+def image(
+    data: bytes | bytearray | memoryview | str, kind: str, about: Mapping[str, Any], text: str
+) -> str:
     """Write a picture as an element that holds all of it, in its own size.
 
     Args:
@@ -83,11 +87,11 @@ def image(data: bytes | str, kind: str, about: Mapping[str, Any], text: str) -> 
     Raises:
         ValueError: If it is no such picture.
     """
-    raw = data if isinstance(data, bytes) else base64.b64decode(data)
+    raw = base64.b64decode(data) if isinstance(data, str) else bytes(data)
     width, height = size_of(raw, kind)
     size = f'width="{about.get("width") or width}" height="{about.get("height") or height}"'
     source = base64.b64encode(raw).decode()
-    alt = escape(str(about.get("alt") or text))
+    alt = escape(shortened(" ".join(str(about.get("alt") or text).split())))
     return f'<img src="data:{kind};base64,{source}" alt="{alt}" {size}>'
 
 

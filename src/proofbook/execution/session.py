@@ -142,9 +142,10 @@ class Session:
             return failure
         for number, is_touched in enumerate(touched[: len(examples)]):
             examples[number] = replace(examples[number], follows=is_touched)
-        failed = touched[self._ran :][:1] or touched[-1:]  # or the value it ends with, as shown
-        follows = raised is not None and (explained or any(failed))
-        return failure and replace(failure, follows=follows)
+        last = touched[self._ran :][:1] or touched[-1:]  # or the value it ends with, as shown
+        if raised is None and any(last) and self._blocks[index].raises is not None:
+            return Failure("raises nothing", follows=True)
+        return failure and replace(failure, follows=raised is not None and (explained or any(last)))
 
     def _told(self, output: Output) -> Output:
         """Return an output as it reads on every device; markup is left alone."""

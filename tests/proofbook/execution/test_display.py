@@ -156,7 +156,7 @@ def test_pictures_have_their_own_size_and_words_for_those_who_cannot_see_them(pr
         "    def __repr__(self):\n        return '<Cat \"Tom\" at 0x7F00aa>'\n"
         "import base64\n"
         "display(Cat(PNG), Cat(base64.b64encode(PNG).decode(), width=10, height=5, alt='A cat'))\n"
-        "class Photo:\n    def _repr_jpeg_(self):\n        return JPEG\n"
+        "class Photo:\n    def _repr_jpeg_(self):\n        return memoryview(JPEG)\n"
         "Photo()"
     )
     first, second, third = project.run(code).blocks[0].outputs
@@ -237,6 +237,18 @@ def test_display_shows_values_between_what_is_printed(project):
     ]
 
 
+def test_what_displays_while_it_is_displayed_comes_first_and_shares_no_id(project):
+    code = (
+        "class A:\n    def __init__(self, *inner):\n        self.inner = inner\n"
+        "    def _repr_svg_(self):\n        display(*self.inner)\n"
+        '        return f\'<svg><g id="a" class="{len(self.inner)}"/></svg>\'\n'
+        "display(A(A()))"
+    )
+    [inner, outer] = (one.data for one in project.run(code).blocks[0].outputs)
+    assert ('class="0"' in inner, 'class="1"' in outer) == (True, True)
+    assert inner.split('id="')[1].split('"')[0] != outer.split('id="')[1].split('"')[0]
+
+
 def test_a_figure_that_was_displayed_is_shown_once(project):
     code = "import matplotlib.pyplot as plt\nfigure = plt.figure()\ndisplay(figure)\nprint('after')"
     assert [one.kind for one in project.run(code).blocks[0].outputs] == ["svg", "stdout"]
@@ -251,6 +263,11 @@ def test_a_doctest_and_a_claim_have_texts_alone(project):
     run = project.run(">>> display('a', 2)\na 2", "x = 1", "2", claims=[("display(x) or x", 2)])
     assert [one.got for one in run.blocks[0].examples] == ["a 2\n"]
     assert [[one.data for one in block.outputs] for block in run.blocks[1:]] == [[], ["2"]]
+
+
+def test_display_takes_no_options(project):
+    failure = project.run("display(1, display_id=True)").blocks[0].failure
+    assert failure.reason == "TypeError: display() of a page takes values alone, and no display_id="
 
 
 @pytest.mark.parametrize("preload", [(), ("IPython.display",)], ids=["imported", "preloaded"])

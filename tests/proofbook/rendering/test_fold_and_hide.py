@@ -7,6 +7,7 @@ import pytest
 from books import build, make_book
 from markdown import Markdown
 
+from browser import launched, served, visit
 from proofbook.__main__ import main
 from proofbook.checking.book import Book
 from proofbook.coverage.coverage import cover
@@ -119,3 +120,25 @@ def test_the_search_finds_folded_code(tmp_path):
     assert any('print("wombat", x)' in unescape(one["text"]) for one in index)
     html = (site / "index.html").read_text()
     assert html.index("<summary>Show the code</summary>") < html.index('<span class="nb">print')
+
+
+@pytest.mark.browser
+def test_a_fold_opens_without_a_script_is_printed_and_has_the_page_s_own_look(tmp_path):
+    page = PAGE.format('fold="code"', 2) + '\n```python raises="KeyError: 1"\n{}[1]\n```\n'
+    with launched() as browser:
+        for theme in ("mkdocs", "material"):
+            config = f"site_name: x\ntheme: {theme}\nplugins: [proofbook]\n"
+            site = build(make_book(tmp_path / theme, {"index.md": page}, config=config))
+            with served(site) as root, visit(browser, root, javascript=False) as seen:
+                code, output = (seen.page.get_by_text(one) for one in ("x + 3", "wombat 2"))
+                assert (code.is_visible(), output.first.is_visible()) == (False, True)
+                seen.page.emulate_media(media="print")
+                assert (code.is_visible(), seen.page.locator("summary").first.is_visible()) == (
+                    True,
+                    False,
+                )
+                seen.page.emulate_media(media="screen")
+                seen.page.get_by_text("Show the code").click()
+                assert code.is_visible()
+                edge = "element => getComputedStyle(element).borderLeftColor"
+                assert seen.page.locator(".proofbook-raised").evaluate(edge) == "rgb(198, 40, 40)"
