@@ -156,7 +156,8 @@ def test_code_has_colors_that_can_be_read(page, theme):
 def test_material_s_colors_are_material_s(opened, theme):
     page = opened()
     ours = page.evaluate(COLORS, ".highlight, .highlight *")
-    page.evaluate("document.querySelector('link[href*=proofbook]').disabled = true")
+    disable = "links => links.forEach(link => { link.disabled = true; })"
+    page.eval_on_selector_all("link[href*=proofbook]", disable)
     theirs = page.evaluate(COLORS, ".highlight, .highlight *")
     assert (ours == theirs) == (theme == "material")
 

@@ -76,7 +76,9 @@ def test_what_is_nobody_s_module_is_not_advised(project, file):
     project.write("venv/pyvenv.cfg", "")
     project.write(file, "")
     told = reason(project.run("import own_one.part"))
-    assert told.removesuffix(".part'").rstrip("'") == "ModuleNotFoundError: No module named 'own_one"
+    assert (
+        told.removesuffix(".part'").rstrip("'") == "ModuleNotFoundError: No module named 'own_one"
+    )
 
 
 def test_the_same_module_in_two_places_is_the_installed_one(project, elsewhere):
