@@ -75,6 +75,8 @@ def test_the_wheel_has_the_package_and_nothing_else(distributions):
     beside = {"pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE"}
     assert inside == ours - beside
     assert len(inside) > 70
+    starter = {"mkdocs.yml", "docs/index.md", "docs/dice.md", "src/two_dice.py"}
+    assert {f"starter/{name}.txt" for name in starter} <= inside
     assert {name.parts[0] for name in names} == {
         "proofbook",
         f"{wheel.name.partition('-py3')[0]}.dist-info",
@@ -90,8 +92,12 @@ def test_another_book_passes_and_fails_without_torch(python, distributions, tmp_
     install = ("-m", "pip", "install", "-q", "--force-reinstall", "-c", constraints)
     succeed(python, *install, distributions[kind], cwd=tmp_path)
     assert run(python, "-c", "import torch", cwd=tmp_path).returncode == 1
-    book = make_book(tmp_path, PAGES, {"src/helper.py": "def f():\n    return 1\n"}, CONFIG)
     command = python.with_name("proofbook")
+    succeed(command, "init", "begun", cwd=tmp_path)
+    assert "2 chapters, 0 problems" in succeed(
+        command, "check", "--coverage", cwd=tmp_path / "begun"
+    )
+    book = make_book(tmp_path, PAGES, {"src/helper.py": "def f():\n    return 1\n"}, CONFIG)
     assert "2 chapters, 0 problems" in succeed(command, "check", cwd=book)
     succeed(python, "-m", "mkdocs", "build", "--strict", "-q", cwd=book)
     assert "<math" in (book / "site" / "index.html").read_text()

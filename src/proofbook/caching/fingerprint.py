@@ -154,8 +154,12 @@ def answer(path: str, question: str) -> Any:
 
 
 def matching(root: str, pattern: str) -> list[str]:
-    """List the files that a pattern names, from the root."""
-    found = (os.path.join(root, name) for name in glob(pattern, root_dir=root, recursive=True))
+    """List the files that a pattern names, from the root; none if it goes down endlessly."""
+    try:
+        names = glob(pattern, root_dir=root, recursive=True)
+    except RecursionError:
+        return []
+    found = (os.path.join(root, name) for name in names)
     return sorted(os.path.abspath(path) for path in found if os.path.isfile(path))
 
 

@@ -4,9 +4,10 @@ The file system's events only wake it up: what has changed is found by comparing
 matter how an editor writes a file, nor what pages write while they run.
 """
 
+import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,9 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
                 status = check(book, is_first)
             asked = book.asked if book else []
             state = _asked_for(asked) | state  # pages may have changed what they read
-            alarm.hear_of({str(Path(path).parent): False for path, _ in state})
+            asked_of = {path for path, _ in state}
+            alarm.hear_of({str(Path(path).parent): False for path in asked_of})
+            alarm.hear_of(dict.fromkeys(asked_of, False))  # of folders, what is in them
             print("\nwatching for changes; Ctrl-C ends")
             changed = alarm.wait(
                 state,
@@ -95,9 +98,18 @@ def _made_of(settings: Settings | None) -> State:
     """Return the state of chapters and modules."""
     if settings is None:
         return {}
-    modules = (file for folder in settings.source_folders for file in folder.rglob("*"))
-    own = (file for file in modules if file.name.endswith(_MODULES))
-    return _signatures([*settings.pages(settings.docs), *own])
+    modules = (file for folder in settings.source_folders for file in _modules(folder))
+    return _signatures([*settings.pages(settings.docs), *modules])
+
+
+def _modules(top: Path) -> Iterator[Path]:
+    """Yield the modules below a folder, those of an environment apart."""
+    for folder, folders, files in os.walk(top):
+        if "pyvenv.cfg" in files:
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if not name.startswith((".", "__"))]
+        yield from (Path(folder, name) for name in files if name.endswith(_MODULES))
 
 
 def _signatures(files: Iterable[Path]) -> State:

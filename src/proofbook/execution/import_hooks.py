@@ -55,14 +55,18 @@ class _Twins:
     def find_spec(self, name: str, path: Sequence[str] | None = None, *_: object) -> None:
         if path is not None or name in sys.stdlib_module_names:
             return
-        own, found = PathFinder.find_spec(name, self._folders), PathFinder.find_spec(name)
-        if own and found and own.origin and found.origin and not _is_same(own, found.origin):
-            shown = Path(own.origin).parent if own.submodule_search_locations else own.origin
-            raise ImportError(
-                f"{name!r} is installed ({found.origin}), and {os.path.relpath(shown)} is not the "
-                "same: install the project with 'pip install -e .', or rename one of them",
-                name=name,
-            )
+        own = PathFinder.find_spec(name, self._folders)
+        if own is None or own.origin is None:
+            return
+        found = PathFinder.find_spec(name)
+        if found is None or found.origin is None or _is_same(own, found.origin):
+            return
+        place = Path(own.origin).parent if own.submodule_search_locations else own.origin
+        raise ImportError(
+            f"{name!r} is installed ({found.origin}), and {os.path.relpath(place)} is not the "
+            "same: install the project with 'pip install -e .', or rename one of them",
+            name=name,
+        )
 
 
 def _is_same(own: ModuleSpec, installed: str) -> bool:

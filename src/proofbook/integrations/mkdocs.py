@@ -115,7 +115,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.book.renew(settings)
         missing = [name for name in names if name not in given]
         config.markdown_extensions = [*given, *missing, self.extension]
-        config.extra_css.append(f"{ASSETS}/proofbook.css")
+        config.extra_css += [f"{ASSETS}/{name}" for name in _styles(config)]
         config.extra_javascript.append(f"{ASSETS}/proofbook.js")
         return config
 
@@ -143,8 +143,9 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
                 text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
                 files.append(File.generated(config, file.src_uri, content=text))
         book.check(texts, _progress)
-        for asset in (STATIC / "proofbook.css", STATIC / "proofbook.js"):
-            files.append(File.generated(config, f"{ASSETS}/{asset.name}", abs_src_path=str(asset)))
+        for name in (*_styles(config), "proofbook.js"):
+            source = str(STATIC / name)
+            files.append(File.generated(config, f"{ASSETS}/{name}", abs_src_path=source))
         if self.serving:
             self.serving.take_all(files)
         return files
@@ -357,6 +358,11 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             return get_relative_url(target, page.url)
 
         return url
+
+
+def _styles(config: MkDocsConfig) -> list[str]:
+    """Return the style sheets of a site; Material brings some of its own."""
+    return ["proofbook.css", *(["themes.css"] if config.theme.name != "material" else [])]
 
 
 def _count_no_warnings() -> None:

@@ -12,3 +12,9 @@ document.addEventListener("click", event => {
   const sign = event.target.closest?.(".proofbook-claim, .proofbook-fact")?.nextElementSibling;
   if (sign?.matches(".proofbook-sign")) sign.click();
 });
+
+// highlight.js, which MkDocs's own themes load, leaves alone what has its colors from the build, and
+// what is no code: outputs and errors.
+globalThis.hljs?.configure({
+  cssSelector: "pre code:not(.highlight code, .proofbook-output code, .proofbook-error code)",
+});

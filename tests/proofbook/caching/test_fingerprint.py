@@ -173,3 +173,7 @@ def test_the_kinds_of_answers(tmp_path):
     path.write_text("abcd")
     assert fingerprint.answer(str(link), "kind") == kind
     assert fingerprint.answer(str(link), "size") == [kind, 4]
+
+
+def test_a_pattern_that_goes_down_endlessly_names_no_file(tmp_path):
+    assert fingerprint.matching(str(tmp_path), "/".join("a" * 5000)) == []

@@ -19,12 +19,12 @@ DATA = """# B
 from pathlib import Path
 
 names = sorted(path.name for path in Path("data").iterdir())
-text = Path("data/a.txt").read_text()
+text = Path("texts/a.txt").read_text()
 ```
 
 [one]{ equals="len(names)" }, [yes]{ equals="text" }
 """
-FILES = {"src/helper.py": "def answer():\n    return 41\n", "data/a.txt": "yes"}
+FILES = {"src/helper.py": "def answer():\n    return 41\n", "data/one": "", "texts/a.txt": "yes"}
 PATIENCE = 30
 
 
@@ -99,12 +99,12 @@ def test_each_change_is_checked_and_nothing_else_runs(watched):
     assert "docs/data.md" not in told
     assert "2 chapters, 0 problems" in told
 
-    told = watched.save("data/a.txt", "no")
-    assert " data/a.txt changed\ndocs/data.md: 1 block, 2 claims, " in told
+    told = watched.save("texts/a.txt", "no")
+    assert " texts/a.txt changed\ndocs/data.md: 1 block, 2 claims, " in told
     assert "docs/data.md:10: the page says 'yes', this run gives 'no'" in told
     assert "docs/a.md" not in told
 
-    told = watched.save("data/b.txt", "")  # a page that does not pass is watched like any other
+    told = watched.save("data/two", "")  # a page that does not pass is watched like any other
     assert " data changed\n" in told
     assert "docs/data.md:10: the page says 'one', this run gives 2" in told
     assert watched.stop() == 1
