@@ -43,6 +43,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
 
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
+        self.titles: dict[str, str] = {}
         self.numbered = cache(numbered)  # under `mkdocs serve`, most files stay as they are
 
     def on_startup(self, **_: object) -> None:
@@ -57,19 +58,26 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     @event_priority(-100)  # after the engine, which takes every page before that for a chapter
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Add a page for each module, and for each test that stands beside one."""
-        self.waiting = {}
+        self.waiting, self.titles = {}, {}
         for file in self._sources():
             path = file.relative_to(self.root).as_posix()
             name = f"{address(path).rstrip('/')}.md"
             self.waiting[name] = self.numbered(file.read_text(encoding="utf-8"))
-            head = f"---\ntitle: {path}\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n"
             shown = (
                 escape(path).replace("_", r"\_").replace("/", "/<wbr>")
             )  # a line may break there
-            text = f"{head}# {shown}\n\n{PLACE}\n"
+            text = f"# {shown}\n\n{PLACE}\n"
+            self.titles[name] = path
             page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
             files.append(page)
         return files
+
+    def on_page_markdown(
+        self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Set what front matter says elsewhere; there are too many pages to have YAML read it."""
+        if title := self.titles.get(page.file.src_uri):
+            page.meta.update(title=title, hide=["toc"], search={"exclude": True})
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files

@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from books import make_book
@@ -14,6 +15,7 @@ from markdown import Markdown
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.livereload import LiveReloadServer
 
 CONFIG = """\
 site_name: A served book
@@ -76,37 +78,56 @@ FILES = {
     "docs/extra.txt": "Copied as it is.\n",
 }
 RUN_NOW = {"verified.json", "verified/index.html"}  # they say which pages ran in this build
+PLUGINS = MkDocsConfig.plugins.plugin_cache  # of all sites that a process builds
 ADDRESS = "http://127.0.0.1:8123/"
 
 
 class Session:
-    """A book as `mkdocs serve` builds it: again and again, in one process."""
+    """A book as `mkdocs serve` builds it: again and again, in one process.
 
-    def __init__(self, book: Path) -> None:
+    Attributes:
+        early: What was served when the whole site began to be built.
+    """
+
+    def __init__(self, book: Path, dirty: bool = False) -> None:
         self.book = book
-        self.config = self._load(book / "served")
-        self.config.plugins.on_startup(command="serve", dirty=False)
-        self.build(self.config)
+        self.dirty = dirty
+        self.early: dict[str, bytes] = {}
+        self.config = self._load("served")
+        self.config.plugins.on_startup(command="serve", dirty=dirty)
+        root = self.config.site_dir
+        self.server = LiveReloadServer(self._build, "127.0.0.1", 8123, root)
+        self._build(self.config)
+        self.server.watch(self.config.docs_dir)
+        self.server.watch(self.config.config_file_path)
+        self.server.watch(str(book / "overrides"))
+        self.config.plugins.on_serve(self.server, config=self.config, builder=self._build)
 
-    def _load(self, site: Path) -> MkDocsConfig:
-        config = load_config(str(self.book / "mkdocs.yml"), site_dir=str(site))
+    def _load(self, site: str) -> MkDocsConfig:
+        config = load_config(str(self.book / "mkdocs.yml"), site_dir=str(self.book / site))
         config.site_url = ADDRESS
         return config
 
-    def build(self, config: MkDocsConfig | None = None) -> dict[str, bytes]:
+    def _build(self, config: MkDocsConfig | None = None) -> None:
+        """Do what MkDocs does after an edit, with what is served as it is by then."""
+        self.early = contents(Path(self.server.root))
+        mkdocs_build(config or self._load("served"), serve_url=ADDRESS, dirty=self.dirty)
+
+    def build(self) -> dict[str, bytes]:
         """Build after an edit; gives the files of the site."""
-        config = config or self._load(self.book / "served")
-        mkdocs_build(config, serve_url=ADDRESS)
-        return contents(Path(config.site_dir))
+        self.server.builder()
+        return contents(Path(self.server.root))
 
     def clean(self) -> dict[str, bytes]:
         """Build with nothing kept but the runs, as the first build of a session would."""
-        config = self._load(self.book / "clean")
-        config.plugins.on_startup(command="serve", dirty=False)
-        try:
-            return self.build(config)
-        finally:
-            config.plugins.on_shutdown()
+        with patch.dict(PLUGINS, clear=True):
+            config = self._load("clean")
+            config.plugins.on_startup(command="serve", dirty=False)
+            try:
+                mkdocs_build(config, serve_url=ADDRESS)
+            finally:
+                config.plugins.on_shutdown()
+        return contents(Path(config.site_dir))
 
     def close(self) -> None:
         self.config.plugins.on_shutdown()
@@ -122,13 +143,19 @@ def differing(one: dict[str, bytes], other: dict[str, bytes]) -> list[str]:
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1500000000")
     monkeypatch.setenv("NO_MKDOCS_2_WARNING", "1")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lib"))
-    opened = Session(make_book(tmp_path, PAGES, FILES, CONFIG))
-    yield opened
-    opened.close()
+    return make_book(tmp_path, PAGES, FILES, CONFIG)
+
+
+@pytest.fixture(params=[False, True], ids=["clean", "dirty"])
+def session(book: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
+    with patch.dict(PLUGINS, clear=True):
+        opened = Session(book, request.param)
+        yield opened
+        opened.close()
 
 
 def changed(book: Path, name: str, change: Callable[[str], str]) -> None:
@@ -189,13 +216,15 @@ EDITS: dict[str, Callable[[Path], None]] = {
 
 
 def check(session: Session, kind: str) -> None:
-    """Make an edit; the site must be that of a clean build, but for who ran when."""
+    """Make an edit; the site must be that of a clean build, but for which pages ran in it."""
     EDITS[kind](session.book)
-    first, clean = session.build(), session.clean()
-    assert set(differing(first, clean)) <= RUN_NOW, kind
-    assert differing(session.build(), clean) == [], kind
+    served, clean = session.build(), session.clean()
+    assert set(differing(served, clean)) <= RUN_NOW, kind
+    changed(session.book, "docs/extra.txt", lambda before: before + "One more build.")
+    assert differing(session.build(), session.clean()) == [], kind
 
 
+@pytest.mark.parametrize("session", [False], indirect=True)
 def test_after_ten_random_edits_the_site_is_that_of_a_clean_build(session):
     for kind in random.Random(17).sample(sorted(EDITS), 10):
         check(session, kind)
@@ -210,6 +239,51 @@ def test_after_many_random_edits_the_site_is_that_of_a_clean_build(session, seed
         check(session, kind)
 
 
+def test_an_edited_page_is_served_before_the_site_is_built(session):
+    EDITS["prose"](session.book)
+    served = session.build()
+    assert b"More prose." in session.early["one/index.html"]
+    assert session.early["one/index.html"] == served["one/index.html"]
+    assert differing(served, session.clean()) == []
+
+
+@pytest.mark.parametrize("session", [False], indirect=True)
+def test_what_changes_more_than_a_page_waits_for_the_site(session):
+    for kind in ("added page", "settings", "module"):
+        before = contents(Path(session.server.root))
+        EDITS[kind](session.book)
+        session.build()
+        assert session.early == before
+
+
+@pytest.mark.parametrize("session", [False], indirect=True)
+def test_a_build_that_fails_says_so_on_each_page_until_one_passes(session):
+    before = contents(Path(session.server.root))
+    settings = (session.book / "mkdocs.yml").read_text()
+    changed(session.book, "mkdocs.yml", lambda text: f"{text}theme: [")
+    for _ in range(2):
+        pages = {name: one for name, one in session.build().items() if name.endswith(".html")}
+        assert {one.count(b"The last edit could not be built") for one in pages.values()} == {1}
+        changed(session.book, "docs/one.md", lambda text: text + "\nMore.\n")
+    changed(session.book, "mkdocs.yml", lambda text: settings)
+    changed(session.book, "docs/one.md", lambda text: text.replace("\nMore.\n", ""))
+    assert set(differing(session.build(), before)) <= RUN_NOW
+
+
+@pytest.mark.parametrize("session", [False], indirect=True)
+def test_a_newer_edit_ends_the_build_behind_an_edited_page(session, monkeypatch):
+    EDITS["prose"](session.book)
+    monkeypatch.setattr(session.server, "_want_rebuild", True)
+    root = session.server.root
+    assert b"More prose." in session.build()["one/index.html"]
+    assert session.server.root == root
+    monkeypatch.setattr(session.server, "_want_rebuild", False)
+    EDITS["link"](session.book)
+    assert differing(session.build(), session.clean()) == []
+    assert session.server.root != root
+
+
+@pytest.mark.parametrize("session", [False], indirect=True)
 def test_an_edit_of_prose_converts_and_fills_in_one_page(session, monkeypatch):
     converted, filled = [], []
     convert, render = Markdown.convert, Template.render

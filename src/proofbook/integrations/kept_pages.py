@@ -9,6 +9,7 @@ again whatever they do when they are asked.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_not
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -92,6 +93,8 @@ class KeptPages:
     def __init__(self, say: Once) -> None:
         self.say = say
         self._kept: dict[str, Conversion] = {}
+        self._site: Any = None  # what all pages of a build are given, and what that was made from
+        self._made_from: Any = ((), -1)
 
     def convert(
         self,
@@ -151,13 +154,25 @@ class KeptPages:
             page.markdown,
             (file.src_uri, file.url, file.inclusion, config.use_directory_urls),
             [_state(extension, renderer) for extension in config.markdown_extensions],
-            frozen(config.mdx_configs),
-            frozen(config.validation),
-            {one.src_uri: (one.url, one.inclusion) for one in files},
-            frozen(renderer.about),
+            self._given_all(config, files, renderer),
             renderer.book.settings,
-            _symbols(config),
         )
+
+    def _given_all(self, config: MkDocsConfig, files: Files, renderer: PageRenderer) -> Any:
+        """Return what each page is given; one object as long as that is the same."""
+        made_from = files, config.mdx_configs, renderer.about
+        known, count = self._made_from
+        if count != len(files) or any(map(is_not, made_from, known)):
+            site = (
+                frozen(config.mdx_configs),
+                frozen(config.validation),
+                {one.src_uri: (one.url, one.inclusion) for one in files},
+                frozen(renderer.about),
+                _symbols(config),
+            )
+            self._made_from = made_from, len(files)
+            self._site = self._site if self._site == site else site
+        return self._site
 
 
 def _state(extension: Any, renderer: PageRenderer) -> Any:

@@ -77,6 +77,7 @@ class Live:
         self.site = site
         self.renew = renew
         self._served = site()
+        self._has_shown = False  # the edited pages, in the build that is under way
         self._own = tempfile.mkdtemp(prefix="proofbook_")
         self._folders = [server.root, self._own]
         _watch_closely(server)
@@ -88,7 +89,9 @@ class Live:
         state = _states(self.server._watched_paths)
         if state == self._known:
             return
-        if self._build_edited(state):
+        self._has_shown = False
+        self._has_shown = self._build_edited(state)
+        if self._has_shown:
             self._let_read()
         try:
             self.build()
@@ -115,7 +118,7 @@ class Live:
         Raises:
             SupersededError: There is something newer to build.
         """
-        if self.server._want_rebuild and self.server._visible_epoch == self.server._wanted_epoch:
+        if self._has_shown and self.server._want_rebuild:
             raise SupersededError
 
     def close(self) -> None:
