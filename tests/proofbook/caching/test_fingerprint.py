@@ -176,4 +176,4 @@ def test_the_kinds_of_answers(tmp_path):
 
 
 def test_a_pattern_that_goes_down_endlessly_names_no_file(tmp_path):
-    assert fingerprint.matching(str(tmp_path), "/".join("a" * 5000) + "/*") == []
+    assert fingerprint.matching(str(tmp_path), "/".join("*" * 5000)) == []
