@@ -68,9 +68,12 @@ class Aftermath:
 
     def explains(self, error: BaseException | None) -> bool:
         """Tell whether an error says of a lacking name that it is not there."""
-        if not isinstance(error, NameError):
-            return False
-        return EVERY_NAME in self._lacking or error.name in self._lacking
+        return isinstance(error, NameError) and (self.is_boundless or error.name in self._lacking)
+
+    @property
+    def is_boundless(self) -> bool:
+        """Whether any name that is not there may be a lacking one."""
+        return EVERY_NAME in self._lacking
 
     def _statements(self, block: Block) -> list[Statement]:
         self._count += 1

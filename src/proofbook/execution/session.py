@@ -236,8 +236,11 @@ class Session:
 
     def _is_lost(self, text: str) -> bool:
         """Tell whether an expression depends on what a failed block did not do."""
-        expression = _expression(text) if self._aftermath else None
-        return bool(self._aftermath and expression and self._aftermath.touches(expression.reads))
+        expression = _expression(text)
+        if self._aftermath is None or expression is None:
+            return False
+        missing = self._aftermath.is_boundless and expression.missing(self.names)
+        return bool(missing) or self._aftermath.touches(expression.reads)
 
     def _run_python(self, code: str, filename: str) -> Any:
         """Run a block and return the value of the expression it ends with, if it does."""

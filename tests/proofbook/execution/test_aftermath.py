@@ -57,6 +57,7 @@ FOLLOWS = {
     "an import": (fence("m.sqrt(2)"), "import no_such as m"),
     "one of several imports": (fence("sqrt(2)"), "from no_such import pi, sqrt"),
     "a star": (fence("sqrt(2)"), "from no_such import *"),
+    "a claim on what a star brings": ("[2]{ equals='len(words)' }", "from no_such import *"),
     "a function": (fence("f(2)"), "1 / 0\ndef f(x):\n    return x"),
     "within a function": (fence("g()"), "def g():\n    return y\n\ny = 1 / 0"),
     "a value of before": (fence(">>> x\n2", "pycon"), "x = 1\nx = 2 / 0"),
