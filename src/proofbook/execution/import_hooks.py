@@ -39,11 +39,13 @@ def compile_project_from_source() -> None:
 def find_sources(folders: Iterable[str]) -> None:
     """Let this process import what is in the project's folders of modules, as if installed.
 
-    What is on the path already comes first. A module that is in both places, and not the same, is
-    refused: the page would run one, while its author edits the other.
+    What is on the path already comes first. A module that is both installed and in these folders,
+    and not the same, is refused: the page would run one, while its author edits the other. The
+    project's root, from which pages run, may hide modules as a script's folder does.
     """
-    own, before = list(folders), list(sys.path)
-    known = {os.path.realpath(path) for path in before}
+    own, root = list(folders), os.getcwd()
+    known = {os.path.realpath(path) for path in sys.path}
+    before = [path for path in sys.path if os.path.realpath(path) != root]
     sys.path += [folder for folder in own if os.path.realpath(folder) not in known]
     sys.meta_path.insert(0, _Twins(own, before))
 

@@ -118,3 +118,9 @@ def test_a_page_may_put_another_place_first_itself(project):
     project.write("other/own_one.py", "place = 'other'\n")
     code = "import sys\nsys.path.insert(0, 'other')\nimport own_one\nown_one.place"
     assert project.shown(code) == ["'other'"]
+
+
+def test_the_root_of_the_project_comes_first(project):
+    project.write("src/own_one.py", "place = 'src'\n")
+    project.write("own_one.py", "place = 'root'\n")
+    assert project.shown("import own_one\nown_one.place") == ["'root'"]
