@@ -39,18 +39,21 @@ def compile_project_from_source() -> None:
 def find_sources(folders: Iterable[str]) -> None:
     """Let this process import what is in the project's folders of modules, as if installed.
 
-    What is installed comes first. A module that is in both places, and not the same, is refused:
-    the page would run one, while its author edits the other.
+    What is on the path already comes first. A module that is both installed and in these folders,
+    and not the same, is refused: the page would run one, while its author edits the other. The
+    project's root, from which pages run, may hide modules as a script's folder does.
     """
-    own = list(folders)
+    own, root = list(folders), os.getcwd()
     known = {os.path.realpath(path) for path in sys.path}
+    before = [path for path in sys.path if os.path.realpath(path) != root]
     sys.path += [folder for folder in own if os.path.realpath(folder) not in known]
-    sys.meta_path.insert(0, _Twins(own))
+    sys.meta_path.insert(0, _Twins(own, before))
 
 
 class _Twins:
-    def __init__(self, folders: list[str]) -> None:
+    def __init__(self, folders: list[str], before: list[str]) -> None:
         self._folders = folders
+        self._before = before
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, *_: object) -> None:
         if path is not None or name in sys.stdlib_module_names:
@@ -58,12 +61,14 @@ class _Twins:
         own = PathFinder.find_spec(name, self._folders)
         if own is None or own.origin is None:
             return
-        found = PathFinder.find_spec(name)
+        found, first = PathFinder.find_spec(name, self._before), PathFinder.find_spec(name)
         if found is None or found.origin is None or _is_same(own, found.origin):
+            return
+        if first and first.origin != found.origin:  # the page itself has changed the path
             return
         place = Path(own.origin).parent if own.submodule_search_locations else own.origin
         raise ImportError(
-            f"{name!r} is installed ({found.origin}), and {os.path.relpath(place)} is not the "
+            f"{name!r} would come from {found.origin}, and {os.path.relpath(place)} is not the "
             "same: install the project with 'pip install -e .', or rename one of them",
             name=name,
         )

@@ -100,7 +100,7 @@ def test_two_modules_of_one_name_are_refused_with_both_places(project, elsewhere
     page = project.page("import own_one")
     [run] = project.run_pages(page).values()
     place = "src/own_one" + (".py" if file == "own_one.py" else "")
-    assert reason(run).startswith(f"ImportError: 'own_one' is installed ({elsewhere}/own_one")
+    assert reason(run).startswith(f"ImportError: 'own_one' would come from {elsewhere}/own_one")
     assert f", and {place} is not the same: install the project with" in reason(run)
     assert "import_hooks" not in run.blocks[0].failure.detail
     for folder in (elsewhere, project.root / "src"):
@@ -111,3 +111,16 @@ def test_two_modules_of_one_name_are_refused_with_both_places(project, elsewhere
 def test_python_s_own_modules_are_left_alone(project):
     project.write("src/colorsys.py", "")
     assert project.shown("import colorsys\ncolorsys.rgb_to_hsv(0, 0, 1)[2]") == ["1"]
+
+
+def test_a_page_may_put_another_place_first_itself(project):
+    project.write("src/own_one.py", "place = 'src'\n")
+    project.write("other/own_one.py", "place = 'other'\n")
+    code = "import sys\nsys.path.insert(0, 'other')\nimport own_one\nown_one.place"
+    assert project.shown(code) == ["'other'"]
+
+
+def test_the_root_of_the_project_comes_first(project):
+    project.write("src/own_one.py", "place = 'src'\n")
+    project.write("own_one.py", "place = 'root'\n")
+    assert project.shown("import own_one\nown_one.place") == ["'root'"]
