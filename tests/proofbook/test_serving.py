@@ -1,9 +1,9 @@
 """A served book is, after each edit, what a clean build of it would be, byte for byte."""
 
+import itertools
 import os
 import random
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -78,6 +78,7 @@ FILES = {
     "docs/extra.txt": "Copied as it is.\n",
 }
 RUN_NOW = {"verified.json", "verified/index.html"}  # they say which pages ran in this build
+STATES = itertools.count(1_500_000_000)  # each edit has a time of its own, however fast it comes
 PLUGINS = MkDocsConfig.plugins.plugin_cache  # of all sites that a process builds
 ADDRESS = "http://127.0.0.1:8123/"
 
@@ -161,8 +162,8 @@ def session(book: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
 def changed(book: Path, name: str, change: Callable[[str], str]) -> None:
     path = book / name
     path.write_text(change(path.read_text()))
-    later = time.time() + random.uniform(2, 9)
-    os.utime(path, (later, later))
+    state = next(STATES)
+    os.utime(path, (state, state))
 
 
 def appended(name: str, text: str) -> Callable[[Path], None]:

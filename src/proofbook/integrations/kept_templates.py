@@ -6,6 +6,8 @@ them; one that reads their texts too is filled in anew each time.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -135,6 +137,31 @@ def _template_class(kept: KeptTemplates) -> type[jinja2.Template]:
             return kept.fill(dict(*args, **kwargs), super().render)
 
     return KeptTemplate
+
+
+def without_icons(get_env: Callable[[], jinja2.Environment]) -> Callable[[], jinja2.Environment]:
+    """Have hidden files of a theme, such as thousands of icons, left out where files are listed.
+
+    MkDocs lists all of them to find those to be copied, of which these are none.
+    """
+
+    def get_lister() -> jinja2.Environment:
+        env = get_env()
+        if isinstance(env.loader, jinja2.FileSystemLoader):
+            env.loader.list_templates = partial(_listed, env.loader)  # type: ignore[method-assign]
+        return env
+
+    return get_lister
+
+
+def _listed(loader: jinja2.FileSystemLoader) -> list[str]:
+    found = set()
+    for start in loader.searchpath:
+        for place, folders, names in os.walk(start, followlinks=loader.followlinks):
+            folders[:] = [one for one in folders if not one.startswith(".")]
+            below = Path(place).relative_to(start).as_posix()
+            found |= {name if below == "." else f"{below}/{name}" for name in names}
+    return sorted(found)
 
 
 def _texts_read(tree: nodes.Template) -> Iterator[str]:
