@@ -56,6 +56,8 @@ class KeptTemplates:
         self._site = None
         try:
             state = _sources(config), _functions(env)
+            if self._env is not None:  # constants are filtered when a template is compiled
+                _functions(self._env)
         except UnknownError as unknown:
             self.say(f"templates are filled in anew at each edit, as nobody knows {unknown}")
             self._env = None
@@ -217,7 +219,7 @@ def _settings(config: MkDocsConfig) -> dict[str, Any]:
     return {
         **{name: one for name, one in config.items() if name not in APART},
         "extensions": [one if isinstance(one, str) else type(one).__name__ for one in extensions],
-        "plugins": {name: dict(plugin.config) for name, plugin in config.plugins.items()},
+        "plugins": {name: dict(getattr(one, "config", {})) for name, one in config.plugins.items()},
         "theme": {name: one for name, one in theme.items() if name != "locale"},
         "of theme": (theme.name, sorted(theme.static_templates)),
     }
