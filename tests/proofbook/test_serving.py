@@ -1,9 +1,10 @@
 """A served book is, after each edit, what a clean build of it would be, byte for byte."""
 
+import itertools
 import os
 import random
 import shutil
-import time
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -78,6 +79,7 @@ FILES = {
     "docs/extra.txt": "Copied as it is.\n",
 }
 RUN_NOW = {"verified.json", "verified/index.html"}  # they say which pages ran in this build
+STATES = itertools.count(1_500_000_000)  # each edit has a time of its own, however fast it comes
 PLUGINS = MkDocsConfig.plugins.plugin_cache  # of all sites that a process builds
 ADDRESS = "http://127.0.0.1:8123/"
 
@@ -161,8 +163,8 @@ def session(book: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
 def changed(book: Path, name: str, change: Callable[[str], str]) -> None:
     path = book / name
     path.write_text(change(path.read_text()))
-    later = time.time() + random.uniform(2, 9)
-    os.utime(path, (later, later))
+    state = next(STATES)
+    os.utime(path, (state, state))
 
 
 def appended(name: str, text: str) -> Callable[[Path], None]:
@@ -237,6 +239,56 @@ def test_after_many_random_edits_the_site_is_that_of_a_clean_build(session, seed
     random.Random(seed).shuffle(kinds)
     for kind in kinds:
         check(session, kind)
+
+
+READS = "from pathlib import Path\n\nHERE = Path(__file__).parent\n\n\n"
+STATEFUL = {
+    "an extension": {
+        "lib/stateful.py": READS + "from markdown import Extension\n"
+        "from markdown.postprocessors import Postprocessor\n\n\n"
+        "class Says(Postprocessor):\n    def run(self, text):\n"
+        "        return text + (HERE / 'state.txt').read_text()\n\n\n"
+        "class Stateful(Extension):\n    def extendMarkdown(self, md):\n"
+        "        md.postprocessors.register(Says(md), 'says', 0)\n\n\n"
+        "def makeExtension(**options):\n    return Stateful(**options)\n",
+        "mkdocs.yml": CONFIG.replace("  - abbr\n", "  - abbr\n  - stateful\n"),
+    },
+    "a filter": {
+        "lib/stateful.py": READS + "def on_env(env, **_):\n"
+        "    env.filters['said'] = lambda text: text + (HERE / 'state.txt').read_text()\n",
+        "mkdocs.yml": CONFIG + "hooks: [lib/stateful.py]\n",
+        "overrides/main.html": '{% extends "base.html" %}{% block footer %}'
+        '{{ "It is " | said }}{% endblock %}\n',
+    },
+    "what a plugin tells templates": {
+        "lib/stateful.py": READS + "def on_page_context(context, **_):\n"
+        "    context['said'] = (HERE / 'state.txt').read_text()\n    return context\n",
+        "mkdocs.yml": CONFIG + "hooks: [lib/stateful.py]\n",
+        "overrides/main.html": '{% extends "base.html" %}{% block footer %}'
+        "{{ said }}{% endblock %}\n",
+    },
+    "the text of another page": {
+        "lib/stateful.py": "",
+        "overrides/main.html": '{% extends "base.html" %}{% block footer %}'
+        "{{ nav.pages[0].content | striptags }}{% endblock %}\n",
+    },
+}
+
+
+@pytest.mark.parametrize("files", STATEFUL.values(), ids=STATEFUL)
+def test_nothing_is_kept_that_depends_on_what_nobody_can_compare(book, files, monkeypatch):
+    monkeypatch.syspath_prepend(book / "lib")
+    monkeypatch.delitem(sys.modules, "stateful", raising=False)
+    for name, text in {"lib/state.txt": "Before.", **files}.items():
+        (book / name).write_text(text)
+    with patch.dict(PLUGINS, clear=True):
+        session = Session(book)
+        (book / "lib/state.txt").write_text("Afterwards.")
+        changed(book, "docs/index.md", lambda text: text + "\nAfterwards.\n")
+        served = session.build()
+        assert b"Afterwards." in served["useless/index.html"]
+        assert set(differing(served, session.clean())) <= RUN_NOW
+        session.close()
 
 
 def test_an_edited_page_is_served_before_the_site_is_built(session):

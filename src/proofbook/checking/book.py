@@ -61,6 +61,7 @@ class Book:
         self._runner = Runner(settings)
         self._pages: dict[str, tuple[str, Page]] = {}
         self._bares: dict[str, Page] = {}
+        self._judgements: dict[str, tuple[Page, Run, list[Problem]]] = {}
         self._announced: dict[str, Checked] = {}
         self._converted: dict[str, list[Checked]] = {}
         self._asides: list[Checked] = []
@@ -217,8 +218,15 @@ class Book:
         self._pages[path] = text, page
         return page
 
+    def _judgement(self, page: Page, run: Run) -> list[Problem]:
+        """Judge a page, unless it was the last time, and its run gave the same."""
+        known = self._judgements.get(page.chapter.path)
+        if known is None or known[0] is not page or known[1] != run:
+            known = self._judgements[page.chapter.path] = page, run, judge(page, run)
+        return list(known[2])
+
     def _judged(self, page: Page, run: Run) -> Checked:
-        problems = judge(page, run)
+        problems = self._judgement(page, run)
         for pattern, line in page.reads.items():
             if not matching(str(self.settings.root), pattern):
                 message = f"reads: {pattern!r} is no file of the project, seen from its root"

@@ -6,6 +6,8 @@ them; one that reads their texts too is filled in anew each time.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -54,6 +56,8 @@ class KeptTemplates:
         self._site = None
         try:
             state = _sources(config), _functions(env)
+            if self._env is not None:  # constants are filtered when a template is compiled
+                _functions(self._env)
         except UnknownError as unknown:
             self.say(f"templates are filled in anew at each edit, as nobody knows {unknown}")
             self._env = None
@@ -137,6 +141,31 @@ def _template_class(kept: KeptTemplates) -> type[jinja2.Template]:
     return KeptTemplate
 
 
+def without_icons(get_env: Callable[[], jinja2.Environment]) -> Callable[[], jinja2.Environment]:
+    """Have hidden files of a theme, such as thousands of icons, left out where files are listed.
+
+    MkDocs lists all of them to find those to be copied, of which these are none.
+    """
+
+    def get_lister() -> jinja2.Environment:
+        env = get_env()
+        if isinstance(env.loader, jinja2.FileSystemLoader):
+            env.loader.list_templates = partial(_listed, env.loader)  # type: ignore[method-assign]
+        return env
+
+    return get_lister
+
+
+def _listed(loader: jinja2.FileSystemLoader) -> list[str]:
+    found = set()
+    for start in loader.searchpath:
+        for place, folders, names in os.walk(start, followlinks=loader.followlinks):
+            folders[:] = [one for one in folders if not one.startswith(".")]
+            below = Path(place).relative_to(start).as_posix()
+            found |= {name if below == "." else f"{below}/{name}" for name in names}
+    return sorted(found)
+
+
 def _texts_read(tree: nodes.Template) -> Iterator[str]:
     """Find what a template reads that is no part of what is compared."""
     for name in tree.find_all(nodes.Name):
@@ -190,7 +219,7 @@ def _settings(config: MkDocsConfig) -> dict[str, Any]:
     return {
         **{name: one for name, one in config.items() if name not in APART},
         "extensions": [one if isinstance(one, str) else type(one).__name__ for one in extensions],
-        "plugins": {name: dict(plugin.config) for name, plugin in config.plugins.items()},
+        "plugins": {name: dict(getattr(one, "config", {})) for name, one in config.plugins.items()},
         "theme": {name: one for name, one in theme.items() if name != "locale"},
         "of theme": (theme.name, sorted(theme.static_templates)),
     }

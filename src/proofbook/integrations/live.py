@@ -21,6 +21,7 @@ from pathlib import Path
 import jinja2
 from mkdocs.commands import build as building
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import MkDocsException
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
@@ -98,7 +99,9 @@ class Live:
         except SupersededError:
             return
         except (Exception, SystemExit) as error:
-            log.exception("This build failed; the last site is served, and says so.")
+            expected = isinstance(error, MkDocsException)
+            message = "This build failed; the last site is served, and says so: %s"
+            log.error(message, error, exc_info=None if expected else error)
             self._tell(error)
             self._known = {}
             return
