@@ -4,7 +4,7 @@ import pytest
 from mkdocs.exceptions import PluginError
 
 from booksite.finish.stylesheets import StyleSheets
-from booksite.finish.theme import COSTLY, SECOND, TEMPLATES, Repairs, repair_script
+from booksite.finish.theme import COSTLY, SECOND, TEMPLATES, Repairs, mended_page, repair_script
 
 PAGE = f"<p{' '.join(TEMPLATES)}>"
 SHEET = (
@@ -15,7 +15,7 @@ SHEET = (
 
 def test_what_is_there_is_mended():
     repairs = Repairs()
-    html = repairs.page(PAGE)
+    html, repairs.found = mended_page(PAGE)
     assert not [said for said in TEMPLATES if said in html and said not in TEMPLATES[said]]
     assert 'aria-label="Search"' in html
     assert repairs.sheet(SHEET) == "a{}b{}"
@@ -26,7 +26,7 @@ def test_what_is_there_is_mended():
 def test_a_repair_of_pages_that_finds_nothing_is_named(missing):
     repairs = Repairs()
     repairs.sheet(SHEET)
-    repairs.page(PAGE.replace(missing, ""))
+    repairs.found += mended_page(PAGE.replace(missing, ""))[1]
     with pytest.raises(PluginError, match="left to repair") as raised:
         repairs.check()
     assert str(raised.value).endswith(f"here:\n  {missing}")
@@ -34,7 +34,7 @@ def test_a_repair_of_pages_that_finds_nothing_is_named(missing):
 
 def test_rules_that_are_not_there_are_named():
     repairs = Repairs()
-    repairs.page(PAGE)
+    repairs.found += mended_page(PAGE)[1]
     with pytest.raises(PluginError, match="left to repair") as raised:
         repairs.check()
     assert str(raised.value).split("\n  ")[1:] == list(COSTLY)

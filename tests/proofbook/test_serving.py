@@ -18,6 +18,8 @@ from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.livereload import LiveReloadServer
 
+from proofbook.integrations import live
+
 CONFIG = """\
 site_name: A served book
 theme: {name: material, font: false, custom_dir: overrides}
@@ -89,12 +91,14 @@ class Session:
 
     Attributes:
         early: What was served when the whole site began to be built.
+        meanwhile: What is done to the book at that moment.
     """
 
     def __init__(self, book: Path, dirty: bool = False) -> None:
         self.book = book
         self.dirty = dirty
         self.early: dict[str, bytes] = {}
+        self.meanwhile: Callable[[Path], None] | None = None
         self.config = self._load("served")
         self.config.plugins.on_startup(command="serve", dirty=dirty)
         root = self.config.site_dir
@@ -103,7 +107,8 @@ class Session:
         self.server.watch(self.config.docs_dir)
         self.server.watch(self.config.config_file_path)
         self.server.watch(str(book / "overrides"))
-        self.config.plugins.on_serve(self.server, config=self.config, builder=self._build)
+        with patch.object(live, "watch_closely", lambda *_: lambda: None):  # nobody listens here
+            self.config.plugins.on_serve(self.server, config=self.config, builder=self._build)
 
     def _load(self, site: str) -> MkDocsConfig:
         config = load_config(str(self.book / "mkdocs.yml"), site_dir=str(self.book / site))
@@ -113,10 +118,14 @@ class Session:
     def _build(self, config: MkDocsConfig | None = None) -> None:
         """Do what MkDocs does after an edit, with what is served as it is by then."""
         self.early = contents(Path(self.server.root))
+        if self.meanwhile:
+            self.meanwhile(self.book)
+            self.server._want_rebuild = True  # as the watcher says
         mkdocs_build(config or self._load("served"), serve_url=ADDRESS, dirty=self.dirty)
 
     def build(self) -> dict[str, bytes]:
         """Build after an edit; gives the files of the site."""
+        self.server._want_rebuild = False
         self.server.builder()
         return contents(Path(self.server.root))
 
@@ -323,14 +332,27 @@ def test_a_build_that_fails_says_so_on_each_page_until_one_passes(session):
 
 
 @pytest.mark.parametrize("session", [False], indirect=True)
-def test_a_newer_edit_ends_the_build_behind_an_edited_page(session, monkeypatch):
+def test_a_newer_edit_ends_the_build_behind_an_edited_page(session):
     EDITS["prose"](session.book)
-    monkeypatch.setattr(session.server, "_want_rebuild", True)
+    session.meanwhile = EDITS["link"]
     root = session.server.root
     assert b"More prose." in session.build()["one/index.html"]
     assert session.server.root == root
-    monkeypatch.setattr(session.server, "_want_rebuild", False)
-    EDITS["link"](session.book)
+    assert session.server._want_rebuild
+    session.meanwhile = None
+    assert differing(session.build(), session.clean()) == []
+    assert session.server.root != root
+
+
+@pytest.mark.parametrize("session", [False], indirect=True)
+def test_a_file_that_an_editor_puts_there_for_a_moment_ends_no_build(session):
+    def swap(book):
+        (book / "docs/.one.md.swp").write_text("")
+        (book / "docs/.one.md.swp").unlink()
+
+    EDITS["prose"](session.book)
+    session.meanwhile = swap
+    root = session.server.root
     assert differing(session.build(), session.clean()) == []
     assert session.server.root != root
 

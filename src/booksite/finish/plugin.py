@@ -1,15 +1,17 @@
 """The plugin that finishes pages."""
 
+from collections import Counter
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
+from mkdocs.utils import write_file
 
 from booksite.finish.stylesheets import StyleSheets
-from booksite.finish.theme import Repairs, repair_script
+from booksite.finish.theme import Repairs, mended_page, repair_script
 from booksite.finish.typesetting import kept_together, with_cells
-from booksite.finish.views import put_numbers_aside, styles_in_head
+from booksite.finish.views import numbers_aside, styles_in_head
 from booksite.no_settings import NoSettings
 
 
@@ -17,7 +19,9 @@ class FinishPlugin(BasePlugin[NoSettings]):
     """Mends the theme's slips, sets what no line may break, and makes pages light."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, tuple[str, str]] = {}  # under `mkdocs serve`, most stay as they are
+        # Under `mkdocs serve`, most stay as they are.
+        self.mended: dict[str, tuple[str, str, Counter[str]]] = {}
+        self.aside: dict[str, tuple[str, str, dict[str, bytes]]] = {}
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin over rebuilds."""
@@ -31,7 +35,13 @@ class FinishPlugin(BasePlugin[NoSettings]):
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
         """Finish a page."""
         html = self.sheets.join(self._finished(output, page.url), page.url)
-        return put_numbers_aside(html, page.url, Path(config.site_dir))
+        known, light, numbers = self.aside.get(page.url, (None, "", {}))
+        if known != html:
+            light, numbers = numbers_aside(html, page.url)
+            self.aside[page.url] = html, light, numbers
+        for target, data in numbers.items():
+            write_file(data, str(Path(config.site_dir) / target))
+        return light
 
     def on_post_template(
         self, output_content: str, /, *, template_name: str, config: MkDocsConfig
@@ -50,9 +60,10 @@ class FinishPlugin(BasePlugin[NoSettings]):
         self.repairs.check()
 
     def _finished(self, html: str, name: str) -> str:
-        mended = self.repairs.page(html)
-        known, finished = self.kept.get(name, (None, ""))
-        if known != mended:
+        known, finished, found = self.mended.get(name, (None, "", Counter()))
+        if known != html:
+            mended, found = mended_page(html)
             finished = styles_in_head(with_cells(kept_together(mended)))
-            self.kept[name] = mended, finished
+            self.mended[name] = html, finished, found
+        self.repairs.found += found
         return finished

@@ -30,17 +30,10 @@ SECOND = 'x("meta",{name:"color-scheme"})'
 
 
 class Repairs:
-    """Mends pages and style sheets, and remembers what was there to mend."""
+    """Mends style sheets, and remembers what was there to mend, on pages too."""
 
     def __init__(self) -> None:
         self.found: Counter[str] = Counter()
-
-    def page(self, html: str) -> str:
-        """Mend the markup of a page."""
-        for said, meant in TEMPLATES.items():
-            self.found[said] += html.count(said)
-            html = html.replace(said, meant)
-        return html
 
     def sheet(self, css: str) -> str:
         """Take the costly rules out of a style sheet."""
@@ -59,6 +52,15 @@ class Repairs:
         if idle:
             listing = "\n".join(f"  {name}" for name in idle)
             raise PluginError(f"nothing of the theme is left to repair here:\n{listing}")
+
+
+def mended_page(html: str) -> tuple[str, Counter[str]]:
+    """Mend the markup of a page; tell how often each slip was there."""
+    found: Counter[str] = Counter()
+    for said, meant in TEMPLATES.items():
+        found[said] += html.count(said)
+        html = html.replace(said, meant)
+    return html, found
 
 
 def repair_script(folder: Path) -> None:

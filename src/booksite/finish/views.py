@@ -3,9 +3,8 @@
 import base64
 import hashlib
 import re
-from pathlib import Path
 
-from mkdocs.utils import get_relative_url, write_file
+from mkdocs.utils import get_relative_url
 
 # A style of its own belongs to a drawing or a shadow tree; any other is the page's.
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
@@ -27,19 +26,22 @@ def styles_in_head(html: str) -> str:
     return head + "".join(styles) + end + body
 
 
-def put_numbers_aside(html: str, url: str, site: Path) -> str:
-    """Put the numbers of views into files of their own, which are fetched when a view is drawn.
+def numbers_aside(html: str, url: str) -> tuple[str, dict[str, bytes]]:
+    """Take the numbers of views out of a page, which fetches them when a view is drawn.
 
     Args:
         html: The page.
         url: Its address in the site.
-        site: The folder of the site.
+
+    Returns:
+        The page without them, and the files that they go to, by their place in the site.
     """
+    files = {}
 
     def put_aside(found: re.Match[str]) -> str:
         data = base64.b64decode(found[1])
         target = f"assets/views/{hashlib.sha256(data).hexdigest()[:16]}.bin"
-        write_file(data, str(site / target))
+        files[target] = data
         return f'data-packed-url="{get_relative_url(target, url)}"'
 
-    return PACKED.sub(put_aside, html)
+    return PACKED.sub(put_aside, html), files

@@ -339,4 +339,4 @@ def _is_same_file(path: str, before: list[int] | None, content: str | None) -> b
         return now is None and content is None
     if now == before and now[1] >= fingerprint.LARGE_FILE:
         return True
-    return fingerprint.content(path) == content
+    return fingerprint.remembered_content(path) == content

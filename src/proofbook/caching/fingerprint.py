@@ -14,6 +14,7 @@ import site
 import stat
 import sys
 import sysconfig
+import time
 from collections.abc import Iterable
 from glob import glob
 from pathlib import Path
@@ -23,6 +24,9 @@ import proofbook
 
 LARGE_FILE = 4_000_000
 """Bytes from which a file whose inode, size and times are the recorded ones is not read again."""
+
+SETTLED = 2.0
+"""Seconds after which another change of a file is sure to give it another time, on any system."""
 
 _SUFFIXES = tuple(importlib.machinery.all_suffixes())
 _PACKAGES = ("site-packages", "dist-packages")
@@ -61,23 +65,33 @@ def environment() -> str:
     for folder in sys.path:
         for name in entries(folder):
             if name.endswith((".dist-info", ".egg-info")):
-                parts += [name, _unchanged_content(os.path.join(folder, name, "RECORD"))]
+                parts += [name, remembered_content(os.path.join(folder, name, "RECORD")) or ""]
             elif name.endswith(".pth") or name.startswith("__editable__"):
-                parts.append(content(os.path.join(folder, name)) or "")
+                parts.append(remembered_content(os.path.join(folder, name)) or "")
     parts += [content(path) or "" for path in _matplotlib_settings()]
-    parts += [digest(path.read_bytes()) for path in sorted(Path(_ENGINE).rglob("*.py"))]
+    parts += [remembered_content(str(path)) or "" for path in sorted(Path(_ENGINE).rglob("*.py"))]
     return digest("\n".join(parts).encode())
 
 
-def _unchanged_content(path: str) -> str:
-    """Hash a file once as long as its signature stays the same."""
+def remembered_content(path: str) -> str | None:
+    """Return what `content` does; read again only where the file may have been written to.
+
+    A file that was changed a moment ago may change once more and keep its size and times: it is
+    read each time, until it has been left alone for a while.
+    """
     state = signature(path)
-    return _content_of(path, *state) if state else ""
+    if state is None:
+        return None
+    if _remembered.get(path, ([],))[0] == state:
+        return _remembered[path][1]
+    begun = time.time()
+    found = content(path)
+    if found is not None and begun - max(state[2:]) / 1e9 > SETTLED and signature(path) == state:
+        _remembered[path] = state, found
+    return found
 
 
-@functools.cache
-def _content_of(path: str, *state: int) -> str:
-    return content(path) or ""
+_remembered: dict[str, tuple[list[int], str]] = {}
 
 
 def _matplotlib_settings() -> list[str]:

@@ -22,6 +22,8 @@ from proofbook.settings import Settings
 
 Progress = Callable[[Chapter, Run], None]
 BRACES = re.compile(r"\{[^{}\n]*\w[^{}\n]*\}")
+TEXTS = 2
+"""Texts of a page that are remembered: that of its file, and what plugins make of it."""
 UNCHECKED = "a text that is converted within this page holds a claim, and nothing checks it there"
 
 
@@ -59,9 +61,9 @@ class Book:
         self.covers = covers
         self.text_cache = TextCache(settings.cache / "texts.json")
         self._runner = Runner(settings)
-        self._pages: dict[str, tuple[str, Page]] = {}
+        self._pages: dict[str, dict[str, Page]] = {}  # by path and text
         self._bares: dict[str, Page] = {}
-        self._judgements: dict[str, tuple[Page, Run, list[Problem]]] = {}
+        self._judgements: dict[str, list[tuple[Page, Run, list[Problem]]]] = {}
         self._announced: dict[str, Checked] = {}
         self._converted: dict[str, list[Checked]] = {}
         self._asides: list[Checked] = []
@@ -211,19 +213,22 @@ class Book:
         return self.settings.name(file)
 
     def _page(self, path: str, text: str) -> Page:
-        known = self._pages.get(path)
-        if known and known[0] == text:
-            return known[1]
-        page = parse(path, text, self.settings.extensions, self.settings.configs, self.text_cache)
-        self._pages[path] = text, page
+        known = self._pages.pop(path, {})
+        page = known.pop(text, None)
+        if page is None:
+            settings = self.settings
+            page = parse(path, text, settings.extensions, settings.configs, self.text_cache)
+        self._pages[path] = dict([*known.items(), (text, page)][-TEXTS:])
         return page
 
     def _judgement(self, page: Page, run: Run) -> list[Problem]:
         """Judge a page, unless it was the last time, and its run gave the same."""
-        known = self._judgements.get(page.chapter.path)
-        if known is None or known[0] is not page or known[1] != run:
-            known = self._judgements[page.chapter.path] = page, run, judge(page, run)
-        return list(known[2])
+        known = self._judgements.pop(page.chapter.path, [])
+        found = next((one for one in known if one[0] is page and one[1] == run), None)
+        found = found or (page, run, judge(page, run))
+        others = [one for one in known if one is not found]
+        self._judgements[page.chapter.path] = [*others, found][-TEXTS:]
+        return list(found[2])
 
     def _judged(self, page: Page, run: Run) -> Checked:
         problems = self._judgement(page, run)

@@ -3,7 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from difflib import ndiff
+from functools import lru_cache
 from itertools import takewhile
 
 from proofbook.checking.compare import says
@@ -101,23 +103,36 @@ def _raises_otherwise(path: str, block: Block, raises: str, result: BlockResult)
 def _beside_the_point(page: Page) -> Iterator[Problem]:
     """Yield the facts whose phrase names something of the page that the expression never reads."""
     chapter = page.chapter
+    blocks = tuple(replace(block, line=1) for block in chapter.blocks)
     for index, number in page.facts.items():
         fact = page.source.facts[index]
         roots = {match[0] for code in fact.codes if (match := re.match(r"\w+", code))}
         try:
-            named = roots and roots & names_bound(chapter.blocks)
-            behind = statements_behind(chapter.blocks, fact.expression).values() if named else ()
+            named = roots and roots & _bound(blocks)
+            read = _read(blocks, fact.expression) if named else frozenset()
         except SyntaxError:  # the block that cannot be read says so itself
             return
         except RecursionError:
             yield Problem(chapter.path, chapter.claims[number].line, TOO_DEEP, fact.expression)
             continue
-        if named and named.isdisjoint(name for one in behind for name in one.reads):
+        if named and named.isdisjoint(read):
             message = (
                 f"the phrase names {', '.join(sorted(named))}, which the expression never reads"
             )
             line = chapter.claims[number].line
             yield Problem(chapter.path, line, message, fact.expression)
+
+
+@lru_cache(64)  # of a page that is being written, mostly the text changes
+def _bound(blocks: tuple[Block, ...]) -> set[str]:
+    return names_bound(blocks)
+
+
+@lru_cache(1024)
+def _read(blocks: tuple[Block, ...], expression: str) -> frozenset[str]:
+    """Return all names that are read on the way to the value of an expression."""
+    behind = statements_behind(blocks, expression).values()
+    return frozenset(name for one in behind for name in one.reads)
 
 
 def difference(one: str, other: str) -> str:

@@ -6,6 +6,7 @@ the last one is served, with the edited pages as they are now. A build that fail
 and each of its pages says what failed.
 """
 
+import gc
 import logging
 import os
 import re
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -25,14 +27,13 @@ from mkdocs.exceptions import MkDocsException
 from mkdocs.livereload import LiveReloadServer
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
-from watchdog.observers.polling import PollingObserver
+
+from proofbook.integrations.watching import watch_closely
 
 FEW = 4
 """Edited pages that are built before the site: of more, a version control system is at work."""
-SETTLED = 0.03
-"""Seconds without another change after which a save counts as finished."""
-BUSY = 0.05
-"""The part of its time that the watcher may take."""
+MEMORY, ROOM = "/dev/shm", 2**30
+"""Where Linux has files in memory, which are made and removed at once, and the bytes it needs."""
 FAILED = re.compile(r"<!--failed-->.*?<!--/failed-->", re.DOTALL)
 BODY = re.compile(r"<body\b[^>]*>")
 
@@ -79,17 +80,19 @@ class Live:
         self.renew = renew
         self._served = site()
         self._has_shown = False  # the edited pages, in the build that is under way
-        self._own = tempfile.mkdtemp(prefix="proofbook_")
-        self._folders = [server.root, self._own]
-        _watch_closely(server)
-        self._known = _states(self.server._watched_paths)
+        self._folders = [tempfile.mkdtemp(prefix="proofbook_", dir=_fast()) for _ in range(2)]
+        self._stop_watching = watch_closely(server, partial(_states, server._watched_paths))
+        self._known = self._building = _states(server._watched_paths)
         server.error_handler = self._error_page
+        gc.collect()
+        gc.freeze()  # of what there is now, most stays: it needn't be looked at again and again
 
     def __call__(self) -> None:
         """Build what has changed, then everything."""
         state = _states(self.server._watched_paths)
         if state == self._known:
             return
+        self._building = state
         self._has_shown = False
         self._has_shown = self._build_edited(state)
         if self._has_shown:
@@ -121,12 +124,18 @@ class Live:
         Raises:
             SupersededError: There is something newer to build.
         """
-        if self._has_shown and self.server._want_rebuild:
+        if not (self._has_shown and self.server._want_rebuild):
+            return
+        self.server._want_rebuild = False  # an editor may have written a file of its own
+        if _states(self.server._watched_paths) != self._building:
+            self.server._want_rebuild = True
             raise SupersededError
 
     def close(self) -> None:
-        """Remove the folder."""
-        shutil.rmtree(self._own, ignore_errors=True)
+        """Stop watching, and remove the folders."""
+        self._stop_watching()
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _let_read(self) -> None:
         """Have browsers reload, while the build goes on."""
@@ -198,18 +207,12 @@ def _quiet() -> Iterator[None]:
             handler.removeFilter(silence)
 
 
-def _watch_closely(server: LiveReloadServer) -> None:
-    """Look for changes as often as their number of files allows; MkDocs does twice a second."""
-    watched = dict(server._watched_paths)
-    begun = time.monotonic()
-    _states(watched)
-    seconds = 2 * (time.monotonic() - begun)  # the watcher compares them, too
-    server.observer = PollingObserver(timeout=min(0.5, max(0.1, seconds / BUSY)))
-    server._watched_paths.clear()
-    for path, times in watched.items():
-        for _ in range(times):
-            server.watch(path)
-    server.build_delay = SETTLED
+def _fast() -> str | None:
+    """Return a folder in memory, where the system has one with room; else that of the system."""
+    with suppress(OSError):
+        if shutil.disk_usage(MEMORY).free >= ROOM and os.access(MEMORY, os.W_OK | os.X_OK):
+            return MEMORY
+    return None
 
 
 def _states(paths: Iterable[str]) -> State:

@@ -27,7 +27,7 @@ def requirements(chapter: Chapter, settings: Settings) -> list[str]:
             continue
         distribution = _distribution(package)
         if distribution and _normal(distribution) not in brought:
-            found.append(f"{distribution}=={_released(version(distribution))}")
+            found.append(f"{distribution}=={_released(distribution)}")
     return list(dict.fromkeys(found))
 
 
@@ -82,9 +82,10 @@ def _distribution(package: str) -> str:
         return next(iter(packages_distributions().get(package, [])), "")
 
 
-def _released(number: str) -> str:
-    """Return a version as PyPI knows it: 2.13.0+cpu is a build of 2.13.0."""
-    return number.partition("+")[0]
+@cache
+def _released(distribution: str) -> str:
+    """Return the version that is installed as PyPI knows it: 2.13.0+cpu is a build of 2.13.0."""
+    return version(distribution).partition("+")[0]
 
 
 def _normal(name: str) -> str:

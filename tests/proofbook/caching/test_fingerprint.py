@@ -177,3 +177,46 @@ def test_the_kinds_of_answers(tmp_path):
 
 def test_a_pattern_that_goes_down_endlessly_names_no_file(tmp_path):
     assert fingerprint.matching(str(tmp_path), "/".join("*" * 5000)) == []
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """List the files that are read, of which none is remembered from elsewhere."""
+    found = []
+    read = fingerprint.content
+    monkeypatch.setattr(fingerprint, "content", lambda path: found.append(path) or read(path))
+    monkeypatch.setattr(fingerprint, "_remembered", {})
+    return found
+
+
+def test_a_file_that_was_left_alone_is_read_once(tmp_path, monkeypatch, reads):
+    monkeypatch.setattr(fingerprint, "SETTLED", -1)
+    file = tmp_path / "file"
+    file.write_text("one")
+    first, second = (fingerprint.remembered_content(str(file)) for _ in range(2))
+    assert first == second == fingerprint.digest(b"one")
+    assert reads == [str(file)]
+
+
+def test_a_file_with_the_size_and_time_of_before_is_read_again(tmp_path, monkeypatch, reads):
+    monkeypatch.setattr(fingerprint, "SETTLED", -1)
+    file = tmp_path / "file"
+    for text in ("one", "two"):
+        file.write_text(text)
+        os.utime(file, (1, 1))
+        assert fingerprint.remembered_content(str(file)) == fingerprint.digest(text.encode())
+
+
+def test_a_file_that_changed_a_moment_ago_is_not_remembered(tmp_path, monkeypatch, reads):
+    file = tmp_path / "file"
+    file.write_text("one")
+    state = fingerprint.signature(str(file))
+    monkeypatch.setattr(fingerprint, "signature", lambda _: state)  # a clock too coarse to tell
+    for text in ("one", "two"):
+        file.write_text(text)
+        assert fingerprint.remembered_content(str(file)) == fingerprint.digest(text.encode())
+
+
+def test_what_is_no_file_has_no_content_to_remember(tmp_path):
+    assert fingerprint.remembered_content(str(tmp_path / "none")) is None
+    assert fingerprint.remembered_content(str(tmp_path)) is None
