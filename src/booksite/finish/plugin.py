@@ -1,6 +1,8 @@
 """The plugin that finishes pages."""
 
+import re
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -14,12 +16,16 @@ from booksite.finish.typesetting import kept_together, with_cells
 from booksite.finish.views import numbers_aside, styles_in_head
 from booksite.no_settings import NoSettings
 
+PART = re.compile(r'(?=<section id="[^"]*" data-part=)')
+"""Where the book on one page goes on to another of its pages."""
+
 
 class FinishPlugin(BasePlugin[NoSettings]):
     """Mends the theme's slips, sets what no line may break, and makes pages light."""
 
     def __init__(self) -> None:
         # Under `mkdocs serve`, most stay as they are.
+        self.set = lru_cache(1024)(lambda part: with_cells(kept_together(part)))
         self.mended: dict[str, tuple[str, str, Counter[str]]] = {}
         self.aside: dict[str, tuple[str, str, dict[str, bytes]]] = {}
 
@@ -63,7 +69,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
         known, finished, found = self.mended.get(name, (None, "", Counter()))
         if known != html:
             mended, found = mended_page(html)
-            finished = styles_in_head(with_cells(kept_together(mended)))
+            finished = styles_in_head("".join(map(self.set, PART.split(mended))))
             self.mended[name] = html, finished, found
         self.repairs.found += found
         return finished

@@ -25,7 +25,7 @@ KEPT = 8
 
 
 class Cache:
-    """Results on disk; safe for builds side by side, since entries are replaced whole.
+    """Results on disk, for one build; safe for builds side by side, as entries are replaced whole.
 
     Args:
         folder: Where the entries lie.
@@ -39,6 +39,7 @@ class Cache:
         self._folder = folder
         self._world = world
         self._environment = environment or {}
+        self._look = fingerprint.Look()
 
     def load(self, chapter: Chapter, names: bool = False) -> Run | None:
         """Return the chapter's result if one is stored and still true.
@@ -82,7 +83,7 @@ class Cache:
     def _is_true(self, seen: dict[str, Any]) -> bool:
         """Tell whether all that a run had asked for is as it was."""
         same = is_same(seen["variables"], self._environment)
-        return same and is_current(seen, self._world.get("root", ""))
+        return same and is_current(seen, self._world.get("root", ""), self._look)
 
     def _home(self, chapter: Chapter) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", chapter.path).strip("-")[-60:]

@@ -312,11 +312,17 @@ def _with_parents(path: str) -> Iterator[str]:
         path = parent
 
 
-def is_current(seen: dict[str, Any], root: str) -> bool:
-    """Tell whether all that a page had asked for is now as it was then."""
+def is_current(seen: dict[str, Any], root: str, look: fingerprint.Look) -> bool:
+    """Tell whether all that a page had asked for is now as it was then.
+
+    Args:
+        seen: What it had asked for.
+        root: The project.
+        look: Looks at files; other pages have asked for the same.
+    """
     return (
         declared(root, seen["declared"]) == seen["declared"]
-        and all(_is_same_file(path, *state) for path, state in seen["files"].items())
+        and all(_is_same_file(look, path, *state) for path, state in seen["files"].items())
         and all(fingerprint.listing(f) == names for f, names in seen["folders"].items())
         and all(fingerprint.importable(f, n) == was for f, (n, was) in seen["modules"].items())
         and all(fingerprint.answer(path, question) == was for path, question, was in seen["asked"])
@@ -333,10 +339,12 @@ def states(paths: Iterable[str]) -> dict[str, list[Any]]:
     return {path: [fingerprint.signature(path), fingerprint.content(path)] for path in paths}
 
 
-def _is_same_file(path: str, before: list[int] | None, content: str | None) -> bool:
-    now = fingerprint.signature(path)
+def _is_same_file(
+    look: fingerprint.Look, path: str, before: list[int] | None, content: str | None
+) -> bool:
+    now = look.signature(path)
     if now is None or content is None:
         return now is None and content is None
     if now == before and now[1] >= fingerprint.LARGE_FILE:
         return True
-    return fingerprint.remembered_content(path) == content
+    return look.content(path) == content

@@ -133,6 +133,19 @@ def content(path: str) -> str | None:
         return None
 
 
+class Look:
+    """One look at files, each of which is asked for once.
+
+    Attributes:
+        signature: Answers as `signature` does.
+        content: Answers as `content` does.
+    """
+
+    def __init__(self) -> None:
+        self.signature = functools.cache(signature)
+        self.content = functools.cache(remembered_content)
+
+
 def listing(folder: str) -> str:
     """Hash the names in a folder, and which of them are folders."""
     found = []

@@ -158,7 +158,7 @@ def _first(module: str, folders: Iterable[Path]) -> Path | None:
 
 
 def _same_file(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()
+    return one == other or one.resolve() == other.resolve()
 
 
 def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:

@@ -70,6 +70,7 @@ class Conversion:
     """What a page was converted from, and what the conversion left on it."""
 
     given: Any
+    text: str
     checked: Checked | None
     asked: list[Question]
     left: dict[str, Any]
@@ -140,7 +141,9 @@ class KeptPages:
             logger.removeHandler(listener)
         if not listener.heard and len(found) == problems:
             left = _left(before, page)
-            self._kept[name] = Conversion(given, renderer.checked, list(asking.asked), left)
+            self._kept[name] = Conversion(
+                given, renderer.text, renderer.checked, list(asking.asked), left
+            )
 
     def forget(self, names: set[str]) -> None:
         """Forget the pages that are no longer there."""
@@ -208,7 +211,7 @@ def _symbols(config: MkDocsConfig) -> Any:
 def _still_holds(kept: Conversion, renderer: PageRenderer, asking: Asking) -> bool:
     """Tell whether a page has passed as before, and whether those it asked say the same."""
     if kept.checked is not None:
-        renderer.open(kept.checked.page.source.text)
+        renderer.open(kept.text)
         if not _same(kept.checked, renderer.known):
             return False
     return asking.is_answered_alike(kept.asked)

@@ -12,6 +12,7 @@ from typing import Any
 
 import jinja2
 from jinja2 import nodes
+from jinja2.bccache import Bucket
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.nav import Link, Section
 from mkdocs.structure.pages import Page
@@ -141,14 +142,34 @@ def _template_class(kept: KeptTemplates) -> type[jinja2.Template]:
     return KeptTemplate
 
 
-def without_icons(get_env: Callable[[], jinja2.Environment]) -> Callable[[], jinja2.Environment]:
+class Compiled(jinja2.BytecodeCache):
+    """Templates that have been compiled for another environment; jinja2 sees whether they fit."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Fill a bucket with what is known."""
+        if bucket.key in self.known:
+            bucket.bytecode_from_string(self.known[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Remember what is in a bucket."""
+        self.known[bucket.key] = bucket.bytecode_to_string()
+
+
+def made_light(
+    get_env: Callable[[], jinja2.Environment], compiled: Compiled
+) -> Callable[[], jinja2.Environment]:
     """Have hidden files of a theme, such as thousands of icons, left out where files are listed.
 
-    MkDocs lists all of them to find those to be copied, of which these are none.
+    MkDocs lists all of them to find those to be copied, of which these are none. It makes several
+    environments for each build, too, and no template need be compiled for each.
     """
 
     def get_lister() -> jinja2.Environment:
         env = get_env()
+        env.bytecode_cache = compiled
         if isinstance(env.loader, jinja2.FileSystemLoader):
             env.loader.list_templates = partial(_listed, env.loader)  # type: ignore[method-assign]
         return env

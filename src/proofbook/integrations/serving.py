@@ -12,7 +12,7 @@ from mkdocs.utils import clean_directory
 from proofbook.integrations.kept import Once, Say
 from proofbook.integrations.kept_pages import KeptPages
 from proofbook.integrations.kept_search import KeptSearch
-from proofbook.integrations.kept_templates import KeptTemplates, without_icons
+from proofbook.integrations.kept_templates import Compiled, KeptTemplates, made_light
 from proofbook.integrations.live import Live, Site
 
 
@@ -35,6 +35,7 @@ class Serving:
         self.nav: Navigation | None = None
         self._templates = KeptTemplates(once)
         self._search = KeptSearch()
+        self._compiled = Compiled()
         self._dirty = dirty
         self._site: Site | None = None
         self._live: Live | None = None
@@ -60,7 +61,7 @@ class Serving:
             config.site_dir = self._live.folder
         if self._dirty:  # or MkDocs has done so
             clean_directory(config.site_dir)
-        config.theme.get_env = without_icons(config.theme.get_env)  # type: ignore[method-assign]
+        config.theme.get_env = made_light(config.theme.get_env, self._compiled)  # type: ignore[method-assign]
 
     def take_all(self, files: Files) -> None:
         """Have MkDocs take all files for edited ones."""

@@ -73,10 +73,12 @@ class PageRenderer:
         self.notebook = notebook
         self.hold = hold
         self.caption = caption
+        self.text = ""  # as it was opened
         self.checked: Checked | None = None
 
     def open(self, text: str) -> SourceText:
         """Look the page up, or check it now."""
+        self.text = text
         self.checked = self.book.of(self.path, text)
         return self.known.page.source
 
