@@ -1,6 +1,5 @@
 """The plugin that finishes pages."""
 
-import re
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +12,11 @@ from mkdocs.utils import write_file
 from booksite.finish.stylesheets import StyleSheets
 from booksite.finish.theme import Repairs, mended_page, repair_script
 from booksite.finish.typesetting import kept_together, with_cells
-from booksite.finish.views import numbers_aside, styles_in_head
+from booksite.finish.views import numbers_aside, without_styles
 from booksite.no_settings import NoSettings
 
-PART = re.compile(r'(?=<section id="[^"]*" data-part=)')
-"""Where the book on one page goes on to another of its pages."""
+PART = "<section"
+"""Where the book on one page goes on to another of its pages, most of which stay as they are."""
 
 
 class FinishPlugin(BasePlugin[NoSettings]):
@@ -25,7 +24,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
 
     def __init__(self) -> None:
         # Under `mkdocs serve`, most stay as they are.
-        self.set = lru_cache(1024)(lambda part: with_cells(kept_together(part)))
+        self.set = lru_cache(1024)(lambda part: without_styles(with_cells(kept_together(part))))
         self.mended: dict[str, tuple[str, str, Counter[str]]] = {}
         self.aside: dict[str, tuple[str, str, dict[str, bytes]]] = {}
 
@@ -69,7 +68,10 @@ class FinishPlugin(BasePlugin[NoSettings]):
         known, finished, found = self.mended.get(name, (None, "", Counter()))
         if known != html:
             mended, found = mended_page(html)
-            finished = styles_in_head("".join(map(self.set, PART.split(mended))))
+            head, end, body = mended.partition("</head>")
+            parts, styles = zip(*map(self.set, body.split(PART)), strict=True)
+            own = dict.fromkeys(style for some in styles for style in some)
+            finished = head + "".join(own) + end + PART.join(parts)
             self.mended[name] = html, finished, found
         self.repairs.found += found
         return finished

@@ -11,9 +11,12 @@ STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
 
 
-def styles_in_head(html: str) -> str:
-    """Put each style once into the head."""
-    head, end, body = html.partition("</head>")
+def without_styles(html: str) -> tuple[str, list[str]]:
+    """Take the styles, which belong into the head, out of the body of a page or a part of it.
+
+    Returns:
+        The rest, and each style once.
+    """
     styles: dict[str, None] = {}
 
     def take(found: re.Match[str]) -> str:
@@ -22,8 +25,7 @@ def styles_in_head(html: str) -> str:
         styles[found[0]] = None
         return ""
 
-    body = STYLES.sub(take, body)
-    return head + "".join(styles) + end + body
+    return STYLES.sub(take, html), list(styles)
 
 
 def numbers_aside(html: str, url: str) -> tuple[str, dict[str, bytes]]:

@@ -24,6 +24,10 @@ KEPT = 8
 """Entries kept for one chapter, so that going back to an earlier version finds its result."""
 
 
+EntryState = tuple[str | int, ...]
+Found = tuple[Run, dict[str, Any]]
+
+
 class Cache:
     """Results on disk, for one build; safe for builds side by side, as entries are replaced whole.
 
@@ -31,14 +35,20 @@ class Cache:
         folder: Where the entries lie.
         world: What every page depends on besides its own text.
         environment: The variables of the environment in which a page would run now.
+        known: What was found in the last build, by where and as it lay.
     """
 
     def __init__(
-        self, folder: Path, world: Mapping[str, Any], environment: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        world: Mapping[str, Any],
+        environment: Mapping[str, str] | None = None,
+        known: dict[EntryState, Found] | None = None,
     ) -> None:
         self._folder = folder
         self._world = world
         self._environment = environment or {}
+        self._known = {} if known is None else known
         self._look = fingerprint.Look()
 
     def load(self, chapter: Chapter, names: bool = False) -> Run | None:
@@ -51,21 +61,20 @@ class Cache:
         found = self.find(chapter, names)
         return found and found[0]
 
-    def find(self, chapter: Chapter, names: bool = False) -> tuple[Run, dict[str, Any]] | None:
+    def find(self, chapter: Chapter, names: bool = False) -> Found | None:
         """Return the result that `load` returns, with what its run had asked for."""
         key = self._key(chapter)
         for entry in _newest_first(self._home(chapter), f"{key}-*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-                checksum, _, body = entry.read_text(encoding="utf-8").partition("\n")
-                if checksum != _checksum(key, body):
-                    continue
-                stored = json.loads(body)
-                run = load_run(stored["run"])
+                state = _state(entry)
+                known = state in self._known
+                run, seen = self._known.pop(state) if known else _read(entry, key)
                 knows = not names or run.names.keys() >= {*chapter.names}
                 knows = knows and run.origins.keys() >= {*chapter.shows}
-                if knows and self._is_true(stored["seen"]):
+                if knows and self._is_true(seen):
                     os.utime(entry)
-                    return run, stored["seen"]
+                    self._known[_state(entry)] = run, seen
+                    return run, seen
         return None
 
     def store(self, chapter: Chapter, run: Run, seen: Mapping[str, Any]) -> None:
@@ -99,6 +108,23 @@ class Cache:
             "world": self._world,
         }
         return fingerprint.digest(json.dumps(asked, sort_keys=True).encode())
+
+
+def _state(entry: Path) -> EntryState:
+    return str(entry), *(fingerprint.signature(str(entry)) or ())
+
+
+def _read(entry: Path, key: str) -> Found:
+    """Read an entry.
+
+    Raises:
+        ValueError: It is another page's, or damaged.
+    """
+    checksum, _, body = entry.read_text(encoding="utf-8").partition("\n")
+    if checksum != _checksum(key, body):
+        raise ValueError(f"{entry} does not hold what its name says")
+    stored = json.loads(body)
+    return load_run(stored["run"]), stored["seen"]
 
 
 def _checksum(key: str, body: str) -> str:

@@ -4,6 +4,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from proofbook.caching.fingerprint import matching
 from proofbook.caching.text_cache import TextCache
 from proofbook.checking.judge import judge
-from proofbook.checking.source_lookup import Shown, show
+from proofbook.checking.source_lookup import FindModule, Shown, module_file, show
 from proofbook.execution.runner import Runner
 from proofbook.model import Chapter, Run
 from proofbook.parsing.front_matter import split_front_matter
@@ -112,7 +113,10 @@ class Book:
         chapters = [page.chapter for page in pages]
         running = [c for c in chapters if c.blocks or c.claims or (self.covers and c.names)]
         runs = self.runs(running, progress)
-        return [self._judged(page, runs.get(page.chapter.path, Run((), {}))) for page in pages]
+        find = cache(module_file)
+        return [
+            self._judged(page, runs.get(page.chapter.path, Run((), {})), find) for page in pages
+        ]
 
     def runs(self, chapters: Sequence[Chapter], progress: Progress | None = None) -> dict[str, Run]:
         """Run chapters, or look up what they gave; nothing is judged. By path."""
@@ -230,7 +234,7 @@ class Book:
         self._judgements[page.chapter.path] = [*others, found][-TEXTS:]
         return list(found[2])
 
-    def _judged(self, page: Page, run: Run) -> Checked:
+    def _judged(self, page: Page, run: Run, find: FindModule) -> Checked:
         problems = self._judgement(page, run)
         for pattern, line in page.reads.items():
             if not matching(str(self.settings.root), pattern):
@@ -249,6 +253,7 @@ class Book:
                     only,
                     root=self.settings.root,
                     loaded=run.origins.get(target),
+                    find=find,
                 )
             except (LookupError, SyntaxError, ValueError, OSError, RecursionError) as error:
                 line = page.offset + fence.line

@@ -2,7 +2,7 @@
 
 import ast
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +11,7 @@ from textwrap import dedent
 from proofbook.model import Origin
 from proofbook.parsing.bindings import Definition, bindings
 
+FindModule = Callable[[str, tuple[Path, ...], Path], Path]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SHOWN = (*FUNCTIONS, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
@@ -45,6 +46,7 @@ def show(
     *,
     root: Path | None = None,
     loaded: Origin | None = None,
+    find: FindModule | None = None,
 ) -> Shown:
     """Find `module` or `module:qualified.name` in the given folders, then on `sys.path`.
 
@@ -56,13 +58,14 @@ def show(
         only: A text of the statement to show.
         root: The project, where pages import from first.
         loaded: What the page has loaded under this name, where it has.
+        find: Finds the file of a module, where others are looked for too.
 
     Raises:
         LookupError: Where there is no such module, no such name in it, or not exactly one such
             statement; or where the page runs something else under this name.
     """
     module, _, name = target.partition(":")
-    path = _module_file(module, folders, root or Path())
+    path = (find or module_file)(module, tuple(folders), root or Path())
     if loaded and not _same_file((root or Path()) / loaded.file, path):
         raise LookupError(
             f"the page imports {module} from {loaded.file}, but {path} would be shown"
@@ -137,7 +140,12 @@ def _within(inner: tuple[int, int], outer: tuple[int, int]) -> bool:
     return inner != outer and outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _module_file(module: str, folders: Sequence[Path], root: Path) -> Path:
+def module_file(module: str, folders: tuple[Path, ...], root: Path) -> Path:
+    """Find the source file of a module in the given folders, then on `sys.path`.
+
+    Raises:
+        LookupError: Where there is none, or pages would import another.
+    """
     found = _first(module, (*folders, *map(Path, sys.path)))
     if found:
         imported = _first(module, (root, *map(Path, sys.path))) or found

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from proofbook.caching import fingerprint
-from proofbook.caching.cache import Cache
+from proofbook.caching.cache import Cache, EntryState, Found
 from proofbook.caching.dependencies import declared, states
 from proofbook.execution.pool import Pool
 from proofbook.model import Chapter, Run
@@ -25,6 +25,7 @@ class Runner:
         self._settings = settings
         self._pool = Pool(settings)
         self._environment = ""
+        self._known: dict[EntryState, Found] = {}
         self.asked: dict[str, Mapping[str, Any]] = {}
 
     def run(
@@ -45,7 +46,7 @@ class Runner:
             self._pool.close()
             self._environment = environment
         given = self._settings.child_environment()
-        cache = Cache(self._settings.cache, self._world(given), given)
+        cache = Cache(self._settings.cache, self._world(given), given, self._known)
         runs: dict[str, Run] = {}
 
         def know(chapter: Chapter, run: Run) -> None:

@@ -1,5 +1,7 @@
 """The search's entries of each page, kept where the page is what it was."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -15,42 +17,52 @@ LISTS = {
 
 
 class KeptSearch:
-    """What the search made of pages at the last build."""
+    """What the search made of pages at the last build: its entries, and what it left of the text.
+
+    It reads all of a page, then looks through it once more for what was meant for itself alone.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Any, list[Any]]] = {}
+        self._kept: dict[str, tuple[Any, list[Any], str]] = {}
 
     def begin(self, config: MkDocsConfig) -> None:
-        """Have the index of this build ask here first."""
+        """Have the search of this build ask here first."""
+        readers = config.plugins.events["page_context"]
         for name in PLUGINS:
             plugin: Any = config.plugins.get(name)
-            index = getattr(plugin, "search_index", None)
-            entries = LISTS.get(type(index).__module__)
-            if index is not None and entries:
+            entries = LISTS.get(type(getattr(plugin, "search_index", None)).__module__)
+            if entries:
                 plugin.search_index_prev = None  # all pages are read, `--dirty` or not
-                self._serve(index, entries)
+                readers[:] = [
+                    partial(self._read, read, entries)
+                    if getattr(read, "__self__", None) is plugin
+                    else read
+                    for read in readers
+                ]
 
-    def _serve(self, index: Any, entries: str) -> None:
-        read = index.add_entry_from_context
-
-        def add_entry_from_context(page: Page) -> None:
-            listed = getattr(index, entries)
-            try:
-                given = (
-                    frozen([page.toc, page.meta, index.config]),
-                    page.content,
-                    page.url,
-                    page.title,
-                )
-            except UnknownError:
-                read(page)
-                return
-            known, found = self._kept.get(page.url, (None, []))
-            if known == given:
-                listed.extend(found)
-                return
+    def _read(
+        self,
+        read: Callable[..., Any],
+        entries: str,
+        context: Any,
+        *,
+        page: Page,
+        config: MkDocsConfig,
+        nav: Any,
+    ) -> Any:
+        """Have a page read, unless it was read as it is; changes nothing but its content."""
+        index = read.__self__.search_index  # type: ignore[attr-defined]
+        try:
+            given = frozen([page.toc, page.meta, index.config]), page.content, page.url, page.title
+        except UnknownError:
+            return read(context, page=page, config=config, nav=nav)
+        listed = getattr(index, entries)
+        known, found, left = self._kept.get(page.url, (None, [], ""))
+        if known != given:
             before = len(listed)
-            read(page)
-            self._kept[page.url] = given, listed[before:]
-
-        index.add_entry_from_context = add_entry_from_context
+            read(context, page=page, config=config, nav=nav)
+            self._kept[page.url] = given, listed[before:], page.content or ""
+        else:
+            listed.extend(found)
+            page.content = left
+        return context

@@ -239,7 +239,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def _renew(self, site: Site, file: File) -> Callable[[], None]:
         """Check a page that was edited since the last build; gives what finishes its conversion."""
-        self._book.check({_name(file, self._book): file.content_string})
+        self._book.check({_name(file, self._book): file.content_string}, _ran)
         assets, offered = dict(self.assets), dict(self.offered)
         folder = Path(site.config.site_dir)
 
@@ -398,6 +398,12 @@ def _progress(chapter: Chapter, run: Run) -> None:
     log.info("%s: %s %s", chapter.path, _count(len(chapter.blocks), "block"), how)
     for reason in run.unkept:
         log.info("%s: not kept: %s", chapter.path, reason)
+
+
+def _ran(chapter: Chapter, run: Run) -> None:
+    """Tell of a page that is run; the build of everything tells of it if it is not."""
+    if not run.cached:
+        _progress(chapter, run)
 
 
 def _count(number: int, word: str) -> str:
