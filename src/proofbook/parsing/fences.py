@@ -214,15 +214,8 @@ def _add(
     line = number + 1
     language = LANGUAGE.match(opening["info"])
     name = language[1] if language else ""
-    meant = None if name in ("python", "pycon") else _meant(opening["info"])
-    if meant and meant != name:
-        what = "run" if meant == "python" else "be checked"
-        options_too = "" if meant == "facts" else ', and write options without braces: title="…"'
-        written = name or opening["info"]
-        message = f"a {written!r} fence would not {what}; write ```{meant}{options_too}"
-        found.faults.append((line, message))
-    elif name not in ("python", "pycon") and re.search(r"\bexec\s*=", opening["info"]):
-        found.faults.append((line, f"exec= has no meaning on a {name!r} fence: nothing runs it"))
+    if name not in ("python", "pycon") and (fault := _foreign_fault(name, opening["info"])):
+        found.faults.append((line, fault))
     width = len(opening["prefix"])
     code = "\n".join(_content(text, width) or "" for text in lines[number + 1 : end])
     if name not in LANGUAGES or language is None:
@@ -235,6 +228,18 @@ def _add(
     header = starts[number] + opening.start("info"), starts[number] + opening.end("info")
     body = starts[number + 1], starts[end]
     found.fences.append(Fence(kind, code, line, options, header, body, opening["prefix"]))  # type: ignore[arg-type]
+
+
+def _foreign_fault(name: str, info: str) -> str | None:
+    """Say what is wrong with the header of a fence that nothing runs; None where all is well."""
+    meant = _meant(info)
+    if meant and meant != name:
+        what = "run" if meant == "python" else "be checked"
+        options = "" if meant == "facts" else ', and write options without braces: title="…"'
+        return f"a {name or info!r} fence would not {what}; write ```{meant}{options}"
+    if re.search(r"\bexec\s*=", info):
+        return f"exec= has no meaning on a {name!r} fence: nothing runs it"
+    return None
 
 
 def _meant(info: str) -> str | None:
