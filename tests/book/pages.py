@@ -1,6 +1,7 @@
 """What a test wants to know about a page of the site."""
 
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -20,11 +21,18 @@ STICKING_OUT = """() => [...document.querySelectorAll('main *')].filter(element 
 
 @dataclass
 class Tag:
-    """An element, its attributes, and the text directly and indirectly within."""
+    """An element, its attributes, and where its text is in that of its page."""
 
     name: str
     attributes: dict[str, str]
-    text: str = ""
+    data: list[str]
+    first: int
+    last: int | None  # none while it is open
+
+    @cached_property
+    def text(self) -> str:
+        """The text directly and indirectly within."""
+        return "".join(self.data[self.first : self.last])
 
 
 @dataclass
@@ -42,34 +50,51 @@ class Page(HTMLParser):
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.open: list[Tag] = []
+        self.data: list[str] = []
+        self.outside: list[str] = []
         self.feed(self.path.read_text(encoding="utf-8"))
+        self.prose = "".join(self.outside)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        made = Tag(tag, {name: value or "" for name, value in attrs})
+        made = self.made(tag, attrs)
         if not any(open_tag.name == "template" for open_tag in self.open):
             self.tags.append(made)
         if tag not in VOID:
+            made.last = None
             self.open.append(made)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(Tag(tag, {name: value or "" for name, value in attrs}))
+        self.tags.append(self.made(tag, attrs))
 
     def handle_endtag(self, tag: str) -> None:
         names = [open_tag.name for open_tag in self.open]
         if tag in names:
-            del self.open[len(names) - 1 - names[::-1].index(tag) :]
+            at = len(names) - 1 - names[::-1].index(tag)
+            for closed in self.open[at:]:
+                closed.last = len(self.data)
+            del self.open[at:]
 
     def handle_data(self, data: str) -> None:
-        for tag in self.open:
-            tag.text += data
+        self.data.append(data)
         if not VERBATIM & {tag.name for tag in self.open}:
-            self.prose += data
+            self.outside.append(data)
+
+    def made(self, name: str, attributes: list[tuple[str, str | None]]) -> Tag:
+        """An element that begins here, and has no text yet."""
+        here = len(self.data)
+        return Tag(name, {key: value or "" for key, value in attributes}, self.data, here, here)
 
     def named(self, *names: str) -> list[Tag]:
         """The elements of these names, in order."""
         return [tag for tag in self.tags if tag.name in names]
 
-    @property
+    @cached_property
     def ids(self) -> list[str]:
         """All ids on the page, repeated ones repeated."""
         return [tag.attributes["id"] for tag in self.tags if tag.attributes.get("id")]
+
+
+@cache
+def read(path: Path) -> Page:
+    """A page of the built site, parsed once for all tests."""
+    return Page(path)

@@ -5,12 +5,11 @@ import itertools
 import json
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
-from pages import Page
+from pages import Page, read
 
 ROOT = Path(__file__).parents[2]
 SHEETS = ROOT / "docs/assets/css"
@@ -20,11 +19,6 @@ JOINED = "[0-9a-f]" * 8 + ".css"  # what all style sheets of a page become
 KB = 1000
 
 pytestmark = pytest.mark.xdist_group("site")
-
-
-@cache
-def read(path: Path) -> Page:
-    return Page(path)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pages import Page
+from pages import read
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ROOT / "docs/reference/topics.md"
@@ -184,7 +184,7 @@ def test_what_is_planned_is_not_in_the_navigation_yet():
 
 def test_links_name_the_heading_they_lead_to(site):
     folder = site / "reference/topics"
-    page = Page(folder / "index.html")
+    page = read(folder / "index.html")
     table = [
         tag for tag in page.named("a") if re.match(r"\.\./.+#", tag.attributes.get("href", ""))
     ]
@@ -192,7 +192,7 @@ def test_links_name_the_heading_they_lead_to(site):
     assert len(table) > 80
     for tag in table:
         path, anchor = tag.attributes["href"].split("#")
-        there = Page((folder / path / "index.html").resolve())
+        there = read((folder / path / "index.html").resolve())
         named = [h for h in there.named("h2", "h3") if h.attributes.get("id") == anchor]
         assert named, tag.attributes["href"]
         assert named[0].text.removesuffix("#").strip() == tag.text.strip()

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 import pytest
-from pages import Page
+from pages import read
 
 from browser import served, visit
 
@@ -84,7 +84,7 @@ def test_each_line_of_source_is_the_one_that_its_link_leads_to(site: Path):
     assert len(shown) == html.count('class="proofbook-source"') > 20
     for markup, link, path in shown:
         url, anchor = urldefrag(urljoin(f"/{PATH}", link))
-        assert anchor in Page(site / url.strip("/") / "index.html").ids
+        assert anchor in read(site / url.strip("/") / "index.html").ids
         lines = (ROOT / path).read_text(encoding="utf-8").split("\n")[int(anchor[1:]) - 1 :]
         code = unescape(re.sub(r"<[^>]+>", "", markup)).rstrip("\n").split("\n")
         assert [line.strip() for line in lines[: len(code)]] == [line.strip() for line in code]

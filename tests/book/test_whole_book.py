@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pages import Page
+from pages import Page, read
 
 from browser import launched, served, visit
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
 
 @pytest.fixture(scope="module")
 def whole(site: Path) -> Page:
-    return Page(site / "whole-book/index.html")
+    return read(site / "whole-book/index.html")
 
 
 def sections(page: Page) -> list[str]:
@@ -37,7 +37,7 @@ def test_every_chapter_and_lab_is_there_in_the_order_of_reading(whole):
 
 
 def test_no_word_of_a_chapter_is_lost(whole, site):
-    chapter = Page(site / "encoder/attention/index.html")
+    chapter = read(site / "encoder/attention/index.html")
     (section,) = (t for t in whole.tags if t.attributes.get("id") == "encoder-attention")
     blocks = [t.text for t in chapter.named("h2", "p", "pre", "math", "td")]
     assert len(blocks) > 100

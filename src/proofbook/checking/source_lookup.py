@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import resolve_name
 from pathlib import Path
 from textwrap import dedent
 
@@ -73,11 +74,12 @@ def show(
     text = path.read_text(encoding="utf-8-sig")
     if not (name or only):
         return Shown(path, 1, text.count("\n"), text.rstrip("\n"))
-    node: ast.AST = _parsed(text)
+    node: ast.AST = _parsed(text, str(path))
+    missing = f"{path} defines no {name!r}{_elsewhere(node, module, path, name)}"
     parents: list[ast.AST] = []
     for part in name.split(".") if name else ():
         parents.append(node)
-        node = _defined(node, part, f"{path} defines no {name!r}")
+        node = _defined(node, part, missing)
     if loaded and name and not any(isinstance(one, FUNCTIONS) for one in parents):
         _refuse_another(node, loaded, target)
     lines = text.split("\n")
@@ -108,8 +110,27 @@ def _refuse_another(node: ast.AST, loaded: Origin, target: str) -> None:
 
 
 @lru_cache(maxsize=64)  # a page shows several symbols of a file
-def _parsed(text: str) -> ast.Module:
-    return ast.parse(text)
+def _parsed(text: str, path: str) -> ast.Module:
+    return ast.parse(text, path)
+
+
+def _elsewhere(node: ast.AST, module: str, path: Path, name: str) -> str:
+    """Return what to write where a module only imports a name; "" where it does not."""
+    first, *rest = name.split(".")
+    imports = [one for one in getattr(node, "body", []) if isinstance(one, ast.ImportFrom)]
+    found = [(one, to) for one in imports for to in one.names if first == (to.asname or to.name)]
+    if not found:
+        return ""
+    statement, alias = found[-1]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    try:
+        source = resolve_name("." * statement.level + (statement.module or ""), package)
+    except ImportError:  # it leads out of the package, and runs nowhere
+        return ""
+    parts = [source, ".".join([alias.name, *rest])]
+    if source == module:  # a module of this package
+        parts = [f"{source}.{alias.name}", ".".join(rest)]
+    return f', but imports it; write show="{":".join(filter(None, parts))}"'
 
 
 def _extent(node: ast.AST) -> tuple[int, int]:

@@ -18,6 +18,8 @@ LANGUAGES = ("python", "pycon", "facts")
 WORD = re.compile(r"[a-z0-9_.+-]+")
 PYTHON = re.compile(r"[a-z]*python[\d.]*[iw]?|i?py[\d.]*[iw]?|numpy|sage|pyodide|pyscript|ipynb")
 PYCON = re.compile(r"i?py(?:thon)?(?:con|console|repl|shell)\d*|doctests?")
+NEIGHBORS = {"cython", "jython"}
+"""Languages of their own whose names are nearly one of ours."""
 SESSIONS = {"con", "console", "prompt", "repl", "session", "shell"}
 OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", "traceback"}
 """Parts of a language's name that make of Python a session, or something that does not run."""
@@ -35,6 +37,23 @@ OPTIONS = {
     "off": {**LOOKS, "exec": r"off", "reason": r".*\S.*"},
     "facts": {},
 }
+
+WRITTEN = {
+    "title": "some words",
+    "hl_lines": 'lines, as in "2" or "1 3-5"',
+    "linenums": 'the number of the first line, as in "1"',
+    "timeout": 'seconds, as in "30" or "0.5"',
+    "id": 'a letter, then letters, digits and hyphens, as in "first-try"',
+    "raises": 'the line that its traceback ends with, "ValueError: …"',
+    "hide": '"output"',
+    "fold": '"code"',
+    "source": '"above", "below", "tabbed-left" or "tabbed-right"',
+    "show": 'a module, or a module and a name in it, as in "package.module:name"',
+    "only": "a text of the statement to show",
+    "exec": '"off"',
+    "reason": "why it is not run",
+}
+"""What to write as the value of an option."""
 
 MARKS = re.compile(r"<!--|-->|</?(?:script|style)(?=[\s>])", re.IGNORECASE)
 
@@ -195,13 +214,8 @@ def _add(
     line = number + 1
     language = LANGUAGE.match(opening["info"])
     name = language[1] if language else ""
-    if name not in ("python", "pycon") and (meant := _meant(opening["info"])):
-        what = "run" if meant == "python" else "be checked"
-        written = name or opening["info"]
-        message = f"a {written!r} fence would not {what}; write ```{meant}"
-        found.faults.append((line, f'{message}, and write options without braces: title="…"'))
-    elif name not in ("python", "pycon") and re.search(r"\bexec\s*=", opening["info"]):
-        found.faults.append((line, f"exec= has no meaning on a {name!r} fence: nothing runs it"))
+    if name not in ("python", "pycon") and (fault := _foreign_fault(name, opening["info"])):
+        found.faults.append((line, fault))
     width = len(opening["prefix"])
     code = "\n".join(_content(text, width) or "" for text in lines[number + 1 : end])
     if name not in LANGUAGES or language is None:
@@ -216,15 +230,42 @@ def _add(
     found.fences.append(Fence(kind, code, line, options, header, body, opening["prefix"]))  # type: ignore[arg-type]
 
 
-def _meant(info: str) -> Literal["python", "pycon"] | None:
+def _foreign_fault(name: str, info: str) -> str | None:
+    """Say what is wrong with the header of a fence that nothing runs; None where all is well."""
+    meant = _meant(info)
+    if meant and meant != name:
+        what = "run" if meant == "python" else "be checked"
+        options = "" if meant == "facts" else ', and write options without braces: title="…"'
+        return f"a {name or info!r} fence would not {what}; write ```{meant}{options}"
+    if re.search(r"\bexec\s*=", info):
+        return f"exec= has no meaning on a {name!r} fence: nothing runs it"
+    return None
+
+
+def _meant(info: str) -> str | None:
     """Return which of our languages a reader would take the header of another for."""
-    for word in WORD.findall(re.sub(r"\"[^\"]*\"|'[^']*'", " ", info.lower())):
+    words = WORD.findall(re.sub(r"\"[^\"]*\"|'[^']*'", " ", info.lower()))
+    for word in words:
         parts = {*re.split(r"[-_+]", word.strip("._+-"))}
         if any(PYCON.fullmatch(part) for part in parts):
             return "pycon"
         if any(PYTHON.fullmatch(part) for part in parts) and not parts & OUTPUTS:
             return "pycon" if parts & SESSIONS else "python"
-    return None
+    if "facts" in (names := [word.strip("._+-") for word in words]):
+        return "facts"
+    return _mistyped(names[0]) if names else None
+
+
+def _mistyped(name: str) -> str | None:
+    """Return which of our languages a name is one slip of the fingers away from."""
+    if name in NEIGHBORS:
+        return None
+    return next((one for one in LANGUAGES if _one_less(one) & _one_less(name)), None)
+
+
+def _one_less(name: str) -> set[str]:
+    """Return a name, and it without each of its letters; of two a slip apart, some are the same."""
+    return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
 
 
 def _kind(options: dict[str, str], code: str) -> str:
@@ -247,7 +288,11 @@ def _options(info: str) -> tuple[dict[str, str], list[str]]:
         options[name] = match[2] if match[2] is not None else match[3]
         at = match.end()
     rest = info[at:].strip()
-    return options, [f'cannot read {rest!r}: options are written name="value"'] if rest else []
+    if not rest:
+        return options, []
+    name = re.split(r"\W", rest)[0]
+    how = f"; after {name}=, write {WRITTEN[name]}" if name in WRITTEN else ""
+    return options, [f'cannot read {rest!r}: options are written name="value"{how}']
 
 
 def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
@@ -257,10 +302,9 @@ def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
         if name == "session":
             yield "session is refused: a page is one session, and shares it with no other"
         elif name not in known:
-            yield f"unknown option {name!r} here; known are {', '.join(sorted(known))}"
+            yield f"unknown option {name!r} here; known are {', '.join(sorted(known)) or 'none'}"
         elif not re.fullmatch(known[name], value):
-            what = ': write the line that its traceback ends with, "ValueError: …"'
-            yield f'{name}="{value}" cannot be read{what if name == "raises" else ""}'
+            yield f'{name}="{value}" cannot be read: write {WRITTEN[name]}'
     if "fold" in options and "source" in options:
         yield "fold= and source= cannot stand together: a fold has its own place above the output"
     if kind == "off" and "reason" not in options:

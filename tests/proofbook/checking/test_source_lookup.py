@@ -1,5 +1,6 @@
 """A symbol is shown as it stands in its file, and nothing is imported for it."""
 
+import re
 import sys
 
 import pytest
@@ -103,6 +104,46 @@ def test_an_installed_module_is_found_without_importing_it(folder):
 def test_what_is_not_there_is_an_error(folder, target, message):
     with pytest.raises(LookupError, match=message):
         show(target, [folder])
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "target", "written"),
+    [
+        ("again/__init__.py", "from again.parts import Box", "again:Box", "again.parts:Box"),
+        (
+            "again/__init__.py",
+            "from .parts import Box as B",
+            "again:B.size",
+            "again.parts:Box.size",
+        ),
+        ("again/__init__.py", "from . import parts", "again:parts", "again.parts"),
+        ("again/__init__.py", "from . import parts", "again:parts.Box", "again.parts:Box"),
+        ("again/more.py", "from .parts import Box", "again.more:Box", "again.parts:Box"),
+        ("one.py", "from again.parts import Box", "one:Box", "again.parts:Box"),
+    ],
+)
+def test_a_name_that_is_only_imported_is_shown_from_where_it_is_defined(
+    tmp_path, file, line, target, written
+):
+    (tmp_path / "again").mkdir()
+    (tmp_path / "again/parts.py").write_text("class Box:\n    size = 1\n")
+    (tmp_path / file).write_text(f"{line}\n")
+    with pytest.raises(LookupError, match=f'but imports it; write show="{re.escape(written)}"'):
+        show(target, [tmp_path])
+    assert show(written, [tmp_path]).path == tmp_path / "again/parts.py"
+
+
+@pytest.mark.parametrize("line", ["from ..out import f", "import f", "from x import g"])
+def test_what_cannot_be_told_from_an_import_is_only_missing(tmp_path, line):
+    (tmp_path / "one.py").write_text(f"{line}\n")
+    with pytest.raises(LookupError, match=r"one\.py defines no 'f'$"):
+        show("one:f", [tmp_path])
+
+
+def test_a_module_that_cannot_be_parsed_is_named(tmp_path):
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    with pytest.raises(SyntaxError, match=r"\(broken\.py, line 1\)"):
+        show("broken:f", [tmp_path])
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 import re
 from doctest import DocTestParser
+from string import ascii_letters
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from pygments.lexers import get_all_lexers
 
-from proofbook.parsing.fences import scan
+from proofbook.parsing.fences import OPTIONS, scan
 
 
 def test_a_fence_has_its_code_line_and_options():
@@ -154,7 +156,11 @@ OTHERS = [
         "happy",
     ),
     *("copy", "numpydoc", "{.text .pyramid}", 'bash title="python main.py"', "diff", "{.typst}"),
-    *("yaml title='.py'", "toml", "c++", "sh"),
+    *("yaml title='.py'", "toml", "c++", "sh", "cython", "jython", "factor", "icon", "artifacts"),
+]
+FACTS_LIKE = [
+    *("Facts", "FACTS", "facts:", "{facts}", "{.facts}", "{ .facts }", "fact", "Fact", "{.fact}"),
+    *("fatcs", "acts", "fakts", "facts.", "text facts", "fac-ts", "facts,x", "=facts"),
 ]
 
 
@@ -162,9 +168,13 @@ OTHERS = [
 @pytest.mark.parametrize("margin", ["", "    ", "> ", "> - x\n>\n>     "])
 @pytest.mark.parametrize(
     ("headers", "message"),
-    [(PYTHON_LIKE, "would not run; write ```python"), (SESSION_LIKE, "checked; write ```pycon")],
+    [
+        (PYTHON_LIKE, "would not run; write ```python"),
+        (SESSION_LIKE, "checked; write ```pycon"),
+        (FACTS_LIKE, "checked; write ```facts"),
+    ],
 )
-def test_python_by_another_name_is_a_fault(headers, message, ticks, margin):
+def test_ours_by_another_name_is_a_fault(headers, message, ticks, margin):
     *before, margin = margin.split("\n")
     for header in headers:
         lines = [*before, *(f"{margin}{line}" for line in (f"{ticks}{header}", "x", ticks.strip()))]
@@ -176,6 +186,60 @@ def test_python_by_another_name_is_a_fault(headers, message, ticks, margin):
 def test_other_languages_are_left_alone(header):
     found = scan(f"```{header}\nx\n```")
     assert (found.fences, found.faults) == ([], [])
+
+
+@given(st.sampled_from(["python", "pycon", "facts"]), st.data())
+def test_ours_with_one_slip_of_the_fingers_is_a_fault(name, data):
+    at = data.draw(st.integers(0, len(name) - 1))
+    letter = data.draw(st.sampled_from(ascii_letters))
+    slips = [
+        name[:at] + name[at + 1 :],  # a letter too few
+        name[:at] + letter + name[at:],  # one too many
+        name[:at] + letter + name[at + 1 :],  # another
+        name[:at] + name[at + 1 : at + 2] + name[at] + name[at + 2 :],  # two in the wrong order
+    ]
+    written = data.draw(st.sampled_from([slip for slip in slips if slip != name]))
+    assume(written.lower() not in ("cython", "jython"))
+    [fault] = [message for _, message in scan(f"```{written}\nx\n```").faults]
+    assert f"write ```{name[:2]}" in fault  # "pyhcon" is near both
+
+
+def test_no_language_with_colors_of_its_own_is_taken_for_a_slip():
+    names = {alias.lower() for lexer in get_all_lexers() for alias in lexer[1]}
+    taken = {name for name in names if scan(f"```{name}\nx\n```").faults}
+    assert len(names) > 500
+    assert taken <= {name for name in names if re.search(r"py|numpy|sage|doctest", name)}
+    assert "cython" not in taken
+
+
+BESIDE = {"show": {"show": "m"}, "off": {"exec": "off", "reason": "x"}}
+KIND_NAMES = {"pycon": "pycon", "facts": "facts"}
+BODY = {"python": "x\n", "pycon": ">>> 1\n1\n"}
+
+
+def faults_with(kind: str, options: dict[str, str]) -> list[str]:
+    """What is wrong with a fence of a kind that has these options."""
+    given = {**BESIDE.get(kind, {}), **options}
+    header = " ".join([KIND_NAMES.get(kind, "python"), *(f'{n}="{v}"' for n, v in given.items())])
+    return [message for _, message in scan(f"```{header}\n{BODY.get(kind, '')}```").faults]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in OPTIONS for name in OPTIONS[kind]]
+)
+def test_an_option_that_cannot_be_read_says_what_can(kind, name):
+    [fault] = [one for one in faults_with(kind, {name: ""}) if "cannot be read" in one]
+    start, _, how = fault.partition(": write ")
+    assert start == f'{name}="" cannot be read'
+    assert how
+    for written in re.findall(r'"([^"]+)"', how):
+        assert faults_with(kind, {name: written}) == []
+    [bare] = [message for _, message in scan(f"```python {name}\nx\n```").faults]
+    assert bare.endswith(f"after {name}=, write {how}")
+
+
+def test_a_fence_without_options_says_so():
+    assert faults_with("facts", {"title": "x"}) == ["unknown option 'title' here; known are none"]
 
 
 @pytest.mark.parametrize("seconds", ["1", "0.5", "12.25", ".5", "600", "999999", "1.", "0.001"])
@@ -190,7 +254,8 @@ def test_seconds_can_be_given(seconds):
 )
 def test_what_are_no_seconds_is_a_fault(seconds):
     found = scan(f"```python timeout='{seconds}'\nx\n```")
-    assert [fault for _, fault in found.faults] == [f'timeout="{seconds}" cannot be read']
+    [(_, fault)] = found.faults
+    assert fault.startswith(f'timeout="{seconds}" cannot be read: write seconds')
     assert found.fences[0].timeout is None
 
 
