@@ -62,6 +62,7 @@ class KeptTemplates:
         except UnknownError as unknown:
             self.say(f"templates are filled in anew at each edit, as nobody knows {unknown}")
             self._env = None
+            env.bytecode_cache = None
             return env
         if self._env is None or state != self._state:
             env.template_class = _template_class(self)

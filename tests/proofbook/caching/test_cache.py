@@ -35,10 +35,12 @@ RUN = Run(
     seconds=1.5,
 )
 
+WORLD = {"python": "3"}
+
 
 @pytest.fixture
 def cache(tmp_path):
-    return Cache(tmp_path / "cache", {"python": "3"})
+    return Cache(tmp_path / "cache", WORLD)
 
 
 def _entries(cache, tmp_path):
@@ -121,12 +123,31 @@ def test_results_of_several_states_live_side_by_side(cache, tmp_path):
         data.write_text(text)
         run = replace(RUN, device=text)
         cache.store(PAGE, run, {**NOTHING_READ, "files": {str(data): [None, _content(data)]}})
-    data.write_text("one")
-    assert cache.load(PAGE).device == "one"
-    data.write_text("two")
-    assert cache.load(PAGE).device == "two"
+    known = {}
+    for text in ("one", "two", "one"):  # each in a build of its own
+        data.write_text(text)
+        assert Cache(tmp_path / "cache", WORLD, known=known).load(PAGE).device == text
     data.write_text("three")
-    assert cache.load(PAGE) is None
+    assert Cache(tmp_path / "cache", WORLD, known=known).load(PAGE) is None
+
+
+def test_an_entry_that_is_replaced_is_not_the_one_that_was_read(cache, tmp_path):
+    known = {}
+    for device in ("one", "two"):
+        cache.store(PAGE, replace(RUN, device=device), NOTHING_READ)
+        for _ in range(2):
+            again = Cache(tmp_path / "cache", WORLD, known=known)
+            assert again.load(PAGE).device == device
+    assert len(known) <= 2
+
+
+def test_an_entry_that_was_read_is_not_read_again(cache, tmp_path, monkeypatch):
+    cache.store(PAGE, RUN, NOTHING_READ)
+    known = {}
+    first = Cache(tmp_path / "cache", WORLD, known=known).load(PAGE)
+    monkeypatch.setattr("proofbook.caching.cache.load_run", lambda _: pytest.fail("read again"))
+    assert first == replace(RUN, cached=True)
+    assert Cache(tmp_path / "cache", WORLD, known=known).load(PAGE) is first
 
 
 def _content(path):
