@@ -19,8 +19,9 @@ class Models:
         kept = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        for model in kept.glob("*.safetensors"):
-            (folder / model.name).symlink_to(model)
+        for model in kept.iterdir():
+            if model.suffix in (".safetensors", ".whl") or (model / "model.safetensors").is_file():
+                (folder / model.name).symlink_to(model)
         os.environ["GLASSFORMER_CACHE"] = str(folder)
         self._folder, self._tree = folder, tree
 

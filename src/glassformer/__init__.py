@@ -22,7 +22,7 @@ from glassformer.heads import (
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
 )
-from glassformer.language_model import language_checkpoint, language_model
+from glassformer.language import language_checkpoint, language_model
 from glassformer.masks import (
     additive_mask,
     causal_mask,

