@@ -202,7 +202,6 @@ def _tokenizer_config(reader: "GGUFReader") -> dict[str, Any]:
     return {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "model_max_length": _value(reader, "llama.context_length"),
-        "model_input_names": ["input_ids", "attention_mask"],
         "clean_up_tokenization_spaces": False,
         **{there: tokens[number] for there, number in special.items() if number is not None},
         "chat_template": _value(reader, "tokenizer.chat_template"),
