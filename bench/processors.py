@@ -24,6 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from _fetched import lend
 from _turns import keep
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,6 +64,7 @@ def play(name: str, pages: list[str]) -> dict[str, Any]:
     """One round: train, check, and give what was found."""
     instructions, seed = ROUNDS[name]
     variables = environment(instructions, HOME / name)
+    lend(HOME / name)
     start = time.perf_counter()
     trained = said("_trained.py", [str(seed)], variables)
     which = "training" if seed else "all"  # other chapters know nothing of the seed

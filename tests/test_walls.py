@@ -24,6 +24,9 @@ PLUMBING = {
     "rope_scaling",
     "loading",
     "token_classification",
+    "language",
+    "gguf_files",
+    "fetch",
 }
 # Modules whose chapter is not written yet. Its front matter takes them off this list.
 WAITING: set[str] = set()

@@ -22,6 +22,7 @@ from glassformer.heads import (
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
 )
+from glassformer.language import language_checkpoint, language_model
 from glassformer.masks import (
     additive_mask,
     causal_mask,
@@ -75,6 +76,8 @@ __all__ = [
     "from_hf",
     "generate",
     "invert_mask",
+    "language_checkpoint",
+    "language_model",
     "layer_norm",
     "load",
     "mean_pool",

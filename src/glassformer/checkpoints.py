@@ -158,20 +158,29 @@ def trained(name: str) -> Trained:
         CheckpointError: the folder cannot be made.
     """
     recipe, device = find_recipe(name), default_device()
-    folder = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CheckpointError(
-            f"{folder} cannot be made to keep trained weights in: set GLASSFORMER_CACHE to a "
-            "folder that can be written to"
-        ) from error
-    path = folder / f"{name}-{recipe_key(name, device)}.safetensors"
+    path = cache_folder() / f"{name}-{recipe_key(name, device)}.safetensors"
     with _own_generator():
         weights, history = _kept(path) or _train(name, recipe, device, path)
         model = recipe.build()
     model.load_state_dict(weights)
     return Trained(model.to(device).eval(), history)
+
+
+def cache_folder() -> Path:
+    """Return the folder that `GLASSFORMER_CACHE` names, `~/.cache/glassformer` unless it does.
+
+    Raises:
+        CheckpointError: it is not there, and cannot be made.
+    """
+    folder = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(
+            f"{folder} cannot be made to keep weights in: set GLASSFORMER_CACHE to a folder that "
+            "can be written to"
+        ) from error
+    return folder
 
 
 def _directory(name_or_path: str | Path) -> Path:

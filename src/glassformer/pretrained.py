@@ -65,18 +65,22 @@ def load(name_or_path: str | Path) -> nn.Module:
     return _load(nn.Module, name_or_path)
 
 
-def load_as(kind: type[Model], name_or_path: str | Path) -> Model:
+def load_as(kind: type[Model], name_or_path: str | Path, *, mapped: bool = False) -> Model:
     """Load a checkpoint that holds a model of this class, as `load` does.
+
+    With `mapped`, weights are not copied: they are read from the file when they are first used,
+    and processes share the memory. The file must stay as it is while the model is in use; what
+    training changes is changed in memory alone.
 
     Raises:
         CheckpointError: there is no such checkpoint, it cannot be used, or it holds a model of
             another class; it says what to do.
         ValueError: a field of the config is not built here.
     """
-    return _load(kind, name_or_path)
+    return _load(kind, name_or_path, mapped)
 
 
-def _load(kind: type[Model], name_or_path: str | Path) -> Model:
+def _load(kind: type[Model], name_or_path: str | Path, mapped: bool = False) -> Model:
     directory = find_checkpoint(name_or_path)
     hf_config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     names = hf_config.get("architectures") or ["none given"]
@@ -88,7 +92,7 @@ def _load(kind: type[Model], name_or_path: str | Path) -> Model:
             f"{kind.__name__}: call {build.__name__}.from_pretrained, or load"
         )
     config = TransformerConfig.from_hf(hf_config)
-    model = _fill(architecture, config, _read(directory), str(directory))
+    model = _fill(architecture, config, _read(directory), str(directory), mapped)
     assert isinstance(model, kind)
     return model
 
@@ -125,8 +129,9 @@ def _fill(
     config: TransformerConfig,
     hf_weights: Mapping[str, Tensor],
     source: str,
+    mapped: bool = False,
 ) -> nn.Module:
-    """Build the model and give it these weights, each in its place and shape."""
+    """Build the model and give it these weights, each in its place and shape: copies, or mapped."""
     with _WithoutInitialisation():
         model = architecture.build(config)
     places = _places(model, architecture, config.pad_token_id)
@@ -164,8 +169,8 @@ def _fill(
             if piece.shape != wanted.shape
         ]
         # A copy: neither a live model nor a file mapped into memory is tied to ours.
-        copy = first.detach().clone()
-        shared = nn.Parameter(copy) if isinstance(wanted, nn.Parameter) else copy
+        own = first.contiguous() if mapped else first.detach().clone()
+        shared = nn.Parameter(own) if isinstance(wanted, nn.Parameter) else own
         weights |= dict.fromkeys(names, shared)
     if problems:
         raise CheckpointError(

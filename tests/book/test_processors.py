@@ -11,6 +11,7 @@ from glassformer import checkpoints
 
 sys.path.append(str(Path(__file__).parents[2] / "bench"))
 
+from _fetched import lend
 from _trained import train
 from processors import ROUNDS, SETS, environment, margins, said
 
@@ -86,6 +87,19 @@ def test_each_set_of_instructions_has_a_round_and_each_of_five_seeds():
     assert {seed for instructions, seed in ROUNDS.values() if instructions == "native"} == {
         *range(5)
     }
+
+
+def test_a_round_trains_anew_and_has_the_language_model_that_is_there(monkeypatch, tmp_path):
+    there, folder = tmp_path / "there", tmp_path / "round"
+    (there / "model-key").mkdir(parents=True)
+    for name in ("model-key/model.safetensors", "gpt-key.safetensors", "one.whl", "one.lock"):
+        (there / name).write_text(name)
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(there))
+    for _ in range(2):
+        lend(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["model-key", "one.whl"]
+    found = folder / "model-key/model.safetensors"
+    assert found.read_text() == "model-key/model.safetensors"
 
 
 def test_a_round_has_the_instructions_that_it_names_and_no_others(monkeypatch, tmp_path):

@@ -24,7 +24,8 @@ def same_start(monkeypatch):
 
     `GLASSFORMER_DEVICE` says where tests make their tensors and models, as it does for chapters.
     """
-    monkeypatch.delenv("GLASSFORMER_CHECKPOINT", raising=False)
+    for name in ("GLASSFORMER_CHECKPOINT", "GLASSFORMER_LM"):
+        monkeypatch.delenv(name, raising=False)
     if os.environ.get("GLASSFORMER_DEVICE"):
         torch.set_default_device(default_device())
     torch.manual_seed(0)

@@ -10,6 +10,8 @@ import torch
 import glassformer
 
 NAMES = [one.name for one in pkgutil.walk_packages(glassformer.__path__, "glassformer.")]
+MARKS = {"glassformer.language": pytest.mark.language_model}
+EACH = [pytest.param(name, marks=MARKS.get(name, ())) for name in NAMES]
 HAVE_NONE = {"CheckpointError", "Tape", "Trained", "default_device", "trained"}
 """Main names whose example would train a model, or be no more than that of another."""
 
@@ -19,7 +21,7 @@ def examples(module):
     return [test for test in tests if test.examples]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_examples_give_what_they_say(name):
     for test in examples(importlib.import_module(name)):
         torch.manual_seed(0)

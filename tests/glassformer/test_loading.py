@@ -1,6 +1,8 @@
 """Models loaded by their own name."""
 
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,6 +11,7 @@ from small_models import small_model
 
 from glassformer import CheckpointError, TransformerDecoder, TransformerEncoder, load
 from glassformer.families import ARCHITECTURES
+from glassformer.pretrained import load_as
 
 BUILDS = sorted({built.build for built in ARCHITECTURES.values()}, key=lambda one: one.__name__)
 
@@ -52,3 +55,34 @@ def test_a_class_made_of_ours_is_another_one(tmp_path):
     small_model(transformers.BertModel).save_pretrained(tmp_path)
     with pytest.raises(CheckpointError, match="a TransformerEncoder here and no Own: call"):
         Own.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_a_mapped_model_is_the_same_and_leaves_the_file_alone(name, tmp_path):
+    small_model(getattr(transformers, name)).save_pretrained(tmp_path)
+    before = (tmp_path / "model.safetensors").read_bytes()
+    copied = load(tmp_path).state_dict()
+    ours = load_as(ARCHITECTURES[name].build, tmp_path, mapped=True)
+    assert not ours.training
+    assert copied.keys() == ours.state_dict().keys()
+    for key, weight in ours.state_dict().items():
+        assert torch.equal(weight, copied[key])
+        assert weight.is_contiguous()
+    for parameter in ours.parameters():
+        assert parameter.requires_grad
+        torch.nn.init.zeros_(parameter)
+    assert (tmp_path / "model.safetensors").read_bytes() == before
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc for what is mapped")
+def test_only_a_mapped_model_keeps_the_file_in_use(tmp_path):
+    def mapped():
+        return str(tmp_path / "model.safetensors") in Path("/proc/self/maps").read_text()
+
+    small_model(transformers.LlamaForCausalLM).save_pretrained(tmp_path)
+    kept = load(tmp_path)
+    assert not mapped()
+    del kept
+    kept = load_as(torch.nn.Module, tmp_path, mapped=True)
+    assert mapped()
+    assert kept is not None

