@@ -55,6 +55,13 @@ class TransformerConfig:
         attn_dropout: of attention weights.
         classifier_dropout: of what a classifier reads; None is as `dropout`.
         bias: whether linear maps have one.
+        qkv_bias: whether an attention's maps to queries, keys and values have one; None is as
+            `bias`.
+        out_bias: whether the map that joins an attention's heads has one; None is as `bias`.
+        qk_norm: whether self-attention divides each head's queries and keys by their root mean
+            square, before they are turned.
+        sliding_window: how many tokens self-attention looks at, the last of them a token itself;
+            None is all that came before.
         tie_embeddings: whether a language model's last map is its table of tokens.
         share_embeddings: whether that table is also the encoder's, in an encoder-decoder.
         output_bias: whether the last map of an encoder-decoder has a bias.
@@ -99,6 +106,10 @@ class TransformerConfig:
     attn_dropout: float = 0.1
     classifier_dropout: float | None = None
     bias: bool = True
+    qkv_bias: bool | None = None
+    out_bias: bool | None = None
+    qk_norm: bool = False
+    sliding_window: int | None = None
     tie_embeddings: bool = True
     share_embeddings: bool = False
     output_bias: bool = False
@@ -111,7 +122,7 @@ class TransformerConfig:
     def __post_init__(self):
         for name in (
             *("vocab_size", "d_model", "num_heads", "num_kv_heads", "head_dim", "num_layers"),
-            *("d_ff", "max_positions", "num_labels"),
+            *("d_ff", "max_positions", "num_labels", "sliding_window"),
         ):
             value = getattr(self, name)
             self._require(value is None or value >= 1, name, "must be at least 1")

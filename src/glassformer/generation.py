@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from glassformer.cache import KVCache
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import check_ids, check_same_shape
 from glassformer.few_rows import weight_first
 from glassformer.heads import TransformerForCausalLM
 from glassformer.transformer import Transformer
+from glassformer.window import build_cache
 
 NO_TOKEN = -1  # equal to no token's id
 
@@ -108,7 +108,7 @@ class NextLogits:
         self.memory: Tensor | None = None
         if isinstance(model, Transformer):
             self.memory = model.encode(input_ids, attention_mask)  # (batch, src_len, d_model)
-        self.cache = KVCache() if use_cache else None
+        self.cache = build_cache(model.config.decoder or model.config) if use_cache else None
 
     def __call__(self, sequences: Int[Tensor, "batch length"]) -> Float[Tensor, "batch vocab"]:
         """Read on, and give the logits of what comes after the last token."""
