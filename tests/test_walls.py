@@ -18,11 +18,13 @@ MODULES = sorted(path.stem for path in (SRC / "glassformer").glob("*.py") if pat
 PLUMBING = {
     "config",
     "pretrained",
+    "processors",
     "checkpoints",
     "probe",
     "recipes",
     "rope_scaling",
     "loading",
+    "stopping",
     "token_classification",
     "varied_attention",
     "window",
