@@ -17,6 +17,7 @@ MODULES = sorted(path.stem for path in (SRC / "glassformer").glob("*.py") if pat
 # What the API reference documents instead of a chapter.
 PLUMBING = {
     "config",
+    "patches",
     "pretrained",
     "processors",
     "checkpoints",
@@ -27,6 +28,7 @@ PLUMBING = {
     "stopping",
     "token_classification",
     "varied_attention",
+    "vision",
     "window",
 }
 # Modules whose chapter is not written yet. Its front matter takes them off this list.

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from glassformer.feed_forward import ACTIVATIONS
 from glassformer.norms import NORMS
+from glassformer.patches import Patches
 from glassformer.rope_scaling import RopeScaling
 
 POSITIONS = ("learned", "sinusoidal", "sinusoidal_halves", "rotary", "rotary_halves")
@@ -68,6 +69,7 @@ class TransformerConfig:
         num_labels: what a classifier chooses from.
         pad_token_id: the token whose vector stays zero in a new table and is never trained.
         initializer_range: standard deviation of new weights.
+        patches: how images are cut, in a model that reads images; it has no use for a vocabulary.
         cross_attention: whether a decoder's layers attend to a memory besides their own tokens.
         decoder: the second stack of an encoder-decoder; this one is then the encoder.
 
@@ -116,6 +118,7 @@ class TransformerConfig:
     num_labels: int = 2
     pad_token_id: int | None = 0
     initializer_range: float = 0.02
+    patches: Patches | None = None
     cross_attention: bool = False
     decoder: "TransformerConfig | None" = None
 

@@ -33,6 +33,10 @@ SHRUNK: dict[str, dict[str, Any]] = {
     },
 }
 SHRUNK["roberta"] = SHRUNK["bert"]
+SHRUNK["vit"] = {
+    **{"hidden_size": 36, "num_attention_heads": 3, "num_hidden_layers": 2},
+    **{"intermediate_size": 37, "image_size": 21, "patch_size": 5},
+}
 SHRUNK |= dict.fromkeys(("mistral", "qwen2", "qwen3"), SHRUNK["llama"])
 
 
@@ -140,6 +144,13 @@ QWEN3: dict[str, Any] = {
     **{"attention_bias": False, "head_dim": 128, "hidden_size": 1024, "intermediate_size": 3072},
     **{"max_position_embeddings": 40960, "max_window_layers": 28, "num_attention_heads": 16},
     **{"num_hidden_layers": 28, "num_key_value_heads": 8, "sliding_window": None},
+}
+VIT: dict[str, Any] = {
+    **{"model_type": "vit", "architectures": ["ViTModel"], "attention_probs_dropout_prob": 0.0},
+    **{"hidden_act": "gelu", "hidden_dropout_prob": 0.0, "hidden_size": 768, "image_size": 224},
+    **{"initializer_range": 0.02, "intermediate_size": 3072, "layer_norm_eps": 1e-12},
+    **{"num_attention_heads": 12, "num_channels": 3, "num_hidden_layers": 12, "patch_size": 16},
+    **{"qkv_bias": True, "transformers_version": "4.13.0.dev0"},
 }
 MARIAN: dict[str, Any] = {
     **{"model_type": "marian", "architectures": ["MarianMTModel"], "_num_labels": 3},
@@ -389,6 +400,14 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"use_mrope"},
     ),
     "Qwen/Qwen3-0.6B": (QWEN3, set()),
+    "google/vit-base-patch16-224": (
+        {
+            **{**VIT, "architectures": ["ViTForImageClassification"]},
+            **labels("tench, Tinca tinca", "goldfish", "great white shark"),
+        },
+        set(),
+    ),
+    "google/vit-base-patch16-224-in21k": (VIT, set()),
     "Helsinki-NLP/opus-mt-en-de": (MARIAN, set()),
     "Helsinki-NLP/opus-mt-tc-big-en-tr": (
         {

@@ -31,6 +31,11 @@ SIZES: dict[str, dict[str, Any]] = {
     "mistral": LLAMA | {"num_key_value_heads": 2, "sliding_window": 5},
     "qwen2": LLAMA | {"num_key_value_heads": 2},
     "qwen3": LLAMA | {"num_key_value_heads": 2, "head_dim": 10},
+    "vit": {
+        **{"hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2},
+        **{"intermediate_size": 37, "image_size": [19, 29], "patch_size": [5, 7]},
+        "num_channels": 2,
+    },
     "marian": {
         **{"vocab_size": VOCAB, "pad_token_id": 100, "decoder_start_token_id": 1, "d_model": 24},
         **{"encoder_attention_heads": 2, "decoder_attention_heads": 3, "encoder_layers": 1},

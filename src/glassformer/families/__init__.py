@@ -16,6 +16,7 @@ from glassformer.families.qwen3 import QWEN3
 from glassformer.families.reading import choices
 from glassformer.families.registry import ARCHITECTURES, FAMILIES, read_choices
 from glassformer.families.roberta import ROBERTA
+from glassformer.families.vit import VIT
 
 __all__ = [
     "ARCHITECTURES",
@@ -30,6 +31,7 @@ __all__ = [
     "QWEN2",
     "QWEN3",
     "ROBERTA",
+    "VIT",
     "Architecture",
     "DistilBertClassifier",
     "Family",

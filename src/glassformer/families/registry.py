@@ -16,13 +16,14 @@ from glassformer.families.qwen2 import QWEN2
 from glassformer.families.qwen3 import QWEN3
 from glassformer.families.reading import choices
 from glassformer.families.roberta import ROBERTA
+from glassformer.families.vit import VIT
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
     {
         one.model_type: one
         for one in (
             *(BERT, GPT2, DISTILBERT, ROBERTA, LLAMA, MARIAN),
-            *(MISTRAL, QWEN2, QWEN3),
+            *(MISTRAL, QWEN2, QWEN3, VIT),
         )
     }
 )
