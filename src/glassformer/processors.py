@@ -104,7 +104,8 @@ def process(
     sequences: Int[Tensor, "rows length"],
     logits: Float[Tensor, "rows vocab"],
 ) -> Float[Tensor, "rows vocab"]:
-    """Pass the logits through each in turn, in float32 if there is any; no logits are changed."""
+    """Pass the logits through each in turn, in float32; those that are given stay as they are."""
+    logits = logits.float()
     for one in processors:
-        logits = one(sequences, logits.float())
+        logits = one(sequences, logits)
     return logits

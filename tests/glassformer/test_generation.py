@@ -12,9 +12,11 @@ from transformers.generation import (
 
 from glassformer import TransformerEncoder, from_hf, generate
 from glassformer.generation import Start, beam_search, stream, token_probabilities
+from glassformer.processors import process
 
 BATCH, SEQ, VOCAB, NEW, POSITIONS = 3, 7, 23, 17, 61
 END, FILLER = 2, 3
+PROCESSED = ("repetition_penalty", "no_repeat_ngram_size")
 
 
 def gpt2(seed=0):
@@ -323,6 +325,33 @@ class TestSampling:
         for name, value in choice.items():
             expected = warpers[name](value)(None, expected)
         torch.testing.assert_close(token_probabilities(logits, **choice), expected.softmax(-1))
+
+    @pytest.mark.parametrize(
+        "choice",
+        [
+            {"repetition_penalty": 1.6, "temperature": 0.7},
+            {"no_repeat_ngram_size": 2, "top_p": 0.8},
+            {"repetition_penalty": 0.8, "no_repeat_ngram_size": 3, "top_k": 9, "min_p": 0.02},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("make", [gpt2, marian])
+    def test_distribution_of_each_step_equals_transformers(self, make, choice):
+        theirs, (ids, mask) = make(), prompts(make)
+        given = {"attention_mask": mask, "max_new_tokens": NEW, "do_sample": True, **choice}
+        drawn = theirs.generate(ids, **given, return_dict_in_generate=True, output_scores=True)
+        penalty, size = (choice.get(name) for name in PROCESSED)
+        shape = {name: value for name, value in choice.items() if name not in PROCESSED}
+        given = {"attention_mask": mask, "repetition_penalty": penalty or 1.0}
+        start = Start.of(
+            from_hf(theirs), ids, **given, no_repeat_ngram_size=size, max_new_tokens=NEW
+        )
+        for step, scores in enumerate(drawn.scores):
+            there = drawn.sequences[:, : start.length + step]
+            with torch.no_grad():
+                logits = process(start.processors, there, start.next_logits(there))
+            chances = token_probabilities(logits, **shape)
+            torch.testing.assert_close(chances, scores.softmax(-1), rtol=1e-4, atol=1e-5)
 
     def test_distribution_by_hand(self):
         logits = torch.tensor([0.5, 0.125, 0.25, 0.125]).log()

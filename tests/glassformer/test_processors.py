@@ -75,7 +75,7 @@ def test_both_in_the_order_of_transformers():
 def test_half_precision_is_processed_in_float32():
     ids, logits = drawn(3, 11, 0)
     assert process(build_processors(1.3, None, None), ids, logits.bfloat16()).dtype == torch.float32
-    assert process([], ids, logits.bfloat16()).dtype == torch.bfloat16
+    assert process([], ids, logits.bfloat16()).dtype == torch.float32
 
 
 @pytest.mark.parametrize(
