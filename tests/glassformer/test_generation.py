@@ -273,6 +273,12 @@ class TestStream:
             model.train()(tokens[:, None]).sum().backward()  # what came can be trained on
             model.eval()
 
+    def test_what_came_can_be_changed_and_what_comes_stays(self, model, ids):
+        expected = generate(model, ids, max_new_tokens=9)[:, SEQ:]
+        for step, tokens in enumerate(stream(model, ids, max_new_tokens=9)):
+            assert tokens.equal(expected[:, step])
+            tokens.zero_()
+
     def test_the_prompt_is_left_as_it_was(self, model, ids):
         before = ids.clone()
         [*stream(model, ids, max_new_tokens=3)]
