@@ -22,6 +22,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "bench/results/versions.json"
 STEMS = ("parity", "gpt2", "llama", "marian", "families", "published", "rope_scaling")
+STEMS += ("decoder_families", "vision")
 PARITY = [f"tests/glassformer/test_{stem}.py" for stem in STEMS]
 
 

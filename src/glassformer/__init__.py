@@ -15,7 +15,7 @@ from glassformer.decoder import TransformerDecoder, TransformerDecoderLayer
 from glassformer.embeddings import Embeddings
 from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
 from glassformer.feed_forward import FeedForward, GatedFeedForward
-from glassformer.generation import generate
+from glassformer.generation import generate, stream
 from glassformer.heads import (
     TransformerForCausalLM,
     TransformerForMaskedLM,
@@ -32,6 +32,7 @@ from glassformer.masks import (
 )
 from glassformer.multihead import AttentionHead, MultiHeadAttention
 from glassformer.norms import RMSNorm, layer_norm
+from glassformer.patches import Patches
 from glassformer.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from glassformer.pretrained import from_hf, load
 from glassformer.probe import Tape, record
@@ -39,6 +40,8 @@ from glassformer.sentences import embed, mean_pool
 from glassformer.token_classification import TransformerForTokenClassification
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
 from glassformer.transformer import Transformer
+from glassformer.vision import VisionEncoder, VisionForImageClassification
+from glassformer.window import SlidingWindowCache
 
 __all__ = [
     "AttentionHead",
@@ -49,9 +52,11 @@ __all__ = [
     "KVCache",
     "LearnedPositions",
     "MultiHeadAttention",
+    "Patches",
     "RMSNorm",
     "RotaryPositions",
     "SinusoidalPositions",
+    "SlidingWindowCache",
     "Tape",
     "Trained",
     "Transformer",
@@ -65,6 +70,8 @@ __all__ = [
     "TransformerForNextSentencePrediction",
     "TransformerForSequenceClassification",
     "TransformerForTokenClassification",
+    "VisionEncoder",
+    "VisionForImageClassification",
     "additive_mask",
     "attention_scores",
     "attention_weights",
@@ -86,6 +93,7 @@ __all__ = [
     "record",
     "scaled_dot_product_attention",
     "shift_targets",
+    "stream",
     "tokenizer",
     "trained",
     "warmup_decay",

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from glassformer.feed_forward import ACTIVATIONS
 from glassformer.norms import NORMS
+from glassformer.patches import Patches
 from glassformer.rope_scaling import RopeScaling
 
 POSITIONS = ("learned", "sinusoidal", "sinusoidal_halves", "rotary", "rotary_halves")
@@ -55,12 +56,20 @@ class TransformerConfig:
         attn_dropout: of attention weights.
         classifier_dropout: of what a classifier reads; None is as `dropout`.
         bias: whether linear maps have one.
+        qkv_bias: whether an attention's maps to queries, keys and values have one; None is as
+            `bias`.
+        out_bias: whether the map that joins an attention's heads has one; None is as `bias`.
+        qk_norm: whether self-attention divides each head's queries and keys by their root mean
+            square, before they are turned.
+        sliding_window: how many tokens self-attention looks at, the last of them a token itself;
+            None is all that came before.
         tie_embeddings: whether a language model's last map is its table of tokens.
         share_embeddings: whether that table is also the encoder's, in an encoder-decoder.
         output_bias: whether the last map of an encoder-decoder has a bias.
         num_labels: what a classifier chooses from.
         pad_token_id: the token whose vector stays zero in a new table and is never trained.
         initializer_range: standard deviation of new weights.
+        patches: how images are cut, in a model that reads images; it has no use for a vocabulary.
         cross_attention: whether a decoder's layers attend to a memory besides their own tokens.
         decoder: the second stack of an encoder-decoder; this one is then the encoder.
 
@@ -99,19 +108,24 @@ class TransformerConfig:
     attn_dropout: float = 0.1
     classifier_dropout: float | None = None
     bias: bool = True
+    qkv_bias: bool | None = None
+    out_bias: bool | None = None
+    qk_norm: bool = False
+    sliding_window: int | None = None
     tie_embeddings: bool = True
     share_embeddings: bool = False
     output_bias: bool = False
     num_labels: int = 2
     pad_token_id: int | None = 0
     initializer_range: float = 0.02
+    patches: Patches | None = None
     cross_attention: bool = False
     decoder: "TransformerConfig | None" = None
 
     def __post_init__(self):
         for name in (
             *("vocab_size", "d_model", "num_heads", "num_kv_heads", "head_dim", "num_layers"),
-            *("d_ff", "max_positions", "num_labels"),
+            *("d_ff", "max_positions", "num_labels", "sliding_window"),
         ):
             value = getattr(self, name)
             self._require(value is None or value >= 1, name, "must be at least 1")

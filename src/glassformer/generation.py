@@ -1,25 +1,28 @@
 """Generation: the model's own next token, appended and read again, until enough is written."""
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from glassformer.cache import KVCache
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import check_ids, check_same_shape
 from glassformer.few_rows import weight_first
 from glassformer.heads import TransformerForCausalLM
+from glassformer.processors import Process, build_processors, process
+from glassformer.stopping import Decodes, Ends
 from glassformer.transformer import Transformer
+from glassformer.window import build_cache
 
-NO_TOKEN = -1  # equal to no token's id
+Writer = TransformerForCausalLM | Transformer
+"""A model that can write."""
 
 
 def generate(
-    model: TransformerForCausalLM | Transformer,
+    model: Writer,
     input_ids: Int[Tensor, "batch seq"],
     *,
     max_new_tokens: int,
@@ -30,19 +33,26 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
+    repetition_penalty: float = 1.0,
+    no_repeat_ngram_size: int | None = None,
     eos_token_id: int | None = None,
     pad_token_id: int | None = None,
     decoder_start_token_id: int | None = None,
+    stop_strings: str | Sequence[str] | None = None,
+    tokenizer: Decodes | None = None,
     use_cache: bool = True,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, "batch length"]:
     """Continue each prompt, or write the target of each source, token by token.
 
     At each step the best token is taken, or, with `do_sample`, one drawn from
-    `token_probabilities`; with several beams, the sequence that is best as a whole. After
-    `eos_token_id`, if one is given, a row takes `pad_token_id`: by default the model's own, or else
-    the end token again. A target starts with `decoder_start_token_id`: by default the padding
-    token, as in Marian.
+    `token_probabilities`; with several beams, the sequence that is best as a whole. Before that,
+    tokens that are there already are made less likely by `repetition_penalty`, and forbidden where
+    they would repeat `no_repeat_ngram_size` tokens in a row. After `eos_token_id`, or a token that
+    completes one of the `stop_strings` in the tokenizer's text, a row takes `pad_token_id`: by
+    default the model's own, or else the end token again. A target starts with
+    `decoder_start_token_id`: by default the padding token, as in Marian.
 
     Shapes: ids (batch, seq), with a tokenizer's mask alike: prompts, padded on the left, or the
     sources of an encoder-decoder. The result is (batch, length): prompts and continuations, or
@@ -59,34 +69,132 @@ def generate(
     >>> generate(model, torch.tensor([[1, 5, 2]]), max_new_tokens=4).shape
     torch.Size([1, 7])
     """
-    _check_choices(max_new_tokens, num_beams, do_sample, temperature, top_k, top_p)
-    _check_prompt(input_ids, attention_mask)
-    config = _writer(model)
-    start, end, filler = _special_tokens(
-        model, config, decoder_start_token_id, eos_token_id, pad_token_id
+    _check_beams(num_beams, do_sample)
+    choose = Choice(do_sample, temperature, top_k, top_p, min_p, generator)
+    start = Start.of(
+        model,
+        input_ids,
+        max_new_tokens=max_new_tokens,
+        attention_mask=attention_mask,
+        repetition_penalty=repetition_penalty,
+        no_repeat_ngram_size=no_repeat_ngram_size,
+        eos_token_id=eos_token_id,
+        pad_token_id=pad_token_id,
+        decoder_start_token_id=decoder_start_token_id,
+        stop_strings=stop_strings,
+        tokenizer=tokenizer,
+        use_cache=use_cache,
     )
-    prompt = input_ids
-    if isinstance(model, Transformer):
-        prompt = input_ids.new_full((len(input_ids), 1), start)
-    elif attention_mask is not None:
-        _check_left_padding(attention_mask)
-    room = prompt.new_full((len(prompt), max_new_tokens), filler)
-    sequences, length = torch.cat([prompt, room], dim=1), prompt.shape[1]
-    _check_positions(config, length, max_new_tokens)
-    with torch.inference_mode(), weight_first(model.lm_head, rows=len(prompt) * num_beams):
-        next_logits = NextLogits(model, input_ids, attention_mask, use_cache)
+    with torch.inference_mode(), weight_first(model.lm_head, rows=len(input_ids) * num_beams):
         if num_beams > 1:
-            written = beam_search(next_logits, sequences, length, num_beams, length_penalty, end)
+            written = beam_search(start, num_beams, length_penalty)
         else:
-
-            def choose(logits: Tensor) -> Tensor:
-                if not do_sample:
-                    return logits.argmax(dim=-1)
-                chances = token_probabilities(logits, temperature, top_k, top_p)
-                return torch.multinomial(chances, 1, generator=generator).squeeze(1)
-
-            written = write(next_logits, sequences, length, choose, end)
+            new = sum(1 for _ in write(start, choose))
+            written = start.sequences[:, : start.length + new]
     return written.clone()  # what is made in inference mode could not be trained on
+
+
+def stream(
+    model: Writer,
+    input_ids: Int[Tensor, "batch seq"],
+    *,
+    do_sample: bool = False,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    generator: torch.Generator | None = None,
+    **others: Any,
+) -> Iterator[Int[Tensor, " batch"]]:
+    """Write as `generate` does, and give each step's tokens as soon as they are chosen.
+
+    The other choices are those of `generate`, without beams: what these write first may change.
+    Nothing is computed ahead; whoever stops asking stops the model. Put side by side, the tokens
+    are the continuation that `generate` returns.
+
+    Shapes: ids (batch, seq); each step's tokens (batch).
+
+    Raises:
+        ValueError: as `generate`.
+
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
+    >>> model = TransformerForCausalLM(config).eval()
+    >>> len([*stream(model, torch.tensor([[1, 5, 2]]), max_new_tokens=4)])
+    4
+    """
+    choose = Choice(do_sample, temperature, top_k, top_p, min_p, generator)
+    start = Start.of(model, input_ids, **others)
+    return _each_step(model.lm_head, len(input_ids), write(start, choose))
+
+
+def _each_step(lm_head: nn.Linear, rows: int, steps: Iterator[Tensor]) -> Iterator[Tensor]:
+    """Compute each step in inference mode, and leave it before anybody sees the tokens."""
+    while True:
+        with torch.inference_mode(), weight_first(lm_head, rows):
+            tokens = next(steps, None)
+        if tokens is None:
+            return
+        yield tokens.clone()
+
+
+class Start(NamedTuple):
+    """What writing starts from.
+
+    Attributes:
+        next_logits: the model, and what it keeps.
+        sequences: (batch, total), the prompts, or the first token of a target, then room.
+        length: how much of them is there already.
+        ends: says which have ended.
+        processors: what changes the logits by what is there.
+    """
+
+    next_logits: "NextLogits"
+    sequences: Tensor
+    length: int
+    ends: Ends
+    processors: list[Process]
+
+    @classmethod
+    def of(
+        cls,
+        model: Writer,
+        input_ids: Tensor,
+        *,
+        max_new_tokens: int,
+        attention_mask: Tensor | None = None,
+        repetition_penalty: float = 1.0,
+        no_repeat_ngram_size: int | None = None,
+        eos_token_id: int | None = None,
+        pad_token_id: int | None = None,
+        decoder_start_token_id: int | None = None,
+        stop_strings: str | Sequence[str] | None = None,
+        tokenizer: Decodes | None = None,
+        use_cache: bool = True,
+    ) -> "Start":
+        """Check these choices of `generate`, and make room.
+
+        Raises:
+            ValueError: as `generate`.
+        """
+        _check_prompt(input_ids, attention_mask)
+        config = _writer(model)
+        first, filler = _special_tokens(
+            model, config, decoder_start_token_id, eos_token_id, pad_token_id
+        )
+        prompt, padding = input_ids, None
+        if isinstance(model, Transformer):
+            prompt = input_ids.new_full((len(input_ids), 1), first)
+        elif attention_mask is not None:
+            _check_left_padding(attention_mask)
+            padding = (~attention_mask.bool()).sum(dim=1)  # (batch,)
+        _check_length(config, prompt.shape[1], max_new_tokens)
+        room = prompt.new_full((len(prompt), max_new_tokens), filler)
+        processors = build_processors(repetition_penalty, no_repeat_ngram_size, padding)
+        ends = Ends(eos_token_id, stop_strings, tokenizer)
+        with torch.inference_mode():
+            next_logits = NextLogits(model, input_ids, attention_mask, use_cache)
+        sequences = torch.cat([prompt, room], dim=1)
+        return cls(next_logits, sequences, prompt.shape[1], ends, processors)
 
 
 class NextLogits:
@@ -97,7 +205,7 @@ class NextLogits:
 
     def __init__(
         self,
-        model: TransformerForCausalLM | Transformer,
+        model: Writer,
         input_ids: Tensor,
         attention_mask: Tensor | None,
         use_cache: bool,
@@ -108,7 +216,7 @@ class NextLogits:
         self.memory: Tensor | None = None
         if isinstance(model, Transformer):
             self.memory = model.encode(input_ids, attention_mask)  # (batch, src_len, d_model)
-        self.cache = KVCache() if use_cache else None
+        self.cache = build_cache(model.config.decoder or model.config) if use_cache else None
 
     def __call__(self, sequences: Int[Tensor, "batch length"]) -> Float[Tensor, "batch vocab"]:
         """Read on, and give the logits of what comes after the last token."""
@@ -138,26 +246,52 @@ class NextLogits:
             self.cache.reorder(rows)
 
 
-def write(
-    next_logits: NextLogits,
-    sequences: Int[Tensor, "batch length"],
-    start: int,
-    choose: Callable[[Tensor], Tensor],
-    end: int,
-) -> Int[Tensor, "batch written"]:
-    """Fill the sequences from `start` on, one chosen token a row at a time.
+def write(start: Start, choose: "Choice") -> Iterator[Int[Tensor, " batch"]]:
+    """Fill the sequences, one chosen token a row at a time, and give each step's tokens.
 
-    A row that has written `end` is left as it is; when all have, the rest is cut off.
+    A row that has ended is left as it is; when all have, no more is written.
     """
+    sequences = start.sequences
     running = torch.ones(len(sequences), dtype=torch.bool, device=sequences.device)
-    for length in range(start, sequences.shape[1]):
-        tokens = choose(next_logits(sequences[:, :length]))  # (batch,)
+    for length in range(start.length, sequences.shape[1]):
+        there = sequences[:, :length]
+        tokens = choose(process(start.processors, there, start.next_logits(there)))  # (batch,)
         sequences[:, length] = tokens.where(running, sequences[:, length])
-        if end != NO_TOKEN:
-            running &= tokens != end
+        yield sequences[:, length]
+        if start.ends:
+            running &= ~start.ends(sequences[:, : length + 1])
             if not running.any():
-                return sequences[:, : length + 1]
-    return sequences
+                return
+
+
+class Choice:
+    """How the next token is chosen: the best one, or one drawn from `token_probabilities`.
+
+    Shapes: logits (batch, vocab) to tokens (batch).
+
+    Raises:
+        ValueError: a choice is out of its range or without effect.
+    """
+
+    def __init__(
+        self,
+        do_sample: bool,
+        temperature: float,
+        top_k: int | None,
+        top_p: float | None,
+        min_p: float | None,
+        generator: torch.Generator | None,
+    ):
+        _check_sampling(do_sample, temperature, top_k, top_p, min_p)
+        self.do_sample, self.generator = do_sample, generator
+        self.shape = (temperature, top_k, top_p, min_p)
+
+    def __call__(self, logits: Float[Tensor, "batch vocab"]) -> Int[Tensor, " batch"]:
+        """Choose a token for each row."""
+        if not self.do_sample:
+            return logits.argmax(dim=-1)
+        chances = token_probabilities(logits, *self.shape)
+        return torch.multinomial(chances, 1, generator=self.generator).squeeze(1)
 
 
 def token_probabilities(
@@ -165,14 +299,17 @@ def token_probabilities(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
 ) -> Float[Tensor, "*batch vocab"]:
     """Return the distribution that the next token is drawn from.
 
     A temperature below one widens the distances between the logits, one above narrows them. Then
-    only the `top_k` best tokens stay, and of these only the fewest that have `top_p` of the
-    probability together; what stays is made to sum to one.
+    only the `top_k` best tokens stay, of these only the fewest that have `top_p` of the
+    probability together, and of these only those that are at least `min_p` times as likely as the
+    best; what stays is made to sum to one.
 
-    Source: top p: Holtzman et al. 2020, section 3.1; top k: Fan et al. 2018, section 5.4.
+    Source: top p: Holtzman et al. 2020, section 3.1; top k: Fan et al. 2018, section 5.4; min p:
+    Nguyen et al. 2025, section 3.
     """
     logits = logits / temperature
     if top_k is not None:
@@ -183,16 +320,15 @@ def token_probabilities(
         before = best_first.cumsum(-1) - best_first  # what the better ones have together
         dropped = (before >= top_p).scatter(-1, order, before >= top_p)
         logits = logits.masked_fill(dropped, -math.inf)
+    if min_p is not None:
+        chances = logits.softmax(-1)
+        least = min_p * chances.amax(dim=-1, keepdim=True)
+        logits = logits.masked_fill(chances < least, -math.inf)
     return logits.softmax(-1)
 
 
 def beam_search(
-    next_logits: NextLogits,
-    sequences: Int[Tensor, "batch length"],
-    start: int,
-    num_beams: int,
-    length_penalty: float,
-    end: int,
+    start: Start, num_beams: int, length_penalty: float
 ) -> Int[Tensor, "batch written"]:
     """Follow the `num_beams` best beginnings of each row, and give the best finished sequence.
 
@@ -202,16 +338,17 @@ def beam_search(
 
     Source: transformers 5.23, `GenerationMixin._beam_search` with `early_stopping=False`.
     """
-    total = sequences.shape[1]
+    next_logits, total = start.next_logits, start.sequences.shape[1]
     next_logits.repeat(num_beams)
-    running = Beams.at_start(sequences, num_beams)
+    running = Beams.at_start(start.sequences, num_beams)
     finished = running._replace(worth=torch.full_like(running.worth, -math.inf))
     undecided = torch.ones_like(running.worth[:, :1], dtype=torch.bool)  # (batch, 1)
-    for length in range(start + 1, total + 1):
-        logits = next_logits(running.tokens[:, :, : length - 1].flatten(0, 1))
-        candidates = running.extended(logits.float().log_softmax(-1), length)
-        ends = (candidates.tokens[:, :, length - 1] == end) | (length == total)
-        scale = (length - start) ** length_penalty
+    for length in range(start.length + 1, total + 1):
+        there = running.tokens[:, :, : length - 1].flatten(0, 1)
+        log_probs = next_logits(there).float().log_softmax(-1)
+        candidates = running.extended(process(start.processors, there, log_probs), length)
+        ends = candidates.ended(start.ends) | (length == total)
+        scale = (length - start.length) ** length_penalty
         ended = (candidates.worth / scale).masked_fill(~(ends & undecided), -math.inf)
         # Only an end among the best num_beams counts; the others stand by to go on.
         finished = finished.joined(candidates._replace(worth=ended), num_beams).best(num_beams)
@@ -221,7 +358,8 @@ def beam_search(
         if not undecided.any():
             break
         next_logits.reorder(running.rows.flatten())
-    return _cut(finished.best(1).tokens[:, 0], start, end)
+    best = finished.best(1)
+    return best.tokens[:, 0, : int(best.lengths.max())]
 
 
 class Beams(NamedTuple):
@@ -231,11 +369,13 @@ class Beams(NamedTuple):
         worth: (batch, beams), a log-probability, best first.
         tokens: (batch, beams, length).
         rows: (batch, beams), where the sequence lies among all (batch · beams) that were read.
+        lengths: (batch, beams), how many of its tokens are written.
     """
 
     worth: Tensor
     tokens: Tensor
     rows: Tensor
+    lengths: Tensor
 
     @classmethod
     def at_start(cls, sequences: Tensor, num_beams: int) -> "Beams":
@@ -244,7 +384,7 @@ class Beams(NamedTuple):
         rows = torch.arange(batch * num_beams, device=sequences.device).view(batch, num_beams)
         worth = torch.zeros(rows.shape, device=sequences.device)
         worth[:, 1:] = -math.inf
-        return cls(worth, sequences[:, None].repeat(1, num_beams, 1), rows)
+        return cls(worth, sequences[:, None].repeat(1, num_beams, 1), rows, torch.zeros_like(rows))
 
     def extended(self, log_probs: Tensor, length: int) -> "Beams":
         """Return the best continuations by a token, twice as many as beams: half may end."""
@@ -255,7 +395,12 @@ class Beams(NamedTuple):
         beam, token = places // log_probs.shape[-1], places % log_probs.shape[-1]
         tokens = self.tokens.take_along_dim(beam[..., None], dim=1)
         tokens[:, :, length - 1] = token
-        return Beams(worth, tokens, first_row + beam)
+        return Beams(worth, tokens, first_row + beam, torch.full_like(beam, length))
+
+    def ended(self, ends: Ends) -> Tensor:
+        """Tell which of these, all equally long, have ended: (batch, beams)."""
+        written = self.tokens[:, :, : int(self.lengths[0, 0])].flatten(0, 1)
+        return ends(written).view_as(self.worth)
 
     def joined(self, others: "Beams", count: int) -> "Beams":
         """Return these, and the first `count` of the others."""
@@ -266,14 +411,8 @@ class Beams(NamedTuple):
         """Those that are worth most."""
         worth, places = self.worth.topk(count)
         tokens = self.tokens.take_along_dim(places[..., None], dim=1)
-        return Beams(worth, tokens, self.rows.take_along_dim(places, dim=1))
-
-
-def _cut(sequences: Tensor, start: int, end: int) -> Tensor:
-    """Without what lies after the last end, if every row has one."""
-    ends = sequences[:, start:] == end
-    first_end = ends.int().argmax(dim=1).masked_fill(~ends.any(dim=1), ends.shape[1] - 1)
-    return sequences[:, : start + int(first_end.max()) + 1]
+        rows, lengths = (one.take_along_dim(places, dim=1) for one in (self.rows, self.lengths))
+        return Beams(worth, tokens, rows, lengths)
 
 
 def _special_tokens(
@@ -282,8 +421,8 @@ def _special_tokens(
     start: int | None,
     end: int | None,
     filler: int | None,
-) -> tuple[int, int, int]:
-    """Return the first token of a target, the end token, and what finished rows are filled with."""
+) -> tuple[int, int]:
+    """Return the first token of a target, and what finished rows are filled with."""
     if start is not None and not isinstance(model, Transformer):
         raise ValueError(
             f"decoder_start_token_id ({start}) is for an encoder-decoder: {type(model).__name__} "
@@ -299,29 +438,39 @@ def _special_tokens(
             )
     if start is None and isinstance(model, Transformer):
         raise ValueError("decoder_start_token_id (None) must be given: there is no padding token")
-    end = NO_TOKEN if end is None else end
-    return start or 0, end, max(end, 0) if filler is None else filler
+    return start or 0, (end or 0) if filler is None else filler
 
 
-def _check_choices(
-    max_new_tokens: int,
-    num_beams: int,
+def _check_beams(num_beams: int, do_sample: bool) -> None:
+    _refuse_unless(
+        {
+            f"num_beams ({num_beams}) must be at least 1": num_beams >= 1,
+            f"num_beams ({num_beams}) must be 1 with do_sample": num_beams == 1 or not do_sample,
+        }
+    )
+
+
+def _check_sampling(
     do_sample: bool,
     temperature: float,
     top_k: int | None,
     top_p: float | None,
+    min_p: float | None,
 ) -> None:
-    rules = {
-        f"max_new_tokens ({max_new_tokens}) must be at least 1": max_new_tokens >= 1,
-        f"num_beams ({num_beams}) must be at least 1": num_beams >= 1,
-        f"temperature ({temperature}) must be more than 0": temperature > 0,
-        f"top_k ({top_k}) must be at least 1": top_k is None or top_k >= 1,
-        f"top_p ({top_p}) must be more than 0 and at most 1": top_p is None or 0 < top_p <= 1,
-        f"num_beams ({num_beams}) must be 1 with do_sample": num_beams == 1 or not do_sample,
-        f"temperature ({temperature}), top_k ({top_k}) and top_p ({top_p}) need do_sample=True": (
-            do_sample or (temperature, top_k, top_p) == (1.0, None, None)
-        ),
-    }
+    plain = (temperature, top_k, top_p, min_p) == (1.0, None, None, None)
+    _refuse_unless(
+        {
+            f"temperature ({temperature}) must be more than 0": temperature > 0,
+            f"top_k ({top_k}) must be at least 1": top_k is None or top_k >= 1,
+            f"top_p ({top_p}) must be more than 0 and at most 1": top_p is None or 0 < top_p <= 1,
+            f"min_p ({min_p}) must be at least 0 and at most 1": min_p is None or 0 <= min_p <= 1,
+            f"temperature ({temperature}), top_k ({top_k}), top_p ({top_p}) and min_p ({min_p}) "
+            "need do_sample=True": do_sample or plain,
+        }
+    )
+
+
+def _refuse_unless(rules: dict[str, bool]) -> None:
     for rule, holds in rules.items():
         if not holds:
             raise ValueError(rule)
@@ -344,7 +493,8 @@ def _check_left_padding(attention_mask: Tensor) -> None:
         )
 
 
-def _check_positions(config: TransformerConfig, length: int, max_new_tokens: int) -> None:
+def _check_length(config: TransformerConfig, length: int, max_new_tokens: int) -> None:
+    _refuse_unless({f"max_new_tokens ({max_new_tokens}) must be at least 1": max_new_tokens >= 1})
     needed = length + max_new_tokens - 1  # the last token is not read
     if needed > config.max_positions:
         raise ValueError(

@@ -7,12 +7,14 @@ from glassformer.feed_forward import FeedForward, GatedFeedForward
 from glassformer.multihead import MultiHeadAttention
 from glassformer.norms import NORMS
 from glassformer.rope_scaling import rotary_positions
+from glassformer.varied_attention import attention_kind
 
 
 def build_attention(config: TransformerConfig, *, crosses: bool = False) -> MultiHeadAttention:
     """Attention to one's own sequence, or, where it `crosses`, to another one.
 
-    Only the first can be rotary: between two sequences there is no distance to speak of.
+    Only the first can be rotary or have a window: between two sequences there is no distance to
+    speak of.
     """
     head_dim = config.head_dim or config.d_model // config.num_heads
     rotary = None
@@ -23,7 +25,7 @@ def build_attention(config: TransformerConfig, *, crosses: bool = False) -> Mult
             theta=config.rope_theta,
             interleaved=config.positions == "rotary",
         )
-    return MultiHeadAttention(
+    return attention_kind(config, crosses=crosses)(
         config.d_model,
         config.num_heads,
         num_kv_heads=config.num_kv_heads,

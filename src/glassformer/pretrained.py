@@ -137,7 +137,7 @@ def _fill(
     places = _places(model, architecture, config.pad_token_id)
     known = {there for place in places.values() for there in place.names}
     unused = {_pattern(name)[0] for name in architecture.unused}
-    given = {_modern(name): weight for name, weight in hf_weights.items()}
+    given = {_modern(name, architecture.in_files): weight for name, weight in hf_weights.items()}
     if architecture.body and not any(name.startswith(architecture.body) for name in given):
         given = {
             name if name in known else f"{architecture.body}.{name}": weight
@@ -196,6 +196,8 @@ class _Place:
         """Our weight out of theirs."""
         if self.row:
             return weight.squeeze(0)
+        if weight.ndim == 4:  # a convolution over squares that do not overlap maps each by itself
+            weight = weight.flatten(1)
         rows = (weight.t() if self.transposed else weight)[self.skipped :]
         return rows.tensor_split(self.parts)[self.part]
 
@@ -230,10 +232,12 @@ def _parameters(model: nn.Module) -> list[tuple[list[str], Tensor]]:
     return list(found.values())
 
 
-def _modern(name: str) -> str:
-    """Return the name that a weight of an old checkpoint has today."""
-    module, _, kind = name.rpartition(".")
-    return f"{module}.{LEGACY[kind]}" if kind in LEGACY else name
+def _modern(name: str, in_files: Mapping[str, str]) -> str:
+    """Return the name that a weight of an old checkpoint, or of a file, has in a live model."""
+    pattern, layer = _pattern(name)
+    module, dot, kind = pattern.rpartition(".")
+    modern = f"{in_files.get(module, module)}{dot}{LEGACY.get(kind, kind)}"
+    return modern.replace("*", layer)
 
 
 def _pattern(name: str) -> tuple[str, str]:

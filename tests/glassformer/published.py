@@ -33,6 +33,11 @@ SHRUNK: dict[str, dict[str, Any]] = {
     },
 }
 SHRUNK["roberta"] = SHRUNK["bert"]
+SHRUNK["vit"] = {
+    **{"hidden_size": 36, "num_attention_heads": 3, "num_hidden_layers": 2},
+    **{"intermediate_size": 37, "image_size": 21, "patch_size": 5},
+}
+SHRUNK |= dict.fromkeys(("mistral", "qwen2", "qwen3"), SHRUNK["llama"])
 
 
 def shrunk(config: dict[str, Any]) -> dict[str, Any]:
@@ -41,6 +46,8 @@ def shrunk(config: dict[str, Any]) -> dict[str, Any]:
     if "num_key_value_heads" in config:
         shared = config["num_key_value_heads"] < config["num_attention_heads"]
         sizes["num_key_value_heads"] = 2 if shared else 6
+    if config.get("sliding_window"):
+        sizes["sliding_window"] = 5
     if config.get("head_dim"):
         sizes["head_dim"] = 10
     scaling = config.get("rope_scaling")
@@ -114,6 +121,36 @@ SMOLLM: dict[str, Any] = {
     **{"num_attention_heads": 9, "num_hidden_layers": 30, "num_key_value_heads": 3},
     **{"rope_interleaved": False, "tie_word_embeddings": True, "torch_dtype": "bfloat16"},
     "vocab_size": 49152,
+}
+MISTRAL: dict[str, Any] = {
+    **{k: v for k, v in LLAMA.items() if k != "pretraining_tp"},
+    **{"model_type": "mistral", "architectures": ["MistralForCausalLM"]},
+    **{"intermediate_size": 14336, "max_position_embeddings": 32768, "num_key_value_heads": 8},
+    **{"rope_theta": 10000.0, "sliding_window": 4096, "torch_dtype": "bfloat16"},
+    "transformers_version": "4.34.0.dev0",
+}
+QWEN2: dict[str, Any] = {
+    **{k: v for k, v in LLAMA.items() if k != "pretraining_tp"},
+    **{"model_type": "qwen2", "architectures": ["Qwen2ForCausalLM"]},
+    **{"attention_dropout": 0.0, "bos_token_id": 151643, "eos_token_id": 151643},
+    **{"hidden_size": 896, "intermediate_size": 4864, "max_position_embeddings": 131072},
+    **{"max_window_layers": 24, "num_attention_heads": 14, "num_hidden_layers": 24},
+    **{"num_key_value_heads": 2, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0},
+    **{"sliding_window": 131072, "tie_word_embeddings": True, "use_sliding_window": False},
+    "vocab_size": 151936,
+}
+QWEN3: dict[str, Any] = {
+    **{**QWEN2, "model_type": "qwen3", "architectures": ["Qwen3ForCausalLM"]},
+    **{"attention_bias": False, "head_dim": 128, "hidden_size": 1024, "intermediate_size": 3072},
+    **{"max_position_embeddings": 40960, "max_window_layers": 28, "num_attention_heads": 16},
+    **{"num_hidden_layers": 28, "num_key_value_heads": 8, "sliding_window": None},
+}
+VIT: dict[str, Any] = {
+    **{"model_type": "vit", "architectures": ["ViTModel"], "attention_probs_dropout_prob": 0.0},
+    **{"hidden_act": "gelu", "hidden_dropout_prob": 0.0, "hidden_size": 768, "image_size": 224},
+    **{"initializer_range": 0.02, "intermediate_size": 3072, "layer_norm_eps": 1e-12},
+    **{"num_attention_heads": 12, "num_channels": 3, "num_hidden_layers": 12, "patch_size": 16},
+    **{"qkv_bias": True, "transformers_version": "4.13.0.dev0"},
 }
 MARIAN: dict[str, Any] = {
     **{"model_type": "marian", "architectures": ["MarianMTModel"], "_num_labels": 3},
@@ -348,6 +385,29 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         },
         {"is_llama_config", "rope_interleaved", "transformers.js_config", "unk_token_id"},
     ),
+    "mistralai/Mistral-7B-v0.1": (MISTRAL, set()),
+    "mistralai/Mistral-7B-Instruct-v0.3": (
+        {**MISTRAL, "rope_theta": 1000000.0, "sliding_window": None, "vocab_size": 32768},
+        set(),
+    ),
+    "Qwen/Qwen2-0.5B": (QWEN2, set()),
+    "Qwen/Qwen2.5-7B": (
+        {
+            **{**QWEN2, "hidden_size": 3584, "intermediate_size": 18944, "max_window_layers": 28},
+            **{"num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4},
+            **{"tie_word_embeddings": False, "use_mrope": False, "vocab_size": 152064},
+        },
+        {"use_mrope"},
+    ),
+    "Qwen/Qwen3-0.6B": (QWEN3, set()),
+    "google/vit-base-patch16-224": (
+        {
+            **{**VIT, "architectures": ["ViTForImageClassification"]},
+            **labels("tench, Tinca tinca", "goldfish", "great white shark"),
+        },
+        set(),
+    ),
+    "google/vit-base-patch16-224-in21k": (VIT, set()),
     "Helsinki-NLP/opus-mt-en-de": (MARIAN, set()),
     "Helsinki-NLP/opus-mt-tc-big-en-tr": (
         {

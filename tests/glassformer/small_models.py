@@ -12,6 +12,10 @@ BERT: dict[str, Any] = {
     **{"vocab_size": VOCAB, "hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2},
     **{"intermediate_size": 37, "max_position_embeddings": 23, "type_vocab_size": 5},
 }
+LLAMA: dict[str, Any] = {
+    **{"vocab_size": VOCAB, "hidden_size": 84, "intermediate_size": 37, "eos_token_id": None},
+    **{"num_hidden_layers": 3, "num_attention_heads": 6, "max_position_embeddings": 61},
+}
 SIZES: dict[str, dict[str, Any]] = {
     "bert": BERT,
     "roberta": BERT | {"max_position_embeddings": 13, "type_vocab_size": 1},
@@ -23,9 +27,14 @@ SIZES: dict[str, dict[str, Any]] = {
         **{"vocab_size": VOCAB, "n_positions": 43, "n_embd": 35, "n_layer": 2, "n_head": 5},
         **{"bos_token_id": 1, "eos_token_id": 2},
     },
-    "llama": {
-        **{"vocab_size": VOCAB, "hidden_size": 84, "intermediate_size": 37, "eos_token_id": None},
-        **{"num_hidden_layers": 3, "num_attention_heads": 6, "max_position_embeddings": 61},
+    "llama": LLAMA,
+    "mistral": LLAMA | {"num_key_value_heads": 2, "sliding_window": 5},
+    "qwen2": LLAMA | {"num_key_value_heads": 2},
+    "qwen3": LLAMA | {"num_key_value_heads": 2, "head_dim": 10},
+    "vit": {
+        **{"hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2},
+        **{"intermediate_size": 37, "image_size": [19, 29], "patch_size": [5, 7]},
+        "num_channels": 2,
     },
     "marian": {
         **{"vocab_size": VOCAB, "pad_token_id": 100, "decoder_start_token_id": 1, "d_model": 24},

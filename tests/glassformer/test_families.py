@@ -30,8 +30,10 @@ def test_every_name_in_the_table_is_a_module_on_both_sides(name):
     hf = small_model(getattr(transformers, name))
     ours = {name.replace(".1.", ".0.") for name, _ in from_hf(hf).named_modules()}
     theirs = {name.replace(".1.", ".0.") for name, _ in hf.named_modules()}
+    in_files = {live: file for file, live in ARCHITECTURES[name].in_files.items()}
     for there, here in ARCHITECTURES[name].names.items():
-        assert there.replace("*", "0") in theirs
+        known = {there, in_files.get(there, there)}  # an older transformers has the files' names
+        assert {one.replace("*", "0") for one in known} & theirs
         assert {part.replace("*", "0") for part in parts(here)} <= ours
 
 

@@ -3,13 +3,20 @@ import math
 import pytest
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel, MarianConfig, MarianMTModel
-from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers.generation import (
+    MinPLogitsWarper,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from glassformer import TransformerEncoder, from_hf, generate
-from glassformer.generation import NO_TOKEN, NextLogits, beam_search, token_probabilities
+from glassformer.generation import Start, beam_search, stream, token_probabilities
+from glassformer.processors import process
 
 BATCH, SEQ, VOCAB, NEW, POSITIONS = 3, 7, 23, 17, 61
 END, FILLER = 2, 3
+PROCESSED = ("repetition_penalty", "no_repeat_ngram_size")
 
 
 def gpt2(seed=0):
@@ -80,6 +87,11 @@ WAYS = [
     {"num_beams": 4, "length_penalty": 0.3},
     {"num_beams": 2, "length_penalty": 2.0},
     {"num_beams": 3, "length_penalty": -1.0},
+    {"repetition_penalty": 1.7},
+    {"repetition_penalty": 0.6, "num_beams": 3},
+    {"no_repeat_ngram_size": 2},
+    {"no_repeat_ngram_size": 3, "num_beams": 2},
+    {"repetition_penalty": 1.3, "no_repeat_ngram_size": 2, "num_beams": 4, "length_penalty": 0.5},
 ]
 
 
@@ -162,10 +174,9 @@ def test_one_beam_is_greedy_and_greedy_is_the_best_token_each_time(model, ids):
         best = model(expected)[:, -1].argmax(-1, keepdim=True)
         expected = torch.cat([expected, best], dim=1)
     assert written.equal(expected)
-    step = NextLogits(model, ids, None, use_cache=False)
-    room = torch.nn.functional.pad(ids, (0, 5))
     with torch.no_grad():
-        assert beam_search(step, room, SEQ, 1, 1.0, NO_TOKEN).equal(expected)
+        start = Start.of(model, ids, max_new_tokens=5, use_cache=False)
+        assert beam_search(start, 1, 1.0).equal(expected)
 
 
 def test_as_many_beams_as_there_are_beginnings_find_the_best_of_all(model):
@@ -200,6 +211,97 @@ def test_a_target_starts_with_the_token_that_is_asked_for(translator, ids):
     assert given[:, 0].tolist() == [5] * BATCH
 
 
+@pytest.mark.parametrize("way", [{}, {"num_beams": 3}], ids=str)
+@pytest.mark.parametrize("make", [gpt2, marian])
+def test_without_a_processor_the_logits_are_left_alone(make, way):
+    ids, mask = prompts(make)
+    given = {"attention_mask": mask, "max_new_tokens": NEW, **way}
+    ours = from_hf(make())
+    plain = generate(ours, ids, **given)
+    assert generate(ours, ids, **given, repetition_penalty=1.0).equal(plain)
+    assert not generate(ours, ids, **given, repetition_penalty=2.0).equal(plain)
+
+
+@pytest.mark.parametrize("make", [gpt2, marian])
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("way", [{}, {"num_beams": 3}], ids=str)
+def test_no_ngram_is_written_twice(make, size, way):
+    ids = torch.arange(4, 4 + SEQ).expand(BATCH, SEQ)  # no token twice in a prompt
+    written = generate(from_hf(make()), ids, max_new_tokens=11, no_repeat_ngram_size=size, **way)
+    for row in written.tolist():
+        grams = [*zip(*(row[first:] for first in range(size)), strict=False)]
+        assert len(set(grams)) == len(grams)
+
+
+class TestStream:
+    WAYS = (
+        {},
+        {"repetition_penalty": 1.5, "no_repeat_ngram_size": 2},
+        {"do_sample": True, "top_k": 9, "min_p": 0.01},
+        {"use_cache": False},
+    )
+
+    @pytest.mark.parametrize("way", WAYS, ids=str)
+    @pytest.mark.parametrize("end", [None, END])
+    @pytest.mark.parametrize("make", [gpt2, marian])
+    def test_gives_what_generate_returns(self, make, end, way):
+        bias = torch.zeros(VOCAB)
+        bias[END] = 4.0 if end is not None else 0.0
+        ours, (ids, mask) = biased(with_output_bias(make(), bias)), prompts(make)
+        given = {"attention_mask": mask, "max_new_tokens": NEW, "pad_token_id": FILLER, **way}
+        whole, pieces = (
+            write(ours, ids, **given, eos_token_id=end, generator=torch.Generator().manual_seed(1))
+            for write in (generate, stream)
+        )
+        columns = torch.stack([*pieces], dim=1)
+        assert columns.equal(whole[:, -columns.shape[1] :])
+        assert whole.shape[1] - columns.shape[1] == (SEQ if make is gpt2 else 1)
+
+    def test_computes_no_token_before_it_is_asked_for(self, model, ids):
+        steps, calls = stream(model, ids, max_new_tokens=5), []
+        model.lm_head.register_forward_pre_hook(lambda *_: calls.append(1))
+        assert not calls
+        for count in (1, 2, 3):
+            next(steps)
+            assert len(calls) == count
+
+    def test_between_two_tokens_the_model_is_as_ever(self, model, ids):
+        before = model.lm_head.forward
+        for tokens in stream(model, ids, max_new_tokens=3):
+            assert not torch.is_inference_mode_enabled()
+            assert model.lm_head.forward == before
+            model.train()(tokens[:, None]).sum().backward()  # what came can be trained on
+            model.eval()
+
+    def test_what_came_can_be_changed_and_what_comes_stays(self, model, ids):
+        expected = generate(model, ids, max_new_tokens=9)[:, SEQ:]
+        for step, tokens in enumerate(stream(model, ids, max_new_tokens=9)):
+            assert tokens.equal(expected[:, step])
+            tokens.zero_()
+
+    def test_the_prompt_is_left_as_it_was(self, model, ids):
+        before = ids.clone()
+        [*stream(model, ids, max_new_tokens=3)]
+        assert ids.equal(before)
+
+    @pytest.mark.usefixtures("unhooked")
+    @pytest.mark.parametrize(
+        ("choice", "message"),
+        [
+            ({"max_new_tokens": 0}, r"max_new_tokens \(0\) must be at least 1"),
+            ({"top_k": 5}, r"need do_sample=True"),
+            ({"eos_token_id": VOCAB}, r"eos_token_id \(23\)"),
+        ],
+    )
+    def test_is_refused_before_the_first_token_is_asked_for(self, model, ids, choice, message):
+        with pytest.raises(ValueError, match=message):
+            stream(model, ids, **{"max_new_tokens": 2, **choice})
+
+    def test_has_no_beams(self, model, ids):
+        with pytest.raises(TypeError, match="num_beams"):
+            stream(model, ids, max_new_tokens=2, num_beams=2)
+
+
 class TestSampling:
     CHOICES = (
         {"temperature": 0.7},
@@ -210,6 +312,10 @@ class TestSampling:
         {"top_p": 1.0},
         {"top_p": 1e-6},
         {"temperature": 1.3, "top_k": 11, "top_p": 0.6},
+        {"min_p": 0.0},
+        {"min_p": 0.1},
+        {"min_p": 1.0},
+        {"temperature": 0.8, "top_k": 13, "top_p": 0.9, "min_p": 0.05},
     )
 
     @pytest.mark.parametrize("choice", CHOICES, ids=str)
@@ -219,11 +325,39 @@ class TestSampling:
             "temperature": TemperatureLogitsWarper,
             "top_k": TopKLogitsWarper,
             "top_p": TopPLogitsWarper,
+            "min_p": MinPLogitsWarper,
         }
         expected = logits
         for name, value in choice.items():
             expected = warpers[name](value)(None, expected)
         torch.testing.assert_close(token_probabilities(logits, **choice), expected.softmax(-1))
+
+    @pytest.mark.parametrize(
+        "choice",
+        [
+            {"repetition_penalty": 1.6, "temperature": 0.7},
+            {"no_repeat_ngram_size": 2, "top_p": 0.8},
+            {"repetition_penalty": 0.8, "no_repeat_ngram_size": 3, "top_k": 9, "min_p": 0.02},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("make", [gpt2, marian])
+    def test_distribution_of_each_step_equals_transformers(self, make, choice):
+        theirs, (ids, mask) = make(), prompts(make)
+        given = {"attention_mask": mask, "max_new_tokens": NEW, "do_sample": True, **choice}
+        drawn = theirs.generate(ids, **given, return_dict_in_generate=True, output_scores=True)
+        penalty, size = (choice.get(name) for name in PROCESSED)
+        shape = {name: value for name, value in choice.items() if name not in PROCESSED}
+        given = {"attention_mask": mask, "repetition_penalty": penalty or 1.0}
+        start = Start.of(
+            from_hf(theirs), ids, **given, no_repeat_ngram_size=size, max_new_tokens=NEW
+        )
+        for step, scores in enumerate(drawn.scores):
+            there = drawn.sequences[:, : start.length + step]
+            with torch.no_grad():
+                logits = process(start.processors, there, start.next_logits(there))
+            chances = token_probabilities(logits, **shape)
+            torch.testing.assert_close(chances, scores.softmax(-1), rtol=1e-4, atol=1e-5)
 
     def test_distribution_by_hand(self):
         logits = torch.tensor([0.5, 0.125, 0.25, 0.125]).log()
@@ -233,6 +367,8 @@ class TestSampling:
         torch.testing.assert_close(more, torch.tensor([2 / 3, 0.0, 1 / 3, 0.0]))
         # Two of four equal ones have exactly half, and that is enough.
         assert (token_probabilities(torch.zeros(4), top_p=0.5) > 0).sum() == 2
+        likely = token_probabilities(logits, min_p=0.3)  # at least 0.3 · 0.5
+        torch.testing.assert_close(likely, torch.tensor([2 / 3, 0.0, 1 / 3, 0.0]))
         squared = token_probabilities(logits, temperature=0.5)  # p², made to sum to one
         torch.testing.assert_close(squared, torch.tensor([16.0, 1.0, 4.0, 1.0]) / 22)
 
@@ -299,7 +435,13 @@ class TestBadInput:
         ({"do_sample": True, "top_k": 0}, r"top_k \(0\) must be at least 1"),
         ({"do_sample": True, "temperature": 0.0}, r"temperature \(0\.0\) must be more than 0"),
         ({"do_sample": True, "num_beams": 2}, r"num_beams \(2\) must be 1 with do_sample"),
-        ({"top_k": 5}, r"top_k \(5\) and top_p \(None\) need do_sample=True"),
+        ({"do_sample": True, "min_p": 1.1}, r"min_p \(1\.1\) must be at least 0 and at most 1"),
+        ({"do_sample": True, "min_p": -0.1}, r"min_p \(-0\.1\) must be at least 0"),
+        ({"min_p": 0.1}, r"min_p \(0\.1\) need do_sample=True"),
+        ({"top_k": 5}, r"top_k \(5\), top_p \(None\) and min_p \(None\) need do_sample=True"),
+        ({"repetition_penalty": 0.0}, r"repetition_penalty \(0\.0\) must be more than 0"),
+        ({"no_repeat_ngram_size": 0}, r"no_repeat_ngram_size \(0\) must be at least 1"),
+        ({"stop_strings": "end"}, r"stop_strings \(\['end'\]\) need a tokenizer"),
         ({"temperature": 0.5}, r"temperature \(0\.5\), .* need do_sample=True"),
         ({"eos_token_id": VOCAB}, r"eos_token_id \(23\) must be one of the vocab_size \(23\)"),
         ({"eos_token_id": -1}, r"eos_token_id \(-1\) must be one of the vocab_size \(23\)"),

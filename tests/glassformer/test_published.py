@@ -14,6 +14,7 @@ from glassformer import TransformerConfig, load
 from glassformer.families import ARCHITECTURES, FAMILIES
 
 EACH = pytest.mark.parametrize("name", PUBLISHED)
+WIDTHS = ("hidden_size", "d_model", "n_embd", "dim")
 BODIES = {"bert": "BertModel", "distilbert": "DistilBertModel", "roberta": "RobertaModel"}
 
 
@@ -32,7 +33,7 @@ def test_each_field_is_known_or_ignored_with_one_warning(name):
     )
     there = transformers.CONFIG_MAPPING[config["model_type"]]
     assert not ignored & there().to_dict().keys()
-    assert found.vocab_size == config["vocab_size"]
+    assert found.d_model == config[next(name for name in WIDTHS if name in config)]
 
 
 @EACH
@@ -53,7 +54,10 @@ def test_a_model_of_it_equals_transformers(name, tmp_path):
     given = {"attention_mask": real.long()}
     with torch.no_grad():
         ours = load(tmp_path)
-        if config["model_type"] == "marian":
+        if config["model_type"] == "vit":
+            images = torch.randn(5, 3, 21, 21)
+            output, expected = ours(images), answer(theirs, images)
+        elif config["model_type"] == "marian":
             target = torch.randint(3, 97, (5, 11))
             output = ours(ids, target, real.long())
             expected = theirs(input_ids=ids, **given, decoder_input_ids=target).logits

@@ -10,9 +10,13 @@ from glassformer.families.fields import HF_ACTIVATIONS
 from glassformer.families.gpt2 import GPT2
 from glassformer.families.llama import LLAMA
 from glassformer.families.marian import MARIAN
+from glassformer.families.mistral import MISTRAL
+from glassformer.families.qwen2 import QWEN2
+from glassformer.families.qwen3 import QWEN3
 from glassformer.families.reading import choices
 from glassformer.families.registry import ARCHITECTURES, FAMILIES, read_choices
 from glassformer.families.roberta import ROBERTA
+from glassformer.families.vit import VIT
 
 __all__ = [
     "ARCHITECTURES",
@@ -23,7 +27,11 @@ __all__ = [
     "HF_ACTIVATIONS",
     "LLAMA",
     "MARIAN",
+    "MISTRAL",
+    "QWEN2",
+    "QWEN3",
     "ROBERTA",
+    "VIT",
     "Architecture",
     "DistilBertClassifier",
     "Family",

@@ -31,6 +31,7 @@ class Architecture:
     past_padding: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their first names
     unused: frozenset[str] = frozenset()  # weights there that have no part in the output
+    in_files: Mapping[str, str] = field(default_factory=dict)  # modules in files: modules there
     # What the names of the body's weights begin with, which a file may leave out.
     body: str = ""
 

@@ -11,11 +11,21 @@ from glassformer.families.family import Architecture, Family
 from glassformer.families.gpt2 import GPT2
 from glassformer.families.llama import LLAMA
 from glassformer.families.marian import MARIAN
+from glassformer.families.mistral import MISTRAL
+from glassformer.families.qwen2 import QWEN2
+from glassformer.families.qwen3 import QWEN3
 from glassformer.families.reading import choices
 from glassformer.families.roberta import ROBERTA
+from glassformer.families.vit import VIT
 
 FAMILIES: Mapping[str, Family] = MappingProxyType(
-    {one.model_type: one for one in (BERT, GPT2, DISTILBERT, ROBERTA, LLAMA, MARIAN)}
+    {
+        one.model_type: one
+        for one in (
+            *(BERT, GPT2, DISTILBERT, ROBERTA, LLAMA, MARIAN),
+            *(MISTRAL, QWEN2, QWEN3, VIT),
+        )
+    }
 )
 """Each family by the model type that a `config.json` names."""
 

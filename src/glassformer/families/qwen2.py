@@ -1,0 +1,42 @@
+"""Qwen2: a Llama whose maps to queries, keys and values have biases."""
+
+from functools import partial
+
+from glassformer.families import llama, rope
+from glassformer.families.family import Family, Fields
+from glassformer.families.fields import WHOLE_PAST
+
+MAX_POSITIONS = 32768
+
+# Qwen2's own defaults, and what is so in every Qwen2.
+BASE = {
+    **llama.BASE,
+    **{"vocab_size": 151936, "d_ff": 22016, "num_kv_heads": 32, "max_positions": MAX_POSITIONS},
+    **{"qkv_bias": True},
+}
+REFUSED_UNLESS = {
+    **llama.REFUSED_UNLESS,
+    **{name: only for name, only in WHOLE_PAST.items() if name != "sliding_window"},
+    "use_sliding_window": False,
+}
+# Of a window that nobody uses.
+NO_EFFECT = llama.NO_EFFECT | {"sliding_window", "max_window_layers"}
+
+
+def settle(model_type: str, fields: Fields) -> Fields:
+    """Say nothing of the kinds of the layers where all look at the whole past."""
+    settled = rope.settle(model_type, MAX_POSITIONS, fields)
+    if set(settled.get("layer_types") or ()) <= {"full_attention"}:
+        settled.pop("layer_types", None)
+    return settled
+
+
+QWEN2 = Family(
+    model_type="qwen2",
+    honored=llama.HONORED,
+    refused_unless=REFUSED_UNLESS,
+    harmless=NO_EFFECT,
+    base=BASE,
+    settle=partial(settle, "qwen2"),
+    architectures=llama.architectures("Qwen2", llama.NAMES),
+)

@@ -1,0 +1,101 @@
+"""The fields of rotary positions, which transformers has in three places and in five kinds."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING
+from dataclasses import fields as dataclass_fields
+from types import MappingProxyType
+from typing import Any
+
+from glassformer.families.family import Fields
+from glassformer.rope_scaling import SCALINGS, DynamicScaling, LinearScaling, RopeScaling
+
+# Where the fields of rotary positions are: in one of these, or beside them.
+ROPE_HOLDERS = ("rope_parameters", "rope_scaling")
+ROPE_FIELDS = ("rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
+# What each kind of scaling reads, and what that is called here.
+ORIGINAL = {"original_max_position_embeddings": "original_max_positions"}
+SCALING_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "linear": {"factor": "factor"},
+        "dynamic": {"factor": "factor", "max_position_embeddings": "original_max_positions"},
+        "llama3": {
+            **{"factor": "factor", **ORIGINAL},
+            **{"low_freq_factor": "low_freq_factor", "high_freq_factor": "high_freq_factor"},
+        },
+        "yarn": {
+            **{"factor": "factor", **ORIGINAL, "truncate": "truncate"},
+            **{"beta_fast": "beta_fast", "beta_slow": "beta_slow"},
+            **{"attention_factor": "attention_factor"},
+            **{"mscale": "mscale", "mscale_all_dim": "mscale_all_dim"},
+        },
+    }
+)
+
+
+def settle(model_type: str, max_positions: int, fields: Fields) -> Fields:
+    """Make one `rope_scaling` of all that says how rotary positions are scaled.
+
+    What is said and not read keeps the name of its holder, `rope_scaling.low_freq_factor`. Where
+    no field says how long the longest text is, `max_positions` does.
+
+    Raises:
+        ValueError: a field has two values in two places, or the scaling is not built.
+    """
+    rope = _rope_fields(fields)
+    kind, _ = rope.pop("rope_type", ("default", ""))
+    if kind != "default" and kind not in SCALINGS:
+        known = ", ".join(map(repr, ("default", *SCALINGS)))
+        raise ValueError(
+            f"rope_type ({kind!r}) is not honored for {model_type}: glassformer builds {known} only"
+        )
+    settled = {
+        name: value for name, value in fields.items() if name not in (*ROPE_HOLDERS, *ROPE_FIELDS)
+    }
+    longest = fields.get("max_position_embeddings", max_positions)
+    scaling = None if kind == "default" else _scaling(kind, rope, longest)
+    settled["rope_scaling"] = scaling
+    if isinstance(scaling, LinearScaling | DynamicScaling):
+        # It says how long the texts of training were, and generation may go on beyond them.
+        settled["max_position_embeddings"] = int(scaling.factor * longest)
+    for name, (value, place) in rope.items():
+        if name in ("rope_theta", "partial_rotary_factor"):
+            settled[name] = value
+        elif name not in SCALING_FIELDS.get(kind, ()):
+            settled[place] = value
+    return settled
+
+
+def _rope_fields(fields: Fields) -> dict[str, tuple[Any, str]]:
+    """Return the value of each field of rotary positions, and where it stands."""
+    beside = {name: fields[name] for name in ROPE_FIELDS if name in fields}
+    found = {name: (value, name) for name, value in beside.items()}
+    for holder in ROPE_HOLDERS:
+        for given, value in (fields.get(holder) or {}).items():
+            name, place = "rope_type" if given == "type" else given, f"{holder}.{given}"
+            other, its_place = found.setdefault(name, (value, place))
+            if other != value:
+                raise ValueError(f"{its_place} ({other!r}) and {place} ({value!r}) must be equal")
+    return found
+
+
+def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], longest: int) -> RopeScaling:
+    """Return the scaling of this kind, with transformers' defaults for what is not given."""
+    given = {name: value for name, (value, _) in rope.items() if value is not None}
+    given = {"original_max_position_embeddings": longest, **given}
+    given["max_position_embeddings"] = longest
+    if kind == "yarn":
+        given.setdefault("factor", longest / given["original_max_position_embeddings"])
+    read = SCALING_FIELDS[kind]
+    required = [one.name for one in dataclass_fields(SCALINGS[kind]) if one.default is MISSING]
+    missing = [there for there, here in read.items() if here in required and there not in given]
+    if missing:
+        raise ValueError(f"rope_type ({kind!r}) needs {', '.join(missing)}: the config has none")
+    return SCALINGS[kind](
+        **{here: _number(here, given[there]) for there, here in read.items() if there in given}
+    )
+
+
+def _number(here: str, value: Any) -> Any:
+    """Write 8 as 8.0, unless it counts positions."""
+    counts = here == "original_max_positions" or isinstance(value, bool)
+    return value if counts else float(value)

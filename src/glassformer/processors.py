@@ -1,0 +1,111 @@
+"""Logits, changed by what has been written already: so that a model says nothing twice."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+Process = Callable[[Tensor, Tensor], Tensor]
+"""From sequences (rows, length) and logits of the next token (rows, vocab) to such logits."""
+
+
+class RepetitionPenalty:
+    """Make each token that a sequence holds less likely: its logit is moved away from above.
+
+    A logit above zero is divided by the penalty, one below is multiplied with it; so a penalty
+    below one makes repetition likelier. Padding on the left is no part of a sequence.
+
+    Shapes: sequences (rows, length), logits (rows, vocab) to the same; `padding`, how many places
+    of each row are padding, (batch), where rows are those of the batch, or some of each.
+
+    Source: Keskar et al. 2019, section 4.1; transformers 5.23, `RepetitionPenaltyLogitsProcessor`.
+
+    >>> halved = RepetitionPenalty(2.0)
+    >>> halved(torch.tensor([[0, 1]]), torch.tensor([[4.0, -4.0, 4.0]]))
+    tensor([[ 2., -8.,  4.]])
+    """
+
+    def __init__(self, penalty: float, padding: Int[Tensor, " batch"] | None = None):
+        self.penalty, self.padding = penalty, padding
+
+    def __call__(
+        self, sequences: Int[Tensor, "rows length"], logits: Float[Tensor, "rows vocab"]
+    ) -> Float[Tensor, "rows vocab"]:
+        """Penalize what each row holds."""
+        real = torch.ones_like(sequences, dtype=torch.bool)
+        if self.padding is not None:
+            padding = self.padding.repeat_interleave(len(sequences) // len(self.padding))
+            real = torch.arange(sequences.shape[1], device=sequences.device) >= padding[:, None]
+        held = torch.zeros_like(logits).scatter_add_(1, sequences, real.to(logits.dtype)) > 0
+        less = torch.where(logits < 0, logits * self.penalty, logits / self.penalty)
+        return torch.where(held, less, logits)
+
+
+class NoRepeatedNGrams:
+    """Forbid each token that would end an n-gram that its sequence already holds.
+
+    What a batch is padded with counts as any other token does.
+
+    Shapes: sequences (rows, length), logits (rows, vocab) to the same, −inf where forbidden.
+
+    Source: Paulus, Xiong and Socher 2018, section 2.5; transformers 5.23,
+    `NoRepeatNGramLogitsProcessor`.
+
+    >>> NoRepeatedNGrams(2)(torch.tensor([[2, 0, 1, 2]]), torch.zeros(1, 3))
+    tensor([[-inf, 0., 0.]])
+    """
+
+    def __init__(self, size: int):
+        self.size = size
+
+    def __call__(
+        self, sequences: Int[Tensor, "rows length"], logits: Float[Tensor, "rows vocab"]
+    ) -> Float[Tensor, "rows vocab"]:
+        """Forbid what would repeat an n-gram of the same row."""
+        length = sequences.shape[1]
+        if length < self.size:
+            return logits
+        begun = sequences[:, length - self.size + 1 :]  # (rows, size - 1)
+        grams = sequences.unfold(1, self.size, 1)  # (rows, grams, size)
+        same = (grams[..., :-1] == begun[:, None]).all(dim=-1)  # (rows, grams)
+        ends = torch.zeros_like(logits).scatter_add_(1, grams[..., -1], same.to(logits.dtype))
+        return logits.masked_fill(ends > 0, -math.inf)
+
+
+def build_processors(
+    repetition_penalty: float,
+    no_repeat_ngram_size: int | None,
+    padding: Int[Tensor, " batch"] | None,
+) -> list[Process]:
+    """Return those that these choices ask for, in the order of transformers.
+
+    Raises:
+        ValueError: a choice is out of its range.
+
+    >>> build_processors(1.0, None, None)
+    []
+    """
+    if repetition_penalty <= 0:
+        raise ValueError(f"repetition_penalty ({repetition_penalty}) must be more than 0")
+    if no_repeat_ngram_size is not None and no_repeat_ngram_size < 1:
+        raise ValueError(f"no_repeat_ngram_size ({no_repeat_ngram_size}) must be at least 1")
+    processors: list[Process] = []
+    if repetition_penalty != 1.0:
+        processors.append(RepetitionPenalty(repetition_penalty, padding))
+    if no_repeat_ngram_size is not None:
+        processors.append(NoRepeatedNGrams(no_repeat_ngram_size))
+    return processors
+
+
+def process(
+    processors: Sequence[Process],
+    sequences: Int[Tensor, "rows length"],
+    logits: Float[Tensor, "rows vocab"],
+) -> Float[Tensor, "rows vocab"]:
+    """Pass the logits through each in turn, in float32; those that are given stay as they are."""
+    logits = logits.float()
+    for one in processors:
+        logits = one(sequences, logits)
+    return logits

@@ -1,0 +1,76 @@
+"""When a sequence is finished: at the end token, or where its text holds a stop string."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+
+@runtime_checkable
+class Decodes(Protocol):
+    """What is needed of a tokenizer, be it one of tokenizers or of transformers."""
+
+    def decode(self, ids: Any, *, skip_special_tokens: bool = ...) -> str:
+        """Return the text of these ids."""
+
+
+class Ends:
+    """Say which sequences have just ended.
+
+    A sequence ends with its end token, or with the token that completes a stop string; where the
+    string begins, and what of that token lies behind it, does not matter. So text is compared, not
+    tokens, and no more of it than the new token can have changed.
+
+    Shapes: sequences (rows, length) to (rows).
+
+    Raises:
+        ValueError: a stop string is empty, or there is no tokenizer to compare it by.
+
+    Source: transformers 5.23, `StopStringCriteria`, for what is a match.
+
+    >>> Ends(end=2)(torch.tensor([[1, 2], [2, 1]]))
+    tensor([ True, False])
+    """
+
+    def __init__(
+        self,
+        end: int | None = None,
+        stop_strings: str | Sequence[str] | None = None,
+        tokenizer: Decodes | None = None,
+    ):
+        strings = [stop_strings] if isinstance(stop_strings, str) else [*(stop_strings or ())]
+        if "" in strings:
+            raise ValueError(f"stop_strings ({strings}) must not be empty: all text holds that")
+        if strings and tokenizer is None:
+            raise ValueError(
+                f"stop_strings ({strings}) need a tokenizer: give the one that made the ids"
+            )
+        self.end, self.strings, self.tokenizer = end, strings, tokenizer
+        # A token has at least a byte; one more before them says how they begin.
+        self._reach = 1 + max((len(string.encode()) for string in strings), default=0)
+
+    def __bool__(self) -> bool:
+        """Whether anything can end a sequence."""
+        return self.end is not None or bool(self.strings)
+
+    def __call__(self, sequences: Int[Tensor, "rows length"]) -> Bool[Tensor, " rows"]:
+        """Say whether the last token of each ended it."""
+        ended = torch.zeros(len(sequences), dtype=torch.bool, device=sequences.device)
+        if self.end is not None:
+            ended |= sequences[:, -1] == self.end
+        if self.strings:
+            last = sequences[:, -self._reach :].tolist()
+            ended |= torch.tensor([self._stops(ids) for ids in last], device=sequences.device)
+        return ended
+
+    def _stops(self, ids: list[int]) -> bool:
+        """Tell whether a stop string ends within the text of the last token."""
+        text, before = self._text(ids), self._text(ids[:-1])
+        known = len(before.rstrip("\N{REPLACEMENT CHARACTER}"))  # a character may be half done
+        return any(string in text[max(known - len(string) + 1, 0) :] for string in self.strings)
+
+    def _text(self, ids: list[int]) -> str:
+        assert self.tokenizer is not None
+        return self.tokenizer.decode(ids, skip_special_tokens=False)
