@@ -161,6 +161,8 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
         """Have the page shown by an extension of its own."""
+        if self.serving:
+            self.serving.pause()
         book = self._book
         self.path = _name(page.file, book)
         asking = Asking(
