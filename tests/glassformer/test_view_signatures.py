@@ -1,5 +1,6 @@
 """How `signatures` reads axes that may be any, and what it holds against them."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -68,3 +69,16 @@ def test_what_is_no_tensor_has_no_row():
 
     lines = str(signatures(partial(scaled, torch.zeros(3), 2.0))).splitlines()
     assert [line.split()[-2:] for line in lines[1:]] == [["(n)", "[3]"]] * 2
+
+
+def test_of_an_iterator_the_first_is_shown():
+    def rows(x: Float[Tensor, "m n"]) -> Iterator[Float[Tensor, "n"]]:
+        yield from x
+
+    assert "[5]" in str(signatures(partial(rows, torch.zeros(3, 5))))
+
+    def pairs(x: Float[Tensor, "m n"]) -> Iterator[Float[Tensor, "n"]]:
+        yield x
+
+    with pytest.raises(ValueError, match=r"pairs: → has the shape \[3, 5\]"):
+        signatures(partial(pairs, torch.zeros(3, 5)))

@@ -61,6 +61,8 @@ def rows_of(call: "partial[Any]") -> list[Row]:
     signature = inspect.signature(function)
     with torch.no_grad():
         output = call()
+        if isinstance(output, Iterator):
+            output = next(output)  # the others are as the first
     sizes: dict[str, int] = {}
     rows = []
     for name, value, annotation in values(signature, call, output):
