@@ -21,7 +21,7 @@ def test_types_are_offered_to_who_imports_the_package():
 
 
 def test_every_model_that_is_built_has_the_method():
-    assert len(BUILDS) == 9
+    assert len(BUILDS) == 11
     assert all(callable(build.from_pretrained) for build in BUILDS)
 
 
