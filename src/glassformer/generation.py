@@ -109,8 +109,8 @@ def stream(
     """Write as `generate` does, and give each step's tokens as soon as they are chosen.
 
     The other choices are those of `generate`, without beams: what these write first may change.
-    Nothing is computed ahead; whoever stops asking stops the model. Put side by side, the tokens
-    are the continuation that `generate` returns.
+    No step is computed before you ask for it. Side by side, the tokens are the continuation that
+    `generate` returns.
 
     Shapes: ids (batch, seq); each step's tokens (batch).
 

@@ -15,7 +15,7 @@ from booksite.finish.typesetting import kept_together, with_cells
 from booksite.finish.views import numbers_aside, without_styles
 from booksite.no_settings import NoSettings
 
-PART = "<section"
+PART = '<section id="'
 """Where the book on one page goes on to another of its pages, most of which stay as they are."""
 
 
