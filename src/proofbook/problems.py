@@ -1,5 +1,6 @@
 """What is wrong with a chapter, and where."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from textwrap import indent
 
@@ -30,6 +31,11 @@ class Problem:
         if self.detail:
             parts.append(indent(self.detail.rstrip("\n"), "    "))
         return "\n".join(parts)
+
+    def is_one_of(self, exceptions: Collection[str]) -> bool:
+        """Tell whether this is that one of these exceptions, given by name, was raised."""
+        last = (line.lstrip("+ ") for line in (self.message, *self.detail.splitlines()))
+        return any(line.partition(":")[0].rpartition(".")[2] in exceptions for line in last)
 
 
 class ChapterError(Exception):

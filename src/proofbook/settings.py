@@ -65,6 +65,13 @@ class Options:
         default=("src",),
         metadata={"meaning": "the folders of the modules that pages show and import"},
     )
+    absences: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "meaning": "exceptions that say that something is not on this machine: a page that "
+            "ends with one shows it, and the build warns instead of failing"
+        },
+    )
     hashed: Mapping[str, str] = field(
         default_factory=dict,
         hash=False,

@@ -257,16 +257,22 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def _tell_problems(self) -> None:
         """Fail where anything is wrong; while serving, say what has not been said yet.
 
+        What is not on this machine is said alone, as a warning, which fails where builds are strict
+        once all is written.
+
         Raises:
             PluginError: There are problems, and the site is built.
         """
-        problems = [*self.found, *self._book.problems]
-        if problems and not self.serving:
-            listing = "\n\n".join(map(str, problems))
-            raise PluginError(f"{_count(len(problems), 'problem')} in the book\n\n{listing}")
+        book = self._book
+        problems = [*self.found, *book.problems]
+        absences = [one for one in problems if one.is_one_of(book.settings.absences)]
+        faults = [one for one in problems if one not in absences]
+        if faults and not self.serving:
+            listing = "\n\n".join(map(str, faults))
+            raise PluginError(f"{_count(len(faults), 'problem')} in the book\n\n{listing}")
         for problem in problems:
             if problem not in self.told:
-                log.error("%s", problem)
+                (log.warning if problem in absences else log.error)("%s", problem)
         self.told.update(problems)
 
     def _hand_over_offers(self, files: Files, config: MkDocsConfig) -> None:

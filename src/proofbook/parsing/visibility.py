@@ -36,7 +36,8 @@ LEFT_OVER = re.compile(
     r"|\{[^{}]{0,300}?(?<![\w-])(?:equals|holds|value|reason)\s*=\s*[\"'“”‘’«»][^{}\n\0]*\}?"
 )
 """Braces that begin like a claim's, or become like one's further on."""
-BEHIND_A_SPAN = re.compile(r"(?<=\])\{:?([^{}\n\0]*?=\s*[\"'“”‘’«»][^{}\n\0]*)\}")
+BEHIND_A_SPAN = re.compile(r"(?<=\])\{:?([^{}\n\0]*[\"'“”‘’«»][^{}\n\0]*)\}")
+"""Braces with a string in them, which are all but a claim where they mean nothing else."""
 IN_A_TAG = re.compile(r"(?<=\s)(?:data-)?(?:equals|holds)(?=[\s=>])")
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 FROM_TEXT_ALONE = frozenset(

@@ -103,9 +103,13 @@ def listed(exempt: Mapping[str, int]) -> str:
 
 
 def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> dict[str, Any]:
-    """Return the ledger of a book: what `verified.json` holds and the book's own page shows."""
+    """Return the ledger of a book: what `verified.json` holds and the book's own page shows.
+
+    A page with a problem is left out of what was verified.
+    """
     exempt = [exemptions(one) for one in pages]
-    totals = {name: sum(counts(one)[name] for one in pages) for name in KINDS}
+    sound = [one for one in pages if not one.problems]
+    totals = {name: sum(counts(one)[name] for one in sound) for name in KINDS}
     programs = [len(one.page.chapter.blocks) for one in pages]  # one behind each copy button
     per_page = {
         one.page.chapter.path: {
@@ -113,6 +117,7 @@ def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> d
             "exempt": sum(reasons.values()),
             "device": one.run.device if _ran(one) else None,
             "kept": one.run.cached,
+            "problems": len(one.problems),
         }
         for one, reasons in zip(pages, exempt, strict=True)
     }

@@ -17,6 +17,7 @@ from proofbook.parsing.fences import Fence
 from proofbook.parsing.markdown_processors import FENCES
 from proofbook.parsing.source import Marks, SourceText
 from proofbook.problems import Problem
+from proofbook.rendering.asides import folded
 from proofbook.rendering.downloads import Offer, link_html, notebook_name
 from proofbook.rendering.html import (
     LONG,
@@ -109,7 +110,8 @@ class PageRenderer:
         result = self._result(index)
         inner = f"{html}{below}{payload_html(result)}"
         seen = BlockResult() if fence.option("hide") else result
-        room = "" if fence.option("source") or fence.option("fold") else _room(code, seen)
+        opens = fence.option("source") or fence.option("fold") or "<details" in html
+        room = "" if opens else _room(code, seen)
         return f'<div class="proofbook-block"{attribute}{room}>{inner}</div>'
 
     def _formatted(
@@ -120,10 +122,13 @@ class PageRenderer:
         place = fence.option("source")
         if not place:  # the door would set up all extensions anew, block by block
             coloured = self._highlighted(fence.language, code, looks, md)
+            if fence.option("show"):
+                coloured = folded(coloured, code)
             source = self.hold(coloured, uncoloured(coloured))
-            if fence.option("fold"):
-                source = f"{FOLD}{source}</details>"
-            return str(door(run=lambda _, **__: f"{source}{after}"))
+            whole = f"{source}{after}"
+            if fence.option("fold"):  # what it gave comes first: it is what the reader came for
+                whole = f"{after}{FOLD}{source}</details>"
+            return str(door(run=lambda _, **__: whole))
         settings = self.book.settings
         markdown_config.save(
             list(settings.extensions), {name: dict(it) for name, it in settings.configs.items()}

@@ -197,6 +197,59 @@ def test_a_file_to_hash_that_is_not_there_is_named(tmp_path):
     assert "no/such.bin" in build_error(make_book(tmp_path, {"index.md": "# A\n"}, config=config))
 
 
+ABSENT = """\
+# Absent
+
+```python
+class MissingWeightsError(OSError): ...
+
+
+def weights():
+    raise MissingWeightsError("the weights are not here: run fetch")
+```
+
+```python
+given = weights()
+```
+
+Two is [2]{ equals="given[0]" }.
+"""
+ABSENCES = "site_name: x\nplugins:\n  - proofbook: {absences: [MissingWeightsError]}\n"
+DOCTEST = """\
+```pycon
+>>> import warnings
+>>> class MissingWeightsError(OSError): ...
+>>> def weights(): raise MissingWeightsError("run fetch")
+>>> weights()
+2
+```
+"""
+
+
+@pytest.mark.parametrize("page", [ABSENT, DOCTEST])
+def test_without_what_a_page_asks_for_the_rest_of_the_book_is_built(tmp_path, caplog, page):
+    """What is not here is said, on the page too, which counts for nothing in the ledger."""
+    sound = "```python\nx = [2]\n```\n\nTwo is [2]{ equals='x[0]' }.\n"
+    book = make_book(tmp_path, {"absent.md": page, "sound.md": sound}, config=ABSENCES)
+    site = build(book)
+    assert "MissingWeightsError: " in (site / "absent" / "index.html").read_text()
+    assert "proofbook-ledger" not in (site / "absent" / "index.html").read_text()
+    (told,) = (one for one in caplog.records if "MissingWeightsError" in one.getMessage())
+    assert told.levelname == "WARNING"
+    ledger = json.loads((site / "verified.json").read_text())
+    assert ledger["totals"]["claims"] == ledger["totals"]["blocks"] == 1
+    assert ledger["pages"]["docs/absent.md"]["problems"] == ledger["problems"] == 1
+
+
+def test_what_is_false_beside_what_is_absent_fails_as_ever(tmp_path):
+    false = "```python\nx = [3]\n```\n\nTwo is [2]{ equals='x[0]' }.\n"
+    for number, pages in enumerate([{"a.md": false + ABSENT}, {"a.md": ABSENT, "b.md": false}]):
+        error = build_error(make_book(tmp_path / str(number), pages, config=ABSENCES))
+        assert "1 problem in the book" in error
+        assert "MissingWeightsError" not in error
+    assert "MissingWeightsError" in build_error(make_book(tmp_path / "plain", {"a.md": ABSENT}))
+
+
 GENERATED = """\
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File

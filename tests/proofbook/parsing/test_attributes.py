@@ -96,6 +96,19 @@ def test_what_is_meant_as_a_claim_is_one_or_a_problem_or_left_to_see(place, brac
     assert found.claims or found.problems or braces.strip() in text_of(page)
 
 
+@pytest.mark.parametrize("key", ["equal", "equals", "hold", "eq", "value", "see", "="])
+@pytest.mark.parametrize("between", [" ", " = ", ": ", "-> ", ""])
+def test_a_string_in_braces_behind_a_span_is_a_claim_or_a_problem(key, between):
+    for text in ('"n"', "'n'", "“n”"):
+        found = parsed(f"{BLOCK}This is [four]{{ {key}{between}{text} }}.\n")
+        assert found.claims or found.problems
+
+
+@pytest.mark.parametrize("braces", ["{x}", "{a, b}", "{1..3}", "{ n + 1 }", "{}"])
+def test_braces_without_a_string_behind_a_bracket_are_text(braces):
+    assert parsed(f"{BLOCK}This is d[4]{braces} of it.\n").problems == ()
+
+
 @settings(deadline=None)
 @given(st.sampled_from(PLACES), lists(st.sampled_from(HARMLESS)))
 def test_what_a_browser_understands_is_left_alone(place, braces):

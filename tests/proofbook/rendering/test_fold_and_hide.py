@@ -50,11 +50,12 @@ def test_folded_code_is_one_click_away_and_its_output_none(book):
     assert checked.problems == []
     before, rest = html.split('<details class="proofbook-fold"><summary>Show the code</summary>')
     code, after = rest.split("</details>", 1)
-    assert "wombat" not in before
+    assert "<code>wombat 2</code></pre>" in before  # what it gave comes first
+    assert "print" not in before
     assert "A title" in code
     assert "wombat" in code
-    assert "<code>wombat 2</code></pre>" in after
-    assert before.endswith('<div class="proofbook-block">')  # its height is not known beforehand
+    assert "<pre" not in after
+    assert before.startswith('<div class="proofbook-block">')  # its height is not known beforehand
     plain, _ = shown(book, PAGE.format("", 2))
     assert json.dumps(program(*plain.run.blocks[0].payload)) in html
     assert notebook(checked, book.settings, ABOUT) == notebook(plain, book.settings, ABOUT)
@@ -142,3 +143,48 @@ def test_a_fold_opens_without_a_script_is_printed_and_has_the_page_s_own_look(tm
                 assert code.is_visible()
                 edge = "element => getComputedStyle(element).borderLeftColor"
                 assert seen.page.locator(".proofbook-raised").evaluate(edge) == "rgb(198, 40, 40)"
+
+
+SOURCE = '''\
+def half(number):
+    """Halve it.
+
+    Raises:
+        ValueError: the wombat is odd.
+    """
+    if number % 2:
+        raise ValueError("odd")
+    return number // 2  # the body
+'''
+
+
+@pytest.mark.browser
+def test_the_docstring_and_checks_of_a_shown_source_open_at_a_click_and_are_copied_with_it(
+    tmp_path,
+):
+    pages = {"index.md": '# A\n\n```python show="halves:half"\n```\n'}
+    with launched() as browser:
+        for theme in ("mkdocs", "material"):
+            features = "{name: material, features: [content.code.copy]}"
+            config = f"site_name: x\ntheme: {theme if theme == 'mkdocs' else features}\n"
+            config += "plugins: [search, proofbook]\n"
+            files = {"src/halves.py": SOURCE}
+            site = build(make_book(tmp_path / theme, pages, files, config=config))
+            index = json.loads((site / "search/search_index.json").read_text())["docs"]
+            assert any("the wombat is odd" in one["text"] for one in index)
+            with served(site) as root, visit(browser, root, javascript=False) as seen:
+                head, aside, body = (
+                    seen.page.get_by_text(one).first
+                    for one in ('"""Halve it.', "the wombat is odd", "# the body")
+                )
+                assert [one.is_visible() for one in (head, aside, body)] == [True, False, True]
+                seen.page.emulate_media(media="print")
+                assert aside.is_visible()
+                seen.page.emulate_media(media="screen")
+                seen.page.get_by_text("Docstring and checks, 6 lines").click()
+                assert aside.is_visible()
+    with served(site) as root, launched() as browser, visit(browser, root) as seen:
+        buttons = seen.page.locator("[data-clipboard-target]")
+        assert [one.is_visible() for one in buttons.all()].count(True) == 1
+        buttons.first.click()
+        assert buttons.first.get_attribute("data-clipboard-text") == SOURCE.rstrip("\n")
