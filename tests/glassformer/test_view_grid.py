@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
+from test_views import stroked
 
 from glassformer.views import heatmap
 
@@ -253,12 +254,13 @@ def test_the_cells_of_a_large_matrix_fill_its_frame():
     left, top, right, bottom = picture.frame
     [group] = picture.svg.iter("g")
     x, y, cell = numbers(group.get("transform"))
+    y -= cell / 2  # the middle of the first row
     assert (x, y) == near(left, top)
     assert (x + columns * cell, y + rows * cell) == near(right, bottom)
     [path] = group
-    assert (path.get("class"), float(path.get("fill-opacity"))) == ("p", 1)
-    squares = {(int(x), int(y)) for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", path.get("d"))}
-    assert len(squares) == rows * columns
+    assert (path.get("class"), float(path.get("stroke-opacity"))) == ("p", 1)
+    squares = stroked(path.get("d"))
+    assert len(set(squares)) == len(squares) == rows * columns
     assert max(squares) == (columns - 1, rows - 1)
 
 
@@ -267,11 +269,11 @@ def test_the_cells_of_a_large_matrix_have_its_signs():
     scores[2, 3], scores[5, 7], scores[11, 13] = -1.0, 0.0, 0.25
     picture = Picture(heatmap(scores, range(37), range(31)))
     [group] = picture.svg.iter("g")
-    small = {p.get("class") + p.get("fill-opacity"): p.get("d") for p in group}
-    assert small.pop("n1.000") == "M3 2h1v1h-1z"
-    assert small.pop("p0.250") == "M13 11h1v1h-1z"
+    small = {p.get("class") + p.get("stroke-opacity"): stroked(p.get("d")) for p in group}
+    assert small.pop("n1.000") == [(3, 2)]
+    assert small.pop("p0.250") == [(13, 11)]
     assert [*small] == ["p1.000"]
-    assert "M7 5h" not in small["p1.000"]
+    assert (7, 5) not in small["p1.000"]
 
 
 @pytest.mark.parametrize("count", [3, 10, 11, 17, 18])

@@ -240,7 +240,7 @@ def test_weights_may_be_off_by_a_ten_thousandth(beyond):
         assert body[9 + 6] == (255 if beyond > 0 else 0)
         assert ("1.000" if beyond > 0 else "0.000") in str(head_view([attention], words(3)))
     else:
-        with pytest.raises(ValueError, match=r"attentions lie between .*heatmap draws scores"):
+        with pytest.raises(ValueError, match=r"attentions are between .*use heatmap"):
             head_view([attention], words(3))
 
 
@@ -274,6 +274,45 @@ def test_keys_that_heads_share_are_sent_for_each(unhooked):
     assert keys[:one] == keys[one : 2 * one] != keys[2 * one : 3 * one] == keys[3 * one :]
 
 
-def test_a_view_of_no_finite_weight_is_refused():
-    with pytest.raises(ValueError, match="lie between nan and nan"):
-        model_view([torch.full((1, HEADS, 2, 2), math.nan)], words(2))
+# --- bad input
+
+NOT_FINITE = pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+
+
+@NOT_FINITE
+@pytest.mark.parametrize("draw", [head_view, model_view])
+def test_a_weight_that_is_not_finite_is_refused_with_its_place(draw, value):
+    attentions = weights(4, layers=3)
+    attentions[2][0, 1, 3, 0] = value
+    place = r"layer 2, head 1, at 'w3' \(3\) → 'w0' \(0\), the first of 1 that are not finite"
+    with pytest.raises(ValueError, match=rf"attentions hold {value} in {place}"):
+        draw(attentions, words(4))
+
+
+@NOT_FINITE
+@pytest.mark.parametrize("which", ["cross_attentions", "decoder_attentions", "encoder_attentions"])
+def test_each_attention_of_a_cross_view_is_looked_at(which, value):
+    given = {
+        "cross_attentions": weights(2, 3),
+        "decoder_attentions": weights(2),
+        "encoder_attentions": weights(3),
+    }
+    given[which][0][0, 2, 1, 1] = value
+    with pytest.raises(ValueError, match=rf"attentions hold {value} in layer 0, head 2, at 'w1'"):
+        cross_view(given.pop("cross_attentions"), words(2), words(3), **given)
+
+
+@NOT_FINITE
+@pytest.mark.parametrize(("name", "told"), [("query", "queries"), ("key", "keys")])
+def test_a_vector_that_is_not_finite_is_refused_with_its_word(name, told, value):
+    made = tape(3, layers=2)
+    made[f"layers.1.attention.{name}"][0, 1, 2, 4] = value
+    with pytest.raises(ValueError, match=rf"{told} hold {value} in layer 1, head 1, at 'w2' \(2\)"):
+        neuron_view(made, words(3))
+
+
+def test_no_words_are_refused():
+    nothing = [torch.zeros(1, HEADS, 0, 0)]
+    for draw in (head_view, model_view):
+        with pytest.raises(ValueError, match=r"shape \(1, 3, 0, 0\) have nothing to draw"):
+            draw(nothing, [])

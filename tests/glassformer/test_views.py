@@ -25,7 +25,8 @@ from glassformer.probe import record
 from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view, shapes
 from glassformer.views.grid import WHITE_FROM
 from glassformer.views.page import STATIC
-from glassformer.views.view import DARK, LIGHT, number
+from glassformer.views.palette import DARK, LIGHT
+from glassformer.views.view import number
 
 LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 5, 7
 TOKENS = ["[CLS]", "time", "flies", "</script>", "[SEP]"]
@@ -148,6 +149,16 @@ def test_cells_of_many_columns_share_a_pages_width_until_they_are_too_small(coun
     assert float(second["x"]) - float(first["x"]) == pytest.approx(cell, abs=0.11)
 
 
+def stroked(path):
+    """The cells, as column and row, that the strokes of a large matrix cover."""
+    x, y, covered = 0, 0, []
+    for right, down, count in re.findall(r"m(-?\d+) (-?\d+)h(\d+)", path):
+        x, y = x + int(right), y + int(down)
+        covered += [(x + k, y) for k in range(int(count))]
+        x += int(count)
+    return covered
+
+
 def test_large_heatmap_shares_paths_but_keeps_strengths():
     rows, columns = 37, 31  # more than 1024 cells
     weights = torch.rand(rows, columns)
@@ -155,9 +166,9 @@ def test_large_heatmap_shares_paths_but_keeps_strengths():
     view = heatmap(weights, range(rows), range(columns))
     drawn = torch.zeros(rows, columns)
     for path in Reader(view.html).all("path"):
-        if "fill-opacity" in path:
-            for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", path["d"]):
-                drawn[int(y), int(x)] = float(path["fill-opacity"])
+        if "stroke-opacity" in path:
+            for x, y in stroked(path["d"]):
+                drawn[y, x] = float(path["stroke-opacity"])
     torch.testing.assert_close(drawn, weights / 2, rtol=0, atol=1 / 128 + 1e-3)
     assert len(view.html) < 40_000
     assert ["5", "7", "2.00"] in Reader(view.html).rows
@@ -180,9 +191,8 @@ def test_heatmap_words_are_text_never_markup():
 
 
 def test_heatmap_names_its_axes():
-    text = "".join(
-        Reader(heatmap(torch.rand(2, 3), "ab", "xyz", axes=("target", "source")).html).text
-    )
+    html = heatmap(torch.rand(2, 3), "ab", "xyz", axes=("target", "source")).html
+    text = "".join(Reader(html.partition("</style>")[2]).text)
     assert "source →" in text
     assert "← target" in text
     assert "key" not in text
@@ -210,7 +220,7 @@ def test_heatmap_refuses_what_does_not_fit(unhooked):
 
 
 @pytest.mark.parametrize(("theme", "paper", "ink"), [(LIGHT, 255, 0), (DARK, 36, 255)])
-@pytest.mark.parametrize("name", ["cell", "negative"])
+@pytest.mark.parametrize("name", ["cell", "negative-cell"])
 def test_numbers_are_readable_on_every_cell(theme, paper, ink, name):
     colour = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])
     for step in range(1001):
@@ -597,13 +607,13 @@ def test_viewers_refuse_what_does_not_fit(attentions, tape, unhooked):
         (r"layer \(-1\) must be from 0 to 1", lambda: head_view(attentions, TOKENS, layer=-1)),
         (r"head \(3\) must be from 0 to 2", lambda: head_view(attentions, TOKENS, heads=[0, 3])),
         (r"head \(7\) must be from 0 to 2", lambda: neuron_view(tape, TOKENS, head=7)),
-        (r"sentence_b_start \(5\) must lie inside the 5 tokens", lambda: head_view(
+        (r"sentence_b_start \(5\) must be inside the 5 tokens", lambda: head_view(
             attentions, TOKENS, sentence_b_start=5)),
-        (r"sentence_b_start \(0\) must lie inside", lambda: neuron_view(
+        (r"sentence_b_start \(0\) must be inside", lambda: neuron_view(
             tape, TOKENS, sentence_b_start=torch.tensor([0]))),
-        (r"lie between -?\d.* and \d.*, weights between 0 and 1", lambda: head_view(
+        (r"are between -?\d.* and \d.*, but weights are between 0 and 1", lambda: head_view(
             [w * 9 for w in attentions], TOKENS)),
-        ("lie between nan and nan", lambda: head_view([w * math.nan for w in attentions], TOKENS)),
+        ("hold nan in layer 0", lambda: head_view([w * math.nan for w in attentions], TOKENS)),
         (r"no attention's query among its 1 entries \(embeddings\); call", lambda: neuron_view(
             {"embeddings": torch.zeros(1)}, TOKENS)),
     ]  # fmt: skip

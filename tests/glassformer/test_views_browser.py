@@ -13,6 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
 
 LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 7, 5
 TOKENS = ["[CLS]", "</script>", "שלום", "🦆", "日本語", "Donaudampfschifffahrt", "[SEP]"]
+WORDS = [f"word{i}" for i in range(13)]
 TARGET = ["[START]", "This", "is", "an", "🦆"]
 STEP = 1 / 510 + 1e-6  # half of one of 255 steps
 
@@ -108,6 +109,11 @@ def site(views, tmp_path_factory):
     far_down = '<div style="height:5000px">Prose.</div>' + parts[1]
     (folder / "far.html").write_text(PAGE + far_down, encoding="utf-8")
     (folder / "empty.html").write_text(PAGE + '<section id="head"></section>', encoding="utf-8")
+    big = [torch.full((1, 12, 13, 13), 1 / 13)] * 6
+    large = {"head": head_view(big, WORDS, sentence_b_start=7)}
+    large["model"] = model_view(big, WORDS, sentence_b_start=7)
+    parts = [f'<section id="{n}">{on_page(v, folder)}</section>' for n, v in large.items()]
+    (folder / "large.html").write_text(PAGE + "".join(parts), encoding="utf-8")
     frames = views["neuron"]._repr_html_() + views["head"]._repr_html_()
     (folder / "notebook.html").write_text(PAGE + frames, encoding="utf-8")
     with served(folder) as address:
@@ -146,13 +152,15 @@ NEURON_LINES = """el => [...el.shadowRoot.querySelectorAll('#collapsed .attn-lin
     return [0, (y1 - 42) / 26 - .5, (y2 - 42) / 26 - .5, opacity];
   })"""
 
-# Every thumbnail: its place in the grid from its frame, its lines from their ends.
+# Every thumbnail: its place in the grid from its frame, its lines from their ends. Those of a shade
+# are one path; a shade is that of the root of the weight, to a 32nd.
 MODEL_LINES = """el => [...el.shadowRoot.querySelectorAll('rect.attn_background')].map(frame => {
   const [x, y, w, h] = ['x', 'y', 'width', 'height'].map(a => +frame.getAttribute(a));
   const box = 7 * 12 / HEADS;
-  const lines = [...frame.parentNode.querySelectorAll('line')].map(line => {
-    const [y1, y2, opacity] = ['y1', 'y2', 'stroke-opacity'].map(a => +line.getAttribute(a));
-    return [0, (y1 - y - 5) / box - .5, (y2 - y - 5) / box - .5, opacity];
+  const lines = [...frame.parentNode.querySelectorAll('path')].flatMap(path => {
+    const ends = [...path.getAttribute('d').matchAll(/M\\S+ (\\S+)L\\S+ ([^M]+)/g)];
+    const root = Math.sqrt(path.getAttribute('stroke-opacity'));
+    return ends.map(([, y1, y2]) => [0, (y1 - y - 5) / box - .5, (y2 - y - 5) / box - .5, root]);
   });
   return [Math.round((y - 38) / h), Math.round((x - 38) / w), lines];
 })""".replace("HEADS", str(HEADS))
@@ -198,7 +206,9 @@ def test_every_view_draws_its_own_weights(site, chrome, tapes, width, dark):
             (i, h) for i in range(LAYERS) for h in range(HEADS)
         ]
         for layer, place, lines in thumbnails:
-            same(matrix(lines, 1, SEQ, SEQ)[0], weights[layer][0, place])
+            roots = matrix(lines, 1, SEQ, SEQ)[0]
+            shades = (32 * weights[layer][0, place].mul(255).round().div(255).sqrt()).round() / 32
+            torch.testing.assert_close(roots, shades, rtol=0, atol=1e-6)
     assert overflow <= 0
     names = [url.rpartition("/")[2] for url in seen.requests]
     assert len(names) == len(set(names)), "each script is asked for once"
@@ -465,6 +475,94 @@ def test_without_javascript_the_numbers_are_there(site, chrome):
         assert details.locator("table").is_visible()
         assert details.locator("tbody tr").count() == 12
         assert seen.page.locator("#heatmap svg").is_visible()
+        clean(seen)
+
+
+def test_the_table_is_open_where_no_picture_is_drawn(site, chrome):
+    """Without scripts, and on paper where the view is too far away to have been drawn."""
+    with visit(chrome, f"{site}all.html", javascript=False) as seen:
+        for name in ("head", "model", "neuron", "cross"):
+            view = seen.page.locator(f"#{name} glassformer-view")
+            assert view.locator("table").is_visible()
+            assert not view.locator(".hint").is_visible()
+        clean(seen)
+    with visit(chrome, f"{site}far.html") as seen:
+        page = seen.page
+        page.wait_for_function("!!customElements.get('glassformer-view')")
+        assert not page.locator("#head table").is_visible()
+        page.emulate_media(media="print")
+        assert page.locator("#head table").is_visible()
+        page.emulate_media(media="screen")
+        drawn(page, "head")
+        page.emulate_media(media="print")
+        assert not page.locator("#head table").is_visible()
+        assert page.locator("#head #vis > svg").is_visible()
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_the_panel_of_a_head_comes_into_sight(site, chrome, width):
+    with visit(chrome, f"{site}large.html", width=width, touch=True) as seen:
+        view = drawn(seen.page, "model")
+        for place in (0, 11, 60, 71):
+            view.locator(f"[data-thumbnail='{place}']").tap()
+            panel = view.locator("rect.detail").bounding_box()
+            assert panel["x"] >= 0
+            assert panel["x"] + panel["width"] <= width
+            view.locator(f"[data-thumbnail='{place}']").focus()
+            seen.page.keyboard.press("Enter")  # closes it
+        clean(seen)
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "finger"])
+def test_hints_fit_the_hand(site, chrome, touch):
+    with visit(chrome, f"{site}all.html", touch=touch) as seen:
+        if touch:  # as Chromium says it where there is no mouse
+            seen.page.context.new_cdp_session(seen.page).send(
+                "Emulation.setEmulatedMedia", {"features": [{"name": "hover", "value": "none"}]}
+            )
+        for name in ("head", "model", "neuron", "cross"):
+            hint = drawn(seen.page, name).locator(".hint").inner_text()
+            assert ("Tap" in hint) is touch
+            assert ("Point" in hint or "Click" in hint) is not touch
+            assert not set("{}|") & set(hint)
+
+
+EDGE = {
+    "one": ["alone"],
+    "many": [f"w{i}" for i in range(128)],
+    "long": ["a" * 300, "b", "c"],
+    "signs": ["שלום", "مرحبا", "👩‍👧", "🦆", "e\u0301", "<b>&amp;"],
+}
+
+
+@pytest.mark.parametrize("name", EDGE)
+def test_unusual_words_are_drawn(chrome, tmp_path, name):
+    tokens = EDGE[name]
+    seq = len(tokens)
+    equal = [torch.full((1, HEADS, seq, seq), 1 / seq)]
+    made = {
+        "layers.0.attention.query": torch.ones(1, HEADS, seq, HEAD_DIM),
+        "layers.0.attention.key": torch.ones(1, HEADS, seq, HEAD_DIM),
+        "layers.0.attention.weights": equal[0],
+    }
+    unusual = {
+        "head": head_view(equal, tokens),
+        "model": model_view(equal, tokens),
+        "neuron": neuron_view(made, tokens),
+        "cross": cross_view(
+            equal, tokens, tokens, decoder_attentions=equal, encoder_attentions=equal
+        ),
+    }
+    parts = [f'<section id="{n}">{on_page(v, tmp_path)}</section>' for n, v in unusual.items()]
+    (tmp_path / "index.html").write_text(PAGE + "".join(parts), encoding="utf-8")
+    with served(tmp_path) as address, visit(chrome, address, width=360) as seen:
+        for kind in unusual:
+            view = drawn(seen.page, kind)
+            if kind != "model":
+                assert view.locator("#vis [data-token]").count() >= seq
+        lines = seen.page.locator("#head glassformer-view").evaluate(HEAD_LINES)
+        same(matrix(lines, HEADS, seq, seq), equal[0][0], divisor=HEADS)
+        assert seen.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         clean(seen)
 
 

@@ -1,27 +1,73 @@
-"""Pictures of what a model does: flows, arcs, heatmaps, tables of shapes, and bertviz's viewers."""
+"""Pictures of what a model does: flows, arcs, heatmaps, plots, shapes, and bertviz's viewers."""
 
+from glassformer.views.apart import heads_apart
 from glassformer.views.arcs import arcs
+from glassformer.views.bars import bars, dots
+from glassformer.views.beams import beam_tree
+from glassformer.views.bodies import body_and_head
+from glassformer.views.by_hand import by_hand
+from glassformer.views.costs import costs, flops, parameters, published
+from glassformer.views.dials import dials
+from glassformer.views.embedding_map import embedding_map
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
 from glassformer.views.growth import growth
+from glassformer.views.hands import hands
+from glassformer.views.lookup import lookup
+from glassformer.views.merging import merges
+from glassformer.views.next_tokens import next_tokens
+from glassformer.views.order import reading_order
 from glassformer.views.page import Viewer
 from glassformer.views.path import shapes
+from glassformer.views.plots import lines, scatter
+from glassformer.views.reading import Reading, read
+from glassformer.views.sharing import shared_heads
+from glassformer.views.stream import residual_stream
 from glassformer.views.strips import strips
+from glassformer.views.teaching import teacher_forcing
+from glassformer.views.three import readings
 from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
+from glassformer.views.whole import whole
 
 __all__ = [
+    "Reading",
     "View",
     "Viewer",
     "arcs",
+    "bars",
+    "beam_tree",
     "beside",
+    "body_and_head",
+    "by_hand",
+    "costs",
     "cross_view",
+    "dials",
+    "dots",
+    "embedding_map",
+    "flops",
     "flow",
     "growth",
+    "hands",
     "head_view",
+    "heads_apart",
     "heatmap",
+    "lines",
+    "lookup",
+    "merges",
     "model_view",
     "neuron_view",
+    "next_tokens",
+    "parameters",
+    "published",
+    "read",
+    "reading_order",
+    "readings",
+    "residual_stream",
+    "scatter",
     "shapes",
+    "shared_heads",
     "strips",
+    "teacher_forcing",
+    "whole",
 ]

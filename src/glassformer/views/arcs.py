@@ -8,17 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.views.grid import shorten
-from glassformer.views.view import (
-    THEME,
-    UNSEEN,
-    View,
-    aligned,
-    columns_of,
-    isolated,
-    number,
-    table,
-    words,
-)
+from glassformer.views.palette import THEME
+from glassformer.views.view import UNSEEN, View, aligned, columns_of, isolated, number, table, words
 
 FAINTEST = 0.02  # a weight that is drawn
 NAMED = 3  # weights that a word's own sentence names

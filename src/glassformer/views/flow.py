@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+from glassformer.views.palette import SHADOWS, THEME
 from glassformer.views.path import Axes
 from glassformer.views.plan import APART, GAP, PAD, TITLE, Box, Plan, lay_out, notes, title, wide
 from glassformer.views.trace import Node, trace
-from glassformer.views.view import SHADOWS, THEME, UNSEEN, View, room
+from glassformer.views.view import UNSEEN, View, room
 
 EDGE = 6.0  # room around the picture
 TIP = 6.0  # the length of an arrow's head

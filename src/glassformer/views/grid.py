@@ -1,17 +1,17 @@
-"""`heatmap`: a matrix of weights or scores as coloured cells."""
+"""`heatmap`: a matrix of weights or scores as colored cells."""
 
 import math
 from collections import defaultdict
 from collections.abc import Sequence
 from html import escape
+from itertools import groupby
 
 from jaxtyping import Shaped
 from torch import Tensor
 
+from glassformer.views.palette import SHADOWS, THEME
 from glassformer.views.view import (
     JOINERS,
-    SHADOWS,
-    THEME,
     UNSEEN,
     View,
     aligned,
@@ -30,6 +30,9 @@ NARROWEST = 0.76  # of its size; a narrower window scrolls
 LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
 WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
 MOST_CELLS = 1024  # above this many, cells of one strength share a path
+MOST_NUMBERS = 100  # cells whose numbers anybody reads
+FIELD = 240.0  # how wide a matrix is whose rows and columns are numbered
+APART = 26.0  # numbers beside such rows and columns, at least
 
 STYLE = """
 .glassformer-heatmap{position:relative;margin:1em 0 1.6em;color:inherit;font-family:inherit}
@@ -39,7 +42,9 @@ STYLE = """
 .glassformer-heatmap svg{display:block;margin:auto;height:auto;direction:ltr;overflow:visible;
 font-family:inherit}
 .glassformer-heatmap text{fill:currentColor}
-.glassformer-heatmap .p{fill:var(--cell)}.glassformer-heatmap .n{fill:var(--negative)}
+.glassformer-heatmap .p{fill:var(--cell)}.glassformer-heatmap .n{fill:var(--negative-cell)}
+.glassformer-heatmap path.p{fill:none;stroke:var(--cell)}
+.glassformer-heatmap path.n{fill:none;stroke:var(--negative-cell)}
 .glassformer-heatmap .g{stroke:var(--edge);fill:none}
 .glassformer-heatmap .axis{opacity:.7;font-size:12px;letter-spacing:.04em}
 .glassformer-heatmap .word{font-size:13px}
@@ -58,21 +63,28 @@ def heatmap(
     *,
     caption: str | None = None,
     axes: tuple[str, str] = ("query", "key"),
+    end: float | int | None = None,
+    numbers: bool | None = None,
 ) -> View:
     r"""Draws a matrix as a grid of cells, one row per query word and one column per key word.
 
-    A cell's colour is as strong as its value is large beside the largest one; negative values
-    (scores) have a hue of their own, and numbers stand in the cells where they fit.
+    A cell's color is as strong as its value is large beside the largest one; negative values
+    (scores) have a hue of their own. The cells of a small matrix hold their numbers, if they fit.
 
     Args:
         weights: `(rows, columns)`, weights, scores or a mask; `-inf` and `nan` show as words.
-        rows: The words beside the rows.
-        columns: The words above the columns.
+        rows: The words beside the rows; of a large matrix, a `range` is drawn as an axis.
+        columns: The words above the columns; of a large matrix, a `range` is drawn as an axis.
         caption: A line below the picture.
         axes: What rows and columns are.
+        end: The value with the strongest color; pictures that are compared share it. Without it,
+            the largest.
+        numbers: Whether the cells hold their numbers as far as they fit; without it, those of up
+            to 100 cells do.
 
     Raises:
-        ValueError: `weights` is not a matrix, or the words do not count its rows and columns.
+        ValueError: `weights` is not a matrix, the words do not count its rows and columns, or
+            `end` is no number above 0.
 
     >>> print(heatmap(torch.tensor([[0.75, 0.25]]), ["flies"], ["time", "arrow"]))
     query \ key  time  arrow
@@ -91,12 +103,19 @@ def heatmap(
         )
     if not weights.numel():
         raise ValueError(f"weights of shape {tuple(weights.shape)} have nothing to draw")
+    if end is not None and not 0 < end < math.inf:
+        raise ValueError(f"end ({end}) must be a number above 0")
     values = weights.detach().cpu().double().tolist()
     largest = max((abs(v) for row in values for v in row if math.isfinite(v)), default=0.0)
+    largest = largest if end is None else float(end)
+    cell, numbered = cell_size(values, max(map(width, map(shorten, column_words))), largest)
+    numbered = numbered and (weights.numel() <= MOST_NUMBERS if numbers is None else numbers)
+    if isinstance(rows, range) and isinstance(columns, range) and weights.numel() > MOST_CELLS:
+        cell = FIELD / max(weights.shape)
     title = caption or f"{axes[0]} rows, {axes[1]} columns"
     html = (
         f'<figure class="glassformer-heatmap" data-search-exclude><style>{THEME}{STYLE}</style>'
-        f"{draw(values, row_words, column_words, axes, largest)}"
+        f"{draw(values, row_words, column_words, axes, largest, cell, numbered)}"
         f'<div style="{UNSEEN}">{listen(values, row_words, column_words, axes, title, largest)}'
         f"</div>{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
     )
@@ -109,13 +128,14 @@ def draw(
     columns: list[str],
     axes: tuple[str, str],
     largest: float,
+    cell: float,
+    numbered: bool,
 ) -> str:
     """Draw words, cells, numbers, and the scale below them."""
     shown_rows, shown_columns = [shorten(w) for w in rows], [shorten(w) for w in columns]
     row_width, column_width = max(map(width, shown_rows)), max(map(width, shown_columns))
-    cell, numbered = cell_size(values, column_width, largest)
-    step = max(1, math.ceil(15 / cell))  # rows and columns a word
-    tilted = column_width > cell - 6
+    step = words_step(cell)  # rows and columns a word
+    tilted = column_width > cell * (step if cell < SMALLEST else 1) - 6
     left = 20 + row_width + 8
     top = 22 + (0.71 * column_width + 12 if tilted else 20.0)
     right = max(8.0, 0.71 * width(shown_columns[-1]) - cell / 2 + 8) if tilted else 8.0
@@ -158,6 +178,13 @@ def cell_size(values: list[list[float]], column_width: float, largest: float) ->
     if columns * roomy <= WIDEST:
         return roomy, True
     return min(roomy, max(SMALLEST, WIDEST / columns)), False
+
+
+def words_step(cell: float) -> int:
+    """Return how many rows and columns have one word: a round number where they are an axis."""
+    if cell >= SMALLEST:
+        return max(1, math.ceil(15 / cell))
+    return next(k for k in (5, 10, 20, 50, 100, 200, 500, 1000) if k * cell >= APART)
 
 
 def axis_names(axes: tuple[str, str], left: float, top: float, across: float, down: float) -> str:
@@ -209,18 +236,29 @@ def cells(
 def many_cells(
     values: list[list[float]], cell: float, left: float, top: float, largest: float
 ) -> str:
-    """Draw the squares in units of one cell, one path for each sign and 64th of the scale."""
-    paths: dict[tuple[str, int], list[str]] = defaultdict(list)
+    """Draw cells as strokes in units of one cell: a path for each sign and 64th of the scale.
+
+    From stroke to stroke the pen moves by small numbers: compressed, they take half the bytes.
+    """
+    paths: dict[tuple[str, int], str] = defaultdict(str)
+    pens: dict[tuple[str, int], tuple[int, int]] = defaultdict(lambda: (0, 0))
     for i, row in enumerate(values):
-        for j, value in enumerate(row):
-            level = round(strength(value, largest) * 64)
-            if level:
-                paths["n" if value < 0 else "p", level].append(f"M{j} {i}h1v1h-1z")
+        levels = [("n" if v < 0 else "p", round(strength(v, largest) * 64)) for v in row]
+        j = 0
+        for kind, run in groupby(levels):
+            count = len(list(run))
+            if kind[1]:
+                x, y = pens[kind]
+                paths[kind] += f"m{j - x} {i - y}h{count}"
+                pens[kind] = (j + count, i)
+            j += count
     inner = "".join(
-        f'<path class="{sign}" fill-opacity="{level / 64:.3f}" d="{"".join(squares)}"/>'
-        for (sign, level), squares in sorted(paths.items())
+        f'<path class="{sign}" stroke-opacity="{level / 64:.3f}" d="{path}"/>'
+        for (sign, level), path in sorted(paths.items())
     )
-    return f'<g transform="translate({left:.1f} {top:.1f}) scale({cell:.3f})">{inner}</g>'
+    middle = top + cell / 2  # of the first row
+    place = f"translate({left:.1f} {middle:.1f}) scale({cell:.3f})"
+    return f'<g shape-rendering="crispEdges" transform="{place}">{inner}</g>'  # no seams
 
 
 def numbers(values: list[list[float]], cell: float, left: float, top: float, largest: float) -> str:
@@ -268,8 +306,8 @@ def scale(values: list[list[float]], left: float, y: float, largest: float) -> s
 
 
 def strength(value: float, largest: float) -> float:
-    """Say how strongly a cell is coloured, from 0 to 1; what is not finite has no colour."""
-    return abs(value) / largest if largest and math.isfinite(value) else 0.0
+    """Say how strongly a cell is colored, from 0 to 1; what is not finite has no color."""
+    return min(1.0, abs(value) / largest) if largest and math.isfinite(value) else 0.0
 
 
 def shorten(token: str) -> str:

@@ -8,17 +8,9 @@ import torch
 from torch import Tensor
 
 from glassformer.views.grid import PHONE, STYLE, scale, shorten, width, word
+from glassformer.views.palette import THEME
 from glassformer.views.strips import CELL, ROW, STRIPS, Panel, panel, scale_end, strip
-from glassformer.views.view import (
-    THEME,
-    UNSEEN,
-    View,
-    aligned,
-    isolated,
-    room,
-    table,
-    words,
-)
+from glassformer.views.view import UNSEEN, View, aligned, isolated, room, table, words
 
 APART = 12.0  # steps
 ABOVE = 40.0  # the cells: what they are, and the numbers of the steps

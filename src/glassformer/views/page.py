@@ -2,15 +2,23 @@
 
 import base64
 import importlib.util
+import re
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
 
-from glassformer.views.view import SHADOWS, THEME, View
+from glassformer.views.palette import SHADOWS, THEME
+from glassformer.views.view import View
 
 STATIC = Path(__file__).parent / "static"
 LOADER = "glassformer-views.js"
+# Where no picture is drawn, without scripts or on paper, its table is open.
+OPEN = "::details-content{content-visibility:visible;block-size:auto}"
+TABLE = (
+    f"@media (scripting:none){{glassformer-view>details{OPEN}}}"
+    f"@media print{{glassformer-view:not([data-state=drawn])>details{OPEN}}}"
+)
 LIBRARIES = ("jquery.slim.min.js", "d3.min.js")
 
 
@@ -23,7 +31,7 @@ class Picture:
         packed: The numbers and words, as `packing.pack` gives them.
         size: Width and height of the picture in pixels, before a page scales it.
         controls: The choices above the picture, as HTML.
-        hint: What a reader can do with it.
+        hint: What a reader can do with it; in `{Click|Tap}`, by mouse and by finger.
         table: The strongest weights as an HTML table.
     """
 
@@ -77,18 +85,24 @@ def viewer(picture: Picture, text: str) -> Viewer:
     scripts = " ".join(f"asset://{name}" for name in (*LIBRARIES, script_of(picture.kind)))
     shape = f"--width:{width}px;--narrowest:{0.68 * width if width > 450 else 0:.0f}px;"
     html = (
-        f"<style>{THEME}</style>"
+        f"<style>{THEME}{TABLE}</style>"
         f'<glassformer-view data-kind="{picture.kind}" data-search-exclude '
         f'data-scripts="{scripts}" data-packed="{picture.packed}" '
         f'style="display:block;{shape}--shape:{width}/{height}">'
         f'<template shadowrootmode="open"><style>{stylesheet()}</style>'
         f'<div id="view"><div class="bar">{picture.controls}</div>'
-        f'<p class="hint">{escape(picture.hint)}</p>'
+        f'<p class="hint">{by_hand(picture.hint)}</p>'
         f'<div class="stage"><div id="vis"></div></div></div><slot></slot></template>'
         f'<details class="glassformer-words"><summary>The strongest weights as a table</summary>'
         f"{picture.table}</details></glassformer-view>{loading(LOADER)}"
     )
     return Viewer(html, text, picture.kind, min(height, 900) + 170)
+
+
+def by_hand(hint: str) -> str:
+    """Write a hint, of which the style shows the words for a mouse or those for a finger."""
+    both = r'<span class="mouse">\1</span><span class="finger">\2</span>'
+    return re.sub(r"\{(.*?)\|(.*?)\}", both, escape(hint))
 
 
 def loading(name: str) -> str:

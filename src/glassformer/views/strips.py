@@ -10,7 +10,8 @@ from itertools import groupby
 from torch import Tensor
 
 from glassformer.views.grid import PHONE, STYLE, scale, shorten, strength, width, word
-from glassformer.views.view import THEME, UNSEEN, View, aligned, table, words
+from glassformer.views.palette import THEME
+from glassformer.views.view import UNSEEN, View, aligned, table, words
 
 CELL, ROW = 7.0, 15.0  # a cell is narrow and tall: the eye reads along a row
 LENGTHS = 44  # how wide their column is
@@ -21,7 +22,7 @@ LISTED = 3  # numbers of a vector that the text tells
 STRIPS = (
     ".glassformer-heatmap .strip path{fill:none}"
     ".glassformer-heatmap .strip .p{stroke:var(--cell)}"
-    ".glassformer-heatmap .strip .n{stroke:var(--negative)}"
+    ".glassformer-heatmap .strip .n{stroke:var(--negative-cell)}"
     ".glassformer-heatmap .name{font-size:13px;font-weight:600}"
 )
 

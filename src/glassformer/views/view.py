@@ -12,32 +12,6 @@ UNSEEN = (
 
 
 JOINERS = "\u200c\u200d"  # between two signs they make one of them, as in 👩‍👧
-LIGHT = (
-    "--pos:#1f4fb5;--neg:#b0440b;--cell:#1a47a8;--negative:#8f3405;--number:#000;"
-    "--edge:rgba(0,0,0,.16);--hover:rgba(0,0,0,.1);"
-    "--glow:#7fb0f5;--lift:1;--rest:.07;--ink:#202020;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#fff))"
-)
-DARK = (
-    "--pos:#4a82e6;--neg:#d0601f;--cell:#3b6dcc;--negative:#b9500f;--number:#fff;"
-    "--edge:rgba(255,255,255,.2);--hover:rgba(255,255,255,.16);"
-    "--glow:#2c5cb0;--lift:1.7;--rest:.16;--ink:#e2e4e9;--surface:var(--md-default-bg-color,var(--jp-layout-color0,#181a20))"
-)
-VIEWS = ":is(.glassformer-heatmap,.glassformer-flow,.glassformer-arcs,glassformer-view)"
-# Colours by the system's choice, and by the switches of Material and Jupyter; paper is light.
-THEME = (
-    f"{VIEWS}{{{LIGHT}}}@media (prefers-color-scheme:dark){{{VIEWS}{{{DARK}}}}}"
-    f":is([data-md-color-scheme=default],[data-jp-theme-light=true]) {VIEWS}{{{LIGHT}}}"
-    f":is([data-md-color-scheme=slate],[data-jp-theme-light=false]) {VIEWS}{{{DARK}}}"
-    f"@media print{{html body {VIEWS}{VIEWS}{{{LIGHT}}}}}"
-)
-# At an edge behind which more of a picture can be scrolled to, a shadow.
-SHADOWS = (
-    "background:"
-    "linear-gradient(to right,var(--surface) 40%,transparent) 0/24px 100% no-repeat local,"
-    "linear-gradient(to left,var(--surface) 40%,transparent) 100%/24px 100% no-repeat local,"
-    "linear-gradient(to right,var(--hover),transparent) 0/12px 100% no-repeat scroll,"
-    "linear-gradient(to left,var(--hover),transparent) 100%/12px 100% no-repeat scroll"
-)
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,7 +90,9 @@ def number(value: float, largest: float) -> str:
 
 def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -> str:
     """Write an HTML table whose first column names its rows; every word is escaped."""
-    head = "".join(f'<th scope="col">{escape(word)}</th>' for word in header)
+    head = "".join(
+        f'<th scope="col">{escape(word)}</th>' if word else "<td></td>" for word in header
+    )
     body = "".join(
         f'<tr><th scope="row">{escape(first)}</th>'
         + "".join(f"<td>{escape(cell)}</td>" for cell in rest)

@@ -16,6 +16,12 @@ from glassformer.views.view import columns_of, table, words
 STRONGEST = 12  # rows of the table that says a picture in words
 MOST_LINES = 150_000  # what a browser draws without falling silent
 
+# What a mouse does, and after the bar, what a finger does.
+HEAD_HINT = (
+    "{Point at a word to see only its lines; click it and they stay|Tap a word to see only its "
+    "lines}. {Click|Tap} a colored square to switch a head off or on, {double-click|double-tap} to "
+    "see it alone."
+)
 FILTERS = [
     "All",
     "Sentence A → Sentence A",
@@ -35,21 +41,22 @@ def head_view(
     heads: Sequence[int] | None = None,
     layer: int = 0,
 ) -> Viewer:
-    """Show, with bertviz's head view, which words attend to which in one layer, a color a head.
+    """Show which words attend to which in one layer, one color per head, with bertviz's head view.
 
-    Weights are drawn in steps of 1/255, so what is drawn is off by at most 1/510. As in bertviz, a
-    line is as opaque as its weight divided by the number of heads shown; a filter then brightens
-    the lines of many heads, all alike, so that they can be seen.
+    Weights are drawn in steps of 1/255, so a drawn weight is off by at most 1/510. As in bertviz, a
+    line's opacity is its weight divided by the number of heads shown; with many heads, a filter
+    brightens all lines alike so that you can see them.
 
     Args:
-        attentions: One tensor a layer, as in `tape.attentions`.
+        attentions: One tensor per layer, as in `tape.attentions`.
         tokens: The words.
         sentence_b_start: Where a second sentence begins, for the choice of sentences.
         heads: The heads shown at first; all of them by default.
         layer: The layer shown at first.
 
     Raises:
-        ValueError: Shapes, words, heads, layer or sentence do not fit one another.
+        ValueError: Shapes, words, heads, layer or sentence don't fit together, or a weight isn't
+            between 0 and 1.
     """
     weights = stacked(attentions, tokens)  # (layers, heads, seq, seq)
     layers, num_heads, seq, _ = weights.shape
@@ -69,8 +76,7 @@ def head_view(
         packed=pack(header, [weight_bytes(weights)]),
         size=(max(336, 20 * num_heads + 2), round(seq * 22.5 + 34)),
         controls=choice("layer", "Layer", []) + sentences(split, "head"),
-        hint="Point at a word to see only its lines; click it and they stay. Click a coloured "
-        "square to switch a head off or on, double-click to see it alone." + remark(least),
+        hint=HEAD_HINT + remark(least),
         table=as_table(strong, what),
     )
     return viewer(picture, as_text("Head view", what, strong))
@@ -86,22 +92,23 @@ def cross_view(
     heads: Sequence[int] | None = None,
     layer: int = 0,
 ) -> Viewer:
-    """Show, with bertviz's head view, how a target looks at its source, and each at itself.
+    """Show how a target attends to its source, and each to itself, with bertviz's head view.
 
-    On the left stand the target's words, which ask; on the right the source's. The other two
-    attentions are one choice away.
+    The target's words, the queries, are on the left, and the source's on the right. A menu leads
+    to the other two attentions.
 
     Args:
-        cross_attentions: One tensor a layer, as in `tape.cross_attentions`.
+        cross_attentions: One tensor per layer, as in `tape.cross_attentions`.
         decoder_tokens: The target's words.
         encoder_tokens: The source's words.
-        decoder_attentions: One tensor a layer, as in `tape.decoder_attentions`.
-        encoder_attentions: One tensor a layer, as in `tape.attentions`.
+        decoder_attentions: One tensor per layer, as in `tape.decoder_attentions`.
+        encoder_attentions: One tensor per layer, as in `tape.attentions`.
         heads: The heads shown at first; all of them by default.
         layer: The layer shown at first.
 
     Raises:
-        ValueError: Shapes, words, heads or layer do not fit one another.
+        ValueError: Shapes, words, heads or layer don't fit together, or a weight isn't between
+            0 and 1.
     """
     target, source = len(decoder_tokens), len(encoder_tokens)
     cross = stacked(cross_attentions, decoder_tokens, encoder_tokens)
@@ -138,9 +145,9 @@ def cross_view(
         ),
         size=(max(336, 20 * num_heads + 2), round(max(target, source) * 22.5 + 34)),
         controls=choice("layer", "Layer", []) + choice("filter", "Attention", CROSS),
-        hint="The target's words stand on the left, the source's on the right. Point at a word to "
-        "see only its lines; click it and they stay. Click a coloured square to switch a head off "
-        "or on, double-click to see it alone." + remark(least),
+        hint="The target's words are on the left, the source's on the right. "
+        + HEAD_HINT
+        + remark(least),
         table=as_table(strong, what),
     )
     return viewer(picture, as_text("Cross view", what, strong))
@@ -152,17 +159,19 @@ def model_view(
     *,
     sentence_b_start: SupportsInt | None = None,
 ) -> Viewer:
-    """Show, with bertviz's model view, the attention of every head of every layer at once.
+    """Show every head of every layer at once, with bertviz's model view.
 
-    Weights are drawn in steps of 1/255; of more lines than a browser can draw, the strongest.
+    Weights are drawn in steps of 1/255. If there are more lines than a browser can draw, only the
+    strongest are drawn.
 
     Args:
-        attentions: One tensor a layer, as in `tape.attentions`.
+        attentions: One tensor per layer, as in `tape.attentions`.
         tokens: The words.
         sentence_b_start: Where a second sentence begins, for the choice of sentences.
 
     Raises:
-        ValueError: Shapes, words or sentence do not fit one another.
+        ValueError: Shapes, words or sentence don't fit together, or a weight isn't between 0
+            and 1.
     """
     weights = stacked(attentions, tokens)  # (layers, heads, seq, seq)
     layers, num_heads, seq, _ = weights.shape
@@ -176,7 +185,7 @@ def model_view(
         packed=pack(describe(weights, tokens, split, least), [weight_bytes(weights)]),
         size=(970, round(max(layers * row + 38, seq * 18 + 55))),
         controls=sentences(split, "model"),
-        hint="Each picture is one head. Click it to see it with its words." + remark(least),
+        hint="Each picture is one head. {Click|Tap} it to see it with its words." + remark(least),
         table=as_table(strong, what),
     )
     return viewer(picture, as_text("Model view", what, strong))
@@ -190,7 +199,7 @@ def neuron_view(
     head: int = 0,
     sentence_b_start: SupportsInt | None = None,
 ) -> Viewer:
-    """Show, with bertviz's neuron view, how queries and keys make the weights of one head.
+    """Show how queries and keys make the weights of one head, with bertviz's neuron view.
 
     Weights are drawn in steps of 1/255, queries and keys in steps of a 127th of the head's
     largest entry.
@@ -203,7 +212,8 @@ def neuron_view(
         sentence_b_start: Where a second sentence begins, for the choice of sentences.
 
     Raises:
-        ValueError: The tape has no attention, or words, layer, head or sentence do not fit it.
+        ValueError: The tape has no attention, or words, layer, head or sentence don't fit it, or
+            a query, a key or a weight isn't finite.
     """
     paths = attention_paths(tape)
     weights = stacked([tape[f"{path}weights"] for path in paths], tokens)
@@ -213,6 +223,8 @@ def neuron_view(
     split = second_sentence(sentence_b_start, seq)
     queries = torch.stack([per_head(tape[f"{path}query"], num_heads) for path in paths])
     keys = torch.stack([per_head(tape[f"{path}key"], num_heads) for path in paths])
+    check_finite("queries", queries, tokens)
+    check_finite("keys", keys, tokens)
     (query_bytes, query_steps), (key_bytes, key_steps) = vector_bytes(queries), vector_bytes(keys)
     what = f"layer {layer}, head {head}"
     strong = strongest(weights, tokens, [layer], [head])
@@ -237,8 +249,9 @@ def neuron_view(
         + choice("att_head", "Head", [])
         + sentences(split, "neuron")
         + button,
-        hint="Point at a word on the left to see what it attends to; click it and the choice "
-        "stays. The + shows the query and the keys behind the weights.",
+        hint="{Point at|Tap} a word on the left to see what it attends to"
+        "{; click it and the choice stays|}. "
+        "The + shows the query and the keys behind the weights.",
         table=as_table(strong, what),
     )
     return viewer(picture, as_text("Neuron view", what, strong))
@@ -255,8 +268,8 @@ def stacked(
     layers = list(attentions)
     if not layers or layers[0] is None:
         raise ValueError(
-            f"attentions hold no layer ({attentions!r}); a model of transformers gives them "
-            "only if loaded with attn_implementation='eager' and called with output_attentions=True"
+            f"attentions hold no layer ({attentions!r}); load a model of transformers with "
+            "output_attentions=True, or with attn_implementation='eager' if you ask at the call"
         )
     for i, weights in enumerate(layers):
         if weights.ndim != 4 or weights.shape[0] != 1:
@@ -278,13 +291,37 @@ def stacked(
                 f"keys, but there are {there}"
             )
     whole = torch.cat([w.detach().cpu().float() for w in layers])
+    if not whole.numel():
+        raise ValueError(f"attentions of shape {tuple(layers[0].shape)} have nothing to draw")
+    check_finite("attentions", whole, tokens, keys)
     low, high = whole.min().item(), whole.max().item()
-    if not (low >= -1e-4 and high <= 1 + 1e-4):  # also catches nan
+    if low < -1e-4 or high > 1 + 1e-4:
         raise ValueError(
-            f"attentions lie between {low:g} and {high:g}, weights between 0 and 1; "
-            "heatmap draws scores"
+            f"attentions are between {low:g} and {high:g}, but weights are between 0 and 1; "
+            "to draw scores, use heatmap"
         )
     return whole.clamp(0, 1)
+
+
+def check_finite(
+    name: str, values: Tensor, tokens: Sequence[str], keys: Sequence[str] | None = None
+) -> None:
+    """Check `(layers, heads, seq, ...)` for nan and infinity, which can't be drawn.
+
+    With keys, the last axis is theirs.
+    """
+    wrong = (~values.isfinite()).nonzero()
+    if not len(wrong):
+        return
+    layer, head, row, column = wrong[0].tolist()
+    where = f"layer {layer}, head {head}, at {words(tokens)[row]!r} ({row})"
+    if keys is not None:
+        where += f" → {words(keys)[column]!r} ({column})"
+    value = values[layer, head, row, column].item()
+    raise ValueError(
+        f"{name} hold {value} in {where}, the first of {len(wrong)} that are not finite and "
+        "can't be drawn"
+    )
 
 
 def attention_paths(tape: Mapping[str, Tensor]) -> list[str]:
@@ -318,7 +355,7 @@ def second_sentence(start: SupportsInt | None, seq: int) -> int | None:
         return None
     split = int(start)
     if not 0 < split < seq:
-        raise ValueError(f"sentence_b_start ({split}) must lie inside the {seq} tokens")
+        raise ValueError(f"sentence_b_start ({split}) must be inside the {seq} tokens")
     return split
 
 

@@ -47,17 +47,78 @@ function evaluate(source) {
   return module.exports;
 }
 
-// A weight that rounds to nothing would be a line of opacity 0: it is not made at all.
+// Has a viewer draw with less work. A weight that rounds to nothing would be a line of opacity 0: it
+// is not made at all. What is drawn is hidden until it is whole, or each attribute would restyle it.
+// The lines of a small picture become one path a shade.
 function sparing(d3) {
   const { append } = d3.selection.prototype;
   d3.selection.prototype.append = function (name) {
+    if (name === "svg" && this.node().id === "vis") return append.call(hiddenUntilDrawn(this), name);
     if (name !== "line" && name !== "path") return append.call(this, name);
     const groups = this._groups.map((group) =>
       Array.from(group, (node) => (node && node.__data__ === 0 ? undefined : node)),
     );
-    return append.call(new this.constructor(groups, this._parents), name);
+    const drawn = new this.constructor(groups, this._parents);
+    return isSmall(this._parents[0]?.parentNode) ? strokes(drawn) : append.call(drawn, name);
   };
   return d3;
+}
+
+function hiddenUntilDrawn(selection) {
+  const vis = selection.node();
+  vis.style.display = "none";
+  queueMicrotask(() => {
+    for (const picture of small) inShades(picture);
+    small.clear();
+    vis.style.display = "";
+  });
+  return selection;
+}
+
+const SHADES = 32;
+const small = new Set(); // small pictures whose lines are not drawn yet
+const isSmall = (picture) => picture?.firstElementChild?.classList.contains("attn_background");
+
+// A line that keeps its attributes to itself.
+class Stroke {
+  constructor({ _parent: row, __data__: weight }) {
+    this.parentNode = row;
+    this.__data__ = weight;
+    (row.strokes ??= []).push(this);
+    small.add(row.parentNode);
+  }
+
+  setAttribute(name, value) {
+    this[name] = value;
+  }
+}
+
+function strokes(selection) {
+  const groups = selection._groups.map((group) => group.map((node) => node && new Stroke(node)));
+  return new selection.constructor(groups, selection._parents);
+}
+
+// Lines of about the same weight in one path: the shades are the finer, the fainter they are.
+function inShades(picture) {
+  const paths = new Map();
+  for (const row of picture.querySelectorAll("g")) {
+    for (const one of row.strokes ?? []) {
+      const shade = Math.round(SHADES * Math.sqrt(one["stroke-opacity"]));
+      if (!paths.has(shade)) {
+        const path = document.createElementNS(picture.namespaceURI, "path");
+        path.setAttribute("stroke", one.stroke);
+        path.setAttribute("stroke-width", one["stroke-width"]);
+        path.setAttribute("stroke-opacity", (shade / SHADES) ** 2);
+        paths.set(shade, { path, lines: [] });
+      }
+      paths.get(shade).lines.push(`M${one.x1} ${one.y1}L${one.x2} ${one.y2}`);
+    }
+    row.remove();
+  }
+  for (const { path, lines } of paths.values()) {
+    path.setAttribute("d", lines.join(""));
+    picture.lastElementChild.before(path);
+  }
 }
 
 // Selections that start at the element's own tree.
@@ -174,6 +235,23 @@ const WORDS = {
 };
 const graphemes = new Intl.Segmenter();
 
+// As much of a word as there is room for; the text is left as it was.
+function shortened(text, room) {
+  const whole = text.textContent;
+  if (text.getComputedTextLength() <= room) return whole;
+  const letters = Array.from(graphemes.segment(whole), ({ segment }) => segment);
+  const cut = (count) => `${letters.slice(0, count).join("")}…`;
+  let [fits, much] = [1, letters.length];
+  while (much - fits > 1) {
+    const middle = (fits + much) >> 1;
+    text.textContent = cut(middle);
+    if (text.getComputedTextLength() <= room) fits = middle;
+    else much = middle;
+  }
+  text.textContent = whole;
+  return cut(fits);
+}
+
 const near = new IntersectionObserver(
   (entries) => entries.forEach((entry) => entry.isIntersecting && entry.target.draw()),
   { rootMargin: "600px" },
@@ -184,6 +262,7 @@ addEventListener("beforeprint", () =>
 
 class GlassformerView extends HTMLElement {
   #drawn = false;
+  #short = new Map(); // each word as it is shown: what was measured once is known when redrawn
   #pinned = null; // the token whose weights stay shown when the pointer leaves: [column, index]
 
   connectedCallback() {
@@ -235,8 +314,8 @@ class GlassformerView extends HTMLElement {
       { log() {} },
       params,
     );
-    this.#fit(kind, params);
     await breath();
+    this.#fit(kind, params);
     this.#listen(kind, params);
     this.#tidy(kind, params);
     const redrawn = new MutationObserver(() => this.#tidy(kind, params));
@@ -265,7 +344,6 @@ class GlassformerView extends HTMLElement {
     );
     this.#shorten(kind);
     if (kind === "head") this.#labelHeads();
-    if (kind === "neuron") this.#all(".attn-line-group line").forEach((l) => l.classList.add("one-hue"));
     if (kind === "model") this.#labelThumbnails(params);
     if (this.#pinned) this.#point("mouseover");
   }
@@ -292,13 +370,13 @@ class GlassformerView extends HTMLElement {
   #shorten(kind) {
     const [where, room] = WORDS[kind];
     for (const text of this.#all(where)) {
-      if (text.dataset.whole || text.getComputedTextLength() <= room) continue;
-      const whole = (text.dataset.whole = text.textContent);
-      const letters = Array.from(graphemes.segment(whole), ({ segment }) => segment);
-      do {
-        letters.pop();
-        text.textContent = `${letters.join("")}…`;
-      } while (letters.length > 1 && text.getComputedTextLength() > room);
+      if (text.dataset.whole) continue;
+      const whole = text.textContent;
+      if (!this.#short.has(whole)) this.#short.set(whole, shortened(text, room));
+      const short = this.#short.get(whole);
+      if (short === whole) continue;
+      text.textContent = short;
+      text.dataset.whole = whole;
       const tooltip = document.createElementNS(text.namespaceURI, "title");
       tooltip.textContent = whole;
       text.parentNode.append(tooltip);
@@ -366,7 +444,7 @@ class GlassformerView extends HTMLElement {
       if (!e.target.closest("[data-token],[role]")) this.#pin(null);
       if (kind === "head") this.#checkHeads();
       if (kind === "neuron") this.#showDetail(params);
-      if (kind === "model") this.#shorten(kind);
+      if (kind === "model") this.#showPanel();
     });
     vis.addEventListener("dblclick", () => kind === "head" && this.#checkHeads());
     vis.addEventListener("keydown", (e) => this.#key(e, params));
@@ -417,6 +495,12 @@ class GlassformerView extends HTMLElement {
     if (!token) return;
     token.dispatchEvent(new MouseEvent(name, { bubbles: name === "mouseover" }));
     if (name === "mouseleave") token.parentNode.parentNode.dispatchEvent(new MouseEvent(name));
+  }
+
+  // A head's words stand beside its small picture: where the window is narrow, out of sight.
+  #showPanel() {
+    this.#shorten("model");
+    this.#find("rect.detail")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   #expanded() {

@@ -1,0 +1,121 @@
+"""`heads_apart`: how one wide tensor is cut into heads, and put together again."""
+
+from collections.abc import Sequence
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.multihead import merge_heads, split_heads
+from glassformer.views.drawing import Number, arrow, cells, largest, picture, text
+from glassformer.views.palette import SERIES
+from glassformer.views.steps import Stepped, step, stepped
+from glassformer.views.view import words
+
+WIDTH, LEFT, HIGH = 400.0, 64.0, 18.0
+MOST = 48  # numbers of a row that can still be told apart
+
+
+def heads_apart(
+    wide: Float[Tensor, "words d_model"],
+    tokens: Sequence[object],
+    *,
+    num_heads: int,
+    caption: str | None = None,
+) -> Stepped:
+    """Draw the cut of a tensor into heads, and their merging, number by number.
+
+    Each head keeps its color and its numbers: nothing is computed on the way.
+
+    Args:
+        wide: What a projection gave, (words, d_model).
+        tokens: The words.
+        num_heads: Into how many heads it is cut.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: `wide` has not one row for each word, is too wide to be drawn, or `num_heads`
+            does not divide its width.
+    """
+    names = words(tokens)
+    if wide.ndim != 2 or len(wide) != len(names) or not 1 <= wide.shape[1] <= MOST:
+        raise ValueError(
+            f"wide of shape {tuple(wide.shape)} must be (words, d_model), with a row for each of "
+            f"{len(names)} words and at most {MOST} numbers in it"
+        )
+    if num_heads < 1 or wide.shape[1] % num_heads:
+        raise ValueError(f"num_heads ({num_heads}) must divide the width ({wide.shape[1]})")
+    apart = split_heads(wide.detach()[None], num_heads)[0]  # (heads, words, head_dim)
+    merged = merge_heads(apart[None])[0]  # (words, d_model)
+    end = largest(wide.tolist())
+    high = HIGH * len(names)
+    middle = text(WIDTH - 8, 110 + 2 * high, "attention goes here", css="small", anchor="end")
+    drawn = [
+        step(1, *whole(wide, names, num_heads, 30, end, "one wide row for each word")),
+        step(2, *between(30 + high, num_heads), *cut(apart, 84 + high, end, len(names))),
+        step(3, *between(92 + 2 * high, num_heads, back=True), middle),
+        step(3, *whole(merged, names, num_heads, 162 + 2 * high, end, "side by side again")),
+    ]
+    size = wide.shape[1] // num_heads
+    sentences = [
+        f"One projection gives each word {wide.shape[1]} numbers.",
+        f"They are cut into {num_heads} heads of {size}: each head has a small matrix of its own, "
+        "with one row for each word.",
+        "Each head attends by itself, which is left out here. Then the heads are put side by side "
+        "again, in the same order.",
+    ]
+    facts = [
+        ["wide", f"{len(names)} × {wide.shape[1]}"],
+        *([f"head {k}", f"{len(names)} × {size}"] for k in range(num_heads)),
+        ["merged", f"{len(names)} × {merged.shape[1]}"],
+    ]
+    image = picture(drawn, WIDTH, 172 + 3 * high)
+    name = "Splitting into heads, and merging"
+    return stepped(image, sentences, ["tensor", "shape"], facts, name=name, caption=caption)
+
+
+def role(head: int) -> str:
+    """Return the color of a head."""
+    return SERIES[head % len(SERIES)]
+
+
+def whole(
+    rows: Tensor, names: list[str], heads: int, top: Number, end: Number, title: str
+) -> list[str]:
+    """Draw the wide tensor: the heads touch."""
+    across = (WIDTH - LEFT - 8) / rows.shape[1]
+    parts = [text(LEFT, top - 10, title, css="title", anchor="start")]
+    parts += [
+        text(LEFT - 8, top + (i + 0.5) * HIGH + 4, name, anchor="end", most=8)
+        for i, name in enumerate(names)
+    ]
+    for k, part in enumerate(rows.chunk(heads, dim=1)):
+        x = LEFT + k * part.shape[1] * across
+        size = (across, HIGH)
+        parts.append(cells(part.tolist(), x, top, end, size=size, numbered=False, role=role(k)))
+    return parts
+
+
+def cut(apart: Tensor, top: Number, end: Number, count: int) -> list[str]:
+    """Draw the heads: matrices with room between them."""
+    heads, _, size = apart.shape
+    slot = (WIDTH - 8) / heads
+    across = min(slot * 0.8 / size, (WIDTH - LEFT - 8) / (heads * size))
+    parts = []
+    for k, matrix in enumerate(apart.tolist()):
+        x = k * slot + (slot - across * size) / 2
+        parts.append(text(x + across * size / 2, top - 6, f"head {k}", role=role(k)))
+        parts.append(cells(matrix, x, top, end, size=(across, HIGH), numbered=False, role=role(k)))
+    return parts
+
+
+def between(top: Number, heads: int, *, back: bool = False) -> list[str]:
+    """Draw arrows from the wide tensor to its heads, or back."""
+    parts = []
+    for k in range(heads):
+        wide = LEFT + (k + 0.5) * (WIDTH - LEFT - 8) / heads
+        slot = (k + 0.5) * (WIDTH - 8) / heads
+        points = [(wide, top + 4), (slot, top + 34)]
+        if back:
+            points = [(slot, top + 4), (wide, top + 40)]
+        parts.append(arrow(points, role=role(k)))
+    return parts

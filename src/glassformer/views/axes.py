@@ -1,0 +1,148 @@
+"""Axes of a plot: where a number stands, which numbers are written beside it, and their lines."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from glassformer.views.drawing import line, text, width_of
+from glassformer.views.palette import SMALL
+from glassformer.views.view import number
+
+ROOM = 0.06  # beyond the smallest and the largest number, as a share of what lies between
+WORDS_APART = 14.0  # one below the other
+End = float | int | None  # of an axis; None: all numbers fit
+Range = tuple[End, End]
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction of a plot.
+
+    Attributes:
+        low: The number at its start.
+        high: The number at its end.
+        start: The place of `low`; of an upward axis it is below `end`, and larger.
+        end: The place of `high`.
+        log: Whether equal ratios, rather than equal differences, are equally far apart.
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def place(self, value: float) -> float:
+        """Return where a number stands."""
+        low, high, value = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
+        return self.start + (self.end - self.start) * (value - low) / (high - low)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Return round numbers along the axis, at most so many."""
+        if self.log:
+            low, high = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            apart = max(1, math.ceil((high - low + 1) / most))
+            return [10.0**k for k in range(low, high + 1, apart)]
+        rough = (self.high - self.low) / most
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * k for k in (1, 2, 2.5, 5, 10) if power * k >= rough * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        count = math.floor(self.high / step + 1e-9) - first
+        return [round((first + k) * step, 12) for k in range(count + 1)]
+
+
+def tick(value: float, *, log: bool = False) -> str:
+    """Write a number beside an axis: `1,000`, `−0.5`, or `10⁻⁵` where that is shorter."""
+    if value and not (1e-2 if log else 1e-3) <= abs(value) < (2e3 if log else 1e6):
+        digits, power = f"{value:.1e}".split("e")
+        times = {"1.0": "", "-1.0": "−"}.get(digits, f"{float(digits):g}·".replace("-", "−"))
+        return f"{times}10{str(int(power)).translate(SUPERSCRIPT)}"
+    return f"{value:,.6g}".replace("-", "−")
+
+
+def short(value: float) -> str:
+    """Write a number that was measured: three digits of it, and all of a count."""
+    if not math.isfinite(value):
+        return number(value, 1.0).replace("-", "−")
+    written = f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
+    return written.replace("-", "−")
+
+
+def span(
+    values: Iterable[float], given: Range | None = None, *, log: bool = False
+) -> tuple[float, float]:
+    """Return from where to where an axis goes: as given, or around all finite numbers.
+
+    Raises:
+        ValueError: No number is finite, one is not above 0 on a logarithmic axis, or what is given
+            is no range.
+    """
+    low, high = given or (None, None)
+    finite = [float(v) for v in values if math.isfinite(v)] + [
+        float(v) for v in (low, high) if v is not None
+    ]
+    if not finite:
+        raise ValueError("there is no finite number to draw")
+    around = apart(min(finite), max(finite), log=log)
+    start = around[0] if low is None else float(low)
+    end = around[1] if high is None else float(high)
+    if not -math.inf < start < end < math.inf:
+        raise ValueError(f"a range goes from a smaller to a larger number, but is {given}")
+    return start, end
+
+
+def apart(low: float, high: float, *, log: bool) -> tuple[float, float]:
+    """Return a little less than the smallest number and a little more than the largest."""
+    if log and low <= 0:
+        raise ValueError(f"a logarithmic axis has no place for {low:g}: only for numbers above 0")
+    if log:
+        margin = (high / low) ** ROOM if high > low else 2.0
+        return low / margin, high * margin
+    room = ROOM * (high - low) or abs(low) / 2 or 1.0
+    return low - room if low < 0 or low >= room else 0.0, high + room
+
+
+def upward(axis: Axis, left: float, right: float, name: str) -> str:
+    """Draw an upward axis: thin lines across, their numbers on the left, and a name above."""
+    parts = [text(left - tick_width(axis), axis.end - 11, name, css="small", anchor="start")]
+    for value in axis.ticks():
+        y = axis.place(value)
+        parts.append(line([(left, y), (right, y)], css="thin"))
+        written = tick(value, log=axis.log)
+        parts.append(text(left - 7, y + 4, written, css="small", anchor="end"))
+    return "".join(parts)
+
+
+def tick_width(axis: Axis) -> float:
+    """Return how much room the numbers of an upward axis take."""
+    return max(width_of(tick(v, log=axis.log), SMALL) for v in axis.ticks()) + 9
+
+
+def along(axis: Axis, bottom: float, name: str) -> str:
+    """Draw an axis from left to right: a line, its numbers below, and a name below those."""
+    parts = [line([(axis.start, bottom), (axis.end, bottom)], css="base")]
+    for value in axis.ticks():
+        x = axis.place(value)
+        parts.append(line([(x, bottom), (x, bottom + 4)], css="base"))
+        parts.append(text(x, bottom + 17, tick(value, log=axis.log), css="small"))
+    middle = (axis.start + axis.end) / 2
+    return "".join(parts) + (text(middle, bottom + 35, name, css="small") if name else "")
+
+
+def across(levels: Mapping[str, float | int], axis: Axis, left: float, right: float) -> str:
+    """Draw dotted lines across a plot, each with its name at the right end."""
+    places = {name: axis.place(float(level)) for name, level in levels.items()}
+    parts = [line([(left, y), (right, y)], role="quiet", css="dotted") for y in places.values()]
+    names = sorted(places, key=places.__getitem__)
+    for name, y in zip(names, spread([places[name] for name in names]), strict=True):
+        parts.append(text(right + 6, y + 4, name, css="small", anchor="start"))
+    return "".join(parts)
+
+
+def spread(places: Sequence[float]) -> list[float]:
+    """Move words that stand one below the other so far apart that each can be read."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + WORDS_APART) if moved else place)
+    return moved

@@ -1,0 +1,94 @@
+"""`body_and_head`: one body, and the heads that make different models of it."""
+
+from collections.abc import Mapping
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from glassformer.decoder import TransformerDecoder
+from glassformer.encoder import TransformerEncoder
+from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text
+from glassformer.views.view import View
+
+WIDTH, ROW, LEFT, ACROSS = 400.0, 84.0, 4.0, 222.0
+
+
+def body_and_head(
+    models: Mapping[str, nn.Module], input_ids: Int[Tensor, "1 seq"], *, caption: str | None = None
+) -> View:
+    """Draw models as a body and a head, their parameters to scale, and what they answer.
+
+    The body is the model's stack of layers with its embeddings; the rest is its head. A table that
+    the head shares with the body counts for the body.
+
+    Args:
+        models: What each is for, and the model, in eval mode.
+        input_ids: One text, read by all.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no model, or one has no stack of layers.
+    """
+    if not models:
+        raise ValueError("body_and_head draws at least one model, but there is none")
+    parts, facts = [], []
+    counts = {name: parameters(name, model) for name, model in models.items()}
+    most = max(body + head for body, head in counts.values())
+    for k, (name, model) in enumerate(models.items()):
+        with torch.no_grad():
+            shape = tuple(model(input_ids).shape)
+        body, head = counts[name]
+        parts.append(row(name, body, head, shape, ROW * k, ACROSS / most))
+        facts.append([name, f"{body:,}", f"{head:,}", " × ".join(map(str, shape[1:])), told(shape)])
+    header = ["model", "parameters of the body", "of the head", "output", "one answer for"]
+    drawn = picture(parts, WIDTH, ROW * len(models))
+    return figure(drawn, header, facts, name="Body and head", caption=caption)
+
+
+def parameters(name: str, model: nn.Module) -> tuple[int, int]:
+    """Count the parameters of the body, and those that the head has of its own.
+
+    Raises:
+        ValueError: The model has no body.
+    """
+    kinds = TransformerEncoder | TransformerDecoder
+    bodies = [part for part in model.children() if isinstance(part, kinds)]
+    if not bodies:
+        raise ValueError(f"{name!r} is a {type(model).__name__} without an encoder or a decoder")
+    body = sum(parameter.numel() for part in bodies for parameter in part.parameters())
+    return body, sum(parameter.numel() for parameter in model.parameters()) - body
+
+
+def told(shape: tuple[int, ...]) -> str:
+    """Say for what there is one answer."""
+    return "the whole text" if len(shape) == 2 else "each token"
+
+
+def row(name: str, body: int, head: int, shape: tuple[int, ...], top: Number, scale: Number) -> str:
+    """Draw one model: its body, its head, and an arrow to what it answers."""
+    wide, small = body * scale, max(5.0, head * scale)
+    answers = f"{shape[-1]:,} numbers"
+    held = f"head: {head:,}" if head else "head: the body's table"
+    return "".join(
+        [
+            text(LEFT, top + 16, name, css="title", anchor="start"),
+            piece(LEFT, top + 26, wide, "encoder"),
+            text(LEFT + wide / 2, top + 46, "body"),
+            piece(LEFT + wide + 2, top + 26, small, "decoder"),
+            text(LEFT, top + 72, f"{body:,} parameters", css="small", anchor="start"),
+            text(LEFT + wide + 2, top + 72, held, css="small"),
+            arrow([(LEFT + wide + small + 6, top + 41), (LEFT + ACROSS + 36, top + 41)]),
+            text(LEFT + ACROSS + 42, top + 38, answers, css="title", anchor="start"),
+            text(LEFT + ACROSS + 42, top + 54, f"for {told(shape)}", css="small", anchor="start"),
+        ]
+    )
+
+
+def piece(x: Number, y: Number, wide: Number, role: str) -> str:
+    """Draw a part of a model."""
+    edge = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="30" rx="4"'
+    return (
+        f'<g{as_role(role)}><rect class="tint" style="fill-opacity:.25" {edge}/>'
+        f'<rect class="frame" {edge}/></g>'
+    )

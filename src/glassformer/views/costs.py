@@ -1,0 +1,184 @@
+"""`costs`: where the parameters of a model are, and where its arithmetic goes, to scale."""
+
+from collections.abc import Mapping
+
+from glassformer.config import TransformerConfig
+from glassformer.views.drawing import Number, as_role, bar, figure, legend, picture, text
+from glassformer.views.view import View
+
+WIDTH, ROW = 400.0, 58.0
+SIDE = 110.0  # of the largest model's square
+SHARES = ".glassformer-drawing .share text{fill:var(--surface)}"  # on a bar
+PARTS = {  # what a model consists of, and the color of that
+    "embeddings": "embedding",
+    "attention": "attention",
+    "scores": "series-1",
+    "feed-forward": "feed-forward",
+    "norms": "stream",
+    "output": "decoder",
+}
+
+
+def parameters(config: TransformerConfig) -> dict[str, int]:
+    """Count the parameters of a decoder or an encoder by part, from its sizes alone.
+
+    The map to the vocabulary counts where it has a table of its own, and an encoder has none.
+
+    >>> parameters(TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16))
+    {'embeddings': 4200, 'attention': 288, 'feed-forward': 280, 'norms': 48, 'output': 0}
+    """
+    width, layers = config.d_model, config.num_layers
+    query, kept = widths(config)
+    qkv_bias = config.bias if config.qkv_bias is None else config.qkv_bias
+    out_bias = config.bias if config.out_bias is None else config.out_bias
+    attention = 2 * width * query + 2 * width * kept
+    attention += qkv_bias * (query + 2 * kept) + out_bias * width
+    inner = (2 + config.gated) * width * config.d_ff
+    inner += config.bias * ((1 + config.gated) * config.d_ff + width)
+    places = config.max_positions if config.positions == "learned" else 0
+    norm = width * (2 if config.norm == "layer" else 1)
+    final = config.norm_first if config.final_norm is None else config.final_norm
+    return {
+        "embeddings": (config.vocab_size + places + config.num_token_types) * width,
+        "attention": layers * attention,
+        "feed-forward": layers * inner,
+        "norms": norm * (2 * layers + final + config.embedding_norm),
+        "output": 0 if config.tie_embeddings else config.vocab_size * width,
+    }
+
+
+def flops(config: TransformerConfig, seq: int, *, writes: bool) -> dict[str, int]:
+    """Count multiplications and additions for each token of a text, by part.
+
+    A product of matrices takes two for each of its parameters. Scores, and the average of values
+    by the weights, take four for each pair of tokens and each number of a query; all pairs are
+    computed, masked or not. Norms, softmax and nonlinearities are left out: they are few.
+
+    Args:
+        config: The sizes.
+        seq: Tokens of the text.
+        writes: Whether each token gets probabilities for the next one.
+    """
+    query, kept = widths(config)
+    width, layers = config.d_model, config.num_layers
+    return {
+        "attention": 2 * layers * (2 * width * query + 2 * width * kept),
+        "scores": 4 * layers * seq * query,
+        "feed-forward": 2 * layers * (2 + config.gated) * width * config.d_ff,
+        "output": 2 * config.vocab_size * width * writes,
+    }
+
+
+def widths(config: TransformerConfig) -> tuple[int, int]:
+    """Return how wide all queries of a token are together, and all its keys."""
+    head_dim = config.head_dim or config.d_model // config.num_heads
+    return head_dim * config.num_heads, head_dim * (config.num_kv_heads or config.num_heads)
+
+
+def published() -> dict[str, TransformerConfig]:
+    """Return four models' sizes, as published; BERT is a body alone, the others write.
+
+    Source: `config.json` of google-bert/bert-base-uncased, openai-community/gpt2,
+    HuggingFaceTB/SmolLM2-135M and meta-llama/Meta-Llama-3-8B.
+    """
+    llama = {"model_type": "llama", "num_key_value_heads": 8, "num_attention_heads": 32}
+    small = {"hidden_size": 576, "intermediate_size": 1536, "num_attention_heads": 9}
+    return {
+        "BERT-base": TransformerConfig(),
+        "GPT-2": TransformerConfig.from_hf({"model_type": "gpt2"}),
+        "SmolLM2-135M": TransformerConfig.from_hf(
+            llama
+            | small
+            | {"num_hidden_layers": 30, "num_key_value_heads": 3, "vocab_size": 49152}
+            | {"tie_word_embeddings": True, "max_position_embeddings": 8192}
+        ),
+        "Llama-3-8B": TransformerConfig.from_hf(
+            llama
+            | {"hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32}
+            | {"vocab_size": 128256, "max_position_embeddings": 8192, "rope_theta": 500000.0}
+        ),
+    }
+
+
+def costs(
+    configs: Mapping[str, TransformerConfig], *, seq: int = 1024, caption: str | None = None
+) -> View:
+    """Draw how many parameters models have, and which parts hold them and do the arithmetic.
+
+    The areas of the squares are to scale. Below, each model has two bars of one length: its
+    parameters by part, and the operations for a token by part.
+
+    Args:
+        configs: What each model is called, and its sizes. One with learned token types is taken
+            for an encoder, which gives vectors and no probabilities.
+        seq: Tokens of the text that is read.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no model, or `seq` is less than one.
+    """
+    if not configs or seq < 1:
+        raise ValueError(f"costs needs a model and a token at least: {list(configs)}, seq ({seq})")
+    counted = {
+        name: (parameters(config), flops(config, seq, writes=not config.num_token_types))
+        for name, config in configs.items()
+    }
+    totals = {name: sum(held.values()) for name, (held, _) in counted.items()}
+    parts = squares(totals)
+    for k, (name, (held, work)) in enumerate(counted.items()):
+        top = SIDE + 66 + k * (ROW + 28)
+        parts.append(text(0, top, name, css="title", anchor="start"))
+        parts.append(stack("parameters", held, top + 8))
+        parts.append(stack("operations", work, top + 32))
+    bottom = SIDE + 66 + len(counted) * (ROW + 28)
+    entries = [(role, name) for name, role in PARTS.items()]
+    parts += [legend(entries[:3], 0, bottom), legend(entries[3:], 0, bottom + 20)]
+    facts = [
+        [f"{name}: {part}", f"{held.get(part, 0):,}", f"{work.get(part, 0):,}"]
+        for name, (held, work) in counted.items()
+        for part in PARTS
+    ]
+    header = ["part", "parameters", f"operations a token, of {seq:,} tokens"]
+    drawn = f"<style>{SHARES}</style>" + picture(parts, WIDTH, bottom + 30)
+    return figure(drawn, header, facts, name="Parameters and operations", caption=caption)
+
+
+def squares(totals: Mapping[str, int]) -> list[str]:
+    """Draw a square for each model, its area to scale, all on one line."""
+    most, slot = max(totals.values()), (WIDTH - SIDE) / max(1, len(totals) - 1)
+    parts, x = [], 0.0
+    for name, total in totals.items():
+        side = SIDE * (total / most) ** 0.5
+        across = max(side, slot - 4 if len(totals) > 1 else side)
+        place = f'x="{x:.1f}" y="{SIDE - side + 2:.1f}" width="{side:.1f}" height="{side:.1f}"'
+        parts.append(
+            f'<g{as_role("series-1")}><rect class="tint" style="fill-opacity:.3" {place}/>'
+            f'<rect class="frame" {place}/></g>'
+        )
+        parts.append(text(x, SIDE + 18, name, css="small", anchor="start", most=13))
+        parts.append(text(x, SIDE + 34, billions(total), css="title", anchor="start"))
+        x += across + 4 if side < slot else side
+    return parts
+
+
+def billions(total: int) -> str:
+    """A number of parameters as people say it: `124M`, `8.03B`."""
+    for size, sign in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
+        if total >= size:
+            return f"{total / size:.3g}{sign}"
+    return str(total)
+
+
+def stack(title: str, counts: Mapping[str, int], top: Number) -> str:
+    """Draw the parts of a whole side by side, the largest with their share."""
+    left, whole = 84.0, sum(counts.values())
+    across, x = (WIDTH - left) / whole, 84.0
+    parts = [text(left - 8, top + 14, title, css="small", anchor="end")]
+    for part, count in counts.items():
+        wide = across * count
+        parts.append(bar(x, top, max(0.0, wide - 1), 20, role=PARTS[part]))
+        if count > 0.09 * whole:
+            share = text(x + wide / 2, top + 14.5, f"{count / whole:.0%}")
+            parts.append(f'<g class="share">{share}</g>')
+        x += wide
+    return "".join(parts)

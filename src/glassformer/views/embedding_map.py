@@ -1,0 +1,106 @@
+"""`embedding_map`: vectors as points in the plane, by principal component analysis."""
+
+from collections.abc import Mapping
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.views.drawing import as_role, figure, legend, line, picture, text, width_of
+from glassformer.views.palette import SERIES
+from glassformer.views.view import View, words
+
+WIDTH, HIGH, EDGE, ROW = 400.0, 330.0, 34.0, 14.0
+
+
+def principal(
+    vectors: Float[Tensor, "points width"],
+) -> tuple[Float[Tensor, "points 2"], Float[Tensor, " 2"]]:
+    """Project vectors on the two directions in which they differ most.
+
+    Returns:
+        The projections, and the share of the whole variance that each direction has.
+
+    Source: Pearson 1901; by the singular values of the centered vectors.
+    """
+    centered = vectors - vectors.mean(dim=0)
+    left, sizes, _ = torch.linalg.svd(centered, full_matrices=False)
+    signs = torch.sign(left.gather(0, left.abs().argmax(0)[None]))  # no direction has a sign itself
+    return (left * sizes * signs)[:, :2], (sizes**2 / (sizes**2).sum().clamp(min=1e-30))[:2]
+
+
+def embedding_map(
+    groups: Mapping[str, Mapping[str, Float[Tensor, " width"]]], *, caption: str | None = None
+) -> View:
+    """Draw vectors as words on a map, near where they are alike in what the map can show.
+
+    The two axes are the first two principal components; each says how much of the variance it
+    shows. What the map leaves out is the rest.
+
+    Args:
+        groups: What each group is called, and its words with their vectors; one color a group.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There are fewer than three words, more groups than colors, vectors of unequal
+            width, or a number that is not finite.
+    """
+    names = words([word for group in groups.values() for word in group])
+    vectors = [vector for group in groups.values() for vector in group.values()]
+    if len(names) < 3 or not 1 <= len(groups) <= len(SERIES) or len({v.shape for v in vectors}) > 1:
+        raise ValueError(
+            f"{len(names)} words in {len(groups)} groups, of shapes "
+            f"{sorted({tuple(v.shape) for v in vectors})}: a map needs 3 words or more in 1 to "
+            f"{len(SERIES)} groups, of one width"
+        )
+    rows = torch.stack(vectors).detach().double()
+    for name, row in zip(names, rows, strict=True):
+        if not row.isfinite().all():
+            raise ValueError(f"a map needs finite numbers, but {name!r} is at {row.tolist()}")
+    points, shares = principal(rows)
+    roles = [role for role, group in zip(SERIES, groups.values(), strict=False) for _ in group]
+    span = (points.amax(0) - points.amin(0)).clamp(min=1e-12)
+    units = (points - points.amin(0)) / span
+    places = [
+        (EDGE + 12 + x * (WIDTH - 2 * EDGE - 24), HIGH - EDGE - 12 - y * (HIGH - 2 * EDGE))
+        for x, y in units.tolist()
+    ]
+    parts = [
+        line([(EDGE, 8), (EDGE, HIGH - EDGE), (WIDTH - 4, HIGH - EDGE)], css="thin"),
+        text(WIDTH / 2, HIGH - 12, f"first: {shares[0]:.0%} of the variance", css="small"),
+        text(14, HIGH / 2 - 14, f"second: {shares[1]:.0%}", css="small", turn=-90),
+    ]
+    for (x, y), role in zip(places, roles, strict=True):
+        dot = f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
+        parts.append(f"<g{as_role(role)}>{dot}</g>")
+    for name, role, (x, y) in zip(names, roles, labels(names, places), strict=True):
+        parts.append(text(x, y, name, role=role, css="small", most=12))
+    parts.append(legend([*zip(SERIES, groups, strict=False)], EDGE, HIGH + 12))
+    group_of = [title for title, group in groups.items() for _ in group]
+    facts = [
+        [name, title, f"{x:.2f}", f"{y:.2f}"]
+        for name, title, (x, y) in zip(names, group_of, points.tolist(), strict=True)
+    ]
+    header = ["word", "group", "first component", "second component"]
+    name = "Vectors by their first two principal components"
+    return figure(picture(parts, WIDTH, HIGH + 22), header, facts, name=name, caption=caption)
+
+
+def labels(names: list[str], places: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return where each name is written: near its point, clear of all points and other names."""
+    taken: list[tuple[float, float, float]] = []
+    found = []
+    for name, (x, y) in zip(names, places, strict=True):
+        half = width_of(name[:12], 11.5) / 2
+        x = min(max(x, EDGE + half + 2), WIDTH - half - 2)
+        options = [y - 7, y + 15, y - 19, y + 27, y - 31, y + 39]
+        free = [
+            at
+            for at in options
+            if not any(abs(at - b) < ROW - 2 and abs(x - a) < half + c + 3 for a, b, c in taken)
+            and not any(abs(at - 3.5 - b) < 10 and abs(x - a) < half + 5 for a, b in places)
+        ]
+        at = (free or options)[0]
+        taken.append((x, at, half))
+        found.append((x, at))
+    return found

@@ -1,0 +1,85 @@
+"""`lookup`: cross-attention as looking something up, with a weight for each entry."""
+
+from collections.abc import Sequence
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.views.drawing import Number, as_role, figure, line, picture, text
+from glassformer.views.view import View, number, words
+
+WIDTH, ROW, HIGH, TOP = 400.0, 36.0, 26.0, 46.0
+KEY, VALUE, WIDE = 116.0, 240.0, 74.0
+
+
+def lookup(
+    weights: Float[Tensor, " source"],
+    source: Sequence[object],
+    writes: str,
+    *,
+    caption: str | None = None,
+) -> View:
+    """Draw what one query gets from a memory: a weight for each entry, and their average.
+
+    Each entry of the memory has a key, which is compared with the query, and a value, which is
+    handed over. The thicker a line, the larger the entry's weight.
+
+    Args:
+        weights: The weights of one query over the source; they sum to one.
+        source: The words of the source.
+        writes: The word that the query is about to write.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is not one weight for each word, or they do not sum to one.
+    """
+    names = words(source)
+    if tuple(weights.shape) != (len(names),) or not abs(weights.sum().item() - 1) < 1e-3:
+        raise ValueError(
+            f"weights of shape {tuple(weights.shape)} with the sum {weights.sum():.3f} must be one "
+            f"for each of {len(names)} words, and sum to 1"
+        )
+    shares = weights.tolist()
+    middle = TOP + ROW * len(names) / 2
+    parts = [
+        text(KEY + WIDE / 2, TOP - 14, "keys", role="key"),
+        text(VALUE + WIDE / 2, TOP - 14, "values", role="value"),
+        text(34, middle - 24, "query", role="query"),
+        text(364, middle - 24, "output", role="attention"),
+        text((KEY + WIDE + VALUE) / 2, TOP - 14, "weight", css="small"),
+        chip("to write", 0, middle - HIGH / 2 - 2, 68, "query"),
+        text(0, middle + 30, f"“{writes}”", css="title", anchor="start", most=12),
+        chip("average", 334, middle - HIGH / 2 - 2, 64, "attention"),
+    ]
+    for k, (name, share) in enumerate(zip(names, shares, strict=True)):
+        y = TOP + ROW * k + HIGH / 2
+        strong = f"stroke-width:{0.6 + 9 * share:.1f};stroke-opacity:{0.25 + 0.7 * share:.2f}"
+        css = "title" if share == max(shares) else "label"
+        into, out = (
+            line(ends, role="attention").replace("<path ", f'<path style="{strong}" ')
+            for ends in ([(68, middle - 2), (KEY, y)], [(VALUE + WIDE, y), (334, middle - 2)])
+        )
+        parts += [
+            into,
+            out,
+            chip(name, KEY, y - HIGH / 2, WIDE, "key"),
+            chip(name, VALUE, y - HIGH / 2, WIDE, "value"),
+            text(
+                (KEY + WIDE + VALUE) / 2,
+                y + 4.5,
+                number(share, 1.0),
+                css=css,
+            ),
+        ]
+    facts = [[name, number(share, 1.0)] for name, share in zip(names, shares, strict=True)]
+    drawn = picture(parts, WIDTH, TOP + ROW * len(names) + 4)
+    header = ["entry", f"weight for “{writes}”"]
+    return figure(drawn, header, facts, name="A lookup in the source", caption=caption)
+
+
+def chip(word: str, x: Number, y: Number, wide: Number, role: str) -> str:
+    """Draw a word in a box of its role's color."""
+    edge = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{HIGH}" rx="5"'
+    return f'<g{as_role(role)}><rect class="box" {edge}/><rect class="tint" {edge}/></g>' + text(
+        x + wide / 2, y + 17.5, word, most=9
+    )

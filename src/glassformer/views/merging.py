@@ -1,0 +1,98 @@
+"""`merges`: how a word's letters become tokens, merge by merge."""
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from glassformer.views.drawing import Number, as_role, figure, line, picture, text
+from glassformer.views.view import View, visible
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+LETTER, HIGH, ROW, LEFT, MOST = 24.0, 24.0, 44.0, 92.0, 24
+
+Pair = tuple[str, str]
+
+
+def merges(word: str, tokenizer: "Tokenizer", *, caption: str | None = None) -> View:
+    """Draw how byte-pair encoding puts a word together from its letters, a rule a row.
+
+    At each step the earliest learned rule that fits is applied, everywhere in the word.
+
+    Args:
+        word: Without white space, of letters that the tokenizer knows.
+        tokenizer: One of the `tokenizers` library, with a BPE model.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: The tokenizer has no merges, or the word is empty, too long, or has white space.
+    """
+    rules = json.loads(tokenizer.to_str())["model"].get("merges")
+    if rules is None:
+        raise ValueError("merges need a tokenizer whose model is BPE: this one has no merges")
+    if not 1 <= len(word) <= MOST or any(letter.isspace() for letter in word):
+        raise ValueError(f"word ({word!r}) must have 1 to {MOST} letters and no white space")
+    ranks: dict[tuple[str, ...], int] = {tuple(rule): k for k, rule in enumerate(rules)}
+    steps = applied(list(word), ranks)
+    wide = LEFT + LETTER * len(word) + 4
+    parts, facts = [], []
+    for k, (pieces, rule) in enumerate(steps):
+        told = f"rule {ranks[rule] + 1}" if rule else "letters"
+        parts.append(text(LEFT - 12, 6 + ROW * k + 16, told, css="small", anchor="end"))
+        parts.append(
+            row(pieces, 6 + ROW * k, rule, steps[k + 1][1] if k + 1 < len(steps) else None)
+        )
+        facts.append([told, " + ".join(rule) if rule else "", " ".join(map(visible, pieces))])
+    drawn = picture(parts, wide, ROW * len(steps) - 8)
+    header = ["step", "what is merged", "pieces"]
+    return figure(drawn, header, facts, name=f"How {word} is put together", caption=caption)
+
+
+def applied(
+    pieces: list[str], ranks: dict[tuple[str, ...], int]
+) -> list[tuple[list[str], Pair | None]]:
+    """Return the pieces after each rule, and the rule; first the letters, with none."""
+    steps: list[tuple[list[str], Pair | None]] = [(pieces, None)]
+    while True:
+        pairs = {pair for pair in pairwise(pieces) if pair in ranks}
+        if not pairs:
+            return steps
+        rule = min(pairs, key=ranks.__getitem__)
+        pieces = merged(pieces, rule)
+        steps.append((pieces, rule))
+
+
+def merged(pieces: list[str], rule: Pair) -> list[str]:
+    """Merge a pair wherever it stands, from the left."""
+    found: list[str] = []
+    for piece in pieces:
+        if found and (found[-1], piece) == rule:
+            found[-1] += piece
+        else:
+            found.append(piece)
+    return found
+
+
+def row(pieces: list[str], top: Number, rule: Pair | None, following: Pair | None) -> str:
+    """Draw the pieces of one step; what was merged just now is filled, what will be is joined."""
+    parts, x = [], LEFT
+    places = []
+    for piece in pieces:
+        wide = LETTER * len(piece)
+        fresh = rule is not None and piece == "".join(rule)
+        role = "attention" if fresh else "quiet"
+        edge = f'x="{x + 1.5:.1f}" y="{top:.1f}" width="{wide - 3:.1f}" height="{HIGH}" rx="4"'
+        tint = f'<rect class="tint" style="fill-opacity:.25" {edge}/>' if fresh else ""
+        parts.append(f'<g{as_role(role)}>{tint}<rect class="frame" {edge}/></g>')
+        css = "title" if fresh else "label"
+        parts.append(text(x + wide / 2, top + 16.5, visible(piece), css=css))
+        places.append((x + wide / 2, top + HIGH))
+        x += wide
+    pairs = zip(pieces, pieces[1:], places, places[1:], strict=False)
+    for one, other, (a, y), (b, _) in pairs:
+        if (one, other) == following:
+            middle = (a * len(other) + b * len(one)) / (len(one) + len(other))
+            end = y + ROW - HIGH
+            parts.append(line([(a, y), (middle, end - 4), (b, y)], role="attention"))
+    return "".join(parts)

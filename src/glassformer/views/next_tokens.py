@@ -1,0 +1,88 @@
+"""`next_tokens`: the probabilities of the next token as bars."""
+
+from collections.abc import Callable, Mapping
+
+from jaxtyping import Float
+from torch import Tensor
+
+from glassformer.views.drawing import Number, bar, figure, picture, text
+from glassformer.views.view import View, visible
+
+WIDTH, ROW, LEFT, ACROSS = 400.0, 22.0, 110.0, 230.0
+
+
+def next_tokens(
+    chances: Mapping[str, Float[Tensor, " vocab"]],
+    name: Callable[[int], str],
+    *,
+    most: int = 6,
+    caption: str | None = None,
+) -> View:
+    """Draw the likeliest next tokens as bars, one group for each way to choose among them.
+
+    All groups have the tokens of the first, in its order, and share one scale.
+
+    Args:
+        chances: What each distribution is called, and the distribution: one number a token.
+        name: Returns the token for its number.
+        most: How many tokens are drawn; what the others have together is written below.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no distribution, they differ in size, `most` is less than one, or a
+            distribution is negative somewhere or does not sum to one.
+    """
+    sizes = {title: tuple(each.shape) for title, each in chances.items()}
+    if (
+        not sizes
+        or most < 1
+        or len(set(sizes.values())) > 1
+        or len(next(iter(sizes.values()))) != 1
+    ):
+        raise ValueError(
+            f"distributions of shapes {sizes} and most ({most}): need equal rows, 1 up"
+        )
+    for title, each in chances.items():
+        if each.min() < 0 or not abs(each.sum().item() - 1) < 1e-3:
+            raise ValueError(
+                f"{title!r} has numbers from {each.min():.3g} and a sum of {each.sum():.3g}: "
+                "probabilities are not negative and sum to 1"
+            )
+    first = next(iter(chances.values()))
+    best = first.sort(descending=True, stable=True).indices[:most].tolist()
+    tokens = [visible(name(token)) for token in best]
+    scale = ACROSS / max(each.max().item() for each in chances.values())
+    parts, facts, y = [], [], 0.0
+    for title, each in chances.items():
+        values = each[best].tolist()
+        rest = max(0.0, 1 - sum(values))
+        parts.append(group(title, tokens, values, rest, y, scale))
+        facts += [
+            [title, token, f"{value:.3f}"] for token, value in zip(tokens, values, strict=True)
+        ]
+        facts.append([title, "all others", f"{rest:.3f}"])
+        y += 34 + ROW * (len(tokens) + 1)
+    header = ["choice", "next token", "probability"]
+    drawn = picture(parts, WIDTH, y - 8)
+    return figure(drawn, header, facts, name="The next token", caption=caption)
+
+
+def group(
+    title: str, tokens: list[str], values: list[float], rest: Number, top: Number, scale: Number
+) -> str:
+    """Draw the bars of one distribution, and what is left for all other tokens."""
+    parts = [text(0, top + 16, title, css="title", anchor="start")]
+    rows = [*zip(tokens, values, strict=True), ("all others", rest)]
+    for k, (token, value) in enumerate(rows):
+        y = top + 26 + ROW * k
+        quiet = k == len(tokens)
+        words = text(
+            LEFT - 10, y + 13, token, css="small" if quiet else "label", anchor="end", most=13
+        )
+        parts.append(words)
+        role = "quiet" if quiet else "series-1"
+        wide = min(value * scale, WIDTH - LEFT - 44)
+        parts.append(bar(LEFT, y + 2, wide, ROW - 8, role=role))
+        told = f"{value:.2f}" if value >= 0.005 else "< 0.01" if value > 0 else "0"
+        parts.append(text(LEFT + wide + 6, y + 13, told, anchor="start"))
+    return "".join(parts)

@@ -1,0 +1,96 @@
+"""The look of every view, in one place: roles of color, sizes of type, weights of lines.
+
+Colors are properties of CSS, one for each role, and a role has one color everywhere. Roles that
+meet in one picture can be told apart with any kind of color vision, and on either background each
+is dark or light enough to write with.
+"""
+
+LABEL, SMALL, TITLE = 13.0, 12.0, 13.5  # sizes of type, in units of a picture
+THIN, LINE, BOLD = 1.0, 1.5, 2.2  # weights of lines
+RADIUS = 5.0  # of a box's corners
+
+# Roles that meet in one picture. The first series is what a picture is about.
+SERIES = ("series-1", "series-2", "series-3", "series-4")
+GROUPS: dict[str, tuple[str, ...]] = {
+    "sign": ("positive", "negative"),
+    "projections": ("query", "key", "value"),
+    "parts": ("attention", "feed-forward", "embedding", "stream"),
+    "stacks": ("encoder", "decoder"),
+    "series": SERIES,
+}
+ROLES: dict[str, tuple[str, str]] = {  # on paper, and on a dark screen
+    "positive": ("#1f4fb5", "#7fa8f5"),
+    "negative": ("#b0440b", "#ef8a4c"),
+    "query": ("#9a2f86", "#ec8fd8"),
+    "key": ("#00766a", "#3fc7b4"),
+    "value": ("#8a6000", "#e6b43c"),
+    "attention": ("#0f6c9c", "#62bdf0"),
+    "feed-forward": ("#6b6a00", "#cfcb45"),
+    "embedding": ("#512578", "#a081ee"),
+    "stream": ("#565b64", "#a9afb9"),
+    "encoder": ("#4a4fb0", "#a6a8ff"),
+    "decoder": ("#a8325a", "#f590b0"),
+    "series-1": ("#1f4fb5", "#7fa8f5"),
+    "series-2": ("#b85600", "#f09a4c"),
+    "series-3": ("#007a5e", "#45c9a0"),
+    "series-4": ("#a03c8c", "#e79ad6"),
+    "quiet": ("#6a6f78", "#8b929d"),
+}
+# Colors of cells and of what bertviz draws; strengths of what is at rest.
+SHADES_LIGHT = {
+    "pos": "#1f4fb5",
+    "neg": "#b0440b",
+    "cell": "#1a47a8",
+    "negative-cell": "#8f3405",
+    "number": "#000",
+    "edge": "rgba(0,0,0,.16)",
+    "hover": "rgba(0,0,0,.1)",
+    "glow": "#7fb0f5",
+    "lift": "1",
+    "rest": ".07",
+    "ink": "#202020",
+    "surface": "var(--md-default-bg-color,var(--jp-layout-color0,#fff))",
+}
+SHADES_DARK = {
+    "pos": "#4a82e6",
+    "neg": "#d0601f",
+    "cell": "#3b6dcc",
+    "negative-cell": "#b9500f",
+    "number": "#fff",
+    "edge": "rgba(255,255,255,.2)",
+    "hover": "rgba(255,255,255,.16)",
+    "glow": "#2c5cb0",
+    "lift": "1.7",
+    "rest": ".16",
+    "ink": "#e2e4e9",
+    "surface": "var(--md-default-bg-color,var(--jp-layout-color0,#181a20))",
+}
+VIEWS = (
+    ":is(.glassformer-drawing,.glassformer-heatmap,.glassformer-flow,.glassformer-arcs,"
+    "glassformer-view)"
+)
+
+
+def properties(scheme: int) -> str:
+    """Return the declarations of a scheme: 0 is light, 1 is dark."""
+    colors = {role: pair[scheme] for role, pair in ROLES.items()}
+    values = colors | (SHADES_LIGHT, SHADES_DARK)[scheme]
+    return "".join(f"--{name}:{value};" for name, value in values.items())
+
+
+LIGHT, DARK = properties(0), properties(1)
+# Colors by the system's choice, and by the switches of Material and Jupyter; paper is light.
+THEME = (
+    f"{VIEWS}{{{LIGHT}}}@media (prefers-color-scheme:dark){{{VIEWS}{{{DARK}}}}}"
+    f":is([data-md-color-scheme=default],[data-jp-theme-light=true]) {VIEWS}{{{LIGHT}}}"
+    f":is([data-md-color-scheme=slate],[data-jp-theme-light=false]) {VIEWS}{{{DARK}}}"
+    f"@media print{{html body {VIEWS}{VIEWS}{{{LIGHT}}}}}"
+)
+# At an edge behind which more of a picture can be scrolled to, a shadow.
+SHADOWS = (
+    "background:"
+    "linear-gradient(to right,var(--surface) 40%,transparent) 0/24px 100% no-repeat local,"
+    "linear-gradient(to left,var(--surface) 40%,transparent) 100%/24px 100% no-repeat local,"
+    "linear-gradient(to right,var(--hover),transparent) 0/12px 100% no-repeat scroll,"
+    "linear-gradient(to left,var(--hover),transparent) 100%/12px 100% no-repeat scroll"
+)

@@ -1,0 +1,101 @@
+"""Pictures that are shown in steps: whole on paper and without scripts, step by step with them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from glassformer.views.drawing import framed, told
+from glassformer.views.view import View
+
+SCRIPT = "glassformer-steps.js"
+
+STYLE = """
+.glassformer-steps>ol{max-width:36em;margin:.4em auto 0;padding-left:1.6em;text-align:left}
+.glassformer-steps>ol>li{margin:.15em 0}
+.glassformer-steps [data-step]{transition:opacity .3s ease}
+.glassformer-steps [data-step].later,.glassformer-steps [data-alone].past{opacity:0;
+visibility:hidden}
+.glassformer-steps .bar{display:flex;flex-wrap:wrap;gap:.4rem .6rem;align-items:center;
+justify-content:center;margin:.5em 0 0;font-size:.9rem}
+.glassformer-steps .bar button{min-width:44px;min-height:34px;padding:.2rem .8rem;
+border:1px solid var(--line);border-radius:5px;background:var(--surface);color:inherit;
+font:inherit;cursor:pointer}
+.glassformer-steps .bar .told{position:absolute;width:1px;height:1px;overflow:hidden;
+clip-path:inset(50%);white-space:nowrap}
+.glassformer-steps .bar button:hover{border-color:var(--pos)}
+.glassformer-steps .bar button[aria-disabled=true]{opacity:.5;cursor:default}
+.glassformer-steps.live>ol{display:grid;list-style:none;padding:0;text-align:center}
+.glassformer-steps.live>ol>li{grid-area:1/1;visibility:hidden;margin:0}
+.glassformer-steps.live>ol>li.now{visibility:visible}
+@media (prefers-reduced-motion:reduce){.glassformer-steps [data-step]{transition:none}
+.glassformer-steps .bar .play{display:none}}
+@media print{.glassformer-steps [data-step]{opacity:1!important;visibility:visible!important}
+.glassformer-steps .bar{display:none!important}
+.glassformer-steps.live>ol{display:block;list-style:decimal;padding-left:1.6em;text-align:left}
+.glassformer-steps.live>ol>li{visibility:visible}}
+""".replace("\n", "")
+
+
+def step(number: int, *parts: str, alone: bool = False) -> str:
+    """Return parts of a picture that come with a step, and stay from then on.
+
+    Args:
+        number: Of the step, from 1.
+        parts: SVG.
+        alone: Whether they go again with the next step, as a pointer does. They are in the
+            picture as long as nobody steps through it, so they must not cover anything.
+    """
+    return f'<g data-step="{number}"{" data-alone" * alone}>{"".join(parts)}</g>'
+
+
+@dataclass(frozen=True, repr=False)
+class Stepped(View):
+    """A picture in steps: whole in a notebook; a page brings the script that steps through it."""
+
+    def _repr_page_(self) -> tuple[str, dict[str, str]]:
+        """Markup in which `asset://NAME` stands for a URL, and the file of that name."""
+        path = Path(__file__).parent / "static" / SCRIPT
+        script = f'<script type="module" src="asset://{SCRIPT}"></script>'
+        return self.html + script, {SCRIPT: str(path)}
+
+
+def stepped(
+    drawn: str,
+    sentences: Sequence[str],
+    header: list[str],
+    rows: list[list[str]],
+    *,
+    name: str,
+    caption: str | None = None,
+) -> Stepped:
+    """Return a view of a picture whose parts come step by step, each step with a sentence.
+
+    Args:
+        drawn: What `drawing.picture` returned, with parts from `step` in it.
+        sentences: What each step shows, from the first on.
+        header: Of the table.
+        rows: Of the table.
+        name: What the picture shows, the table's name.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: A part belongs to a step that has no sentence, or no step has one.
+    """
+    if not sentences:
+        raise ValueError("a picture in steps has a sentence for each step, but there is none")
+    numbers = [int(found.split('"')[0]) for found in drawn.split('data-step="')[1:]]
+    beyond = sorted({n for n in numbers if not 1 <= n <= len(sentences)})
+    if beyond:
+        raise ValueError(
+            f"{len(sentences)} sentences tell of steps 1 to {len(sentences)}, "
+            f"but parts belong to {beyond}"
+        )
+    listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    whole = f"<style>{STYLE}</style>{drawn}<ol>{listed}</ol>"
+    html = framed(whole, header, rows, name, caption)
+    html = html.replace(
+        'class="glassformer-drawing"', 'class="glassformer-drawing glassformer-steps"', 1
+    )
+    steps = "\n".join(f"{k}. {sentence}" for k, sentence in enumerate(sentences, 1))
+    return Stepped(html, f"{told(header, rows, caption)}\n{steps}")

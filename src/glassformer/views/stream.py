@@ -1,0 +1,113 @@
+"""`residual_stream`: the residual stream from layer to layer, as wide as its vectors are long."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from glassformer.encoder import TransformerEncoder
+from glassformer.probe import Tape, record
+from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text
+from glassformer.views.view import View
+
+WIDTH, MIDDLE, STEP = 400.0, 104.0, 46.0
+WIDEST = 150.0  # of the stream, where it is longest
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What one sublayer did to the stream: mean lengths of all tokens' vectors.
+
+    Attributes:
+        name: The sublayer.
+        role: Its color.
+        before: Of the stream that it read.
+        added: Of what it added.
+        after: Of the sum; behind the norm, where there is one.
+    """
+
+    name: str
+    role: str
+    before: float
+    added: float
+    after: float
+
+
+def residual_stream(
+    model: TransformerEncoder, input_ids: Int[Tensor, "1 seq"], *, caption: str | None = None
+) -> View:
+    """Run an encoder on a text, and draw its residual stream from the top down.
+
+    The stream is as wide as its vectors are long, on average over the tokens. From the right come
+    the sublayers, each with an arrow: the thicker, the longer what it adds.
+
+    Args:
+        model: In eval mode; its norms may stand before or after the sublayers.
+        input_ids: One text.
+        caption: A line below the picture.
+    """
+    with record(model) as tape, torch.no_grad():
+        model(input_ids)
+    steps = additions(tape, model.config.num_layers, norm_first=model.config.norm_first)
+    scale = WIDEST / max(max(one.before, one.added, one.after) for one in steps)
+    parts = [text(MIDDLE, 14, "embeddings", css="title")]
+    rescaled = "" if model.config.norm_first else ", then the norm"
+    for k, one in enumerate(steps):
+        parts.append(section(one, 22 + STEP * k, scale, f"adds {one.added:.1f}{rescaled}"))
+    bottom = 22 + STEP * len(steps)
+    parts.append(text(MIDDLE, bottom + 18, f"{steps[-1].after:.1f} at the end", css="title"))
+    parts.append(text(WIDTH, 14, "mean lengths of vectors", css="small", anchor="end"))
+    facts = [
+        [one.name, f"{one.before:.2f}", f"{one.added:.2f}", f"{one.after:.2f}"] for one in steps
+    ]
+    header = ["sublayer", "length of the stream before", "of what it adds", "after"]
+    name = "The residual stream through the layers"
+    drawn = picture(parts, WIDTH, bottom + 28)
+    return figure(drawn, header, facts, name=name, caption=caption)
+
+
+def additions(tape: Tape, layers: int, *, norm_first: bool) -> list[Addition]:
+    """Read off a tape how long the stream was, and what each sublayer added."""
+    found, hidden = [], tape["embeddings.output"]  # (1, seq, d_model)
+    for i in range(layers):
+        attended = tape[f"layers.{i}.attention.out_proj.output"]
+        fed = tape[f"layers.{i}.feed_forward.output"]
+        between = hidden + attended if norm_first else tape[f"layers.{i}.attention_norm.output"]
+        last = tape[f"layers.{i}.output"]
+        for name, role, before, added, after in (
+            (f"attention {i}", "attention", hidden, attended, between),
+            (f"feed-forward {i}", "feed-forward", between, fed, last),
+        ):
+            found.append(Addition(name, role, length(before), length(added), length(after)))
+        hidden = last
+    return found
+
+
+def length(vectors: Tensor) -> float:
+    """Return the mean length of some vectors."""
+    return float(vectors.norm(dim=-1).mean())
+
+
+def section(one: Addition, top: Number, scale: Number, told: str) -> str:
+    """Draw the stream past one sublayer, and what that adds."""
+    before, after = one.before * scale / 2, one.after * scale / 2
+    middle = top + STEP / 2
+    water = (
+        f"M{MIDDLE - before:.1f} {top:.1f}H{MIDDLE + before:.1f}"
+        f"C{MIDDLE + before:.1f} {middle:.1f} {MIDDLE + after:.1f} {middle:.1f} "
+        f"{MIDDLE + after:.1f} {top + STEP:.1f}H{MIDDLE - after:.1f}"
+        f"C{MIDDLE - after:.1f} {middle:.1f} {MIDDLE - before:.1f} {middle:.1f} "
+        f"{MIDDLE - before:.1f} {top:.1f}z"
+    )
+    thick = max(1.0, one.added * scale / 4)
+    shore = MIDDLE + (before + after) / 2
+    return (
+        f'<g{as_role("stream")}><path class="bar" fill-opacity=".35" d="{water}"/></g>'
+        f'<g{as_role(one.role)}><path class="line" style="stroke-width:{thick:.1f};'
+        f'stroke-linecap:butt" d="M244 {middle:.1f}H{shore + 9:.1f}"/></g>'
+        + arrow([(shore + 10, middle), (shore + 1, middle)], role=one.role)
+        + text(252, middle - 2, one.name, role=one.role, anchor="start")
+        + text(252, middle + 13, told, css="small", anchor="start")
+        + text(MIDDLE, top + 12, f"{one.before:.1f}", css="small")
+    )

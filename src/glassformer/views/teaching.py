@@ -1,0 +1,79 @@
+"""`teacher_forcing`: one pass in training beside one pass a word in writing."""
+
+from collections.abc import Sequence
+
+from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text, width_of
+from glassformer.views.view import View, words
+
+HIGH, ROW, LONGEST = 26.0, 34.0, 10
+LEFT = 82.0
+
+
+def teacher_forcing(
+    given: Sequence[object], wanted: Sequence[object], *, caption: str | None = None
+) -> View:
+    """Draw how a decoder is trained on a text, and how it writes the same text.
+
+    In training it is given the true words, all at once, and is asked for the next one at each
+    place. In writing it is given what it wrote itself, and each word takes a pass.
+
+    Args:
+        given: The words that the decoder reads.
+        wanted: For each of them, the word that comes next.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There are no words, or not as many asked for as given.
+    """
+    read, asked = words(given), words(wanted)
+    if not read or len(read) != len(asked):
+        raise ValueError(f"{len(read)} words given and {len(asked)} asked for: each needs one")
+    places = [LEFT]
+    for one, other in zip(read, asked, strict=True):
+        longest = max(width_of(one[:LONGEST]), width_of(other[:LONGEST]))
+        places.append(places[-1] + max(34.0, longest + 16) + 6)
+    parts = [
+        text(0, 14, "Training: the true words, in one pass", css="title", anchor="start"),
+        text(LEFT - 10, 44, "it reads", anchor="end"),
+        text(LEFT - 10, 102, "it answers", anchor="end"),
+    ]
+    for k, (one, other) in enumerate(zip(read, asked, strict=True)):
+        x, wide = places[k], places[k + 1] - places[k] - 6
+        parts.append(chip(one, x, 26, wide, "encoder"))
+        parts.append(arrow([(x + wide / 2, 54), (x + wide / 2, 82)]))
+        parts.append(chip(other, x, 84, wide, "decoder"))
+    top = 144
+    many = f"Writing: its own words, in {len(read)} passes"
+    parts.append(text(0, top, many, css="title", anchor="start"))
+    for k in range(len(read)):
+        y = top + 12 + ROW * k
+        parts.append(text(LEFT - 10, y + 18, f"pass {k + 1}", anchor="end"))
+        for i in range(k + 1):
+            word, role = (read[0], "encoder") if i == 0 else (asked[i - 1], "decoder")
+            parts.append(chip(word, places[i], y, places[i + 1] - places[i] - 6, role))
+        x = places[k + 1]
+        parts.append(arrow([(x - 4, y + 13), (x + 16, y + 13)]))
+        parts.append(
+            chip(asked[k], x + 18, y, width_of(asked[k][:LONGEST]) + 16, "decoder", new=True)
+        )
+    across = places[-1] + 22 + width_of(asked[-1][:LONGEST]) + 16
+    drawn = picture(parts, across, top + 18 + ROW * len(read))
+    facts = [
+        [f"training, place {k}", one, other]
+        for k, (one, other) in enumerate(zip(read, asked, strict=True), 1)
+    ]
+    facts += [
+        [f"writing, pass {k + 1}", " ".join([read[0], *asked[:k]]), asked[k]]
+        for k in range(len(read))
+    ]
+    name = "Training and writing"
+    return figure(drawn, ["", "it reads", "it answers"], facts, name=name, caption=caption)
+
+
+def chip(word: str, x: Number, y: Number, wide: Number, role: str, *, new: bool = False) -> str:
+    """Draw a word: one that was given, or one that the model has said."""
+    edge = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{HIGH}" rx="5"'
+    css = "frame bold" if new else "frame"
+    return f'<g{as_role(role)}><rect class="tint" {edge}/><rect class="{css}" {edge}/></g>' + text(
+        x + wide / 2, y + 17.5, word, css="title" if new else "label", most=LONGEST
+    )

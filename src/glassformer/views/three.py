@@ -1,0 +1,51 @@
+"""The three kinds of transformer that this book has trained, each with a sentence it has read."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from glassformer.views.reading import Reading, read
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+def readings() -> dict[str, Reading]:
+    """Run an encoder, an encoder-decoder and a decoder, and keep what one head of each did."""
+    # Only here: no other picture needs what loads and trains models.
+    from glassformer import gpt, stories, translation
+    from glassformer.checkpoints import default_checkpoint, tokenizer, trained
+    from glassformer.pretrained import load
+
+    encoding = tokenizer()("time flies like an arrow", return_tensors="pt")
+    german, english = translation.tokenizers()
+    source = translation.encode(german, ["Das ist ein Beispiel ."])
+    target = translation.encode(english, ["This is an example ."])[:, :-2]
+    story = gpt.encode(["mia made a"])[:, :-1]
+    write_english, write_story = naming(english), naming(stories.tokenizer())
+    return {
+        "Encoder": read(
+            load(default_checkpoint()),
+            encoding["input_ids"],
+            tokens=encoding.tokens(),
+            layer=4,
+            head=9,
+        ),
+        "Encoder-decoder": read(
+            trained("translator").model,
+            *(source, target),
+            tokens=[write_english(token) for token in target[0].tolist()],
+            source=[naming(german)(token) for token in source[0].tolist()],
+            name=write_english,
+        ),
+        "Decoder only": read(
+            trained("gpt").model,
+            story,
+            tokens=[write_story(token) for token in story[0].tolist()],
+            name=write_story,
+        ),
+    }
+
+
+def naming(vocabulary: "Tokenizer") -> Callable[[int], str]:
+    """Return what says the token for a number."""
+    return lambda token: vocabulary.id_to_token(token) or f"#{token}"

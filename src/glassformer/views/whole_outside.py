@@ -1,0 +1,194 @@
+"""The outer levels of the whole transformer: the model, one of its layers, that one's attention."""
+
+from glassformer.config import TransformerConfig
+from glassformer.views.drawing import Number, arrow, as_role, bar, line, text
+from glassformer.views.reading import Reading
+from glassformer.views.whole_scene import Level, door, lines, part
+
+Sublayer = tuple[str, str, str, str]  # title, chapter, role, note
+
+
+def model(reading: Reading, prefix: str) -> Level:
+    """The architecture: from the words to what comes out, all layers as one stack."""
+    config, stack = reading.config, reading.stack
+    x = 208.0 if config.decoder else 110.0
+    opening = (x, 150.0, 180.0, 180.0)
+    parts = [tower(stack, reading.tokens, x), door(opening, f"{prefix}-1", "one layer")]
+    if config.decoder:
+        parts.append(tower(config, reading.source, 12.0))
+        parts.append(arrow([(102, 330), (102, 356), (194, 356), (194, 240), (208, 240)]))
+        parts.append(lines(148, 374, "memory: the source,", "read once"))
+    parts.append(arrow([(x + 90, 330), (x + 90, 386)]))
+    parts.append(ending(reading, x) if reading.answer else vectors(reading, x + 90))
+    says = (
+        f"Each token becomes a vector of {stack.d_model} numbers. {stack.num_layers} layers rework "
+        "the vectors, one after the other, all built alike."
+    )
+    if reading.answer:
+        word, chance = reading.answer[0]
+        says += (
+            f" After “{reading.tokens[-1]}” the model gives “{word}” a probability of {chance:.2f}."
+        )
+    return Level(kind(reading), says, tuple(parts), opening)
+
+
+def kind(reading: Reading) -> str:
+    """Say what such a model does."""
+    if reading.config.decoder:
+        return "An encoder reads, a decoder writes"
+    if reading.answer:
+        return "A decoder alone writes the next token"
+    return "An encoder reads a sentence"
+
+
+def tower(config: TransformerConfig, tokens: tuple[str, ...], x: Number) -> str:
+    """Draw one stack, from its words down to its last layer."""
+    middle, sentence = x + 90, " ".join(tokens)
+    shown = sentence if len(sentence) < 27 else f"{sentence[:25]}…"
+    return "".join(
+        [
+            text(middle, 18, shown, css="title"),
+            text(middle, 34, f"{len(tokens)} tokens", css="small"),
+            arrow([(middle, 40), (middle, 58)]),
+            part(
+                (x, 58, 180, 50),
+                *("Embeddings", "tokens"),
+                note=f"{config.vocab_size:,} tokens × {config.d_model}",
+                role="embedding",
+            ),
+            arrow([(middle, 108), (middle, 150)]),
+            text(
+                middle + 10, 132, f"{len(tokens)} × {config.d_model}", css="small", anchor="start"
+            ),
+            layers(config, x),
+        ]
+    )
+
+
+def layers(config: TransformerConfig, x: Number) -> str:
+    """Draw the stack of layers: the first one's parts, the edges of those behind it."""
+    behind = "".join(
+        line([(x + 5 + 4 * k, 334 + 4 * k), (x + 175 - 4 * k, 334 + 4 * k)])
+        for k in range(min(config.num_layers - 1, 5))
+    )
+    parts = sublayers(config)
+    step = 146 / len(parts)
+    boxes = "".join(
+        part((x + 14, 182 + step * k, 152, step - 10), title, chapter, role=role)
+        for k, (title, chapter, role, _) in enumerate(parts)
+    )
+    role = as_role("decoder" if config.cross_attention else "encoder")
+    frame = f'<g{role}><rect class="box" x="{x}" y="150" width="180" height="180" rx="7"/></g>'
+    count = text(x + 90, 170, f"{config.num_layers} layers, each of these", css="title")
+    return f"{frame}{count}{boxes}{behind}"
+
+
+def sublayers(config: TransformerConfig) -> list[Sublayer]:
+    """Return what a layer is made of, in order."""
+    across = ("Cross-attention", "decoder-layer", "attention", "words look at the source")
+    width = f"{config.d_model} → {config.d_ff:,} → {config.d_model} numbers"
+    return [
+        ("Attention", "attention", "attention", "words look at each other"),
+        *([across] if config.cross_attention else []),
+        ("Feed-forward", "feed-forward", "feed-forward", width),
+    ]
+
+
+def ending(reading: Reading, x: Number) -> str:
+    """Draw the last linear layer, and the likeliest next tokens as bars."""
+    config = reading.stack
+    bars = "".join(
+        text(x + 82, 451 + 15 * k, word, css="small", anchor="end")
+        + bar(x + 88, 442 + 15 * k, 60 * chance, 10, role="series-1")
+        + text(x + 94 + 60 * chance, 451 + 15 * k, f"{chance:.2f}", css="small", anchor="start")
+        for k, (word, chance) in enumerate(reading.answer[:2])
+    )
+    note = f"{config.d_model} → {config.vocab_size:,} probabilities"
+    return part((x, 386, 180, 46), "Next token", "generation", note=note) + bars
+
+
+def vectors(reading: Reading, middle: Number) -> str:
+    """Write what an encoder gives: one vector a token."""
+    size = f"{len(reading.tokens)} × {reading.stack.d_model}"
+    return text(middle, 404, "one vector for each token", css="title") + lines(middle, 421, size)
+
+
+def layer(reading: Reading, prefix: str) -> Level:
+    """One layer: the residual stream, and the sublayers that read from it and add to it."""
+    config, parts = reading.stack, sublayers(reading.stack)
+    high = 420 / len(parts)
+    opening = (150.0, 40 + high / 2 - 25, 225.0, 60.0)
+    drawn = [
+        f'<g{as_role("stream")}><path class="line stream" d="M60 14V462"/></g>',
+        text(74, 20, "residual stream", css="title", anchor="start"),
+        text(74, 36, f"{len(reading.tokens)} × {config.d_model}", css="small", anchor="start"),
+        *(sublayer(one, 40 + high * k, high, config) for k, one in enumerate(parts)),
+        door(opening, f"{prefix}-2", "the attention"),
+    ]
+    many = {2: "Two", 3: "Three"}[len(parts)]
+    when = "before each of them" if config.norm_first else "after each addition"
+    says = (
+        f"{many} sublayers read the residual stream and add to it what they found. Nothing is "
+        f"overwritten: the old vectors stay in the sum. A norm sets the scale {when}."
+    )
+    return Level(f"One of {config.num_layers} layers", says, tuple(drawn), opening)
+
+
+def sublayer(one: Sublayer, top: Number, high: Number, config: TransformerConfig) -> str:
+    """Draw one sublayer beside the stream, and its norm where the configuration has it."""
+    title, chapter, role, note = one
+    middle = top + high / 2 + 5
+    plus = top + high - (16 if config.norm_first else 50)
+    norm = ("RMSNorm" if config.norm == "rms" else "Layer norm", "norm")
+    add = f'<circle class="box" cx="60" cy="{plus:.1f}" r="12"/>' + text(60, plus + 5, "+")
+    drawn = part((150, middle - 30, 225, 60), title, chapter, note=note, role=role)
+    back = arrow([(262, middle + 30), (262, plus), (73, plus)])
+    if config.norm_first:
+        into = arrow([(60, top + 16), (207, top + 16)]) + part((207, top + 3, 110, 26), *norm)
+        into += arrow([(262, top + 29), (262, middle - 30)])
+    else:
+        into = arrow([(60, middle), (150, middle)]) + part((5, plus + 18, 110, 26), *norm)
+    return f"{into}{back}{drawn}{add}"
+
+
+def attention(reading: Reading, prefix: str) -> Level:
+    """The attention: projections, heads side by side, and the linear layer that joins them."""
+    config, heads = reading.stack, reading.stack.num_heads
+    shared = heads // (config.num_kv_heads or heads)
+    left, wide = 68.0, 322.0 / heads
+    size = f"{len(reading.tokens)} × {config.d_model}"
+    drawn = [text(229, 14, size, css="small")]
+    for k, (name, group) in enumerate([("query", 1), ("key", shared), ("value", shared)]):
+        x, title = left + 110 * k, {"query": "Queries", "key": "Keys", "value": "Values"}[name]
+        drawn.append(arrow([(229, 20), (x + 51, 48)]))
+        drawn.append(part((x, 48, 102, 46), title, "heads", note="a linear layer", role=name))
+        drawn.append(slots(left, 130 + 46 * k, heads, wide, group, name, title.lower()))
+    drawn += [
+        text(229, 116, f"each cut into {heads} heads, {reading.query.shape[1]} wide", css="small"),
+        part((left, 276, 322, 34), "Each head attends by itself", "heads", role="attention"),
+        slots(left, 322, heads, wide, 1, "attention", "outputs"),
+        arrow([(229, 364), (229, 396)]),
+        part((124, 396, 210, 46), "Output projection", "heads", note="joins what the heads found"),
+    ]
+    opening = (left + wide * reading.head, 124.0, wide, 240.0)
+    drawn.append(door(opening, f"{prefix}-3", "one head"))
+    says = (
+        f"Linear layers make queries, keys and values. Each is cut into {heads} pieces, one for "
+        f"each of {heads} heads, which work side by side. We follow head {reading.head}."
+    )
+    return Level("The attention of this layer", says, tuple(drawn), opening)
+
+
+def slots(
+    left: Number, y: Number, heads: int, wide: Number, group: int, role: str, title: str
+) -> str:
+    """Draw a row of heads; a key or value that several heads share is as wide as they are."""
+    rects = "".join(
+        f'<rect class="{css}" x="{left + wide * k + 1.5:.1f}" y="{y}" rx="2" '
+        f'width="{wide * group - 3:.1f}" height="36"/>'
+        for k in range(0, heads, group)
+        for css in ("box", "tint")
+    )
+    return (
+        text(left - 6, y + 22, title, css="small", anchor="end") + f"<g{as_role(role)}>{rects}</g>"
+    )

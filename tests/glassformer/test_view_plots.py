@@ -1,0 +1,208 @@
+"""What a reader sees of plots: which color is what, where a number stands, and what is refused."""
+
+import math
+import re
+from itertools import pairwise
+
+import pytest
+import torch
+
+from glassformer.views import bars, dots, hands, lines, scatter
+from glassformer.views.axes import Axis, short, tick
+
+
+def words(view):
+    """All that is written in the picture, in order."""
+    svg = re.search(r"<svg.*?</svg>", view.html)[0]
+    return re.findall(r"<text[^>]*>([^<]*)", svg)
+
+
+def drawn(view, css):
+    """The places of each line or mark of a kind, by its role."""
+    found = re.findall(rf'<path class="{css}[^"]*" data-role="([^"]*)" d="([^"]*)"', view.html)
+    return [
+        (role, [tuple(map(float, p.split())) for p in re.findall(r"-?[\d.]+ -?[\d.]+", path)])
+        for role, path in found
+    ]
+
+
+def curves(view):
+    """Each line of the plot, without those of the legend, which is level."""
+    return [(role, p) for role, p in drawn(view, "line") if role != "quiet" and len(p) > 2]
+
+
+def test_a_line_rises_where_its_numbers_do_and_one_scale_serves_all():
+    view = lines({"a": [0.0, 1.0, 4.0], "b": [4.0, 1.0, 0.0]}, x="step", y="loss")
+    (one, a), (two, b) = curves(view)
+    assert (one, two) == ("series-1", "series-2")
+    assert [x for x, _ in a] == [x for x, _ in b] == sorted(x for x, _ in a)
+    assert [y for _, y in a] == [y for _, y in b][::-1]
+    assert a[0][1] - a[1][1] == pytest.approx((a[1][1] - a[2][1]) / 3, abs=0.2)
+    assert {"a", "b", "step", "loss"} <= set(words(view))
+
+
+def test_the_legend_names_lines_in_the_order_and_with_the_colors_that_are_drawn():
+    view = lines({name: torch.rand(50) for name in "wxyz"})
+    named = re.findall(r'data-role="(series-\d)"[^>]*/><text[^>]*>([wxyz])<', view.html)
+    assert named == [("series-1", "w"), ("series-2", "x"), ("series-3", "y"), ("series-4", "z")]
+    assert [role for role, _ in curves(view)] == [role for role, _ in named]
+    assert "legend" not in words(lines({"alone": torch.rand(5)}))
+    assert "alone" not in words(lines({"alone": torch.rand(5)}))
+
+
+def test_runs_of_one_kind_share_a_color():
+    view = lines({"a": [torch.rand(30), torch.rand(40)], "b": torch.rand(2, 30)})
+    assert [role for role, _ in curves(view)] == ["series-1"] * 2 + ["series-2"] * 2
+    assert [row.split()[0] + row.split()[2] for row in str(view).splitlines()[1:]] == [
+        "a,1",
+        "a,2",
+        "b,1",
+        "b,2",
+    ]
+
+
+def test_pictures_that_are_compared_share_a_scale():
+    low, high = (lines({"a": [0.0, top, 0.0]}, y_range=(0, 8)) for top in (2.0, 8.0))
+    base, peak = curves(low)[0][1][0][1], curves(low)[0][1][1][1]
+    assert curves(high)[0][1][0][1] == base
+    assert base - curves(high)[0][1][1][1] == pytest.approx(4 * (base - peak), abs=0.3)
+    assert curves(high)[0][1][1][1] < peak
+
+
+def test_an_end_of_a_range_may_be_left_open():
+    assert "0" in words(lines({"a": [50.0, 60.0, 70.0]}, y_range=(0, None)))
+    assert "0" not in words(lines({"a": [50.0, 60.0, 70.0]}, x_range=(1, None)))
+
+
+def test_a_line_is_broken_where_a_number_is_none_and_at_the_edge_of_a_range():
+    gap = [0.0, 1.0, 2.0, math.nan, 4.0, 5.0, math.inf, 7.0, 8.0, 9.0, -math.inf]
+    assert [len(p) for _, p in drawn(lines({"a": gap}), "line") if len(p) > 1] == [3, 2, 3]
+    assert [len(p) for _, p in curves(lines({"a": range(30)}, y_range=(0, 12)))] == [13]
+
+
+def test_a_long_line_keeps_its_extremes():
+    noise = torch.rand(20_011)
+    noise[7001], noise[13_007] = 3.0, -2.0
+    [(_, places)] = curves(lines({"a": noise}))
+    assert len(places) < 2000
+    [(_, flat)] = curves(lines({"a": [-2.0, 3.0, -2.0]}))
+    assert max(y for _, y in places) == pytest.approx(flat[0][1], abs=0.1)
+    assert min(y for _, y in places) == pytest.approx(flat[1][1], abs=0.1)
+
+
+def test_levels_are_named_and_never_on_top_of_each_other():
+    view = lines({"a": [0.0, 9.0]}, levels={"low": 4.0, "middle": 4.1, "high": 4.2})
+    places = [
+        float(re.search(rf'y="([\d.]+)"[^>]*>{name}<', view.html)[1])
+        for name in ("high", "middle", "low")
+    ]
+    assert all(b - a >= 13 for a, b in pairwise(places))
+
+
+def test_a_few_points_are_marked_and_told_and_of_many_the_ends():
+    few = lines({"a": [1.0, 3.0, 2.0]}, at=[16, 32, 64], x="length")
+    assert len(drawn(few, "dot")) == 3
+    assert str(few) == "   length 16  length 32  length 64\na          1          3          2"
+    many = lines({"a": [5.0, *range(1, 60), 2.0]})
+    assert not drawn(many, "dot")
+    assert " ".join(str(many).split()) == "points first lowest highest last a 61 5 1 59 2"
+
+
+def test_points_stand_by_both_numbers():
+    view = scatter({"a": ([0, 1], [0.0, 1.0]), "b": ([0, 1], [1.0, 0.0])}, x="grade", y="cosine")
+    marks = [(role, p[0]) for role, p in drawn(view, "dot faint")]
+    assert [role for role, _ in marks] == ["series-1"] * 2 + ["series-2"] * 2
+    (_, (x0, y0)), (_, (x1, y1)), *_ = marks
+    assert x0 < x1
+    assert y0 > y1
+
+
+def test_bars_begin_at_zero_and_negative_ones_have_the_color_of_negative_numbers():
+    view = bars({"a": 1.0, "b": 2.0, "c": -1.0}, x="share")
+    found = re.findall(r'class="bar" data-role="([^"]*)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"',
+                       view.html)  # fmt: skip
+    (one, x1, w1), (two, x2, w2), (three, x3, w3) = [(r, float(x), float(w)) for r, x, w in found]
+    assert (one, two, three) == ("series-1", "series-1", "negative")
+    assert w2 == pytest.approx(2 * w1, abs=0.2) == pytest.approx(2 * w3, abs=0.2)
+    assert x1 == x2 == pytest.approx(x3 + w3, abs=0.2)
+    assert [w for w in words(view) if w in "abc"] == ["a", "b", "c"]
+    assert "−1" in words(view)
+    assert str(view) == "   share\na      1\nb      2\nc     −1"
+
+
+def test_dots_of_equal_ratios_are_equally_far_apart():
+    view = dots({"a": 1e-6, "b": 1e-3, "c": 1.0}, log=True, bands={"rounding": (1e-7, 1e-5)},
+                levels={"zeros": 1})  # fmt: skip
+    a, b, c = (float(x) for x in re.findall(r'<circle class="dot"[^>]*cx="([\d.]+)"', view.html))
+    assert b - a == pytest.approx(c - b, abs=0.2)
+    assert {"rounding", "zeros"} <= set(words(view))
+    assert "10⁻⁷" in words(view)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "log", "expected"),
+    [
+        (0, 1, False, ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
+        (-0.4, 2, False, ["0", "0.5", "1", "1.5", "2"]),
+        (0, 2999, False, ["0", "500", "1,000", "1,500", "2,000", "2,500"]),
+        (1e-7, 20, True, ["10⁻⁷", "10⁻⁵", "10⁻³", "0.1", "10"]),
+        (-3e-7, 3e-7, False, ["−3·10⁻⁷", "−2·10⁻⁷", "−10⁻⁷", "0", "10⁻⁷", "2·10⁻⁷", "3·10⁻⁷"]),
+    ],
+)
+def test_numbers_beside_an_axis_are_round(low, high, log, expected):
+    axis = Axis(float(low), float(high), 0.0, 100.0, log)
+    assert [tick(v, log=log) for v in axis.ticks()] == expected
+    places = [axis.place(v) for v in axis.ticks()]
+    assert all(-1e-6 <= place <= 100 + 1e-6 for place in places)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0.12345, "0.123"), (1234.5, "1,234"), (-2.0, "−2"), (math.nan, "nan"), (-math.inf, "−∞")],
+)
+def test_what_was_measured_has_three_digits(value, written):
+    assert short(value) == written
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: lines({}), "one to 4 kinds in one picture, but got 0: none"),
+        (lambda: lines({name: [1, 2] for name in "abcde"}), "but got 5: a, b, c, d, e"),
+        (lambda: lines({"a": []}), "'a' has 0 numbers for 0 places"),
+        (lambda: lines({"a": [1, 2]}, at=[1, 2, 3]), "'a' has 2 numbers for 3 places"),
+        (lambda: lines({"a": [math.nan, math.inf]}), "no finite number"),
+        (lambda: lines({"a": [1, 2]}, y_range=(2, 1)), r"but is \(2, 1\)"),
+        (lambda: lines({"a": [1, 2]}, y_range=(0, math.inf)), r"but is \(0, inf\)"),
+        (lambda: scatter({"a": ([1], [1, 2])}), "'a' has 2 numbers for 1 places"),
+        (lambda: bars({}), "no finite number"),
+        (lambda: bars({"a": math.nan}), "no finite number"),
+        (lambda: bars({"a": 1.0}, role="blue"), "no color for the role 'blue'"),
+        (lambda: dots({"a": 0.0, "b": 1.0}, log=True), "no place for 0: only for numbers above 0"),
+    ],
+)
+def test_refused(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+def test_hands_point_where_their_numbers_do():
+    view = hands({"a": torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])}, x="position")
+    assert str(view).splitlines()[1].split() == ["a", "0°", "90°", "180°"]
+    right, up, left = ((b[0] - a[0], b[1] - a[1]) for _, (a, b) in drawn(view, "line"))
+    assert right[0] > 0 > left[0]
+    assert up[1] < 0 == pytest.approx(up[0], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({}, "all of one length, but got {}"),
+        ({"a": torch.ones(3, 2), "b": torch.ones(2, 2)}, "got {'a': 3, 'b': 2}"),
+        ({"a": torch.ones(3, 3)}, r"rows of \(places, 2\)"),
+        ({"a": torch.zeros(3, 2)}, "no finite pair of numbers that points anywhere"),
+    ],
+)
+def test_hands_refuse(rows, message):
+    with pytest.raises(ValueError, match=message):
+        hands(rows)
