@@ -4,6 +4,7 @@ from glassformer.attention import attention_scores, attention_weights, scaled_do
 from glassformer.cache import KVCache
 from glassformer.checkpoints import (
     CheckpointError,
+    MissingModelError,
     Trained,
     default_checkpoint,
     default_device,
@@ -36,6 +37,7 @@ from glassformer.patches import Patches
 from glassformer.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from glassformer.pretrained import from_hf, load
 from glassformer.probe import Tape, record
+from glassformer.reading import Reading, read
 from glassformer.sentences import embed, mean_pool
 from glassformer.token_classification import TransformerForTokenClassification
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
@@ -51,9 +53,11 @@ __all__ = [
     "GatedFeedForward",
     "KVCache",
     "LearnedPositions",
+    "MissingModelError",
     "MultiHeadAttention",
     "Patches",
     "RMSNorm",
+    "Reading",
     "RotaryPositions",
     "SinusoidalPositions",
     "SlidingWindowCache",
@@ -90,6 +94,7 @@ __all__ = [
     "mean_pool",
     "next_token_loss",
     "padding_mask",
+    "read",
     "record",
     "scaled_dot_product_attention",
     "shift_targets",

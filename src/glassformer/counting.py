@@ -1,4 +1,4 @@
-"""What counting words alone can do: the baselines of the language models."""
+"""Counts of words: the baselines of the language models."""
 
 from collections import Counter, defaultdict
 
@@ -10,7 +10,7 @@ from torch import Tensor
 def unigram(
     ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
 ) -> Float[Tensor, " vocab"]:
-    """Say how often each token stands in the text, one more than counted, as probabilities.
+    """Return how often each token occurs, counted once more than it does, as probabilities.
 
     Source: Laplace's rule of succession.
 
@@ -24,9 +24,9 @@ def unigram(
 def bigram(
     ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
 ) -> Float[Tensor, "vocab vocab"]:
-    """Say how often each token, a column, follows each other one, a row, as probabilities.
+    """Return how often each token, a column, follows each other, a row, as probabilities.
 
-    One more step than was counted is shared out as `unigram` says.
+    One extra count a row is divided among the columns in the proportions of `unigram`.
     """
     before, after = ids[:, :-1].flatten(), ids[:, 1:].flatten()
     real = (before != pad_token_id) & (after != pad_token_id)
@@ -36,7 +36,7 @@ def bigram(
     return shared / shared.sum(1, keepdim=True)
 
 
-def between(ids: Int[Tensor, "batch seq"]) -> dict[tuple[int, int], int]:
+def most_common_between(ids: Int[Tensor, "batch seq"]) -> dict[tuple[int, int], int]:
     """Return the token seen most often between each two neighbors."""
     seen: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     for row in ids.tolist():
@@ -50,9 +50,9 @@ def shared_surprise(
     token_type_ids: Int[Tensor, "batch seq"],
     shares: Float[Tensor, " vocab"],
 ) -> Float[Tensor, " batch"]:
-    """Say how surprising the tokens are that both texts of a pair have, each counted once.
+    """Add up the surprise of the tokens that both texts of a pair have, each counted once.
 
-    A token is the more surprising the smaller its share of all text is.
+    A token's surprise is minus the logarithm of its share of all text.
     """
     first, second = (
         torch.zeros(len(input_ids), len(shares))
@@ -64,7 +64,7 @@ def shared_surprise(
 
 
 def best_threshold(scores: Float[Tensor, " pairs"], wanted: Bool[Tensor, " pairs"]) -> float:
-    """Return the score from which on it is best to say yes."""
+    """Return the lowest score to say yes to, so that most answers are right."""
     candidates = scores.unique()
     right = ((scores >= candidates[:, None]) == wanted).float().mean(1)
     return candidates[right.argmax()].item()

@@ -1,4 +1,4 @@
-"""The decoder: layers that look back at their own tokens, and across at what an encoder read."""
+"""The decoder: layers that attend to their own past, and to what an encoder made of a source."""
 
 from functools import partial
 
@@ -17,10 +17,11 @@ from glassformer.parts import build_attention, build_feed_forward, build_norm
 
 
 class TransformerDecoderLayer(nn.Module):
-    """Attention to the tokens so far, to the memory if there is one, then feed-forward.
+    """Causal self-attention, cross-attention to the memory, then the feed-forward network.
 
-    Each of the three adds to what it reads. Self-attention is causal, whatever mask is given
-    besides. Without `cross_attention` in the configuration the second of the three is left out.
+    Each of the three adds to what it reads. Self-attention is always causal, and a mask that is
+    passed applies as well. Without `cross_attention` in the config, the second of the three is left
+    out.
 
     Shapes: hidden states (batch, seq, d_model) to the same; memory (batch, memory_seq, d_model).
 
@@ -57,7 +58,7 @@ class TransformerDecoderLayer(nn.Module):
         cache: LayerCache | None = None,
         position_ids: Int[Tensor, "#batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Read the past, read the memory, and add what was found."""
+        """Attend to the past, attend to the memory, and think, adding each result."""
         check_memory(memory, self.cross_attention is not None)
         back = partial(self._look_back, attn_mask, cache, position_ids)
         across = partial(self._look_across, memory, memory_mask, cache)
@@ -103,10 +104,11 @@ class TransformerDecoderLayer(nn.Module):
 
 
 class TransformerDecoder(FromPretrained, nn.Module):
-    """Token ids in, one vector for each out, made of that token, those before it, and the memory.
+    """A stack of decoder layers: token ids in, one vector for each token out.
 
-    With a cache, only the ids that it has not read yet are given, and the attention mask covers
-    those in the cache too. Padding on the left takes no position: the first token has position 0.
+    Each vector depends on its token, on those before it, and on the memory. With a cache, pass only
+    the ids that it doesn't hold yet, with an attention mask that covers those in the cache too.
+    Padding on the left takes no position: the first token has position 0.
 
     Shapes: ids (batch, seq); attention mask (batch, past + seq); memory (batch, memory_seq,
     d_model) with its own attention mask (batch, memory_seq); output (batch, seq, d_model). Both

@@ -10,16 +10,18 @@ from glassformer.positions import LearnedPositions, SinusoidalPositions
 
 
 class Embeddings(nn.Module):
-    """Token, position and token type: three vectors looked up, added, normalised.
+    """Token, position and token type: three vectors looked up, added, normalized.
 
-    Where the configuration says so, a token's vector is first made `sqrt(d_model)` times as long,
-    positions are sines and cosines or, if rotary, left to attention, and nothing is normalised.
+    The configuration can ask for more or less: token vectors made `sqrt(d_model)` times as long,
+    sines and cosines for positions, no token types, no norm. Rotary positions add nothing here,
+    because attention applies them. `padding_idx` keeps the lookup from training the padding's row;
+    where the table also scores tokens (`tie_embeddings`), that use still trains it.
 
     Shapes: ids (batch, seq) to vectors (batch, seq, d_model).
 
     Raises:
-        ValueError: ids that are not (batch, seq) integers of the vocabulary, an empty batch, more
-            tokens than positions, or token types that do not fit the ids.
+        ValueError: `input_ids` isn't a (batch, seq) tensor of ids from the vocabulary, is empty, or
+            has more tokens than positions; or `token_type_ids` doesn't fit it.
 
     Source: Devlin et al. 2019, section 3, "Input/Output Representations", and figure 2; the scale
     and the sines: Vaswani et al. 2017, sections 3.4 and 3.5.
@@ -49,7 +51,7 @@ class Embeddings(nn.Module):
         token_type_ids: Int[Tensor, "batch seq"] | None = None,
         position_ids: Int[Tensor, "#batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Look up and add; every token is of type 0, and positions count from 0, if not given."""
+        """Look up and add; by default, token types are 0 and positions count from 0."""
         check_ids(input_ids)
         vectors = _look_up(self.tokens, input_ids, "input_ids") * self.scale
         if self.positions is not None:
@@ -70,17 +72,17 @@ class Embeddings(nn.Module):
         return self.dropout(vectors)
 
     def _count(self, input_ids: Tensor) -> Tensor:
-        """Positions from 0 on; padding takes none where it is to be skipped."""
+        """Count positions from 0; where padding is skipped, it takes none."""
         if self.skipped is None:
             return torch.arange(input_ids.shape[1], device=input_ids.device)[None]
         return ((input_ids != self.skipped).cumsum(1) - 1).clamp(min=0)
 
 
 def check_ids(ids: Tensor, name: str = "input_ids") -> None:
-    """Refuse what is not a batch of token ids.
+    """Refuse anything but a batch of token ids.
 
     Raises:
-        ValueError: not (batch, seq), empty, or not of an integer type that torch looks up.
+        ValueError: `ids` isn't (batch, seq), is empty, or has a type that torch can't look up.
     """
     if ids.ndim != 2 or 0 in ids.shape:
         raise ValueError(
@@ -91,7 +93,7 @@ def check_ids(ids: Tensor, name: str = "input_ids") -> None:
 
 
 def check_same_shape(name: str, given: Tensor, ids: Tensor) -> None:
-    """Refuse a companion of the ids that has another shape.
+    """Refuse a tensor that must have the shape of the ids and has another.
 
     Raises:
         ValueError: the shapes differ.

@@ -11,9 +11,9 @@ from glassformer.parts import build_attention, build_feed_forward, build_norm
 
 
 class TransformerEncoderLayer(nn.Module):
-    """Attention, then feed-forward; each adds to what it reads.
+    """Attention, then a feed-forward network; each adds its output to the residual stream.
 
-    Post-norm normalises after each addition, pre-norm what each sub-layer reads.
+    Post-norm normalizes after each addition; pre-norm normalizes what each sublayer reads.
 
     Shapes: hidden states (batch, seq, d_model) to the same.
 
@@ -38,7 +38,7 @@ class TransformerEncoderLayer(nn.Module):
         hidden: Float[Tensor, "batch seq d_model"],
         attn_mask: Bool[Tensor, "#batch #heads #seq seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Read, and add what was found."""
+        """Add what attention and the network compute to the hidden states."""
         if self.norm_first:
             normed = self.attention_norm(hidden)
             hidden = hidden + self.dropout(self.attention(normed, attn_mask=attn_mask))
@@ -49,13 +49,13 @@ class TransformerEncoderLayer(nn.Module):
 
 
 class TransformerEncoder(FromPretrained, nn.Module):
-    """Token ids in, one vector for each token out, each with all the others in view.
+    """Token ids in, one vector per token out; every token can attend to all others.
 
     Shapes: ids, attention mask and token types (batch, seq); output (batch, seq, d_model). The
     attention mask is a tokenizer's: 1 for a token, 0 for padding.
 
     Raises:
-        ValueError: ids, mask or token types that do not fit the configuration or each other.
+        ValueError: ids, mask or token types don't fit the configuration or each other.
 
     Source: Devlin et al. 2019, section 3; with transformers 5.23 `BertModel` as the reference.
 
@@ -98,11 +98,11 @@ def _attn_mask(input_ids: Tensor, attention_mask: Tensor | None) -> Tensor | Non
 
 
 def init_weights(model: nn.Module, std: float) -> None:
-    """Draw new weights of linear maps and tables as BERT does: normal, with deviation `std`.
+    """Draw new weights of linear layers and tables from a normal distribution of deviation `std`.
 
-    Biases of linear maps and the row of the padding token become zero; norms stay as they are.
+    Biases of linear layers and the row of the padding token become zero; norms stay as they are.
 
-    Source: Devlin et al. 2019, via `initializer_range` of transformers 5.23.
+    Source: transformers 5.23, `initializer_range`; Google's BERT draws from a truncated normal.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):

@@ -25,12 +25,17 @@ def translate(
     *,
     batch_size: int = 250,
 ) -> list[str]:
-    """Translate, each token the likeliest after those before it."""
+    """Translate, each token the likeliest after those before it.
+
+    Sentences of about one length are written together: none waits for a longer one.
+    """
     german, english = tokenizers
     device = next(model.parameters()).device
-    found: list[str] = []
-    for start in range(0, len(sentences), batch_size):
-        source = encode(german, sentences[start : start + batch_size]).to(device)
+    found: dict[int, str] = {}
+    order = sorted(range(len(sentences)), key=lambda i: len(sentences[i].split()))
+    for start in range(0, len(order), batch_size):
+        batch = order[start : start + batch_size]
+        source = encode(german, [sentences[i] for i in batch]).to(device)
         written = generate(
             model,
             source,
@@ -40,8 +45,8 @@ def translate(
             pad_token_id=PAD,
             decoder_start_token_id=START,
         )
-        found += english.decode_batch(written.tolist())
-    return found
+        found |= zip(batch, english.decode_batch(written.tolist()), strict=True)
+    return [found[i] for i in range(len(sentences))]
 
 
 def exact_match(translations: Sequence[str], pairs: Sequence[Pair]) -> float:

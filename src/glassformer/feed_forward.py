@@ -1,4 +1,4 @@
-"""Feed-forward networks: linear maps with a bend between, the same at every position."""
+"""Feed-forward networks: linear layers with an activation between, the same at every position."""
 
 from collections.abc import Callable
 
@@ -14,15 +14,15 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 
 
 class FeedForward(nn.Module):
-    """Widen each vector to d_ff, bend it, and bring it back to d_model.
+    """Two linear layers with an activation between: d_model to d_ff and back.
 
-    Shapes: (..., d_model) to (..., d_model); no position sees another.
+    Shapes: (..., d_model) to the same; no position sees another.
 
     Raises:
         ValueError: a size is less than one, or the activation is not in `ACTIVATIONS`.
 
     Source: Vaswani et al. 2017, section 3.3, equation 2: up_proj has its `W_1` and `b_1`,
-    down_proj its `W_2` and `b_2`; GELU in place of ReLU: Devlin et al. 2019, appendix A.2.
+    down_proj its `W_2` and `b_2`; GELU instead of ReLU: Devlin et al. 2019, appendix A.2.
 
     >>> FeedForward(d_model=8, d_ff=32)(torch.randn(1, 3, 8)).shape
     torch.Size([1, 3, 8])
@@ -51,11 +51,11 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(nn.Module):
-    """Widen each vector twice: one copy, bent, says how much of the other one passes.
+    """A feed-forward network with a gate: one widened copy scales the other, number by number.
 
-    With SiLU for the bend it is known as SwiGLU.
+    With SiLU as the activation, it's called SwiGLU.
 
-    Shapes: (..., d_model) to (..., d_model); no position sees another.
+    Shapes: (..., d_model) to the same; no position sees another.
 
     Raises:
         ValueError: as `FeedForward`.

@@ -1,32 +1,151 @@
-"""A linear layer for the few rows that a step of generation multiplies."""
+"""Layers for the few rows that a step of generation computes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 
-from jaxtyping import Float
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
 from torch import Tensor, nn
+
+from glassformer.norms import RMSNorm
+from glassformer.positions import RotaryPositions
+
+# With more rows, the sums take longer than the reading.
+MOST_ROWS = 64
+# The numbers in a weight: a smaller one is read before a second thread has started.
+LEAST_SIZE = 2**16
+# With these, a product in blocks is faster than one with the weight first, as measured.
+BLOCK_ROWS = (1, *range(5, 17))
+MOST_BLOCK = 4096  # outputs
 
 
 @contextmanager
-def weight_first(linear: nn.Linear, rows: int) -> Iterator[None]:
-    """Compute `weight @ rowsᵀ` in a linear layer while it lasts, instead of `rows @ weightᵀ`.
+def few_rows(model: nn.Module) -> Iterator[None]:
+    """Compute a model's layers in the way that is fastest for a few rows, while it lasts.
 
-    The sums are the same. On the CPU a large weight is multiplied with a few rows up to twice as
-    fast that way around, and with a single row equally fast: then all stays as it is.
+    With a few rows to multiply, a linear layer takes as long as its weight takes to be read from
+    memory, and on the CPU torch reads it slowly: for one row, it has a single thread do so. Here
+    the weight is seen as several blocks of outputs, which a batched product deals out to all
+    threads, or it comes first in the product. No weight is copied. Norms by the root mean square
+    are one call, and all layers share the sines and cosines of a step's positions.
+
+    The sums are the same. What is not plainly a layer of these classes, in float32 or float64 on
+    the CPU, is left as it is.
     """
-    if rows == 1 or linear.weight.device.type != "cpu":
-        yield
-        return
-    vars(linear)["forward"] = partial(_weight_first, linear)
+    forwards = dict(_faster(model))
+    for layer, forward in forwards.items():
+        vars(layer)["forward"] = forward
     try:
         yield
     finally:
-        del vars(linear)["forward"]
+        for layer in forwards:
+            del vars(layer)["forward"]
 
 
-def _weight_first(
-    linear: nn.Linear, hidden: Float[Tensor, "*batch width"]
-) -> Float[Tensor, "*batch out"]:
-    product = (linear.weight @ hidden.flatten(0, -2).mT).mT.unflatten(0, hidden.shape[:-1])
-    return product if linear.bias is None else product + linear.bias
+class Multiply:
+    """What a linear layer computes, in the order that is fastest for so many rows.
+
+    Shapes: (..., in_features) to (..., out_features).
+
+    >>> layer, hidden = torch.nn.Linear(576, 1536), torch.randn(1, 1, 576)
+    >>> torch.allclose(Multiply(layer)(hidden), layer(hidden), atol=1e-5)
+    True
+    """
+
+    def __init__(self, layer: nn.Linear) -> None:
+        self.weight, self.bias = layer.weight, layer.bias
+        self.out, self.width = layer.weight.shape
+        self.blocks = _blocks(self.out, torch.get_num_threads())
+        self.turned = self.weight.view(self.blocks, -1, self.width).mT  # (blocks, width, block)
+
+    def __call__(self, hidden: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch out"]:
+        """Multiply in blocks, or with the weight first, or as torch does."""
+        rows = hidden.numel() // self.width
+        in_blocks = rows in BLOCK_ROWS and self.blocks > 1
+        if rows > MOST_ROWS or (rows < 2 and not in_blocks):
+            return F.linear(hidden, self.weight, self.bias)
+        flat = hidden.reshape(rows, self.width)
+        if in_blocks:
+            product = torch.bmm(flat.expand(self.blocks, rows, self.width), self.turned)
+            product = product if rows == 1 else product.transpose(0, 1)
+        else:
+            product = (self.weight @ flat.mT).mT
+        product = product.reshape(*hidden.shape[:-1], self.out)
+        return product if self.bias is None else product + self.bias
+
+
+class Turn:
+    """What rotary positions compute, with the sines and cosines of the last positions kept.
+
+    Shapes: as `RotaryPositions`.
+
+    >>> rotary, heads = RotaryPositions(head_dim=4), torch.randn(3, 1, 4)
+    >>> torch.equal(Turn(rotary)(heads, torch.tensor([7])), rotary(heads, torch.tensor([7])))
+    True
+    """
+
+    def __init__(self, rotary: RotaryPositions) -> None:
+        self.rotary = rotary
+        self.positions: Tensor | None = None  # kept, so that no others come to lie in its place
+        self.tables: tuple[Tensor, ...] = ()
+
+    def __call__(
+        self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
+    ) -> Float[Tensor, "*batch seq head_dim"]:
+        """Turn by the angles of these positions."""
+        if not self._knows(position_ids):
+            angle = position_ids[..., None] * self.rotary.frequencies
+            self.positions = position_ids
+            self.tables = (angle.cos().to(heads.dtype), angle.sin().to(heads.dtype))
+        cos, sin = self.tables
+        return heads * cos + self.rotary._partners(heads) * sin
+
+    def _knows(self, position_ids: Tensor) -> bool:
+        last = self.positions
+        return (
+            last is not None
+            and last.data_ptr() == position_ids.data_ptr()
+            and last.shape == position_ids.shape
+            and last.stride() == position_ids.stride()
+        )
+
+
+def _faster(model: nn.Module) -> Iterator[tuple[nn.Module, Callable[..., Tensor]]]:
+    """Yield each layer that gains, with what it computes meanwhile."""
+    turns: dict[tuple, Turn] = {}
+    for layer in model.modules():
+        if "forward" in vars(layer):
+            continue
+        if type(layer) is nn.Linear and _is_plain(layer.weight):
+            if layer.weight.numel() >= LEAST_SIZE:
+                yield layer, Multiply(layer)
+        elif type(layer) is RMSNorm and _is_plain(layer.weight):
+            yield layer, partial(_rms_norm, layer)
+        elif type(layer) is RotaryPositions and layer.frequencies.device.type == "cpu":
+            kind = (layer.interleaved, *layer.frequencies.tolist())
+            yield layer, turns.setdefault(kind, Turn(layer))
+
+
+def _is_plain(weight: Tensor) -> bool:
+    return (
+        weight.device.type == "cpu"
+        and weight.dtype in (torch.float32, torch.float64)
+        and weight.is_contiguous()
+    )
+
+
+def _rms_norm(norm: RMSNorm, hidden: Tensor) -> Tensor:
+    return F.rms_norm(hidden, norm.weight.shape, norm.weight, norm.eps)
+
+
+@lru_cache
+def _blocks(out: int, threads: int) -> int:
+    """Return how many equal blocks keep all threads busy: as few as may be, 1 if there are none.
+
+    A number that the threads do not divide is the last choice: in the end one of them would wait.
+    """
+    least = max(threads, out // MOST_BLOCK)
+    equal = [blocks for blocks in range(least, 4 * least + 1) if out % blocks == 0]
+    return min(equal, key=lambda blocks: (blocks % threads > 0, blocks), default=1)

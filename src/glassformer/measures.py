@@ -1,4 +1,4 @@
-"""How good an ordering is, and how sure one can be of it."""
+"""Measures of an ordering, and intervals for them."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,9 @@ DRAWS = 1000
 def places(
     scores: Float[Tensor, "rows columns"], right: Int[Tensor, " rows"]
 ) -> Int[Tensor, " rows"]:
-    """At which place, from 1, the right column of each row stands, the best score first.
+    """Return the rank, from 1, of each row's right column, with the best score first.
 
-    Columns with the same score stand before it: who cannot tell gets no benefit of the doubt.
+    Columns with the same score count as ahead of it: a tie gets no benefit of the doubt.
 
     Raises:
         ValueError: a right column does not exist.
@@ -29,14 +29,14 @@ def places(
 
 
 def ranks(values: Num[Tensor, " rows"]) -> Float[Tensor, " rows"]:
-    """1 for the smallest value; equal ones share the mean of their places."""
+    """Return ranks, 1 for the smallest value; equal values share the mean of their ranks."""
     smaller = (values < values[:, None]).sum(1)
     not_larger = (values <= values[:, None]).sum(1)
     return (smaller + 1 + not_larger) / 2
 
 
 def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float:
-    """Say how much two orderings agree: 1 the same, −1 reversed, 0 unrelated.
+    """Return how much two orderings agree: 1 the same, −1 reversed, 0 unrelated.
 
     Raises:
         ValueError: one of them does not order anything, as all its values are equal.
@@ -53,7 +53,7 @@ def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float
 
 
 def bootstrap(measure: Callable[..., float], *columns: Num[Tensor, " rows"]) -> tuple[float, float]:
-    """Return the 95 % interval of a measure when rows are drawn anew, with replacement.
+    """Return the 95 % interval of a measure when rows are drawn again, with replacement.
 
     The draws are the same each time, and leave the caller's random numbers alone.
 

@@ -1,4 +1,4 @@
-"""Many heads: several attentions side by side, each with projections of its own."""
+"""Multi-head attention: several heads side by side, each with its own projections."""
 
 from collections.abc import Callable
 
@@ -67,30 +67,29 @@ class AttentionHead(nn.Module):
 
 
 class MultiHeadAttention(nn.Module):
-    """All heads at once: one wide projection, split into heads, attended, merged, projected.
+    """All heads at once: project, split into heads, attend, merge, project.
 
-    `head_dim` defaults to `d_model / num_heads`; where it is given, the projections are
-    `num_heads * head_dim` wide, whatever d_model is. With fewer key-value heads than heads, each
-    serves num_heads / num_kv_heads queries' heads in a row. `rotary` turns queries and keys before
-    they meet; keys are cached turned.
+    `head_dim` defaults to `d_model / num_heads`. If you pass it, the projections are
+    `num_heads * head_dim` wide, whatever `d_model` is. With fewer key-value heads than query heads,
+    each key-value head serves `num_heads / num_kv_heads` neighboring query heads. `rotary` rotates
+    queries and keys before the scores are computed; the cache keeps rotated keys.
 
     Shapes: query (batch, q_len, d_model), key and value (batch, k_len, d_model), output as query;
     `attn_mask` broadcasts to (batch, heads, q_len, k_len), position ids to (batch, q_len).
 
     Raises:
-        ValueError: sizes that do not divide, inputs or a cache that do not fit together, or a key
-            for a rotary attention, which knows no distance from one sequence to another.
+        ValueError: sizes don't divide, inputs or a cache don't fit together, or a rotary attention
+            is given a `key`: it has no distances from one sequence to another.
 
     Source: Vaswani et al. 2017, section 3.2.2, whose `h` is num_heads and whose `W^O` is
-    out_proj;
-    grouped keys and values: Ainslie et al. 2023, section 2.2.
+    out_proj; grouped keys and values: Ainslie et al. 2023, section 2.2.
 
     >>> attention = MultiHeadAttention(d_model=8, num_heads=4)
     >>> attention(torch.randn(1, 3, 8)).shape
     torch.Size([1, 3, 8])
     """
 
-    # Set by glassformer.record while it looks on; None at all other times.
+    # Set inside glassformer.record, and None outside it.
     recorder: Callable[[str, Tensor], None] | None = None
 
     def __init__(
@@ -137,9 +136,10 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "batch q_len d_model"]:
         """Attend from `query` to `key`, which defaults to `query`: self-attention.
 
-        With a cache, self-attention adds its keys and values to those of earlier calls, and looks
-        at all of them; where a `key` is given, what the first call made of it is used again.
-        Positions, which only a rotary attention asks for, go on from the cache's length.
+        With a cache, self-attention appends its keys and values to those of earlier calls
+        and attends to all of them. If you pass a `key`, the first call's projections of it
+        are reused. Only a rotary attention reads `position_ids`; without them, it counts on
+        from the cache.
         """
         crosses = key is not None
         key = query if key is None else key
@@ -156,10 +156,11 @@ class MultiHeadAttention(nn.Module):
         return self.out_proj(merge_heads(output))  # (batch, q_len, d_model)
 
     def head(self, index: int) -> AttentionHead:
-        """Return a copy of one head, to be looked at alone.
+        """Return a copy of one head as an `AttentionHead`.
 
         Raises:
-            ValueError: there is no such head, or it is rotary, which a head alone is not.
+            ValueError: there is no such head, or the attention is rotary, which `AttentionHead`
+                can't be.
         """
         if self.rotary is not None:
             raise ValueError(f"head {index} is rotary, which a head alone is not: {self.rotary}")
@@ -176,7 +177,7 @@ class MultiHeadAttention(nn.Module):
         return head.train(self.training)
 
     def extra_repr(self) -> str:
-        """Return the sizes that the projections alone do not tell."""
+        """Return the sizes that the projections don't show."""
         heads = f"num_heads={self.num_heads}, head_dim={self.head_dim}"
         kv_heads = f", num_kv_heads={self.num_kv_heads}" * (self.num_kv_heads < self.num_heads)
         return f"{heads}{kv_heads}, dropout={self.dropout}"
@@ -197,7 +198,7 @@ class MultiHeadAttention(nn.Module):
         cache: KeysValues | None,
         position_ids: Tensor | None,
     ) -> tuple[Tensor, ...]:
-        """Turn queries and keys if the attention is rotary, then join what the cache has kept."""
+        """Rotate queries and keys if the attention is rotary, then append them to the cache."""
         if self.rotary is not None:
             query, key = self._turn(query, key, cache, position_ids)
         if cache is not None:
@@ -207,7 +208,7 @@ class MultiHeadAttention(nn.Module):
     def _turn(
         self, query: Tensor, key: Tensor, cache: KeysValues | None, position_ids: Tensor | None
     ) -> tuple[Tensor, ...]:
-        """Turn queries and keys, which have the same positions, at once."""
+        """Rotate queries and keys in one call: they have the same positions."""
         assert self.rotary is not None
         if position_ids is None:
             past = 0 if cache is None else cache.length
@@ -219,7 +220,7 @@ class MultiHeadAttention(nn.Module):
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool
     ) -> Tensor:
-        """Attend in every head: in torch's fused kernel, or step by step while somebody looks."""
+        """Attend in every head: with torch's fused kernel, or step by step inside `record`."""
         attend = fused_attention if self.recorder is None else self._attend_on_record
         mask, is_causal = causal_lower_right(
             attn_mask, is_causal, query.shape[2], key.shape[2], device=query.device
@@ -230,7 +231,7 @@ class MultiHeadAttention(nn.Module):
     def _attend_on_record(
         self, query, key, value, *, attn_mask, dropout_p, is_causal
     ) -> Float[Tensor, "batch heads q_len head_dim"]:
-        """Attend on the explicit path, and hand each step of it to the recorder."""
+        """Attend on the explicit path, and pass each step to the recorder."""
         assert self.recorder is not None
         scores = attention_scores(query, repeat_heads(key, self.num_heads), attn_mask, is_causal)
         weights = softmax_rows(scores)
@@ -251,7 +252,7 @@ class MultiHeadAttention(nn.Module):
 def split_heads(
     hidden: Float[Tensor, "batch seq width"], num_heads: int
 ) -> Float[Tensor, "batch {num_heads} seq head_dim"]:
-    """Cut each vector into one piece a head, and put the heads before the positions.
+    """Cut each vector into one piece per head; move the heads before the positions.
 
     Shapes: (batch, seq, heads · head_dim) to (batch, heads, seq, head_dim).
 
@@ -265,7 +266,7 @@ def split_heads(
 def merge_heads(
     heads: Float[Tensor, "batch heads seq head_dim"],
 ) -> Float[Tensor, "batch seq width"]:
-    """Put the pieces of each position side by side again.
+    """Lay the heads' pieces of each position side by side again.
 
     Shapes: (batch, heads, seq, head_dim) to (batch, seq, heads · head_dim).
 

@@ -1,4 +1,4 @@
-"""Norms: each vector brought to one size, with or without its mean taken away first."""
+"""Norms: each vector rescaled to a standard size, with or without its mean subtracted first."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,9 @@ def layer_norm(
     bias: Float[Tensor, " d_model"],
     eps: float,
 ) -> Float[Tensor, "*batch d_model"]:
-    """Normalise each vector by its own mean and variance.
+    """Normalize each vector by its own mean and variance.
 
-    It is `weight * (x - mean) / sqrt(variance + eps) + bias`, where mean and variance run over
+    Computes `weight * (x - mean) / sqrt(variance + eps) + bias`, with mean and variance over
     d_model.
 
     Models use `torch.nn.LayerNorm`, which computes the same in one kernel.
@@ -23,7 +23,7 @@ def layer_norm(
     Shapes: vectors (..., d_model) to the same; weight and bias (d_model).
 
     Raises:
-        ValueError: the width of x is not that of weight and bias, or eps is not more than 0.
+        ValueError: weight or bias is not as wide as x, or eps is not more than 0.
 
     Source: Ba, Kiros and Hinton 2016, section 3, equations 3 and 4.
 
@@ -44,11 +44,11 @@ def layer_norm(
 
 
 class RMSNorm(nn.Module):
-    """Divide each vector by its root mean square, then scale each of its numbers.
+    """A norm that divides each vector by its root mean square, then scales each of its numbers.
 
-    It is `weight * x / sqrt(mean(x ** 2) + eps)`, where the mean runs over d_model:
-    layer normalisation without the mean taken away, and without a shift. What is narrower than
-    float32 is normalised in float32.
+    Computes `weight * x / sqrt(mean(x ** 2) + eps)`, with the mean over d_model: layer
+    normalization that subtracts no mean and adds no bias. Types narrower than float32 are
+    normalized in float32.
 
     Shapes: vectors (..., d_model) to the same; weight (d_model).
 
@@ -71,13 +71,13 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Normalise each vector by its own size."""
+        """Normalize each vector by its root mean square."""
         wide = x.float() if x.element_size() < 4 else x
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
         return self.weight * (wide * torch.rsqrt(mean_square + self.eps)).to(x.dtype)
 
     def extra_repr(self) -> str:
-        """Return the width, and what is added to the mean square."""
+        """Return the width and eps."""
         return f"{len(self.weight)}, eps={self.eps}"
 
 

@@ -1,4 +1,4 @@
-"""Positions: how a model, which is blind to order, is told where a token stands."""
+"""Positions: how a model that is blind to order learns where each token is."""
 
 import torch
 from jaxtyping import Float, Int
@@ -6,12 +6,12 @@ from torch import Tensor, nn
 
 
 class LearnedPositions(nn.Module):
-    """A table with one trained vector for each position, looked up like a token's.
+    """A table with one trained vector per position, looked up like a token's.
 
     Shapes: position ids (..., seq) to vectors (..., seq, d_model).
 
     Raises:
-        ValueError: a size is less than one, or a position lies beyond the table.
+        ValueError: a size is less than one, or a position is beyond the table.
 
     Source: Devlin et al. 2019, section 3 and figure 2.
 
@@ -36,16 +36,16 @@ class LearnedPositions(nn.Module):
 
 
 class SinusoidalPositions(nn.Module):
-    """A fixed table: sines and cosines of the position, from fast ones to slow ones.
+    """A fixed table of sines and cosines of the position, from fast ones to slow ones.
 
-    Pair `c` of a vector's numbers turns by `10000 ** (-2c / d_model)` from a position to the next.
-    The paper interleaves the pairs, sine and cosine side by side; Marian puts all sines before all
-    cosines (`interleaved=False`). Of an odd width the last sine has no cosine.
+    Pair `c` of a vector turns by `10000 ** (-2c / d_model)` from one position to the next. The
+    paper interleaves the pairs, each sine next to its cosine; Marian puts all sines before all
+    cosines (`interleaved=False`). In an odd width, the last sine has no cosine.
 
     Shapes: position ids (..., seq) to vectors (..., seq, d_model).
 
     Raises:
-        ValueError: a size is less than one, or a position lies beyond the table.
+        ValueError: a size is less than one, or a position is beyond the table.
 
     Source: Vaswani et al. 2017, section 3.5.
 
@@ -88,11 +88,11 @@ def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions
 
 
 class RotaryPositions(nn.Module):
-    """Turn queries and keys by where they stand: their product then depends on the distance alone.
+    """Rotate queries and keys by their positions: only the distance between them then counts.
 
-    The numbers of a head are points of a plane, two by two, and point `c` is turned about 0 by the
-    angle `position * theta ** (-2c / head_dim)`. The paper pairs neighbours, `2c` with `2c + 1`;
-    the Llamas of transformers pair the halves, `c` with `c + head_dim / 2` (`interleaved=False`).
+    Each pair of a head's numbers is a point in the plane, and point `c` is rotated around 0 by the
+    angle `position * theta ** (-2c / head_dim)`. The paper pairs neighbors, `2c` with `2c + 1`;
+    Llama models in transformers pair the halves, `c` with `c + head_dim / 2` (`interleaved=False`).
 
     Shapes: (..., seq, head_dim) to the same; position ids broadcast to (..., seq).
 
@@ -124,17 +124,17 @@ class RotaryPositions(nn.Module):
     def forward(
         self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
     ) -> Float[Tensor, "*batch seq head_dim"]:
-        """Turn the point (a, b) to (a cos − b sin, b cos + a sin)."""
+        """Rotate each point (a, b) to (a cos − b sin, b cos + a sin)."""
         angle = position_ids[..., None] * self.frequencies  # (..., seq, head_dim)
         cos, sin = angle.cos().to(heads.dtype), angle.sin().to(heads.dtype)
         return heads * cos + self._partners(heads) * sin
 
     def extra_repr(self) -> str:
-        """Return the width of a head, and how it is turned."""
+        """Return the width of a head, and how it is rotated."""
         return f"{self.head_dim}, theta={self.theta}, interleaved={self.interleaved}"
 
     def _partners(self, heads: Tensor) -> Tensor:
-        """In the place of each number the other one of its pair."""
+        """Put in place of each number the other one of its pair."""
         if self.interleaved:
             return heads.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
         return heads.roll(self.head_dim // 2, dims=-1)
@@ -143,17 +143,17 @@ class RotaryPositions(nn.Module):
         return rotary_frequencies(self.head_dim, self.theta)
 
     def _signed(self, frequency: Float[Tensor, " pairs"]) -> Float[Tensor, " head_dim"]:
-        """Return the angle from one position to the next, of a pair's first number with a minus.
+        """Return the angle per position for each number, negative for the first of a pair.
 
-        A cosine does not see the sign, and the sine has the one that the formula asks for.
+        The sign doesn't change a cosine, and gives the sine the sign that the formula asks for.
         """
         signed = torch.stack([-frequency, frequency], dim=-1 if self.interleaved else 0)
         return signed.flatten()
 
     def _apply(self, fn, recurse=True):
-        """Move, or change the type of, everything but the frequencies.
+        """Move everything, and change the type of everything except the frequencies.
 
-        They stay in float32: as a bfloat16, an angle is soon wrong by more than a turn.
+        They stay in float32: in bfloat16, an angle is soon wrong by more than a full turn.
         """
         super()._apply(fn, recurse)
         device = self.frequencies.device
@@ -162,9 +162,9 @@ class RotaryPositions(nn.Module):
 
 
 def rotary_frequencies(head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-    """Return how far each pair turns from one position to the next, from fast ones to slow ones.
+    """Return each pair's angle per position, from fast ones to slow ones.
 
-    In float32 and in the order of transformers, since a position multiplies every rounding error.
+    In float32 and computed in the order of transformers, as a position multiplies rounding errors.
 
     Shapes: (head_dim / 2).
     """
@@ -180,7 +180,7 @@ def _check_sizes(max_positions: int, d_model: int) -> None:
 
 
 def _check_length(position_ids: Tensor, max_positions: int) -> None:
-    """Judge by the length, without a look at the values, which may be on another device."""
+    """Check the length only: the values may be on another device."""
     seq = position_ids.shape[-1]
     if seq > max_positions:
         raise ValueError(

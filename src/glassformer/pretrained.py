@@ -1,4 +1,4 @@
-"""Trained weights of `transformers`, carried over to the equal model of glassformer."""
+"""Trained weights of `transformers`, loaded into the equal model of glassformer."""
 
 import json
 import re
@@ -21,24 +21,27 @@ Model = TypeVar("Model", bound=nn.Module)
 
 @runtime_checkable
 class HFModel(Protocol):
-    """What is needed of a model of transformers."""
+    """What `from_hf` needs of a model of transformers."""
 
     config: Any
 
     def state_dict(self) -> dict[str, Tensor]:
-        """All weights by name."""
+        """Return all weights by name."""
 
 
 # Layer norms of old BERT checkpoints.
 LEGACY = MappingProxyType({"gamma": "weight", "beta": "bias"})
+
+# Kinds of numbers that can be mapped, by their names in safetensors.
+MAPPED = MappingProxyType({"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16})
 
 
 def from_hf(hf_model: HFModel) -> nn.Module:
     """Build our equal of a model of transformers, in eval mode, with a copy of its weights.
 
     Raises:
-        CheckpointError: the class is not built here, or the weights are not those of the config.
-        ValueError: a field of its config is not built here.
+        CheckpointError: the class can't be built here, or the weights don't fit the config.
+        ValueError: a field of its config can't be built here.
 
     >>> from transformers import BertConfig, BertModel
     >>> sizes = {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1}
@@ -54,8 +57,8 @@ def load(name_or_path: str | Path) -> nn.Module:
     """Load our equal of a checkpoint, in eval mode, from `config.json` and safetensors alone.
 
     Raises:
-        CheckpointError: there is no such checkpoint, or it cannot be used; it says what to do.
-        ValueError: a field of the config is not built here.
+        CheckpointError: there is no such checkpoint, or it can't be used; it says what to do.
+        ValueError: a field of the config can't be built here.
 
     >>> from glassformer import default_checkpoint
     >>> encoder = load(default_checkpoint())
@@ -68,14 +71,14 @@ def load(name_or_path: str | Path) -> nn.Module:
 def load_as(kind: type[Model], name_or_path: str | Path, *, mapped: bool = False) -> Model:
     """Load a checkpoint that holds a model of this class, as `load` does.
 
-    With `mapped`, weights are not copied: they are read from the file when they are first used,
-    and processes share the memory. The file must stay as it is while the model is in use; what
-    training changes is changed in memory alone.
+    With `mapped`, weights aren't copied: they are read from the file when first used, and
+    processes share the memory. The file must not change while the model is in use. Training
+    changes the weights in memory only.
 
     Raises:
-        CheckpointError: there is no such checkpoint, it cannot be used, or it holds a model of
-            another class; it says what to do.
-        ValueError: a field of the config is not built here.
+        CheckpointError: there is no such checkpoint, it can't be used, or it holds a model of
+            another class; the message says what to do.
+        ValueError: a field of the config can't be built here.
     """
     return _load(kind, name_or_path, mapped)
 
@@ -92,7 +95,7 @@ def _load(kind: type[Model], name_or_path: str | Path, mapped: bool = False) -> 
             f"{kind.__name__}: call {build.__name__}.from_pretrained, or load"
         )
     config = TransformerConfig.from_hf(hf_config)
-    model = _fill(architecture, config, _read(directory), str(directory), mapped)
+    model = _fill(architecture, config, _read(directory, mapped), str(directory), mapped)
     assert isinstance(model, kind)
     return model
 
@@ -105,10 +108,8 @@ def _architecture(name: str, where: str) -> Architecture:
     return ARCHITECTURES[name]
 
 
-def _read(directory: Path) -> dict[str, Tensor]:
+def _read(directory: Path, mapped: bool) -> dict[str, Tensor]:
     """Return the weights of a checkpoint, from one file or from all that its index names."""
-    from safetensors.torch import load_file
-
     names = {WEIGHTS}
     if not (directory / WEIGHTS).is_file():
         index = json.loads((directory / SHARDS).read_text(encoding="utf-8"))
@@ -116,12 +117,35 @@ def _read(directory: Path) -> dict[str, Tensor]:
     missing = sorted(name for name in names if not (directory / name).is_file())
     if missing:
         raise CheckpointError(f"{directory} lacks {', '.join(missing)}, which its {SHARDS} names")
-    device = str(torch.get_default_device())
+    read = _map if mapped else _copy
     return {
-        name: weight
-        for file in sorted(names)
-        for name, weight in load_file(directory / file, device=device).items()
+        name: weight for file in sorted(names) for name, weight in read(directory / file).items()
     }
+
+
+def _copy(file: Path) -> dict[str, Tensor]:
+    """Read the weights of a file onto the default device."""
+    from safetensors.torch import load_file
+
+    return load_file(file, device=str(torch.get_default_device()))
+
+
+def _map(file: Path) -> dict[str, Tensor]:
+    """Map the weights of a file into memory: none is read before it is used.
+
+    safetensors maps files too, but it touches every weight, which takes a second from a cold disk.
+    """
+    storage = torch.UntypedStorage.from_file(str(file), False, file.stat().st_size)
+    content = torch.empty(0, dtype=torch.uint8, device="cpu").set_(storage)  # type: ignore[arg-type]
+    size = int.from_bytes(content[:8].numpy().tobytes(), "little")
+    header = json.loads(content[8 : 8 + size].numpy().tobytes())
+    header.pop("__metadata__", None)
+    weights = {}
+    for name, about in header.items():
+        first, end = (8 + size + place for place in about["data_offsets"])
+        weight = content[first:end].view(MAPPED[about["dtype"]]).view(about["shape"])
+        weights[name] = weight.to(torch.get_default_device())
+    return weights
 
 
 def _fill(
@@ -131,7 +155,7 @@ def _fill(
     source: str,
     mapped: bool = False,
 ) -> nn.Module:
-    """Build the model and give it these weights, each in its place and shape: copies, or mapped."""
+    """Build the model and give it these weights, checked for name and shape: copies, or mapped."""
     with _WithoutInitialisation():
         model = architecture.build(config)
     places = _places(model, architecture, config.pad_token_id)
@@ -183,7 +207,7 @@ def _fill(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a weight of ours lies there: its names, and which part of what they name it is."""
+    """Where a checkpoint has one of our weights: its names there, and which part of that tensor."""
 
     names: tuple[str, ...]
     part: int = 0
@@ -193,7 +217,7 @@ class _Place:
     skipped: int = 0
 
     def cut(self, weight: Tensor) -> Tensor:
-        """Our weight out of theirs."""
+        """Cut our weight out of theirs."""
         if self.row:
             return weight.squeeze(0)
         if weight.ndim == 4:  # a convolution over squares that do not overlap maps each by itself
@@ -225,7 +249,7 @@ def _places(
 
 
 def _parameters(model: nn.Module) -> list[tuple[list[str], Tensor]]:
-    """Each weight of the model once, with all its names: tied ones have several."""
+    """Return each weight of the model once, with all its names: tied ones have several."""
     found: dict[int, tuple[list[str], Tensor]] = {}
     for name, weight in model.state_dict(keep_vars=True).items():
         found.setdefault(id(weight), ([], weight))[0].append(name)
@@ -249,10 +273,10 @@ def _pattern(name: str) -> tuple[str, str]:
 
 
 class _WithoutInitialisation(TorchFunctionMode):
-    """Leaves new weights as memory has them, since others are on their way."""
+    """Leaves new weights uninitialized, since loaded ones replace them."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        """Skip torch's initialisers, and do all else as ever."""
+        """Skip torch's initializers, and do everything else as usual."""
         kwargs = kwargs or {}
         if getattr(func, "__module__", None) == "torch.nn.init":
             return args[0] if args else kwargs["tensor"]

@@ -1,4 +1,4 @@
-"""Looking inside: every tensor of a forward pass, without a change to the model."""
+"""Recording: every tensor of a forward pass, without changing the model."""
 
 import difflib
 import re
@@ -15,10 +15,11 @@ _STATE = r"(embeddings|layers\.\d+)\.output"
 
 
 class Tape(Mapping[str, Tensor]):
-    """What `record` saw in the last forward pass: tensors by dotted path, detached.
+    """The tensors of the last forward pass that `record` kept: detached, by dotted path.
 
-    An attention gives `query`, `key`, `value`, `scores`, `weights` and `output` (per head, before
-    `out_proj`) under its own path; every other module that returns a tensor gives its `output`.
+    For an attention these are `query`, `key`, `value`, `scores`, `weights` and `output` (per head,
+    before `out_proj`), under its own path. For every other module that returns a tensor, it's
+    `output`.
     """
 
     def __init__(self) -> None:
@@ -46,7 +47,7 @@ class Tape(Mapping[str, Tensor]):
     def attentions(self) -> tuple[Tensor, ...]:
         """The weights of each layer's self-attention, (batch, heads, q_len, k_len).
 
-        Those of the encoder, where the model has one.
+        If the model has an encoder, these are the encoder's.
 
         Raises:
             ValueError: no attention was recorded.
@@ -77,7 +78,7 @@ class Tape(Mapping[str, Tensor]):
     def hidden_states(self) -> tuple[Tensor, ...]:
         """The embeddings' output, then each layer's, (batch, seq, d_model).
 
-        Those of the encoder, where the model has one.
+        If the model has an encoder, these are the encoder's.
 
         Raises:
             ValueError: no layer was recorded.
@@ -94,7 +95,7 @@ class Tape(Mapping[str, Tensor]):
         return self._all(rf"(.+\.)?decoder\.(.+\.)?{_STATE}", "decoder layer")
 
     def _first_stack(self, pattern: str, what: str) -> tuple[Tensor, ...]:
-        """Of an encoder-decoder those of the encoder, of any other model all."""
+        """Return the encoder's tensors of an encoder-decoder, and all of any other model's."""
         if any(re.fullmatch(r"(.+\.)?encoder\..+", path) for path in self):
             pattern = rf"(?!(.+\.)?decoder\.){pattern}"
         return self._all(pattern, what)
@@ -108,10 +109,10 @@ class Tape(Mapping[str, Tensor]):
 
 @contextmanager
 def record(model: nn.Module) -> Iterator[Tape]:
-    """Keep the tensors of the model's next forward pass; a further pass replaces them.
+    """Keep the tensors of the model's next forward pass; another pass replaces them.
 
-    Inside, attention takes the explicit path and a compiled model runs uncompiled; outside,
-    nothing is kept and nothing is slower. The tape stays readable afterwards.
+    Inside, attention takes the explicit path and a compiled model runs uncompiled.
+    Outside, nothing is kept and nothing is slower. The tape stays readable afterward.
 
     >>> from glassformer import default_checkpoint, load
     >>> encoder = load(default_checkpoint())
@@ -123,8 +124,8 @@ def record(model: nn.Module) -> Iterator[Tape]:
     model = getattr(model, "_orig_mod", model)
     tape = Tape()
     with ExitStack() as stack:
-        # What was compiled has the fused path and no hooks baked in. Nothing can have been
-        # compiled while Dynamo is not loaded, and loading it takes a second.
+        # A compiled model has the fused path and no hooks baked in. Without Dynamo loaded,
+        # nothing can have been compiled, and loading it takes a second.
         if "torch._dynamo" in sys.modules:
             stack.enter_context(torch.compiler.set_stance("force_eager"))
         for path, module in model.named_modules():
@@ -135,7 +136,7 @@ def record(model: nn.Module) -> Iterator[Tape]:
 
 
 def _listen(module: nn.Module, prefix: str, tensors: dict[str, Tensor], stack: ExitStack) -> None:
-    """Have what this module makes written to `tensors`, until the stack is unwound."""
+    """Write this module's tensors to `tensors` until the stack is unwound."""
 
     def keep(name: str, tensor: Tensor) -> None:
         tensors[prefix + name] = tensor.detach()

@@ -17,7 +17,7 @@ BATCH = 64  # texts read side by side
 def mean_pool(
     hidden: Float[Tensor, "batch seq d_model"], attention_mask: Shaped[Tensor, "batch seq"]
 ) -> Float[Tensor, "batch d_model"]:
-    """Return the mean of the vectors of each row's tokens, whatever stands at its padding.
+    """Return the mean of each row's vectors, with padding left out.
 
     Shapes: hidden states (batch, seq, d_model) and a tokenizer's mask (batch, seq) to
     (batch, d_model).

@@ -110,8 +110,8 @@ class Dice:
 def plot_of(text: str) -> int | None:
     """Return the plot that a text tells with each word in its place, or None."""
     tables, plots = read_plots()
-    for number, plot in enumerate(plots):
-        found = _pattern(plot, tables).fullmatch(text)
+    for number, pattern in enumerate(_patterns(plots, tables)):
+        found = pattern.fullmatch(text)
         if found and _agrees(found.groupdict(), tables):
             return number
     return None
@@ -187,7 +187,12 @@ def ways(ids: Sequence[int]) -> int:
     return sum(plot_of(text) is not None for text in texts)
 
 
-@lru_cache
+@lru_cache(maxsize=1)
+def _patterns(plots: tuple[str, ...], tables: tuple[Table, ...]) -> tuple[re.Pattern[str], ...]:
+    """Return what matches all stories of each plot."""
+    return tuple(_pattern(plot, tables) for plot in plots)
+
+
 def _pattern(plot: str, tables: tuple[Table, ...]) -> re.Pattern[str]:
     """Return what matches all stories of a plot; a word of a table has its column's name."""
     columns = {

@@ -27,10 +27,10 @@ def fit(
     max_norm: float | None = None,
     report: Callable[[int, str], None] = lambda step, text: None,
 ) -> list[float]:
-    """Move the weights against the gradient of the loss, batch after batch; the loss of each step.
+    """Train the model on each batch in turn; return the loss of each step.
 
-    Step 0, 1, … is taken with `share(step)` of the optimizer's learning rates. A gradient longer
-    than `max_norm` is cut to that length. `report` is told how many steps are done, and the loss.
+    Step 0, 1, … uses `share(step)` of the optimizer's learning rates. A gradient longer than
+    `max_norm` is clipped to that length. `report` gets the number of steps done, and the loss.
     """
     schedule = LambdaLR(optimizer, share)
     losses: list[float] = []

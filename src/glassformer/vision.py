@@ -1,4 +1,4 @@
-"""The vision transformer: the encoder's own layers, on patches instead of tokens."""
+"""The vision transformer: the encoder's layers on patches instead of tokens."""
 
 import torch
 from jaxtyping import Float
@@ -12,9 +12,9 @@ from glassformer.positions import LearnedPositions
 
 
 class PatchEmbeddings(nn.Module):
-    """Each patch mapped to d_model, a learned vector before them all, and a position for each.
+    """Patches projected to d_model, after a learned vector, each with a learned position.
 
-    The vector in front, [CLS] in BERT, reads the patches and stands for the image.
+    The vector in front, [CLS] in BERT, reads the patches and represents the image.
 
     Shapes: images (batch, channels, height, width) to vectors (batch, 1 + patches, d_model).
 
@@ -43,7 +43,7 @@ class PatchEmbeddings(nn.Module):
     def forward(
         self, images: Float[Tensor, "batch channels height width"]
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Cut, map, and add where each patch was."""
+        """Cut the images, project the patches, and add positions."""
         patches = self.projection(self.patches.cut(images))  # (batch, patches, d_model)
         first = self.class_token.weight.expand(len(images), 1, -1)
         vectors = torch.cat([first, patches], dim=1)
@@ -52,7 +52,7 @@ class PatchEmbeddings(nn.Module):
 
 
 class VisionEncoder(FromPretrained, nn.Module):
-    """An image in, one vector for each patch out, and before them one for the whole.
+    """An encoder of images: one vector per patch, after one for the whole image.
 
     Shapes: images (batch, channels, height, width); output (batch, 1 + patches, d_model).
 
@@ -91,7 +91,7 @@ class VisionEncoder(FromPretrained, nn.Module):
 
 
 class VisionForImageClassification(FromPretrained, nn.Module):
-    """One of num_labels for the whole image, as logits.
+    """A classifier of images: one logit per label.
 
     Shapes: images (batch, channels, height, width); logits (batch, num_labels).
 
@@ -117,5 +117,5 @@ class VisionForImageClassification(FromPretrained, nn.Module):
     def forward(
         self, images: Float[Tensor, "batch channels height width"]
     ) -> Float[Tensor, "batch num_labels"]:
-        """Read the image, and weigh the labels by the vector in front."""
+        """Encode the images; return the logits of the vector in front."""
         return self.classifier(self.encoder(images)[:, 0])

@@ -180,8 +180,8 @@ DECODER = {
             "take the lower triangle": lambda m: (
                 padding_mask(m) & torch.ones(2 * m.shape[-1:], dtype=torch.bool).triu()
             ),
-            "True and False are exchanged": lambda m: of_both(m).logical_not(),
-            "The padding stands in the rows": lambda m: (
+            "True and False are swapped": lambda m: of_both(m).logical_not(),
+            "The padding is in the rows": lambda m: (
                 padding_mask(m).transpose(2, 3) & causal_mask(m.shape[1])
             ),
             "Nothing keeps the words from looking at padding": lambda m: torch.stack(
@@ -199,10 +199,10 @@ DECODER = {
             "no longer sum to one": lambda s, m: torch.where(m, torch.softmax(s, -1), 0.0),
             "e⁰ is 1": lambda s, m: s.masked_fill(~m, 0).softmax(-1),
             "its softmax is NaN": lambda s, m: (s + m.double().log()).softmax(-1),
-            "A row that may look at nothing looks at all alike": lambda s, m: s.masked_fill(
+            "A row that may look at nothing looks at everything alike": lambda s, m: s.masked_fill(
                 ~m, -1e9
             ).softmax(-1),
-            "True and False are exchanged": lambda s, m: softmax_rows(s.masked_fill(m, -math.inf)),
+            "True and False are swapped": lambda s, m: softmax_rows(s.masked_fill(m, -math.inf)),
             "still leaks": lambda s, m: torch.where(m, s, torch.tensor(-10.0)).softmax(-1),
             "makes allowed pairs likelier": lambda s, m: torch.softmax(s + m.double(), dim=-1),
             "your answer has": lambda s, m: s.masked_fill(~m, -1.0).softmax(-1),
@@ -215,15 +215,15 @@ DECODER = {
             "values come from the decoder": lambda x, m, q, k, v: look(x @ q.T, m @ k.T, x @ v.T),
             "this is self-attention": lambda x, m, q, k, v: look(x @ q.T, x @ k.T, x @ v.T),
             "the memory looks at itself": lambda x, m, q, k, v: look(m @ q.T, m @ k.T, m @ v.T),
-            "There is a causal mask": lambda x, m, q, k, v: F.scaled_dot_product_attention(
+            "There's a causal mask": lambda x, m, q, k, v: F.scaled_dot_product_attention(
                 x @ q.T,
                 m @ k.T,
                 m @ v.T,
                 attn_mask=torch.ones(x.shape[1], m.shape[1], dtype=torch.bool).tril(),
             ),
             "not divided": lambda x, m, q, k, v: (x @ q.T @ (m @ k.T).mT).softmax(-1) @ (m @ v.T),
-            "exchanged their projections": lambda x, m, q, k, v: across(x, m, q, v, k),
-            "both sentences in a row": lambda x, m, q, k, v: across(
+            "swapped their projections": lambda x, m, q, k, v: across(x, m, q, v, k),
+            "those of both sentences": lambda x, m, q, k, v: across(
                 x, torch.cat([x, m], dim=1), q, k, v
             ),
             "your answer has": lambda x, m, q, k, v: across(x, m, q.T, k.T, v.T),
@@ -232,13 +232,13 @@ DECODER = {
     "check_decoder_layer": Answers(
         three_steps,
         {
-            "first come the own words": across_first,
+            "looks at the memory first": across_first,
             "around cross-attention is missing": nothing_kept_across,
             "The memory asks": memory_asks,
             "This is pre-norm": norms_first,
             "The memory is not read": deaf,
             "Only the last norm": one_norm,
-            "what the layer was given": both_read_the_same,
+            "reads the layer's input": both_read_the_same,
             "your answer has": memory_kept,
         },
     ),

@@ -38,6 +38,16 @@ def surprise(logits, ids, ahead=1):
     return -chances.gather(2, ids[:, ahead:, None]).log().flatten()
 
 
+def patch_by_patch(image, down, across, vector=torch.flatten):
+    _, height, width = image.shape
+    corners = [(y, x) for y in range(0, height, down) for x in range(0, width, across)]
+    return torch.stack([vector(image[:, y : y + down, x : x + across]) for y, x in corners])
+
+
+def unfolded(image, *patch, stride):
+    return F.unfold(image[None], patch, stride=stride)[0].T
+
+
 def rms_module(x, weight, eps):
     norm = RMSNorm(len(weight), eps)
     norm.weight.data = weight
@@ -131,7 +141,7 @@ FAMILY = {
     "check_rms_norm": Answers(
         rms_module,
         {
-            "taken away first": lambda x, w, eps: F.layer_norm(x, w.shape, w, eps=eps),
+            "mean is subtracted first": lambda x, w, eps: F.layer_norm(x, w.shape, w, eps=eps),
             "squares are summed": lambda x, w, eps: (
                 w * x / (x.pow(2).sum(-1, keepdim=True) + eps).sqrt()
             ),
@@ -180,7 +190,7 @@ FAMILY = {
             q, repeat_heads(k, q.shape[1]), repeat_heads(v, q.shape[1])
         ),
         {
-            "take turns; neighbours": lambda q, k, v: scaled_dot_product_attention(
+            "take turns; neighbors": lambda q, k, v: scaled_dot_product_attention(
                 q, in_turn(k, q), in_turn(v, q)
             ),
             "the first key-value head": lambda q, k, v: torch.cat(
@@ -203,6 +213,32 @@ FAMILY = {
             "another order": lambda q, k, v: group_by_group(q.flip(1), k, v),
             "stops with RuntimeError": lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
             "your answer has": lambda q, k, v: group_by_group(q, k.flip(1), v.flip(1)),
+        },
+    ),
+    "check_patches": Answers(
+        lambda image, down, across: unfolded(image, down, across, stride=(down, across)),
+        {
+            "are strips": lambda image, down, across: torch.stack(
+                image.flatten().split(len(image) * down * across)
+            ),
+            "patches come column by column": lambda image, down, across: patch_by_patch(
+                image.mT, across, down, lambda patch: patch.mT.flatten()
+            ),
+            "pixels come column by column": lambda image, down, across: patch_by_patch(
+                image, down, across, lambda patch: patch.mT.flatten()
+            ),
+            "channels come last": lambda image, down, across: patch_by_patch(
+                image, down, across, lambda patch: patch.permute(1, 2, 0).flatten()
+            ),
+            "height and width are exchanged": lambda image, down, across: unfolded(
+                image, across, down, stride=(across, down)
+            ),
+            "each channel has": lambda image, down, across: torch.cat(
+                [patch_by_patch(channel[None], down, across) for channel in image]
+            ),
+            "the patches overlap": lambda image, down, across: unfolded(
+                image, down, across, stride=1
+            ),
         },
     ),
     "check_nearest": Answers(

@@ -5,7 +5,13 @@ from math import log
 import pytest
 import torch
 
-from glassformer.counting import best_threshold, between, bigram, shared_surprise, unigram
+from glassformer.counting import (
+    best_threshold,
+    bigram,
+    most_common_between,
+    shared_surprise,
+    unigram,
+)
 
 IDS = torch.tensor([[1, 2, 3, 2, 3], [1, 2, 4, 0, 0]])
 
@@ -30,9 +36,9 @@ def test_rows_are_probabilities():
     torch.testing.assert_close(bigram(ids, 101, 0).sum(1), torch.ones(101))
 
 
-def test_between_by_hand():
+def test_most_common_between_by_hand():
     ids = torch.tensor([[1, 2, 3], [1, 4, 3], [1, 4, 3], [3, 2, 1]])
-    assert between(ids) == {(1, 3): 4, (3, 1): 2}
+    assert most_common_between(ids) == {(1, 3): 4, (3, 1): 2}
 
 
 def test_shared_surprise_by_hand():

@@ -12,7 +12,7 @@ import glassformer
 NAMES = [one.name for one in pkgutil.walk_packages(glassformer.__path__, "glassformer.")]
 MARKS = {"glassformer.language": pytest.mark.language_model}
 EACH = [pytest.param(name, marks=MARKS.get(name, ())) for name in NAMES]
-HAVE_NONE = {"CheckpointError", "Tape", "Trained", "default_device", "trained"}
+HAVE_NONE = {"CheckpointError", "MissingModelError", "Tape", "Trained", "default_device", "trained"}
 """Main names whose example would train a model, or be no more than that of another."""
 
 

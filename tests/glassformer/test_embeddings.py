@@ -7,6 +7,7 @@ from torch import nn
 from glassformer import RMSNorm
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings
+from glassformer.heads import TransformerForMaskedLM
 
 CONFIG = TransformerConfig(
     vocab_size=101, d_model=21, num_heads=3, max_positions=11, num_token_types=3, dropout=0.3
@@ -87,11 +88,18 @@ def test_positions_are_made_on_the_device_of_the_ids():
     assert [position_ids.device.type for position_ids in made] == ["meta", "meta"]
 
 
-def test_padding_vector_is_not_trained():
+def test_looking_up_padding_trains_no_vector():
     embeddings = Embeddings(CONFIG)
     embeddings(torch.tensor([[0, 5, 0]])).square().sum().backward()
     assert embeddings.tokens.weight.grad[0].eq(0).all()
     assert embeddings.tokens.weight.grad[5].ne(0).any()
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_scoring_padding_trains_its_vector_where_the_table_scores_tokens(tied):
+    model = TransformerForMaskedLM(replace(CONFIG, tie_embeddings=tied))
+    model(torch.tensor([[0, 5, 0]])).logsumexp(-1).sum().backward()
+    assert model.encoder.embeddings.tokens.weight.grad[0].ne(0).any() == tied
 
 
 @pytest.mark.usefixtures("unhooked")

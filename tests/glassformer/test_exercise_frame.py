@@ -170,6 +170,16 @@ def test_what_an_answer_makes_itself_is_of_the_type_of_what_it_is_given():
         ([1, 2], [1, 3], "of your 2 results, number 2: your answer is 3, and 2 is right"),
         ([1, 2], [1], "your answer has 1 results, and 2 are wanted"),
         ([1, 2], 1, "your answer is 1, and 2 results are wanted"),
+        ("five", "five", None),
+        ("five", "four", "your answer is 'four', and 'five' is right"),
+        ("5", 5, "your answer is 5, and '5' is right"),
+        (["fi", "ve"], ("fi", "ve"), None),
+        (
+            ("fi", "ve"),
+            ["fi", "fe"],
+            "of your 2 results, number 2: your answer is 'fe', and 've' is right",
+        ),
+        (("fi", "ve"), "five", "your answer is 'five', and 2 results are wanted"),
     ],
 )
 def test_numbers_and_lists_are_compared_too(wanted, given, told):

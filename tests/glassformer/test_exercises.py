@@ -206,8 +206,8 @@ SAYS = {
         model, hidden
     ),
     "with positions|sum|difference": lambda model, hidden: not blind_by_swaps(model, hidden),
-    "sum of neighbours": lambda model, hidden: places_moved(model) == [0, 1, 10],
-    "difference of neighbours": lambda model, hidden: (
+    "sum of neighbors": lambda model, hidden: places_moved(model) == [0, 1, 10],
+    "difference of neighbors": lambda model, hidden: (
         places_moved(model) == [0, 1] and not model(torch.ones_like(hidden)).any()
     ),
     "running sum": lambda model, hidden: places_moved(model) == list(range(11)),
@@ -274,8 +274,10 @@ def headings(chapter):
     text = (DOCS / chapter).read_text().partition("\n## Exercises\n")[2]
     for section in text.split("\n### ")[1:]:
         title, _, below = section.partition("\n")
+        title, _, own = title.partition(" { #")
+        anchor = own.removesuffix(" }") or re.sub(r"[^\w\s-]", "", title).lower().replace(" ", "-")
         if called := re.search(r"^(check_\w+)\(", below, re.MULTILINE):
-            yield called[1], re.sub(r"[^\w\s-]", "", title).lower().replace(" ", "-"), title
+            yield called[1], anchor, title
 
 
 def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():

@@ -1,84 +1,244 @@
-"""A linear layer with its weight first beside the same layer as it is."""
+"""Layers for few rows beside the same layers as they are."""
+
+from contextlib import nullcontext
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from small_models import TOLERANCE, VOCAB, small_model
 from torch import nn
+from transformers import (
+    GPT2LMHeadModel,
+    LlamaForCausalLM,
+    MarianMTModel,
+    MistralForCausalLM,
+    Qwen2ForCausalLM,
+    Qwen3ForCausalLM,
+)
 
-from glassformer import TransformerConfig, TransformerForCausalLM, generate
-from glassformer.few_rows import weight_first
+from glassformer import (
+    RMSNorm,
+    RotaryPositions,
+    few_rows,
+    from_hf,
+    generate,
+    generation,
+    stream,
+)
+from glassformer.rope_scaling import LinearScaling, rotary_positions
 
-IN, OUT = 11, 29
-
-
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("shape", [(2, 1), (5, 1), (3, 7), (4,)])
-def test_gives_what_the_layer_gives(shape, bias):
-    linear = nn.Linear(IN, OUT, bias=bias)
-    hidden = torch.randn(*shape, IN)
-    wanted = hidden.double() @ linear.weight.double().mT
-    wanted = wanted + linear.bias.double() if bias else wanted
-    with torch.inference_mode(), weight_first(linear, 2):
-        found = linear(hidden)
-    torch.testing.assert_close(found.double(), wanted, rtol=0, atol=1e-6)
-
-
-def test_a_part_of_a_longer_text_is_multiplied_too():
-    """What a step takes is a slice: the last position of each row."""
-    linear = nn.Linear(IN, OUT)
-    hidden = torch.randn(3, 19, IN)
-    with weight_first(linear, 3):
-        found = linear(hidden[:, -1:])
-    torch.testing.assert_close(found, linear(hidden)[:, -1:], rtol=0, atol=1e-6)
+IN, OUT = 11, 30
+DECODERS = [
+    *(GPT2LMHeadModel, LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM),
+    Qwen3ForCausalLM,
+]
+sizes = st.integers(1, 23)
 
 
-def test_the_weight_comes_first(monkeypatch):
-    linear, factors = nn.Linear(IN, OUT), []
-    real = torch.Tensor.__matmul__
-    monkeypatch.setattr(
-        torch.Tensor,
-        "__matmul__",
-        lambda a, b: factors.append((tuple(a.shape), tuple(b.shape))) or real(a, b),
+@pytest.fixture(autouse=True)
+def _in_parts(monkeypatch):
+    """Two threads, whatever the machine has, and small layers that count as large ones."""
+    monkeypatch.setattr(few_rows, "LEAST_SIZE", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+
+
+@given(
+    *(sizes, sizes, st.integers(1, few_rows.MOST_ROWS + 3)),
+    *(st.integers(1, 3), st.booleans(), st.sampled_from([*TOLERANCE])),
+)
+def test_a_linear_layer_multiplies_as_ever(width, out, rows, batch, bias, dtype):
+    layer = nn.Linear(width, out, bias=bias, dtype=dtype)
+    hidden = torch.randn(batch, 1 + rows // batch, width + 2, dtype=dtype)[:, 1:, 1:-1]
+    wanted = hidden.double() @ layer.weight.double().mT
+    wanted = wanted + layer.bias.double() if bias else wanted
+    with torch.inference_mode(), few_rows.few_rows(layer):
+        found = layer(hidden)
+    torch.testing.assert_close(found.double(), wanted, rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize(
+    ("rows", "products"),
+    [
+        (1, ["bmm"]),
+        (2, ["mm"]),
+        (4, ["mm"]),
+        (5, ["bmm"]),
+        (16, ["bmm"]),
+        (17, ["mm"]),
+        (64, ["mm"]),
+        (65, ["linear"]),
+    ],
+)
+def test_what_is_called_for_so_many_rows(monkeypatch, rows, products):
+    called = []
+
+    def watch(owner, name, label):
+        real = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *inputs: called.append(label) or real(*inputs))
+
+    layer, hidden = nn.Linear(IN, OUT), torch.randn(rows, 1, IN)
+    watch(torch, "bmm", "bmm")
+    watch(torch.Tensor, "__matmul__", "mm")
+    watch(few_rows.F, "linear", "linear")
+    with few_rows.few_rows(layer):
+        layer(hidden)
+    assert called == products
+
+
+@pytest.mark.parametrize(
+    ("out", "threads", "blocks"),
+    [(30, 1, 1), (30, 2, 2), (30, 4, 5), (29, 2, 1), (6, 2, 2), (49152, 2, 12), (50257, 2, 29)],
+)
+def test_blocks_are_equal_and_keep_all_threads_busy(out, threads, blocks):
+    assert few_rows._blocks(out, threads) == blocks
+
+
+def test_no_weight_is_copied():
+    layer = nn.Linear(IN, OUT)
+    ours = few_rows.Multiply(layer)
+    assert ours.turned.untyped_storage().data_ptr() == layer.weight.untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("shape", [(1, 1, IN), (3, 2, IN), (IN,)])
+def test_a_norm_is_as_ever(shape, dtype):
+    norm, hidden = RMSNorm(IN, eps=1e-3).to(dtype), torch.randn(shape, dtype=dtype)
+    nn.init.normal_(norm.weight)
+    wanted = norm(hidden)
+    with few_rows.few_rows(norm):
+        found = norm(hidden)
+    torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("interleaved", [True, False])
+def test_positions_turn_as_ever_wherever_they_lie_in_memory(interleaved):
+    """New positions may get the memory of the last ones, or be the same with other numbers."""
+    layers = nn.ModuleList(
+        RotaryPositions(6, theta=theta, interleaved=interleaved) for theta in (10.0, 99.0, 10.0)
     )
-    with weight_first(linear, 5):
-        linear(torch.randn(5, 1, IN))
-    assert factors == [((OUT, IN), (IN, 5))]
+    heads = torch.randn(2, 3, 1, 6)
+    for step in range(9):
+        wanted = [layer(heads, torch.full((2, 1, 1), step)) for layer in layers]
+        with few_rows.few_rows(layers):
+            for again in range(3):
+                positions = torch.full((2, 1, 1), step + again)
+                found = [layer(heads, positions) for layer in layers]
+                del positions
+                if again == 0:
+                    assert all(map(torch.equal, found, wanted))
+                else:
+                    fresh = torch.full((2, 1, 1), step + again)
+                    kept = RotaryPositions(6, theta=99.0, interleaved=interleaved)
+                    assert torch.equal(found[1], kept(heads, fresh))
 
 
-def test_the_layer_is_as_before_when_it_ends():
-    linear = nn.Linear(IN, OUT)
-    before = dict(vars(linear))
-    with pytest.raises(RuntimeError, match="cannot be multiplied"), weight_first(linear, 2):
-        linear(torch.randn(2, IN + 1))
-    assert vars(linear) == before
+def test_layers_of_one_kind_share_their_tables(monkeypatch):
+    layers = nn.ModuleList(RotaryPositions(6, theta=theta) for theta in (10.0, 10.0, 7.0))
+    with few_rows.few_rows(layers):
+        first, second, third = (vars(layer)["forward"] for layer in layers)
+    assert first is second
+    assert first is not third
+
+
+class Doubled(nn.Linear):
+    def forward(self, hidden):
+        return 2 * super().forward(hidden)
+
+
+def computed_elsewhere():
+    layer = nn.Linear(IN, OUT)
+    layer.forward = lambda hidden: hidden
+    return layer
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        nn.Linear(IN, OUT, device="meta"),
+        nn.Linear(IN, OUT, dtype=torch.bfloat16),
+        nn.Linear(IN, OUT)
+        .requires_grad_(False)
+        .apply(
+            lambda layer: layer.register_parameter(
+                "weight", nn.Parameter(torch.randn(IN, OUT).mT, requires_grad=False)
+            )
+        ),
+        Doubled(IN, OUT),
+        computed_elsewhere(),
+        nn.LayerNorm(IN),
+        RMSNorm(IN, eps=1e-6).bfloat16(),
+        rotary_positions(6, LinearScaling(factor=2.0), theta=10.0, interleaved=True),
+    ],
+    ids=lambda layer: type(layer).__name__,
+)
+def test_any_other_layer_is_left_alone(layer):
+    before = dict(vars(layer))
+    with few_rows.few_rows(layer):
+        assert vars(layer) == before
+
+
+def test_a_small_layer_is_left_alone(monkeypatch):
+    monkeypatch.setattr(few_rows, "LEAST_SIZE", IN * OUT + 1)
+    layer = nn.Linear(IN, OUT)
+    with few_rows.few_rows(layer):
+        assert "forward" not in vars(layer)
+
+
+def test_the_layers_are_as_before_when_it_ends():
+    layer = nn.Linear(IN, OUT)
+    before = dict(vars(layer))
+    with pytest.raises(RuntimeError, match="size"), few_rows.few_rows(layer):
+        layer(torch.randn(2, IN + 1))
+    assert vars(layer) == before
 
 
 def test_hooks_see_what_the_layer_gives():
-    linear, seen = nn.Linear(IN, OUT), []
-    linear.register_forward_hook(lambda module, inputs, output: seen.append(output))
-    with weight_first(linear, 2):
-        output = linear(torch.randn(2, IN))
+    layer, seen = nn.Linear(IN, OUT), []
+    layer.register_forward_hook(lambda module, inputs, output: seen.append(output))
+    with few_rows.few_rows(layer):
+        output = layer(torch.randn(2, IN))
     assert len(seen) == 1
     assert seen[0] is output
 
 
-@pytest.mark.parametrize(("device", "rows"), [("cpu", 1), ("meta", 5)])
-def test_one_row_and_other_devices_are_left_alone(device, rows):
-    linear = nn.Linear(IN, OUT, device=device)
-    with weight_first(linear, rows):
-        assert "forward" not in vars(linear)
+@pytest.mark.parametrize("batch", [1, 3, 7])
+@pytest.mark.parametrize("make", [*DECODERS, MarianMTModel], ids=lambda make: make.__name__)
+def test_a_model_writes_the_same(monkeypatch, make, batch):
+    model = from_hf(small_model(make))
+    ids = torch.randint(3, VOCAB - 1, (batch, 4))
+    written = generate(model, ids, max_new_tokens=9)
+    streamed = torch.stack([*stream(model, ids, max_new_tokens=9)], dim=1)
+    monkeypatch.setattr(generation, "few_rows", lambda model: nullcontext())
+    plain = generate(model, ids, max_new_tokens=9)
+    assert torch.equal(written, plain)
+    assert torch.equal(streamed, plain[:, -9:])
 
 
-@pytest.mark.parametrize(("batch", "beams", "turned"), [(1, 1, 0), (3, 1, 4), (1, 2, 4)])
-def test_generation_uses_it_where_there_are_several_rows(monkeypatch, batch, beams, turned):
-    calls = []
-    real = torch.Tensor.__matmul__
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("make", DECODERS, ids=lambda make: make.__name__)
+def test_a_model_has_the_same_logits(make, dtype):
+    model = from_hf(small_model(make)).to(dtype)
+    ids = torch.randint(3, VOCAB - 1, (2, 8))
+    mask = torch.ones_like(ids)
+    mask[0, :3] = 0
+    with torch.inference_mode():
+        wanted = model(ids, mask)
+        with few_rows.few_rows(model):
+            found = model(ids, mask)
+    torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
 
-    def spy(a, b):
-        calls.extend([1] * (a.shape == (OUT, 8)))
-        return real(a, b)
 
-    monkeypatch.setattr(torch.Tensor, "__matmul__", spy)
-    sizes = {"vocab_size": OUT, "d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 13}
-    model = TransformerForCausalLM(TransformerConfig(**sizes, pad_token_id=None)).eval()
-    generate(model, torch.ones(batch, 3, dtype=torch.long), max_new_tokens=4, num_beams=beams)
-    assert len(calls) == turned
+def test_between_the_tokens_of_a_stream_the_model_is_as_ever():
+    """What changes in the meantime counts: here another type, and all weights new."""
+    model = from_hf(small_model(LlamaForCausalLM))
+    other = from_hf(small_model(LlamaForCausalLM)).double()
+    before = [dict(vars(layer)) for layer in model.modules()]
+    ids = torch.randint(3, VOCAB - 1, (1, 4))
+    tokens = stream(model, ids, max_new_tokens=3, use_cache=False)
+    first = next(tokens)
+    assert [vars(layer) for layer in model.modules()] == before
+    model.double().load_state_dict(other.state_dict())
+    read = torch.cat([ids, first[None]], dim=1)
+    with torch.no_grad():
+        assert torch.equal(next(tokens), other(read)[:, -1].argmax(-1))

@@ -17,10 +17,10 @@ from glassformer.multihead import MultiHeadAttention
 from glassformer.transformer import Transformer
 from glassformer.views import beside, flow
 from glassformer.views.flow import DEEPEST, STYLE
+from glassformer.views.palette import DARK, LIGHT
 from glassformer.views.path import Axes
 from glassformer.views.plan import lay_out
 from glassformer.views.trace import trace
-from glassformer.views.view import DARK, LIGHT
 
 SEQ, TGT, HEADS, D_MODEL, D_FF = 5, 3, 2, 14, 11
 SMALL = {

@@ -6,9 +6,11 @@ from torch import nn
 
 from glassformer import (
     TransformerConfig,
+    TransformerForCausalLM,
     TransformerForMaskedLM,
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
+    TransformerForTokenClassification,
 )
 from glassformer.heads import Pooler
 
@@ -110,3 +112,42 @@ def test_bad_input_is_refused_as_the_encoder_refuses_it(head, ids):
         head(CONFIG)(ids, ids[:, :7])
     with pytest.raises(ValueError, match=r"input_ids must lie between 0 and 100, got \[101\]"):
         head(CONFIG)(torch.full_like(ids, 101))
+
+
+@pytest.mark.parametrize(
+    "head", [*HEADS, TransformerForTokenClassification, TransformerForCausalLM]
+)
+def test_change_the_padding_and_nothing_moves(head, ids):
+    """What is written where the mask is 0 reaches no answer; without the mask it reaches some."""
+    model = head(CONFIG).double().eval()
+    real = torch.arange(SEQ) < torch.tensor([11, 7, 3, 2, 1])[:, None]
+    expected = model(ids, real.long())
+    changed = torch.where(real, ids, (ids + 1) % 101)
+    output, unmasked = model(changed, real.long()), model(changed)
+    if expected.ndim == 3:  # an answer for each token: those of padding are read by nobody
+        expected, output, unmasked = expected[real], output[real], unmasked[real]
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-12)
+    is_causal = head is TransformerForCausalLM
+    assert ((unmasked - expected).abs().max() > 1e-3) is not is_causal
+
+
+def test_padding_on_the_left_of_a_text_changes_nothing(ids):
+    """Here the causal mask alone would let every token read it."""
+    model = TransformerForCausalLM(CONFIG).double().eval()
+    mask = (torch.arange(SEQ) >= 3).long().expand(BATCH, -1)
+    expected = model(ids, mask)[:, 3:]
+    changed = torch.where(mask.bool(), ids, (ids + 1) % 101)
+    torch.testing.assert_close(model(changed, mask)[:, 3:], expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(model(ids[:, 3:]), expected, rtol=0, atol=1e-12)
+    assert (model(changed)[:, 3:] - expected).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("place", [1, 6, SEQ - 1])
+def test_change_the_future_and_the_past_does_not_move(place, ids):
+    model = TransformerForCausalLM(CONFIG).double().eval()
+    before = model(ids)
+    changed = ids.clone()
+    changed[:, place:] = (ids[:, place:] + 1) % 101
+    after = model(changed)
+    torch.testing.assert_close(after[:, :place], before[:, :place], rtol=0, atol=1e-12)
+    assert (after[:, place:] - before[:, place:]).abs().amax(2).min() > 1e-6

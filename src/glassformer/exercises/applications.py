@@ -19,7 +19,7 @@ def _cosines(questions, passages):
 
 
 check_nearest = Exercise(
-    asks="for each question the numbers of the k nearest passages, the nearest first",
+    asks="for each question, the indices of the k nearest passages, nearest first",
     chapter=CHAPTER,
     reference=lambda questions, passages, k: _cosines(questions, passages).argsort(
         dim=1, descending=True

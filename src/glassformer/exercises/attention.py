@@ -60,7 +60,7 @@ def _attention(query, key, value, scale=None, axis=-1):
 
 
 check_attention = Exercise(
-    asks="the average of the values, weighted by how well the keys match each query",
+    asks="the average of the values, weighted by how well each key matches the query",
     chapter=CHAPTER,
     reference=lambda query, key, value: F.scaled_dot_product_attention(query, key, value),
     examples=_queries,

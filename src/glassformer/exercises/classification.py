@@ -24,22 +24,22 @@ def _mean_pool(hidden, attention_mask):
 
 
 check_mean_pool = Exercise(
-    asks="for each sentence the average of the vectors of its tokens, padding left out",
+    asks="the mean of each sentence's token vectors, without padding",
     chapter=CHAPTER,
     reference=_mean_pool,
     examples=_padded,
     mistakes={
         "Padding is averaged too.": lambda h, m: h.mean(1),
-        "Padding is made zero, and still counted when it comes to dividing.": (
+        "Padding is set to zero, and still counted in the division.": (
             lambda h, m: (h * m[..., None]).mean(1)
         ),
-        "This is the sum; divide by how many tokens there are.": (
+        "This is the sum; divide by the number of tokens.": (
             lambda h, m: (h * m[..., None]).sum(1)
         ),
-        "This is the first vector, that of [CLS]. It is another way to get one.": (
+        "This is the first vector, that of [CLS], which is another way to pool.": (
             lambda h, m: h[:, 0]
         ),
-        "This is the largest of each number, not the average.": (
+        "This is the maximum of each number, not the average.": (
             lambda h, m: h.masked_fill(m[..., None] == 0, -torch.inf).amax(1)
         ),
         "The average runs along d_model, and should run along the words: dim=1.": (
@@ -70,21 +70,19 @@ def _picked(scores, labels):
 
 
 check_cross_entropy = Exercise(
-    asks="the average of −log p, where p is the probability of the right class",
+    asks="the mean of −log p, where p is the probability of the right class",
     chapter=CHAPTER,
     reference=lambda logits, labels: F.cross_entropy(logits, labels),
     examples=_questions,
     mistakes={
-        "The minus is missing: a loss is the smaller the better.": (
-            lambda z, y: -F.cross_entropy(z, y)
-        ),
+        "The minus is missing: a smaller loss is better.": (lambda z, y: -F.cross_entropy(z, y)),
         "The losses are summed, and should be averaged.": (
             lambda z, y: F.cross_entropy(z, y, reduction="sum")
         ),
-        "There is one number for each example; average them.": (
+        "You return one number per example; average them.": (
             lambda z, y: F.cross_entropy(z, y, reduction="none")
         ),
-        "The log is missing: this is made of the probabilities.": (
+        "The log is missing: you averaged the probabilities.": (
             lambda z, y: -_picked(z.softmax(-1), y).mean()
         ),
         "The softmax runs along the batch, and should run along the classes: dim=-1.": (
@@ -96,11 +94,11 @@ check_cross_entropy = Exercise(
         "All classes are summed; only the right one counts.": (
             lambda z, y: -z.log_softmax(-1).sum(-1).mean()
         ),
-        "The softmax is taken first and its logarithm then. A small probability has become 0 by "
-        "that time, and its logarithm is infinite: take log_softmax, or logsumexp.": (
+        "You take the softmax first and then its logarithm. A small probability underflows to 0, "
+        "and its logarithm is infinite: use log_softmax or logsumexp.": (
             lambda z, y: -_picked(z.softmax(-1).log(), y).mean()
         ),
-        "The logarithm is that to base 2; here it is the natural one.": (
+        "You use the logarithm to base 2; the loss uses the natural one.": (
             lambda z, y: F.cross_entropy(z, y) / torch.tensor(2.0).log()
         ),
     },

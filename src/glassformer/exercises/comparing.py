@@ -67,9 +67,9 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
 
 
-def _same(given: Any, wanted: bool | int | float) -> bool:
-    """Tell whether two numbers are one: a count must be met, a measure may be rounded."""
-    if isinstance(given, bool) or isinstance(wanted, int):
+def _same(given: Any, wanted: bool | int | float | str) -> bool:
+    """Tell whether two are one: a count or a text must be met, a measure may be rounded."""
+    if isinstance(given, bool) or isinstance(wanted, int | str):
         return type(given) is type(wanted) and given == wanted
     return isinstance(given, int | float) and math.isclose(
         given, wanted, rel_tol=RELATIVE, abs_tol=ABSOLUTE

@@ -39,14 +39,14 @@ def _causal_across(hidden, memory, w_q, w_k, w_v):
 
 
 check_cross_attention = Exercise(
-    asks="for each word of the decoder an average of the memory's values",
+    asks="a weighted average of the memory's values for each word of the decoder",
     chapter=CHAPTER,
     reference=_cross_attention,
     examples=_two_sentences,
     mistakes={
-        "Queries come from the memory, and keys and values from the decoder; it is the other way "
-        "round: the decoder asks.": lambda x, m, q, k, v: _cross_attention(m, x, q, k, v),
-        "The values come from the decoder; they come from the memory, as the keys do.": (
+        "Queries come from the memory, and keys and values from the decoder. It's the other way"
+        " round: the decoder asks.": lambda x, m, q, k, v: _cross_attention(m, x, q, k, v),
+        "The values come from the decoder. They should come from the memory, as the keys do.": (
             _values_of_hidden
         ),
         "Nothing of the memory is used: this is self-attention.": (
@@ -55,16 +55,14 @@ check_cross_attention = Exercise(
         "Nothing of the decoder's words is used: the memory looks at itself.": (
             lambda x, m, q, k, v: _cross_attention(m, m, q, k, v)
         ),
-        "There is a causal mask; the whole source is there, and may be looked at.": (
-            _causal_across
-        ),
+        "There's a causal mask, but the decoder may look at the whole source.": (_causal_across),
         "The scores are not divided by √d.": (
             lambda x, m, q, k, v: _cross_attention(x, m, q, k, v, scale=1.0)
         ),
-        "Keys and values have exchanged their projections.": (
+        "Keys and values have swapped their projections.": (
             lambda x, m, q, k, v: _cross_attention(x, m, q, v, k)
         ),
-        "The keys are those of both sentences in a row; only the memory is asked.": (
+        "The keys are those of both sentences. Use only the memory's.": (
             lambda x, m, q, k, v: _cross_attention(x, torch.cat([m, x], 1), q, k, v)
         ),
     },
@@ -124,18 +122,21 @@ def _side_by_side(x, m, attend, across, feed, norm_1, norm_2, norm_3):
 
 
 check_decoder_layer = Exercise(
-    asks="what a post-norm decoder layer gives",
+    asks="the output of a post-norm decoder layer",
     chapter=CHAPTER,
     reference=_decoder_layer,
     examples=_layers,
     mistakes={
-        "The memory is read before the own sentence; first come the own words.": _across_first,
+        "The layer looks at the memory first. It should look at its own sentence first.": (
+            _across_first
+        ),
         "The residual around cross-attention is missing.": _no_residual_across,
-        "The memory asks, and the decoder should: attend_across(hidden, memory).": _memory_asks,
+        "The memory asks, but the decoder should: attend_across(hidden, memory).": _memory_asks,
         "This is pre-norm; here each norm comes after its addition.": _pre_norm,
         "The memory is not read.": _without_memory,
         "Only the last norm is there; each of the three sub-layers has one.": _normed_once,
-        "Cross-attention reads what the layer was given; it should read what self-attention has "
-        "added to it.": _side_by_side,
+        "Cross-attention reads the layer's input. It should read the result of self-attention.": (
+            _side_by_side
+        ),
     },
 )

@@ -28,17 +28,17 @@ check_gelu = Exercise(
     reference=lambda x: F.gelu(x),
     examples=_numbers,
     mistakes={
-        "This is ReLU: it cuts where GELU bends.": F.relu,
-        "This is the form with tanh, which is near GELU but not equal to it. Take erf.": (
+        "This is ReLU, which has a corner at zero; GELU is smooth.": F.relu,
+        "This is the form with tanh, which is close to GELU but not equal to it. Use erf.": (
             lambda x: F.gelu(x, approximate="tanh")
         ),
-        "This is the form with a sigmoid, x · σ(1.702 x), which is only near GELU.": (
+        "This is the form with a sigmoid, x · σ(1.702 x), which is only close to GELU.": (
             lambda x: x * torch.sigmoid(1.702 * x)
         ),
         "This is SiLU, x · σ(x).": F.silu,
-        "This is Φ(x); it is still to be multiplied by x.": _phi,
-        "erf is asked for x / √2, and you ask it for x.": lambda x: x * (1 + torch.erf(x)) / 2,
-        "1 + erf runs from 0 to 2, and Φ from 0 to 1: halve it.": lambda x: 2 * F.gelu(x),
+        "This is Φ(x). Multiply it by x.": _phi,
+        "Pass x / √2 to erf, not x.": lambda x: x * (1 + torch.erf(x)) / 2,
+        "1 + erf runs from 0 to 2, and Φ from 0 to 1. Halve it.": lambda x: 2 * F.gelu(x),
         "This is tanh.": torch.tanh,
     },
 )
@@ -56,29 +56,29 @@ def _feed_forward(x, w_in, b_in, w_out, b_out, activation=F.gelu):
 
 
 check_feed_forward = Exercise(
-    asks="two linear maps with a GELU between them",
+    asks="two linear layers with a GELU between them",
     chapter=CHAPTER,
     reference=_feed_forward,
     examples=_networks,
     mistakes={
-        "There is nothing between the two maps, so that together they are one.": (
+        "There's nothing between the two linear layers, so together they're one.": (
             lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, lambda h: h)
         ),
-        "The bend between the maps is ReLU; BERT has GELU.": (
+        "The activation is ReLU; BERT uses GELU.": (
             lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, F.relu)
         ),
         "The first bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, None, v, c),
         "The second bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, b, v, None),
-        "After the second map comes no GELU: what is added may be negative.": (
+        "Don't apply GELU after the second layer: the output may be negative.": (
             lambda x, w, b, v, c: F.gelu(_feed_forward(x, w, b, v, c))
         ),
-        "The GELU stands before the first map, and belongs between the two.": (
+        "The GELU comes before the first layer. Put it between the two.": (
             lambda x, w, b, v, c: _feed_forward(F.gelu(x), w, b, v, c, lambda h: h)
         ),
-        "The residual is added by the layer around the network, not by the network.": (
+        "The encoder layer adds the residual. The network doesn't.": (
             lambda x, w, b, v, c: x + _feed_forward(x, w, b, v, c)
         ),
-        "The words are averaged: the network reads each word by itself.": (
+        "You average the words, but the network reads each word by itself.": (
             lambda x, w, b, v, c: _feed_forward(x.mean(1, keepdim=True).expand_as(x), w, b, v, c)
         ),
     },

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on many heads."""
+"""Exercises of the chapter Many heads."""
 
 import torch
 import torch.nn.functional as F
@@ -29,16 +29,16 @@ check_split_heads = Exercise(
         "(batch, seq, heads, head_dim), then swap the middle axes.": (
             lambda x, n: x.reshape(x.shape[0], n, x.shape[1], -1)
         ),
-        "The heads stand after the words; swap axes 1 and 2.": (
+        "The heads come after the words; swap axes 1 and 2.": (
             lambda x, n: x.unflatten(-1, (n, -1))
         ),
-        "Each head takes numbers from all over the vector; it should take neighbours.": (
+        "Each head takes numbers from all over the vector; it should take neighbors.": (
             lambda x, n: x.unflatten(-1, (-1, n)).permute(0, 3, 1, 2)
         ),
-        "The last two axes are swapped: each head should have one row for each word.": (
+        "The last two axes are swapped: each head should have one row per word.": (
             lambda x, n: _split(x, n).mT
         ),
-        "Every head gets the whole vector, and each should get a piece.": (
+        "Every head gets the whole vector; each should get a piece of it.": (
             lambda x, n: x[:, None].expand(-1, n, -1, -1)
         ),
     },
@@ -56,7 +56,7 @@ def _projections(draw: Draw):
 
 
 def _multi_head(hidden, w_q, w_k, w_v, w_o, num_heads, scale=None, merge=None):
-    """All heads, with a scale and a way to merge them that can be had wrong."""
+    """Compute all heads, with a scale and a way to merge them that mistakes can replace."""
     query, key, value = (_split(F.linear(hidden, w), num_heads) for w in (w_q, w_k, w_v))
     output = F.scaled_dot_product_attention(query, key, value, scale=scale)
     merged = torch.cat(output.unbind(1), dim=-1) if merge is None else merge(output)
@@ -86,10 +86,10 @@ check_multi_head = Exercise(
         "This is one head of the whole width; split the projections into num_heads first.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, 1)
         ),
-        "The weights are those of nn.Linear, which multiplies by their transpose: x @ w.mT.": (
+        "The weights are laid out as nn.Linear's, which multiplies by their transpose: x @ w.mT.": (
             lambda x, q, k, v, o, n: _multi_head(x, q.mT, k.mT, v.mT, o.mT, n)
         ),
-        "Queries and keys have exchanged their projections.": (
+        "Queries and keys have swapped their projections.": (
             lambda x, q, k, v, o, n: _multi_head(x, k, q, v, o, n)
         ),
         "The values are not projected by w_v.": (

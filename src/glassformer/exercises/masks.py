@@ -39,7 +39,7 @@ check_decoder_mask = Exercise(
     reference=_decoder_mask,
     examples=_paddings,
     mistakes={
-        "A pair that either mask allows is allowed; both must allow it: & instead of |.": (
+        "A pair is allowed if either mask allows it. Both must allow it: use & instead of |.": (
             lambda m: _triangle(m) | _real(m)
         ),
         "No word sees itself, so the first one sees nothing: keep the diagonal.": (
@@ -49,11 +49,11 @@ check_decoder_mask = Exercise(
         "Words see the future, and not the past: take the lower triangle.": (
             lambda m: _triangle(m).mT & _real(m)
         ),
-        "True and False are exchanged: True is where a word may look.": (
+        "True and False are swapped: True is where a word may look.": (
             lambda m: ~(_triangle(m) & _real(m))
         ),
-        "The padding stands in the rows: it keeps padding from looking, and should keep words "
-        "from looking at padding. Its axis is the last, that of the keys.": (
+        "The padding is in the rows, so it keeps padding from looking. Put it on the last axis,"
+        " that of the keys: words shouldn't look at padding.": (
             lambda m: _triangle(m) & m.bool()[:, None, :, None]
         ),
         "Nothing keeps the words from looking at padding.": (
@@ -93,22 +93,22 @@ check_masked_weights = Exercise(
         "The weights are cut after the softmax, and no longer sum to one. Mask the scores.": (
             lambda s, m: s.softmax(-1) * m
         ),
-        "The scores are multiplied by the mask. A score of 0 is no ban: e⁰ is 1.": (
+        "The scores are multiplied by the mask. A score of 0 hides nothing: e⁰ is 1.": (
             lambda s, m: (s * m).softmax(-1)
         ),
-        "A row that may look at nothing is nothing but −∞, and its softmax is NaN. It should be "
-        "zero.": lambda s, m: s.masked_fill(~m, -torch.inf).softmax(-1),
-        "A row that may look at nothing looks at all alike: a large negative number is the same "
-        "for all, and the softmax sees only differences. It should be zero.": (
+        "A row that may look at nothing has only −∞, and its softmax is NaN. It should be all "
+        "zeros.": lambda s, m: s.masked_fill(~m, -torch.inf).softmax(-1),
+        "A row that may look at nothing looks at everything alike: its scores are all the same "
+        "large negative number, and the softmax sees only differences. It should be all zeros.": (
             lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min).softmax(-1)
         ),
-        "True and False are exchanged: True is where a word may look.": (
+        "True and False are swapped: True is where a word may look.": (
             lambda s, m: _masked_weights(s, ~m)
         ),
-        "A small number in place of a score still leaks: put −∞.": (
+        "A small number in place of a score still leaks. Use −∞.": (
             lambda s, m: s.masked_fill(~m, -10.0).softmax(-1)
         ),
-        "The mask, as a number, is added to the scores, which makes allowed pairs likelier, and "
-        "forbids none.": lambda s, m: (s + m).softmax(-1),
+        "The mask is added to the scores as a number, which makes allowed pairs likelier and "
+        "hides none.": lambda s, m: (s + m).softmax(-1),
     },
 )

@@ -31,31 +31,29 @@ def _scaled_by(x, weight, bias, eps, axes=-1, correction=0):
 
 
 check_layer_norm = Exercise(
-    asks="each vector without its mean and divided by its deviation, then scaled and shifted",
+    asks="each vector minus its mean, divided by its standard deviation, scaled and shifted",
     chapter=CHAPTER,
     reference=_layer_norm,
     examples=_vectors,
     mistakes={
-        "Mean and variance run along the words; each word has its own, along d_model: dim=-1.": (
+        "Your mean and variance run along the words. Each word has its own: dim=-1.": (
             lambda x, w, b, eps: _scaled_by(x, w, b, eps, axes=-2)
         ),
-        "Mean and variance run over the whole sentence; each word has its own.": (
+        "Your mean and variance run over the whole sentence. Each word has its own.": (
             lambda x, w, b, eps: _scaled_by(x, w, b, eps, axes=(-2, -1))
         ),
-        "The variance is divided by d_model − 1, as torch's var does unless told otherwise: "
+        "You divide the variance by d_model − 1, as torch's var does unless you pass "
         "correction=0.": lambda x, w, b, eps: _scaled_by(x, w, b, eps, correction=1),
-        "eps is added to the root; it belongs under it, to the variance.": (
+        "You add eps to the root. Add it to the variance, under the root.": (
             lambda x, w, b, eps: w * _normalised(x)[0] / (_normalised(x)[1].sqrt() + eps) + b
         ),
-        "The vectors are divided by the variance; take its root.": (
+        "You divide by the variance. Take its root.": (
             lambda x, w, b, eps: w * _normalised(x)[0] / (_normalised(x)[1] + eps) + b
         ),
-        "The mean is not taken away.": lambda x, w, b, eps: (
-            w * x / (_normalised(x)[1] + eps).sqrt() + b
-        ),
+        "Subtract the mean.": lambda x, w, b, eps: w * x / (_normalised(x)[1] + eps).sqrt() + b,
         "The bias is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, w, None, eps),
         "The weight is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, None, b, eps),
-        "eps is missing, and where the numbers are nearly equal it counts.": (
+        "eps is missing. It counts where the numbers are nearly equal.": (
             lambda x, w, b, eps: _scaled_by(x, w, b, 0)
         ),
     },
@@ -112,26 +110,24 @@ def _no_second_residual(x, attend, feed, norm_1, norm_2):
 
 
 check_pre_norm = Exercise(
-    asks="what a pre-norm layer gives",
+    asks="the output of a pre-norm layer",
     chapter=CHAPTER,
     reference=_pre_norm,
     examples=layers,
     mistakes={
         "This is post-norm: the norms come after the additions. In pre-norm each sub-layer reads "
         "a normed copy.": _post_norm,
-        "The residual is taken from the normed copy; it is the hidden state itself that goes on.": (
-            _residual_of_normed
-        ),
+        "You add to the normed copy. Add to the hidden state itself.": (_residual_of_normed),
         "The residual around attention is missing.": _no_first_residual,
         "The residual around the feed-forward network is missing.": _no_second_residual,
         "Neither sub-layer has a residual.": (
             lambda x, attend, feed, norm_1, norm_2: feed(norm_2(attend(norm_1(x))))
         ),
-        "The feed-forward network reads what the layer was given; it should read what attention "
-        "has added to it.": (
+        "Your feed-forward network reads the layer's input. It should read that input plus what "
+        "attention added.": (
             lambda x, attend, feed, norm_1, norm_2: x + attend(norm_1(x)) + feed(norm_2(x))
         ),
-        "The two norms are exchanged.": (
+        "The two norms are swapped.": (
             lambda x, attend, feed, norm_1, norm_2: _pre_norm(x, attend, feed, norm_2, norm_1)
         ),
         "There are no norms at all.": (

@@ -16,7 +16,7 @@ def _tables(draw: Draw):
 
 
 def _sinusoids(length, d_model, first=0, exponent=-2.0, waves=(torch.sin, torch.cos)):
-    """Sines and cosines side by side, of angles that can be had wrong."""
+    """Return sines and cosines side by side, of angles that may be wrong."""
     pair = torch.arange(d_model // 2)
     angle = torch.arange(first, first + length)[:, None] * 10000 ** (exponent * pair / d_model)
     return torch.stack([wave(angle) for wave in waves], dim=-1).flatten(1)
@@ -33,23 +33,23 @@ check_sinusoids = Exercise(
     reference=_sinusoids,
     examples=_tables,
     mistakes={
-        "All sines stand before all cosines, as Marian has them; here they take turns.": _halves,
-        "The cosines come first, and the sines should.": (
+        "You put all sines before all cosines, as Marian does; here they alternate.": _halves,
+        "Your cosines come first; the sines should.": (
             lambda n, d: _sinusoids(n, d, waves=(torch.cos, torch.sin))
         ),
-        "Positions are counted from 0, and yours from 1.": lambda n, d: _sinusoids(n, d, first=1),
-        "Pair c turns by 10000^(−2c / d_model); the 2 is missing, so that all turn too fast.": (
+        "Positions start at 0; yours start at 1.": lambda n, d: _sinusoids(n, d, first=1),
+        "Pair c turns by 10000^(−2c / d_model); your 2 is missing, so all turn too fast.": (
             lambda n, d: _sinusoids(n, d, exponent=-1.0)
         ),
-        "Pair c turns by 10000^(−2c / d_model); you have twice the exponent, so that all turn too "
+        "Pair c turns by 10000^(−2c / d_model); your exponent is twice as large, so all turn too "
         "slowly. Do the columns count c, or 2c?": lambda n, d: _sinusoids(n, d, exponent=-4.0),
-        "The exponent has lost its minus: the pairs should turn more and more slowly.": (
+        "Your exponent lacks its minus: the pairs should turn more and more slowly.": (
             lambda n, d: _sinusoids(n, d, exponent=2.0)
         ),
-        "All pairs turn alike; each should have a speed of its own.": (
+        "All your pairs turn at the same speed; each needs its own.": (
             lambda n, d: _sinusoids(n, d, exponent=0.0)
         ),
-        "Rows are positions and columns are the width; it is the other way round.": (
+        "Rows should be positions and columns the width; yours are swapped.": (
             lambda n, d: _sinusoids(n, d).mT
         ),
     },
@@ -57,14 +57,14 @@ check_sinusoids = Exercise(
 
 
 def _readers(draw: Draw):
-    """Models that look at a sentence in one way or another, some of them at its order."""
+    """Yield models that read a sentence in different ways, some of them with its order."""
     seq, d_model = 11, 5
     weight, places = draw(d_model, d_model), draw(seq, d_model)
 
     def attend(hidden):
         return F.scaled_dot_product_attention(hidden @ weight, hidden, hidden)
 
-    def neighbours(hidden):
+    def neighbors(hidden):
         return hidden + hidden.roll(1, dims=0) + hidden.roll(-1, dims=0)
 
     models = {
@@ -72,8 +72,8 @@ def _readers(draw: Draw):
         "attention with positions": lambda hidden: attend(hidden + places),
         "a network for each word": lambda hidden: (hidden @ weight).tanh(),
         "a running sum": lambda hidden: hidden.cumsum(0),
-        "a sum of neighbours": neighbours,
-        "a difference of neighbours": lambda hidden: hidden - hidden.roll(1, dims=0),
+        "a sum of neighbors": neighbors,
+        "a difference of neighbors": lambda hidden: hidden - hidden.roll(1, dims=0),
         "the average of all words": lambda hidden: hidden.mean(0).expand(seq, -1),
     }
     yield from ((name, (model, draw(seq, d_model))) for name, model in models.items())
@@ -90,17 +90,17 @@ check_order_blind = Exercise(
     reference=_order_blind,
     examples=_readers,
     mistakes={
-        "The output is compared with that of the sentence in order. It may be shuffled too: "
-        "shuffle it likewise before you compare.": lambda model, hidden: torch.allclose(
+        "You compare the output with that of the sentence in order. It may be shuffled too: "
+        "shuffle one output the same way before you compare.": lambda model, hidden: torch.allclose(
             model(hidden.flip(0)), model(hidden)
         ),
-        "Reversing is one order among many, and a sum of neighbours does not see it. Shuffle.": (
+        "Reversing is one order among many, and a sum of neighbors doesn't notice it. Shuffle.": (
             lambda model, hidden: _order_blind(model, hidden, list(reversed(range(len(hidden)))))
         ),
         "Nothing is shuffled, so every model passes.": lambda model, hidden: True,
-        "No model passes your test, and attention should.": lambda model, hidden: False,
-        "True and False are exchanged.": lambda model, hidden: not _order_blind(model, hidden),
-        "Every word is moved on by one place, and many models do not see that. Shuffle.": (
+        "No model passes your test; attention should.": lambda model, hidden: False,
+        "True and False are swapped.": lambda model, hidden: not _order_blind(model, hidden),
+        "You move every word on by one place, and many models don't notice that. Shuffle.": (
             lambda model, hidden: _order_blind(model, hidden, torch.arange(len(hidden)).roll(1))
         ),
     },

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on seeing attention."""
+"""Exercises of the chapter Seeing attention."""
 
 import torch
 
@@ -20,10 +20,8 @@ check_received = Exercise(
     reference=lambda weights: weights.mean(dim=(0, 1)).sum(dim=0),
     examples=_weights,
     mistakes={
-        "Along a row everything sums to one, whatever the word looks at. What a token receives "
-        "stands in its column: sum over the queries, dim=-2.": (
-            lambda w: w.sum(-1).mean(dim=(0, 1))
-        ),
+        "Every row sums to one, wherever its word looks. What a token receives is in its column: "
+        "sum over the queries, dim=-2.": (lambda w: w.sum(-1).mean(dim=(0, 1))),
         "This is what a token receives from one word on average; sum over the words.": (
             lambda w: w.mean(dim=(0, 1, 2))
         ),
@@ -71,27 +69,27 @@ def _cut_out(score, ids, mask_id):
 
 
 check_leave_one_out = Exercise(
-    asks="for each token how far the score falls when that token alone is hidden",
+    asks="for each token, how far the score falls if that token alone is hidden",
     chapter=CHAPTER,
     reference=lambda score, ids, mask_id: score(ids) - _without_each(score, ids, mask_id),
     examples=_scorers,
     mistakes={
-        "The sign is turned round: where hiding a token lowers the score, it has helped.": (
+        "The sign is flipped: if hiding a token lowers the score, the token has helped.": (
             lambda score, ids, m: _without_each(score, ids, m) - score(ids)
         ),
-        "Tokens stay hidden once they have been: hide each in a fresh copy of the ids.": (
+        "Tokens stay hidden in later rounds: hide each one in a fresh copy of the ids.": (
             _one_more_each_time
         ),
-        "The token is cut out, which also moves all that stand after it. Put mask_id there.": (
+        "The token is cut out, which moves all the tokens after it. Put mask_id in its place.": (
             _cut_out
         ),
-        "These are the scores without each token; how far is each from that of the whole?": (
+        "These are the scores without each token. How far is each below the whole sentence's?": (
             _without_each
         ),
-        "The sign is lost: a token may also stand in the way.": (
+        "The sign is lost: hiding a token can also raise the score.": (
             lambda score, ids, m: (score(ids) - _without_each(score, ids, m)).abs()
         ),
-        "Nothing but the token is left; it is the token that should be hidden.": (
+        "Only the token is left, and everything else is hidden. Hide the token instead.": (
             lambda score, ids, m: (
                 score(ids)
                 - torch.stack(

@@ -23,7 +23,7 @@ def _hide(ids, chosen, mask_id):
 
 
 check_hide = Exercise(
-    asks="the ids with a mask at each chosen place, and labels for those places alone",
+    asks="the ids with a mask at each chosen position, and labels for those positions only",
     chapter=CHAPTER,
     reference=_hide,
     examples=_chosen,
@@ -64,7 +64,7 @@ def _surprises(logits, ids, shift=1):
 
 
 check_perplexity = Exercise(
-    asks="e to the average of −log p over all next tokens",
+    asks="e to the power of the mean of −log p over all next tokens",
     chapter=CHAPTER,
     reference=lambda logits, ids: _surprises(logits, ids).mean().exp(),
     examples=_texts,

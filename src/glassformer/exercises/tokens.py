@@ -24,22 +24,22 @@ check_one_hot = Exercise(
     reference=_one_hot,
     examples=_ids,
     mistakes={
-        "The rows are the vocabulary and the columns the tokens; it is the other way round.": (
+        "Your rows are the vocabulary and your columns the tokens; it's the other way around.": (
             lambda ids, size: _one_hot(ids, size).mT
         ),
-        "The ones stand one place too far left: ids are counted from 0.": (
+        "The ones are one place too far left: ids count from 0.": (
             lambda ids, size: _one_hot((ids - 1) % size, size)
         ),
-        "One vector for a whole sentence says which words are in it, and forgets where.": (
+        "You sum over the sentence: that keeps which words are in it and loses their order.": (
             lambda ids, size: _one_hot(ids, size).sum(1)
         ),
-        "Every place is one but the id's: zeros and ones are exchanged.": (
+        "Zeros and ones are swapped: only the id's place is 1.": (
             lambda ids, size: 1 - _one_hot(ids, size)
         ),
-        "Integers cannot be multiplied with a table of floats: end with .double() or .float().": (
+        "Integers can't be multiplied by a table of floats: end with .double() or .float().": (
             lambda ids, size: F.one_hot(ids, size)
         ),
-        "The id itself stands in the place of the 1.": (
+        "You put the id itself where the 1 belongs.": (
             lambda ids, size: _one_hot(ids, size) * ids[..., None]
         ),
     },
@@ -59,27 +59,27 @@ def _embed(ids, token_table, position_table):
 
 
 check_embed = Exercise(
-    asks="for each token the sum of its row and its position's row",
+    asks="for each token, the sum of its row and its position's row",
     chapter=CHAPTER,
     reference=_embed,
     examples=_tables,
     mistakes={
-        "The positions are missing: equal tokens have equal vectors, wherever they stand.": (
+        "The positions are missing: a token has the same vector at every position.": (
             lambda ids, rows, places: rows[ids]
         ),
-        "Every token has the position 0; the second one stands at 1.": (
+        "Every token gets position 0; the second token's position is 1.": (
             lambda ids, rows, places: rows[ids] + places[0]
         ),
-        "Positions are counted from 0, and yours from 1.": (
+        "Positions count from 0, and yours from 1.": (
             lambda ids, rows, places: rows[ids] + places[1 : ids.shape[1] + 1]
         ),
-        "The row of the position is looked up by the token's id; it is the place that counts.": (
+        "You look up the position's row by the token's id; use its place in the sentence.": (
             lambda ids, rows, places: rows[ids] + places[ids % len(places)]
         ),
-        "The tokens are missing: only the positions are there.": (
+        "The tokens are missing: these are only the positions.": (
             lambda ids, rows, places: places[: ids.shape[1]].expand(*ids.shape, -1)
         ),
-        "Token and position are multiplied; they are added.": (
+        "You multiply token and position; add them.": (
             lambda ids, rows, places: rows[ids] * places[: ids.shape[1]]
         ),
     },

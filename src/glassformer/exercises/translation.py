@@ -15,7 +15,7 @@ def _targets(draw: Draw):
 
 
 check_shift = Exercise(
-    asks="what the decoder reads, and what it shall answer at each place",
+    asks="the decoder's input, and its target at each position",
     chapter=CHAPTER,
     reference=lambda ids: (ids[:, :-1], ids[:, 1:]),
     examples=_targets,
@@ -63,7 +63,7 @@ def _loss(logits, labels, pad_token_id):
 
 
 check_loss = Exercise(
-    asks="the cross-entropy, averaged over all labels that are not padding",
+    asks="the mean cross-entropy over all labels that aren't padding",
     chapter=CHAPTER,
     reference=_loss,
     examples=_answers,

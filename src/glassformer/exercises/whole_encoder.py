@@ -56,11 +56,11 @@ check_stack = Exercise(
     reference=_stack,
     examples=_stacks,
     mistakes={
-        "This is pre-norm; BERT normalises after each addition.": _pre_norm_stack,
-        "The residuals are missing: each sub-layer adds to what it reads.": _without_residuals,
+        "This is pre-norm; BERT normalizes after each addition.": _pre_norm_stack,
+        "The residuals are missing: each sublayer adds to what it reads.": _without_residuals,
         "There are no norms.": _without_norms,
         "The norm after attention is missing: there are two in each layer.": _one_norm_a_layer,
-        "Every layer reads the input; each should read what the one before it wrote.": (
+        "Every layer reads the input; each should read the output of the one before it.": (
             lambda hidden, layers: _stack(hidden, layers[-1:])
         ),
         "Only the first layer is run. Is the return inside the loop?": (
@@ -100,7 +100,7 @@ def _count(
 
 
 def _counted(**left_out):
-    """Count without some part."""
+    """Return a count that leaves out some part."""
     return lambda *sizes: _count(*sizes, **left_out)
 
 
@@ -110,8 +110,8 @@ check_count = Exercise(
     reference=_count,
     examples=_sizes,
     mistakes={
-        "The biases are missing: each of the six linear maps of a layer has one, as wide as what "
-        "it gives.": _counted(biases=0),
+        "The biases are missing: each of the six linear layers has one, as wide as its "
+        "output.": _counted(biases=0),
         "The norms are missing: each has a weight and a bias, d_model wide.": (
             _counted(norms=0, first_norm=0)
         ),
@@ -124,8 +124,10 @@ check_count = Exercise(
         "The token types are missing; they have a small table too.": (
             lambda v, d, f, n, p, t: _count(v, d, f, n, p, 0)
         ),
-        "A single layer is counted.": lambda v, d, f, n, p, t: _count(v, d, f, 1, p, t),
-        "A pooler is counted, d_model to d_model. That is a head; the encoder has none.": (
+        "A single layer is counted; there are num_layers.": lambda v, d, f, n, p, t: _count(
+            v, d, f, 1, p, t
+        ),
+        "A pooler is counted, d_model to d_model. It belongs to a head; the encoder has none.": (
             lambda v, d, f, n, p, t: _count(v, d, f, n, p, t) + d * d + d
         ),
         "The projection of attention's output is missing: there are four of d_model to d_model.": (

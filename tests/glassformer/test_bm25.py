@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from glassformer.words import bm25, word_vectors
+from glassformer.bm25 import bm25, word_vectors
 
 TEXTS = [
     "the dog saw the cat",

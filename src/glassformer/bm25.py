@@ -1,4 +1,4 @@
-"""What counting words can do: the yardstick for all that claims to understand them."""
+"""Search and comparison by counting words: the baseline for models that read."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,12 @@ SATURATION, LENGTH = 1.5, 0.75
 
 
 def word_vectors(texts: Sequence[str]) -> Float[Tensor, "texts vocab"]:
-    """Count each token in each text, as rows of length 1: a product is an overlap."""
+    """Count each token in each text, scaled to rows of length 1: a product is a cosine."""
     return normalize(count_tokens(texts))
 
 
 def bm25(queries: Sequence[str], texts: Sequence[str]) -> Float[Tensor, "queries texts"]:
-    """Say how well each text answers each query, by the words they share; the rarer, the better.
+    """Score each text for each query by the words they share; rare words weigh more.
 
     Raises:
         ValueError: there is no query or no text.
@@ -32,7 +32,7 @@ def bm25(queries: Sequence[str], texts: Sequence[str]) -> Float[Tensor, "queries
         raise ValueError(f"queries ({len(queries)}) and texts ({len(texts)}) must be at least one")
     asked, counts = count_tokens(queries), count_tokens(texts)  # (queries, vocab), (texts, vocab)
     length = counts.sum(1, keepdim=True) / counts.sum(1).mean()
-    holding = (counts > 0).sum(0)  # in how many texts each token stands
+    holding = (counts > 0).sum(0)  # in how many texts each token occurs
     rarity = (1 + (len(texts) - holding + 0.5) / (holding + 0.5)).log()
     damped = counts * (SATURATION + 1) / (counts + SATURATION * (1 - LENGTH + LENGTH * length))
     return asked @ (rarity * damped).mT

@@ -1,0 +1,102 @@
+"""Times greedy writing with the book's language model against llama.cpp on the same GGUF file.
+
+llama.cpp computes with the 4 bits as they are stored, ours with the float32 that they stand for:
+the ratio says what that costs. llama.cpp comes as the package xllamacpp, which nothing else of the
+book needs, so it is not installed with it:
+
+    python -m pip install --no-deps xllamacpp
+    python bench/llama_cpp.py [--turns 5] [--prompts 32 1024] [--new 64] [--json]
+"""
+
+import argparse
+import itertools
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+from _turns import in_turn, keep, machine, ratio
+from glassformer import generate, language_model
+from glassformer.language import extract_gguf
+
+HOW = "llama.cpp is not installed: run python -m pip install --no-deps xllamacpp"
+
+
+def llama_cpp(gguf: Path) -> Callable[[list[int], int], dict[str, Any]]:
+    """Return what continues a prompt of ids greedily with llama.cpp, on torch's threads' number."""
+    try:
+        import xllamacpp
+    except ImportError:
+        sys.exit(HOW)
+    given = xllamacpp.CommonParams()
+    given.model.path = str(gguf)
+    given.n_ctx, given.n_parallel, given.n_gpu_layers = 2048, 1, 0
+    for threads in (given.cpuparams, given.cpuparams_batch):
+        threads.n_threads = torch.get_num_threads()
+        threads.poll = 0  # threads that wait for work in a loop would take torch's time
+    server = xllamacpp.Server(given)
+
+    def write(prompt: list[int], new: int) -> dict[str, Any]:
+        greedy = {"temperature": 0, "ignore_eos": True, "cache_prompt": False}
+        return server.handle_completions({"prompt": prompt, "n_predict": new, **greedy})
+
+    return write
+
+
+def measure(turns: int, prompts: list[int], news: list[int]) -> Iterator[dict[str, float]]:
+    """A row for every prompt and number of new tokens, batch 1."""
+    ours = language_model()
+    with tempfile.TemporaryDirectory() as folder:
+        write = llama_cpp(extract_gguf(Path(folder)))
+        for prompt, new in itertools.product(prompts, news):
+            torch.manual_seed(0)
+            ids = torch.randint(1, ours.config.vocab_size, (1, prompt))
+            listed, given = ids[0].tolist(), {"max_new_tokens": new, "pad_token_id": 0}
+            ways = {
+                "ours": lambda ids=ids, given=given: generate(ours, ids, **given),
+                "llama.cpp": lambda listed=listed, new=new: write(listed, new),
+            }
+            made = write(listed, new)["timings"]["predicted_n"]
+            assert made == new, f"llama.cpp wrote {made} tokens, not {new}"
+            seconds = in_turn(ways, turns)
+            faster = ratio(seconds["llama.cpp"], seconds["ours"])
+            yield {
+                "prompt": prompt,
+                "new": new,
+                "ours": new / median(seconds["ours"]),
+                "llama_cpp": new / median(seconds["llama.cpp"]),
+                "ratio": faster.median,
+                "low": faster.low,
+                "high": faster.high,
+                "turns": turns,
+            }
+
+
+def main() -> None:
+    """Measure every size and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--prompts", type=int, nargs="+", default=[32, 1024])
+    parser.add_argument("--new", type=int, nargs="+", default=[64])
+    parser.add_argument("--json", action="store_true", help="write bench/results/llama_cpp.json")
+    options = parser.parse_args()
+    print(" ".join(f"{name} {value}" for name, value in machine().items()))
+    print(f"{'prompt':>6}{'new':>5}{'ours t/s':>10}{'llama.cpp':>11}   ours against llama.cpp")
+    rows = []
+    for row in measure(options.turns, options.prompts, options.new):
+        print(
+            f"{row['prompt']:6}{row['new']:5}{row['ours']:10.1f}{row['llama_cpp']:11.1f}"
+            f"   {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
+            flush=True,
+        )
+        rows.append(row)
+    if options.json:
+        keep("llama_cpp", rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""Exercises of the chapter on shared keys and values."""
+
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+
+__all__ = ["check_grouped"]
+
+CHAPTER = "family/shared-heads.md"
+
+
+def _groups(draw: Draw):
+    yield "one sentence, four heads, two of keys", (draw(1, 4, 5, 7), *draw(2, 1, 2, 11, 7))
+    yield "two sentences, six heads, three of keys", (draw(2, 6, 5, 7), *draw(2, 2, 3, 11, 7))
+
+
+def _grouped(query, key, value, share=lambda heads, times: heads.repeat_interleave(times, dim=1)):
+    times = query.shape[1] // key.shape[1]
+    return F.scaled_dot_product_attention(query, share(key, times), share(value, times))
+
+
+check_grouped = Exercise(
+    asks="attention in which neighboring heads share keys and values",
+    chapter=CHAPTER,
+    reference=lambda query, key, value: F.scaled_dot_product_attention(
+        query, key, value, enable_gqa=True
+    ),
+    examples=_groups,
+    mistakes={
+        "The key-value heads take turns; neighbors should share one: repeat_interleave instead of "
+        "repeat.": lambda q, k, v: _grouped(q, k, v, lambda h, n: h.repeat(1, n, 1, 1)),
+        "All heads read the first key-value head.": (
+            lambda q, k, v: _grouped(q, k, v, lambda h, n: h[:, :1])
+        ),
+        "The key-value heads are averaged; each serves a group of its own.": (
+            lambda q, k, v: _grouped(q, k, v, lambda h, n: h.mean(1, keepdim=True))
+        ),
+        "The values take turns, and the keys do not: repeat both alike.": (
+            lambda q, k, v: F.scaled_dot_product_attention(
+                q,
+                k.repeat_interleave(q.shape[1] // k.shape[1], dim=1),
+                v.repeat(1, q.shape[1] // v.shape[1], 1, 1),
+            )
+        ),
+        "The queries are averaged within each group, and the heads with them; only keys and values "
+        "are shared.": lambda q, k, v: F.scaled_dot_product_attention(
+            q.unflatten(1, (k.shape[1], -1)).mean(2), k, v
+        ),
+        "Keys and values are exchanged.": lambda q, k, v: _grouped(q, v, k),
+        "The heads of queries are in another order than those of the result.": (
+            lambda q, k, v: _grouped(q.flip(1), k, v)
+        ),
+    },
+)

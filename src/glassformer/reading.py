@@ -1,0 +1,69 @@
+"""One call to read a sentence: the small trained BERT, its tokenizer, and all that it computes."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import torch
+from torch import Tensor, nn
+
+from glassformer.checkpoints import default_checkpoint, tokenizer
+from glassformer.pretrained import load
+from glassformer.probe import Tape, record
+
+if TYPE_CHECKING:
+    from transformers import BatchEncoding
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a model computed as it read.
+
+    Attributes:
+        model: the model that read.
+        encoding: what the tokenizer returned; `encoding["input_ids"]` is (batch, seq).
+        tokens: the tokens of the first row, as text.
+        tape: every tensor on the way, by its path in the model.
+        output: what the model returned, (batch, seq, d_model).
+
+    >>> read("time flies").output.shape
+    torch.Size([1, 4, 384])
+    """
+
+    model: nn.Module
+    encoding: "BatchEncoding"
+    tokens: list[str]
+    tape: Tape
+    output: Tensor
+
+    @property
+    def attentions(self) -> Tensor:
+        """The attention weights of the first row, (layer, head, query, key)."""
+        return torch.stack([weights[0] for weights in self.tape.attentions])
+
+
+def read(
+    text: str | list[str], pair: str | None = None, *, model: nn.Module | None = None
+) -> Reading:
+    """Have a model read a sentence, a pair of sentences, or a list of sentences as one batch.
+
+    Args:
+        text: the sentence, or several, which are padded to one length.
+        pair: a second sentence, read together with the first.
+        model: an encoder for the default checkpoint's tokens; unless given, that checkpoint is
+            loaded anew, all-MiniLM-L6-v2.
+
+    Raises:
+        CheckpointError: the default checkpoint isn't to be had.
+
+    >>> reading = read("time flies")
+    >>> reading.tokens
+    ['[CLS]', 'time', 'flies', '[SEP]']
+    >>> reading.attentions.shape
+    torch.Size([6, 12, 4, 4])
+    """
+    model = load(default_checkpoint()) if model is None else model
+    encoding = tokenizer()(text, pair, padding=True, return_tensors="pt")
+    with record(model) as tape, torch.no_grad():
+        output = model(**encoding)
+    tokens = cast(list, tokenizer().convert_ids_to_tokens(encoding["input_ids"][0].tolist()))
+    return Reading(model, encoding, tokens, tape, output)
