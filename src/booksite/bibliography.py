@@ -108,7 +108,9 @@ def described(work: Entry) -> str:
     fields = work.fields
     stop = "" if fields["title"].endswith(("?", "!")) else "."
     parts = [f"{authors(work.persons['author'])} ({fields['year']}). *{fields['title']}*{stop}"]
-    where = next((fields[n] for n in ("booktitle", "journal", "institution") if n in fields), "")
+    where = next(
+        (fields[n] for n in ("booktitle", "journal", "institution", "publisher") if n in fields), ""
+    )
     if where:
         parts.append(f"{where}{f', volume {volume}' if (volume := fields.get('volume')) else ''}.")
     if eprint := fields.get("eprint"):

@@ -24,7 +24,7 @@ from booksite.parts import part_of
 from booksite.places import fill
 from booksite.source_pages import address
 
-NEEDS = re.compile(r"^\*You need:\*(.+)$", flags=re.MULTILINE)
+NEEDS = re.compile(r"\*You need:\*(.+)$", flags=re.MULTILINE)
 LINK = re.compile(r"\]\(([\w./-]+\.md)")
 PICTURE, TABLE = '<div data-map="needs"></div>', '<div data-map="modules"></div>'
 ROW, HEADING = 27, 38  # how far it is to the next chapter, and to the next part

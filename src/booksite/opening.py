@@ -1,11 +1,10 @@
 """A page's opening, easy to take in: what it gives, what it takes, and what is in it.
 
-The two opening lines become two lines on the page as well. In a chapter, a box with its sections
-follows them where the window has no room for a table of contents beside it.
+One line under the question that a page opens with. In a chapter, a box with its sections follows
+where the window has no room for a table of contents beside it.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -50,11 +49,13 @@ class OpeningPlugin(BasePlugin[NoSettings]):
         """Fail where a chapter has no opening.
 
         Raises:
-            PluginError: its two lines are not there.
+            PluginError: its line isn't there.
         """
         if is_chapter(page) and OPENED not in html:
-            lines = f"*{GIVES}* and, in a line of its own, *{TAKES}*"
-            raise PluginError(f"docs/{page.file.src_uri}: a chapter opens with {lines}")
+            raise PluginError(
+                f"docs/{page.file.src_uri}: under its opening question, a chapter has one "
+                f"paragraph with *{GIVES}* and *{TAKES}*"
+            )
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
         """Mark a chapter for the style sheet: its sections are numbered, beside it too."""
@@ -95,23 +96,11 @@ class _Finder(Treeprocessor):
     def run(self, root: Element) -> None:
         """Mark the first paragraph that is an opening, and put the box behind it."""
         for place, block in enumerate(root):
-            if block.tag == "p" and self._broken(block):
+            if block.tag == "p" and _is_opening(block):
                 block.set("class", "opening")
                 if self.opening.boxed:
                     self._insert_box(root, place)
                 return
-
-    def _broken(self, paragraph: Element) -> bool:
-        """Break the line between what a page gives and what it takes; False where it has none."""
-        parts = list(paragraph)
-        if paragraph.text or not parts or not _is_emphasis(parts[0], GIVES):
-            return False
-        for before, part in pairwise(parts):
-            if _is_emphasis(part, TAKES) and (before.tail or "").endswith("\n"):
-                line_break = self.markdown.htmlStash.store("<br>")
-                before.tail = f"{(before.tail or '')[:-1]}{line_break}\n"
-                return True
-        return False
 
     def _insert_box(self, root: Element, place: int) -> None:
         box = Element("p")
@@ -120,8 +109,10 @@ class _Finder(Treeprocessor):
         root.insert(place + 1, box)
 
 
-def _is_emphasis(element: Element, text: str) -> bool:
-    return element.tag == "em" and element.text == text
+def _is_opening(paragraph: Element) -> bool:
+    """Tell a paragraph that begins with what a page gives and goes on to what it takes."""
+    said = [part.text for part in paragraph if part.tag == "em"]
+    return not paragraph.text and said[:1] == [GIVES] and TAKES in said
 
 
 def contents(tokens: list[dict[str, Any]]) -> str:

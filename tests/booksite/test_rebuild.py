@@ -144,7 +144,7 @@ def book(tmp_path_factory) -> Book:
 
 def test_a_chapter_has_its_opening_its_terms_and_its_links(book):
     html = book.page("part/one")
-    assert '<p class="opening"><em>You will know:</em> one.<br>' in html
+    assert '<p class="opening"><em>You will know:</em> one.' in html
     assert '<ol><li><a href="#how">How</a></li><li><a href="#sources">' in html
     assert re.search(r'<a class="term" data-aid="A raw vote\." href="[^"]*#logit">logit</a>', html)
     assert '#made.things.turn"><code>made.things.turn</code></a>' in html
@@ -196,7 +196,7 @@ def test_an_edit_shows_wherever_it_is_told(book):
         ("docs/all.md", "data-api", "data-x", "docs/all.md: '<div data-api></div>' stands"),
         ("docs/whole.md", "-whole-book>", "-x>", "docs/whole.md: '<div data-whole-book></div>'"),
         ("docs/api.md", "made.things", "made.x", "api: made.x: there is no such module"),
-        ("docs/part/two.md", "need:*", "want:*", "docs/part/two.md: a chapter opens with"),
+        ("docs/part/two.md", "need:*", "want:*", "docs/part/two.md: under its opening question"),
         ("docs/reference/glossary.md", "{ #", "{ ", "docs/reference/glossary.md: an entry is not"),
     ],
 )

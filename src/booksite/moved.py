@@ -1,0 +1,50 @@
+"""Addresses of sections that have moved to another page.
+
+A page names them in its front matter, `moved: {old-anchor: other-page.md#anchor}`. Whoever comes by
+an old address sees a line with a link; nobody else sees it.
+"""
+
+import posixpath
+from html import escape
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+from booksite.no_settings import NoSettings
+from booksite.page_text import read_page
+
+
+class MovedPlugin(BasePlugin[NoSettings]):
+    """Leaves a line at each address that has moved."""
+
+    def on_page_content(
+        self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Add the lines of a page at its end.
+
+        Raises:
+            PluginError: there is no such page, or the address is still in use.
+        """
+        moved = page.meta.get("moved", {})
+        return html + "".join(line(old, new, page, files, html) for old, new in moved.items())
+
+
+def line(old: str, new: str, page: Page, files: Files, html: str) -> str:
+    """Return the line that leads from an old anchor of a page to `other-page.md#anchor`."""
+    where = f"docs/{page.file.src_uri}: moved: {old}"
+    path, _, anchor = new.partition("#")
+    folder = posixpath.dirname(page.file.src_uri)
+    file = files.get_file_from_path(posixpath.normpath(posixpath.join(folder, path)))
+    if file is None or not anchor:
+        raise PluginError(f"{where}: {new} is no page and anchor of this book")
+    if f'id="{old}"' in html:
+        raise PluginError(f"{where}: this page still has a section of that name")
+    url = f"{get_relative_url(file.url, page.url)}#{anchor}"
+    return (
+        f'<p class="moved" id="{escape(old)}" data-search-exclude>This section has moved: '
+        f'<a href="{escape(url)}">{escape(read_page(file.content_string).title)}</a>.</p>'
+    )
