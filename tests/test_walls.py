@@ -20,6 +20,7 @@ PLUMBING = {
     "pretrained",
     "checkpoints",
     "probe",
+    "reading",
     "recipes",
     "rope_scaling",
     "loading",

@@ -1,17 +1,18 @@
 # %% [markdown]
 # # Transformer anatomy in one notebook
 #
+# This notebook takes a sentence all the way from text to an answer: tokens, embeddings, attention,
+# heads, feed-forward networks, norms, layers, positions, a classifier, masks. The weights are those
+# of all-MiniLM-L6-v2, a small trained BERT. Every step is computed twice, by a few lines of our own
+# and by the model, and an `assert` compares the two. If one of them failed, this page wouldn't have
+# been built.
+#
 # *You will know:* how a sentence becomes an answer, with every step between done by hand once.
 # *You need:* Python and a little PyTorch; each step names the chapter that explains it.
 #
-# Here is the whole line in one go: tokens, embeddings, attention, heads, feed-forward, norms,
-# layers, positions, classifier, masks. The weights are those of a trained BERT. Each step is
-# computed twice, by a few lines that stand here and by the model, and an `assert` holds the two
-# together. If one of them failed, this page would not have been built.
-#
-# Two things come first, because so many notebooks leave them out. `load` returns the model in
-# evaluation mode, so that no dropout changes its answers. And as nothing is trained here, torch
-# need not remember how each number came about.
+# Two settings come first, because many notebooks forget them. `load` returns the model in
+# evaluation mode, so no dropout changes its answers. And since we don't train anything here, we
+# switch gradients off.
 
 # %%
 import math
@@ -44,16 +45,16 @@ assert not encoder.training
 
 
 def same(ours, theirs):
-    """Whether two tensors are equal, but for what float32 rounds off."""
+    """Tell whether two tensors are equal, up to float32 rounding."""
     return ours.shape == theirs.shape and torch.allclose(ours, theirs, atol=1e-5)
 
 
 # %% [markdown]
 # ## Text to tokens
 #
-# The tokenizer cuts the text into tokens and gives each its number. It puts `[CLS]` in front and
-# `[SEP]` at the end; the model was trained with both, so they stay.
-# Chapter: [Tokens and embeddings](../encoder/tokens.md#text-to-tokens-tokens-to-ids).
+# The tokenizer cuts the text into tokens and gives each one its number. It puts `[CLS]` in front
+# and `[SEP]` at the end. The model was trained with both, so we keep them. Chapter: [Tokens and
+# embeddings](../encoder/tokens.md#text-to-tokens-tokens-to-ids).
 
 # %%
 text = "time flies like an arrow"
@@ -71,9 +72,9 @@ assert tokenize.decode(ids[0], skip_special_tokens=True) == text
 # %% [markdown]
 # ## The whole way, recorded
 #
-# One call leads from ids to vectors. `record` keeps every tensor on the way under the path of the
-# module that made it. This tape is what our own lines will be compared with.
-# Chapter: [Seeing attention](../encoder/seeing-attention.md#how-to-record-any-tensor).
+# One call goes from ids to vectors. `record` keeps every tensor on the way, under the path of the
+# module that made it. We'll compare our own lines with this tape. Chapter: [Seeing
+# attention](../encoder/seeing-attention.md#how-to-record-any-tensor).
 
 # %%
 with record(encoder) as tape:
@@ -88,10 +89,10 @@ assert not output.requires_grad
 # %% [markdown]
 # ## Tokens to vectors
 #
-# Three tables: one row for the token, one for its place, one for the sentence of a pair that it
-# belongs to. The rows are added, and the sum is normalised. The last table is often forgotten,
-# since with a single sentence all tokens are of type zero; but the row of type zero is not zero.
-# Chapter: [Tokens and embeddings](../encoder/tokens.md#the-source).
+# There are three tables: one row for the token, one for its position, and one for the sentence of a
+# pair that it belongs to. The rows are added, and the sum is normalized. The last table is often
+# forgotten, because with a single sentence all tokens have type zero. But the row for type zero
+# isn't zero. Chapter: [Tokens and embeddings](../encoder/tokens.md#the-source).
 
 # %%
 tables = encoder.embeddings
@@ -100,19 +101,19 @@ place = tables.positions.table.weight[: len(tokens)]  # (seq, d_model)
 kind = tables.token_types.weight[inputs["token_type_ids"]]
 
 
-def normalise(vectors, norm):
+def normalize(vectors, norm):
     """The layer norm by hand, with the weights of a module."""
     return layer_norm(vectors, norm.weight, norm.bias, norm.eps)
 
 
-embedded = normalise(word + place + kind, tables.norm)
+embedded = normalize(word + place + kind, tables.norm)
 
 assert same(embedded, tape["embeddings.output"])
-assert not same(normalise(word + place, tables.norm), embedded)
+assert not same(normalize(word + place, tables.norm), embedded)
 
 # %% [markdown]
-# A lookup is a product with vectors that are one at a single place. And it knows nothing of the
-# sentence: "flies" is one row, be it what time does or an insect with a taste for fruit.
+# Looking up a row is the same as multiplying by a one-hot vector. And the lookup knows nothing
+# about the sentence: "flies" has one row, whether time does it or an insect is meant.
 
 # %%
 one_hot = F.one_hot(ids, config.vocab_size).float()  # (1, seq, vocab)
@@ -126,12 +127,12 @@ assert verb.equal(insects)
 # %% [markdown]
 # ## Attention by hand
 #
-# Each vector is projected three times: to a query, a key and a value. A score is the product of a
-# query and a key, divided by the square root of their width. Softmax turns each row of scores into
-# weights, and a word's new vector is the average of all values by these weights. Here is one head
-# of the first layer; it owns one slice of each projection. As a formula:
-# $\operatorname{softmax}(Q K^\top / \sqrt{d_k}) \, V$.
-# Chapter: [Attention](../encoder/attention.md#weights-from-dot-products).
+# Each vector is projected three times: to a query, a key and a value. A score is the dot product of
+# a query and a key, divided by the square root of their width. Softmax turns each row of scores
+# into weights, and a word's new vector is the average of all values with these weights. Here's one
+# head of the first layer, which has its own slice of each projection. As a formula:
+# $\operatorname{softmax}(Q K^\top / \sqrt{d_k}) \, V$. Chapter:
+# [Attention](../encoder/attention.md#weights-from-dot-products).
 
 # %%
 attention = encoder.layers[0].attention
@@ -156,17 +157,17 @@ assert same(mixed, F.scaled_dot_product_attention(query, key, value))
 heatmap(weights, tokens, tokens)
 
 # %% [markdown]
-# The same head in the neuron view: open a word with its +, and the product of query and key is
-# shown number by number.
+# Here's the same head in the neuron view. Open a word with its +, and you see the product of query
+# and key number by number.
 
 # %%
 neuron_view(tape, tokens, layer=0, head=head)
 
 # %% [markdown]
-# Why three projections? Take the vectors of a new embedding table for all three, as is often shown
-# first. Each is far more similar to itself than to any other, so each word looks at itself alone,
-# and what comes out is what went in.
-# Chapter: [Attention](../encoder/attention.md#using-the-embeddings-as-query-key-and-value-at-once).
+# Why three projections? Many introductions use the vectors of a new embedding table for all three.
+# Then each vector is far more similar to itself than to any other. Each word looks at itself alone,
+# and what comes out is what went in. Chapter:
+# [Attention](../encoder/attention.md#using-the-embeddings-as-query-key-and-value-at-once).
 
 # %%
 torch.manual_seed(0)
@@ -179,9 +180,9 @@ assert same(unmixed, vectors)
 # %% [markdown]
 # ## All heads
 #
-# The heads work side by side, each on a slice of its own. Their results are put next to each other
-# again, and one more projection mixes them.
-# Chapter: [Many heads](../encoder/many-heads.md#several-small-heads-side-by-side).
+# The heads work side by side, each on its own slice. Their outputs are concatenated, and one more
+# projection mixes them. Chapter: [Many
+# heads](../encoder/many-heads.md#several-small-heads-side-by-side).
 
 
 # %%
@@ -207,16 +208,18 @@ assert same(merge(heads), torch.cat(alone, dim=-1))  # as a loop over single hea
 assert same(attended, attention(embedded))
 
 # %% [markdown]
-# ## Add, then normalise
+# ## Add, then normalize
 #
-# What attention found is added to what was there: that is a residual connection. Then each vector
-# is normalised over its own numbers, so that it has a mean of zero and a variance of one, before
-# the trained weight and bias of the norm move it.
-# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#layer-normalisation).
+# <span id="add-then-normalise"></span>
+#
+# The output of attention is added to what was there: a residual connection. Then each vector is
+# normalized over its own numbers, to a mean of zero and a variance of one, before the norm's
+# trained weight and bias rescale and shift it. Chapter: [Norms and
+# residuals](../encoder/norms-and-residuals.md#layer-normalisation).
 
 # %%
 layer = encoder.layers[0]
-read = normalise(embedded + attended, layer.attention_norm)  # (1, seq, d_model)
+read = normalize(embedded + attended, layer.attention_norm)  # (1, seq, d_model)
 assert same(read, layer.attention_norm(embedded + attended))
 
 one, zero = torch.ones(config.d_model), torch.zeros(config.d_model)
@@ -227,7 +230,7 @@ assert same(plain.var(dim=-1, unbiased=False), torch.ones(ids.shape))
 # %% [markdown]
 # ## Feed-forward
 #
-# Now each word goes on by itself: widened, bent by a GELU, and brought back.
+# Now each word goes on by itself: projected to four times the width, through a GELU, and back.
 # Chapter: [Feed-forward](../encoder/feed-forward.md#each-word-by-itself).
 
 # %%
@@ -241,15 +244,15 @@ assert same(network(read[:, 2:3]), thought[:, 2:3])  # a word alone gives the sa
 assert config.d_ff == 4 * config.d_model
 
 # %% [markdown]
-# The result is added too, and normalised: the second residual of the layer. Forget it, and
-# nothing complains: the shape is right, and the vectors are different.
-# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#a-residual-that-is-missing).
+# The result is added and normalized too: the second residual of the layer. If you forget it,
+# nothing complains. The shape is right, and the vectors are wrong. Chapter: [Norms and
+# residuals](../encoder/norms-and-residuals.md#a-residual-that-is-missing).
 
 # %%
-after = normalise(read + thought, layer.feed_forward_norm)
+after = normalize(read + thought, layer.feed_forward_norm)
 assert same(after, tape["layers.0.output"])
 
-forgotten = normalise(thought, layer.feed_forward_norm)
+forgotten = normalize(thought, layer.feed_forward_norm)
 cosine = torch.cosine_similarity(forgotten, after, dim=-1).mean().item()
 print(f"mean cosine with the right vectors: {cosine:.2f}")
 assert forgotten.shape == after.shape
@@ -258,8 +261,8 @@ assert cosine < 0.9
 # %% [markdown]
 # ## The encoder
 #
-# That was a layer. Written as a function and repeated, it is the encoder.
-# Chapter: [The whole encoder](../encoder/whole-encoder.md#embed-then-repeat).
+# That was one layer. Write it as a function, repeat it, and you have the encoder. Chapter: [The
+# whole encoder](../encoder/whole-encoder.md#embed-then-repeat).
 
 
 # %%
@@ -272,10 +275,10 @@ def self_attention(attention, hidden, mask=None):
 
 
 def through(layer, hidden, mask=None):
-    """One layer: attend, add, normalise; think, add, normalise."""
+    """One layer: attend, add, normalize; feed forward, add, normalize."""
     attended = self_attention(layer.attention, hidden, mask)
-    hidden = normalise(hidden + attended, layer.attention_norm)
-    return normalise(hidden + layer.feed_forward(hidden), layer.feed_forward_norm)
+    hidden = normalize(hidden + attended, layer.attention_norm)
+    return normalize(hidden + layer.feed_forward(hidden), layer.feed_forward_norm)
 
 
 hidden = embedded
@@ -285,7 +288,7 @@ for number, layer in enumerate(encoder.layers):
 assert same(hidden, output)
 
 # %% [markdown]
-# Is it BERT? `transformers` reads the same file of weights. We compare every number.
+# Is it BERT? `transformers` reads the same file of weights, so we can compare every number.
 # Chapter: [The whole encoder](../encoder/whole-encoder.md#the-same-numbers-layer-by-layer).
 
 # %%
@@ -295,7 +298,7 @@ print(f"largest difference: {difference:.0e}")
 assert difference < 2e-5
 
 # %% [markdown]
-# And "flies" is no longer one vector for both sentences: what surrounds it has come in.
+# And "flies" no longer has one vector for both sentences, because its neighbors have come in.
 
 # %%
 verb, insects = encoder(**both)[:, 2]
@@ -306,9 +309,9 @@ assert cosine < 0.9
 # %% [markdown]
 # ## Positions
 #
-# Put the words in reverse order. A layer gives each of them the vector that it gave before: it does
-# not know where they stand. The encoder does, because the table of positions has told it.
-# Chapter: [Positions](../encoder/positions.md#what-does-attention-know-about-word-order).
+# Reverse the order of the words. A layer gives each word the same vector as before, because it
+# doesn't know their order. The encoder does, because the table of positions has told it. Chapter:
+# [Positions](../encoder/positions.md#what-does-attention-know-about-word-order).
 
 # %%
 order = [0, *range(len(tokens) - 2, 0, -1), len(tokens) - 1]
@@ -325,9 +328,9 @@ heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("order"
 # %% [markdown]
 # ## The norm in front
 #
-# Newer models normalise what each half of a layer reads, not what it leaves. There are two
-# additions all the same. It is another design, and with BERT's weights it is not BERT.
-# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#before-or-after).
+# Newer models normalize what each half of a layer reads, not what it returns. There are still two
+# additions. It's another design, and with BERT's weights it isn't BERT. Chapter: [Norms and
+# residuals](../encoder/norms-and-residuals.md#before-or-after).
 
 # %%
 torch.manual_seed(0)
@@ -340,9 +343,9 @@ assert same(step, pre_norm(embedded))
 # %% [markdown]
 # ## An answer
 #
-# A head for classification reads one vector, that of `[CLS]`, and gives a number for each label.
-# A new head is random. Its probabilities sum to one like any others, and mean nothing yet.
-# Chapter: [Classification](../encoder/classification.md#a-head-that-knows-nothing-yet).
+# A classification head reads one vector, that of `[CLS]`, and returns a number for each label. A
+# new head is random. Its probabilities sum to one like any others, and mean nothing yet. Chapter:
+# [Classification](../encoder/classification.md#a-head-that-knows-nothing-yet).
 
 # %%
 torch.manual_seed(0)
@@ -358,9 +361,9 @@ assert same(logits, model.classifier(pooled))
 assert same(logits.softmax(dim=-1).sum(dim=-1), torch.ones(1))
 
 # %% [markdown]
-# The book trains one on a question that only word order can answer: who does it, a person, an
-# animal or a thing? These are sentences that it has not seen in training.
-# Chapter: [Classification](../encoder/classification.md#on-sentences-it-has-not-seen).
+# The book trains a classifier on a question that only word order can answer: who does it, a person,
+# an animal or a thing? It hasn't seen these sentences in training. Chapter:
+# [Classification](../encoder/classification.md#on-sentences-it-has-not-seen).
 
 # %%
 judge, test = trained("classifier").model, corpus("test")
@@ -376,10 +379,10 @@ assert right > len(test) / 2
 # %% [markdown]
 # ## Two masks
 #
-# Sentences of unequal length make a batch when the shorter ones are filled up. The padding mask
-# says what is filling. With it, a sentence gets the vectors that it gets alone; without it, the
-# filling is read as if it were text.
-# Chapter: [Masks](../decoder/masks.md#two-sentences-no-padding).
+# To put sentences of different lengths into one batch, we fill up the shorter ones with padding.
+# The padding mask says what is padding. With the mask, a sentence gets the same vectors as it gets
+# alone. Without it, the model reads the padding as if it were text. Chapter:
+# [Masks](../decoder/masks.md#two-sentences-no-padding).
 
 # %%
 texts = [text, f"{text} and another one"]
@@ -397,8 +400,8 @@ without = encoder(batch["input_ids"])
 assert not same(without[:1, : len(tokens)], output)
 
 # %% [markdown]
-# The causal mask takes the future away: whoever writes word by word cannot look at what is not
-# there yet. Its scores become minus infinity, so that softmax gives them nothing at all.
+# The causal mask hides the future, since a model that writes one word at a time can't look at words
+# that aren't there yet. The hidden scores become minus infinity, and softmax turns them into zeros.
 # Chapter: [Masks](../decoder/masks.md#on-our-sentence-no-future).
 
 # %%
@@ -414,9 +417,9 @@ assert same(causal @ value, by_function)
 heatmap(causal, tokens, tokens)
 
 # %% [markdown]
-# A mask is easy to get wrong, and the shapes do not tell. What tells is to change the future and
-# see whether the past moves.
-# Chapter: [Masks](../decoder/masks.md#change-the-future-the-past-must-not-move).
+# It's easy to get a mask wrong, and the shapes don't tell. Here's a test that does: change the
+# future, and see whether the past moves. Chapter:
+# [Masks](../decoder/masks.md#change-the-future-the-past-must-not-move).
 
 # %%
 changed = embedded.clone()
@@ -424,7 +427,7 @@ changed[:, -1] = torch.randn(config.d_model)
 
 
 def past_moved(mask):
-    """Whether any word but the last has another vector, now that the last has changed."""
+    """Tell whether any word but the last changes when the last one does."""
     before, after = (self_attention(attention, x, mask) for x in (embedded, changed))
     assert not same(before[:, -1], after[:, -1])
     return not same(before[:, :-1], after[:, :-1])
@@ -438,11 +441,11 @@ assert past_moved(None)
 #
 # - Change `text` or `head`, and run it all again. Which assertions are about your sentence, and
 #   which would hold for any?
-# - Take one step out of `through` (an addition, a norm, the division by the root in
-#   `scaled_dot_product_attention`) and see which assertion notices first.
+# - Take one step out of `through` (an addition, a norm, the division by the square root in
+#   `scaled_dot_product_attention`), and see which assertion fails first.
 # - A decoder has the causal mask in every layer, and a second attention to another sentence:
 #   [The decoder layer](../decoder/decoder-layer.md).
-# - How this goes wrong elsewhere, each mistake measured:
+# - For how this goes wrong elsewhere, each mistake measured, see
 #   [What notebooks get wrong](../practice/notebooks.md).
 #
 # **Next:** the same model on a sentence of your own, [head by head](heads.py).

@@ -1,25 +1,26 @@
 # %% [markdown]
 # # Your sentence, head by head
 #
+# What does each head of a trained encoder do with a sentence of yours? Download the notebook,
+# change `SENTENCE`, and run it again. Everything asserted here holds for any text the model can
+# read, except where two fixed sentences are compared further down.
+#
 # *You will know:* what each head of a trained encoder does with a sentence of yours, in numbers,
 # and how much of it would be the same with any other sentence.
 # *You need:* [Many heads](../encoder/many-heads.md),
 # [Seeing attention](../encoder/seeing-attention.md).
 #
-# This page shows one sentence. Take the notebook along, change `SENTENCE`, and run it again: all
-# that is asserted here holds for any text that the model can read. Further down, two sentences that
-# are fixed are compared.
+# The encoder is all-MiniLM-L6-v2, a small trained BERT.
 
 # %%
 import torch
 from IPython.display import display
 
-from glassformer import default_checkpoint, load, record, tokenizer
+from glassformer import read, tokenizer
 from glassformer.measures import spearman
 from glassformer.views import head_view, heatmap
 
-torch.set_grad_enabled(False)
-encoder, tokenize = load(default_checkpoint()), tokenizer()
+tokenize = tokenizer()
 
 # %%
 SENTENCE = "time flies like an arrow"
@@ -27,21 +28,14 @@ SENTENCE = "time flies like an arrow"
 # %% [markdown]
 # ## Every weight of every head
 #
-# `record` keeps the attention weights of each layer. Together they are one tensor: for each layer
-# and head a square, a row for each token that asks, a column for each token that is asked.
+# `read` records the attention weights of every layer. Together they make one tensor. For each layer
+# and head it has a square with a row for each token that looks and a column for each token it can
+# look at.
 
 
 # %%
-def read(*texts):
-    """The tokens of a text or a pair, and all weights, (layers, heads, seq, seq)."""
-    inputs = tokenize(*texts, return_tensors="pt")
-    with record(encoder) as tape:
-        encoder(**inputs)
-    tokens = tokenize.convert_ids_to_tokens(inputs["input_ids"][0])
-    return tokens, torch.cat(tape.attentions)
-
-
-tokens, weights = read(SENTENCE)
+reading = read(SENTENCE)
+encoder, tokens, weights = reading.model, reading.tokens, reading.attentions
 layers, heads, seq, _ = weights.shape
 print(f"{layers} layers of {heads} heads, {seq} tokens:", *tokens)
 assert len(tokens) == seq
@@ -50,9 +44,12 @@ assert torch.allclose(weights.sum(dim=-1), torch.ones(layers, heads, seq))
 # %% [markdown]
 # ## Four habits
 #
-# Looking at pictures of dozens of heads one sees what one likes to see. So we first say what we
-# look for. A habit is a set of pairs of tokens: who asks, and who is asked. A head has the habit as
-# far as its weight lies on these pairs. Where all words differ, the same word is the word itself.
+# If you look at pictures of dozens of heads, you'll see what you'd like to see. So let's first
+# write down what we're looking for. A habit is a set of pairs of tokens: which one looks, and at
+# which other. A head has the habit to the extent that its weight falls on those pairs. In a
+# sentence without repetitions, "same word" means the word itself.
+#
+# All four grids have the same color scale, from zero to one.
 
 
 # %%
@@ -79,7 +76,7 @@ def share(weights, pairs):
 axes = "layer", "head"
 found = {name: share(weights, pairs) for name, pairs in habits(tokens).items()}
 for name, shares in found.items():
-    grid = heatmap(shares, range(layers), range(heads), caption=name, axes=axes)
+    grid = heatmap(shares, range(layers), range(heads), caption=name, axes=axes, end=1)
     display(grid)
 
 assert all(shares.shape == (layers, heads) for shares in found.values())
@@ -88,8 +85,8 @@ assert all(0 <= shares.min() <= shares.max() < 1.0001 for shares in found.values
 # %% [markdown]
 # ## Which heads have them most?
 #
-# Beside the three strongest heads of each habit stands what a head would show that has no habit
-# and spreads its attention evenly. Only what is far above that is worth a name.
+# Here are the three strongest heads for each habit. The number in parentheses is what a head would
+# show if it spread its attention evenly. Only what's far above it deserves a name.
 
 
 # %%
@@ -108,7 +105,7 @@ for name, pairs in habits(tokens).items():
     assert found[name][layer, head] == found[name].max()
 
 # %% [markdown]
-# Here is the head that looks back most, as a grid of weights, and in the head view with its lines.
+# This is the head that looks back most, as a grid of weights, and with its lines in the head view.
 # In the view you can switch to any other layer and head.
 
 # %%
@@ -120,7 +117,7 @@ heatmap(weights[layer, head], tokens, tokens, caption=name)
 head_view(weights.unsqueeze(1).unbind(), tokens, layer=layer, heads=[head])
 
 # %% [markdown]
-# And the one that looks ahead most.
+# And this one looks ahead most.
 
 # %%
 layer, head = strongest(found["next token"])[0]
@@ -130,14 +127,15 @@ heatmap(weights[layer, head], tokens, tokens, caption=name)
 # %% [markdown]
 # ## The head, or the sentence?
 #
-# Does a head look back because it is that head, or because of these words? Two sentences with the
-# same frame can tell. We order all heads by a habit, once in each sentence, and compare the orders
-# by Spearman's correlation: it is one if they agree, and near zero if they have nothing to do with
-# each other.
+# Does a head look back because it's that head, or because of these words? Two sentences of the same
+# form can tell. We rank all heads by a habit in each sentence, and compare the two rankings by
+# Spearman's correlation. It's one if they agree, and near zero if they're unrelated.
 
 # %%
-time, time_weights = read("time flies like an arrow")
-fruit, fruit_weights = read("fruit flies like a banana")
+first = read("time flies like an arrow", model=encoder)
+second = read("fruit flies like a banana", model=encoder)
+time, time_weights = first.tokens, first.attentions
+fruit, fruit_weights = second.tokens, second.attentions
 time_pairs, fruit_pairs = habits(time), habits(fruit)
 agreement = {}
 for name in time_pairs:
@@ -149,15 +147,16 @@ for name in time_pairs:
 assert min(agreement.values()) > 0.6
 
 # %% [markdown]
-# The orders agree in large part. So a habit is mostly the head's own, whatever it reads; the rest
-# is the sentence's.
+# The rankings agree in large part. So a habit belongs mostly to the head, whatever it reads, and
+# the rest depends on the sentence.
 #
-# ## Where the two part
+# ## Where they differ
 #
-# "flies" is a verb in one sentence and insects in the other, and stands at the same place in
-# both. For each head we take its row of weights in both sentences. Half the sum of the differences
-# is the share of its attention that has gone elsewhere: zero if the rows are equal, one if they
-# have nothing in common.
+# <span id="where-the-two-part"></span>
+#
+# "flies" is a verb in one sentence and insects in the other, at the same position. We take each
+# head's row of weights for it in both sentences. Half the sum of the absolute differences is the
+# share of attention that has moved: zero if the rows are equal, one if they have nothing in common.
 
 # %%
 flies = time.index("flies")
@@ -179,9 +178,9 @@ name = f"layer {layer}, head {head}: where 'flies' looks"
 heatmap(both, ["verb", "insects"], frame, caption=name, axes=("flies", "key"))
 
 # %% [markdown]
-# The verb looks for its subject, and finds "time". The insects look for nothing here, and leave the
-# largest share of their attention with `[CLS]`. That is one head and two sentences: a guess that
-# asks for more sentences, not a law.
+# In this head, the verb gives the most weight to its subject, "time". The insects give the most to
+# `[CLS]`. That's one head and two sentences, and we picked the head because it differs most. It
+# takes more sentences to call this a rule.
 
 # %%
 assert time[both[0].argmax()] == "time"
@@ -190,11 +189,13 @@ assert fruit[both[1].argmax()] == "[CLS]"
 # %% [markdown]
 # ## Both in one input
 #
-# BERT can read two sentences at once, and then a word can find itself in the other one. Here is the
-# head that does so most: of all pairs of equal words, we take those that are not a word and itself.
+# BERT can read two sentences at once, and then a word can find itself in the other sentence. Here's
+# the head that does it most. Of all pairs of equal words, we count only those of two different
+# positions.
 
 # %%
-pair, pair_weights = read("time flies like an arrow", "fruit flies like a banana")
+both_sentences = read("time flies like an arrow", "fruit flies like a banana", model=encoder)
+pair, pair_weights = both_sentences.tokens, both_sentences.attentions
 elsewhere = habits(pair)["same word"] & ~torch.eye(len(pair), dtype=torch.bool)
 again = share(pair_weights, elsewhere)
 layer, head = strongest(again)[0]
@@ -210,21 +211,23 @@ head_view(
 )
 
 # %% [markdown]
-# ## What this does not say
+# ## What this doesn't say
 #
-# A habit is a description, and it is exact: so much weight lies on such pairs. That the model needs
-# the head for it, or that the words there mean something to it, does not follow. How far pictures
-# can be trusted is measured in [Seeing
-# attention](../encoder/seeing-attention.md#what-the-pictures-do-not-show).
+# <span id="what-this-does-not-say"></span>
+#
+# A habit is a description, and an exact one: this much weight falls on such pairs. It doesn't
+# follow that the model needs the head for it, or that the words mean anything to the head. [Seeing
+# attention](../encoder/seeing-attention.md#what-the-pictures-do-not-show) measures how far you can
+# trust such pictures.
 #
 # ## Things to try
 #
-# - A sentence with a word in it twice. Does the head that looked back still do so?
-# - A long sentence. What falls faster, the share of a head with a habit, or the evenly spread one?
-# - A habit of your own: to the verb, to the last comma, to words of the same length. It is one line
-#   in `habits`.
-# - Other verbs and other insects: does the head that told the two "flies" apart do it again?
-# - The same words in another order. Which heads follow the words, and which keep to the places?
+# - Use a sentence that has a word twice. Does the head that looked back still do so?
+# - Use a long sentence. What falls faster, the share of a head with a habit, or an even share?
+# - Add a habit of your own: looking at the verb, at the last comma, at words of the same length.
+#   It takes one line in `habits`.
+# - Try other verbs and other insects. Does the head that told the two "flies" apart do it again?
+# - Use the same words in another order. Which heads follow the words, and which the positions?
 #
-# **Next:** what a picture of attention does not tell:
-# [Pictures and tools that mislead](../practice/notebooks/pictures-and-tools.md).
+# **Next:** what a picture of attention doesn't tell you: [Pictures and tools that
+# mislead](../practice/notebooks/pictures-and-tools.md).

