@@ -27,7 +27,7 @@ def test_a_verdict_is_true_where_the_answer_is_right():
     verdict = SMALL(lambda x: x + x)
     assert verdict
     assert str(verdict) == (
-        "Right. It gives twice the numbers.\n  Checked with three numbers; a matrix."
+        "Right. It returns twice the numbers.\n  Checked with three numbers; a matrix."
     )
 
 
@@ -67,7 +67,7 @@ def test_a_difference_that_comes_late_is_found():
 
 @pytest.mark.parametrize("nothing", [None, ...])
 def test_a_stub_is_told_kindly(nothing):
-    says = "Nothing to check yet. The function gives back nothing; wanted: twice the numbers."
+    says = "Nothing to check yet. The function returns nothing. It should return twice the numbers."
     verdict = SMALL(lambda x: nothing)
     assert (verdict.right, verdict.says) == (False, says)
 
@@ -205,8 +205,19 @@ def test_what_is_drawn_is_the_same_at_every_check():
     assert set(draw.ids(7, 101).tolist()) == set(range(7))
 
 
-def test_a_verdict_reads_the_same_as_html():
+def test_on_a_page_what_is_wrong_is_one_click_away():
     html = Verdict(False, "Not yet. 1 < 2.", ("a & b",))._repr_html_()
-    assert "<p><strong>Not yet. </strong>1 &lt; 2.</p><p>a &amp; b</p>" in html
+    seen, folded = html.split("</summary>")
+    assert "<details><summary><strong>Not yet. </strong>Show what's wrong" in seen
+    assert "1 &lt; 2" not in seen
+    assert folded.startswith("<p>1 &lt; 2.</p><p>a &amp; b</p></details>")
+
+
+def test_on_a_page_a_right_answer_and_an_empty_one_are_told_at_once():
+    right = Verdict(True, "Right. 1 < 2.", ("a & b",))._repr_html_()
+    empty = Verdict(False, "Nothing to check yet. It should return a & b.")._repr_html_()
+    assert "<p><strong>Right. </strong>1 &lt; 2.</p><p>a &amp; b</p>" in right
+    assert "<p><strong>Nothing to check yet. </strong>It should return a &amp; b.</p>" in empty
+    assert "<details>" not in right + empty
     assert '"glassformer-verdict"' in html
     assert '"glassformer-verdict right"' in Verdict(True, "Right. Yes.")._repr_html_()

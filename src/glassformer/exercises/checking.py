@@ -36,7 +36,7 @@ class Exercise:
     """A checker: called with a function, it says whether that is right, or what is wrong with it.
 
     Attributes:
-        asks: What the function shall give.
+        asks: What the function should return.
         chapter: The page that poses the exercise, below `docs`.
         reference: A right answer.
         examples: Makes what an answer is tried on: a name, and the arguments.
@@ -66,7 +66,7 @@ class Exercise:
                 if told := difference(outcome, self._outcome(self.reference, example)):
                     return self._not_yet(answer, examples, told, self._seen_with(example))
         names = "; ".join(name for name, _ in examples)
-        return Verdict(True, f"Right. It gives {self.asks}.", (f"Checked with {names}.",))
+        return Verdict(True, f"Right. It returns {self.asks}.", (f"Checked with {names}.",))
 
     def __repr__(self) -> str:
         return f"Exercise({self.asks!r})"
@@ -84,7 +84,9 @@ class Exercise:
             because = (*_line_of(error), self._seen_with(example))
             return Verdict(False, f"Not yet. Your function stops with {told}", because)
         if outcome is None or outcome is ...:
-            says = f"Nothing to check yet. The function gives back nothing; wanted: {self.asks}."
+            says = (
+                f"Nothing to check yet. The function returns nothing. It should return {self.asks}."
+            )
             return Verdict(False, says)
         for name, before, after in zip(self._names(), example[1], handed, strict=False):
             if isinstance(before, Tensor) and difference(after, before):

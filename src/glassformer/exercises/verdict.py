@@ -9,6 +9,7 @@ STYLE = (
     ".glassformer-verdict.right{border-color:#2f7d4f}"
     ".glassformer-verdict p{margin:.35em 0;max-width:none}"
     ".glassformer-verdict p+p{font-size:.92em;opacity:.85}"
+    ".glassformer-verdict summary{cursor:pointer;margin:.35em 0}"
 )
 
 
@@ -35,8 +36,15 @@ class Verdict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        """Return the verdict for a page, where what is wrong is one click away: it tells the answer."""
         word, dot, rest = self.says.partition(". ")
-        lines = [f"<strong>{escape(word + dot)}</strong>{escape(rest)}", *map(escape, self.because)]
-        body = "".join(f"<p>{line}</p>" for line in lines)
-        kind = "glassformer-verdict right" if self.right else "glassformer-verdict"
+        word = f"<strong>{escape(word + dot)}</strong>"
+        kind, found = "glassformer-verdict", [escape(rest), *map(escape, self.because)]
+        if self.because and not self.right:
+            lines = "".join(f"<p>{line}</p>" for line in found)
+            body = f"<details><summary>{word}Show what's wrong</summary>{lines}</details>"
+        else:
+            body = "".join(f"<p>{line}</p>" for line in [word + found[0], *found[1:]])
+        if self.right:
+            kind += " right"
         return f'<div class="{kind}" data-search-exclude><style>{STYLE}</style>{body}</div>'
