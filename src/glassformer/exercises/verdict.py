@@ -36,7 +36,7 @@ class Verdict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the verdict for a page. What is wrong is one click away: it gives the answer away."""
+        """Return the verdict for a page. What is wrong is one click away: it tells the answer."""
         word, dot, rest = self.says.partition(". ")
         word = f"<strong>{escape(word + dot)}</strong>"
         kind, found = "glassformer-verdict", [escape(rest), *map(escape, self.because)]
