@@ -162,6 +162,15 @@ def test_bars_are_as_long_as_the_probabilities_on_one_scale_for_all():
     assert [row[1] for row in rows[3:5]] == ["y", "z"]
 
 
+def test_distributions_of_other_texts_have_bars_for_their_own_likeliest_tokens():
+    first = torch.tensor([0.1, 0.6, 0.3])
+    chances = {"a": first, "b": first.roll(1)}
+    view = next_tokens(chances, "xyz".__getitem__, most=2, same_tokens=False)
+    rows = [line.split() for line in str(view).splitlines()[1:]]
+    assert rows[:2] == [["a", "y", "0.600"], ["a", "z", "0.300"]]
+    assert rows[3:5] == [["b", "z", "0.600"], ["b", "x", "0.300"]]
+
+
 @pytest.mark.parametrize(
     ("chances", "message"),
     [

@@ -16,16 +16,17 @@ def next_tokens(
     name: Callable[[int], str],
     *,
     most: int = 6,
+    same_tokens: bool = True,
     caption: str | None = None,
 ) -> View:
-    """Draw the likeliest next tokens as bars, one group for each way to choose among them.
-
-    All groups have the tokens of the first, in its order, and share one scale.
+    """Draw the likeliest next tokens as bars, one group for each distribution, on one scale.
 
     Args:
         chances: What each distribution is called, and the distribution: one number a token.
         name: Returns the token for its number.
         most: How many tokens are drawn; what the others have together is written below.
+        same_tokens: Whether all groups have the tokens of the first, in its order, as for ways to
+            choose from one distribution. Otherwise each has its own likeliest tokens.
         caption: A line below the picture.
 
     Raises:
@@ -49,12 +50,12 @@ def next_tokens(
                 "probabilities are not negative and sum to 1"
             )
     first = next(iter(chances.values()))
-    best = first.sort(descending=True, stable=True).indices[:most].tolist()
-    tokens = [visible(name(token)) for token in best]
     scale = ACROSS / max(each.max().item() for each in chances.values())
     parts, facts, y = [], [], 0.0
     for title, each in chances.items():
-        values = each[best].tolist()
+        ranked = (first if same_tokens else each).sort(descending=True, stable=True)
+        best = ranked.indices[:most].tolist()
+        tokens, values = [visible(name(token)) for token in best], each[best].tolist()
         rest = max(0.0, 1 - sum(values))
         parts.append(group(title, tokens, values, rest, y, scale))
         facts += [
