@@ -100,7 +100,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
 
 
 def numbered(code: str) -> str:
-    """Colour the code of a file, each line with its number and an anchor."""
+    """Color the code of a file, each line with its number and an anchor."""
     formatter = HtmlFormatter(nowrap=True)
     lines = highlight(code, PythonLexer(stripnl=False), formatter).rstrip("\n").split("\n")
     anchored = "\n".join(

@@ -24,7 +24,7 @@ COSTLY = (
     r"\.md-typeset \.no-js \.tabbed-set[^{}]*\{[^{}]*\}",
     r"(?<=\})\.md-typeset table:not\(\[class\]\)(?: td>:(?:fir|la)st-child|\+\*)[^{}]*\{[^{}]*\}",
 )
-# The theme's script adds a tag that says which colours the browser's own parts have, after the one
+# The theme's script adds a tag that says which colors the browser's own parts have, after the one
 # that `overrides/main.html` begins with: it counts for nothing, and costs a look at each element.
 SECOND = 'x("meta",{name:"color-scheme"})'
 

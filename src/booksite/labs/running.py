@@ -76,7 +76,7 @@ def surroundings(settings: Settings) -> Iterator[Path]:
 
 
 def complaint(page: Page, message: str) -> str:
-    """Say what failed and where: file, line, and the cell with its traceback, without colours."""
+    """Say what failed and where: file, line, and the cell with its traceback, without colors."""
     text = page.file.content_string
     plain = re.sub(r"\x1b\[[\d;]*m", "", message)
     source = re.search(rf"^{RULE}\n(.*?)\n{RULE}$", plain, re.DOTALL | re.MULTILINE)

@@ -1,6 +1,6 @@
 """Keeps from one build to the next what follows from texts alone.
 
-Where the claims of a page end up, how a block looks in colours: the same text has the same answer
+Where the claims of a page end up, how a block looks in colors: the same text has the same answer
 in every build, until a package, the engine or an option is another.
 """
 

@@ -1,7 +1,7 @@
 """Attribute lists that Markdown takes out of a text: all in them must mean something to a browser.
 
 A reader sees nothing of `{ equal_to="n" }` behind inline code, since `attr_list` makes an attribute
-of it. A claim that is misspelt, or that stands beside other attributes, would vanish so.
+of it. A claim that is misspelled, or that stands beside other attributes, would vanish so.
 """
 
 import re

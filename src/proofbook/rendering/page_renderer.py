@@ -31,7 +31,7 @@ from proofbook.rendering.html import (
     proof_html,
 )
 from proofbook.rendering.ledger import foot_html
-from proofbook.rendering.placeholders import Hold, at_once, uncoloured
+from proofbook.rendering.placeholders import Hold, at_once, uncolored
 from proofbook.rendering.rich_text import rich_text
 from proofbook.settings import Settings
 
@@ -121,10 +121,10 @@ class PageRenderer:
         door = partial(base_format, language=fence.language, code=code, md=md, html=True)
         place = fence.option("source")
         if not place:  # the door would set up all extensions anew, block by block
-            coloured = self._highlighted(fence.language, code, looks, md)
+            colored = self._highlighted(fence.language, code, looks, md)
             if fence.option("show"):
-                coloured = folded(coloured, code)
-            source = self.hold(coloured, uncoloured(coloured))
+                colored = folded(colored, code)
+            source = self.hold(colored, uncolored(colored))
             whole = f"{source}{after}"
             if fence.option("fold"):  # what it gave comes first: it is what the reader came for
                 whole = f"{after}{FOLD}{source}</details>"
@@ -139,11 +139,11 @@ class PageRenderer:
             markdown_config.reset()
 
     def _highlighted(self, language: str, code: str, looks: dict[str, str], md: Markdown) -> str:
-        """Code in colours, kept for the next build; ids are counted anew for each page."""
+        """Code in colors, kept for the next build; ids are counted anew for each page."""
         fences: Any = md.preprocessors[FENCES]
         fences.get_hl_settings()
         options = fences.highlight_ext.getConfigs()
-        question = ("colours", language, code, looks, options)
+        question = ("colors", language, code, looks, options)
         kept = self.book.text_cache.get(*question)
         if kept is not None:
             return str(kept)

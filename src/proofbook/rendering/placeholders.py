@@ -1,7 +1,7 @@
 """Keeps markup of code and outputs out of pages while these are read tag by tag.
 
 Markdown, the index of the search and whoever changes a page between them look at each tag of it.
-A picture has hundreds, and so has a block in colours; what there is to find in them are words.
+A picture has hundreds, and so has a block in colors; what there is to find in them are words.
 """
 
 import re
@@ -13,7 +13,7 @@ Hold = Callable[[str, str], str]
 """Given markup and the words in it that can be found, says what stands for it meanwhile."""
 
 PLACE = re.compile(r'<div data-placeholder="(\w+)">.*?</div>', re.DOTALL)
-COLOURS = re.compile(r"</?(?:div|span)\b[^>]*>")
+COLORS = re.compile(r"</?(?:div|span)\b[^>]*>")
 
 
 def at_once(markup: str, words: str) -> str:
@@ -21,9 +21,9 @@ def at_once(markup: str, words: str) -> str:
     return markup
 
 
-def uncoloured(code: str) -> str:
-    """Markup of code without its colours: what the search needs of it."""
-    return COLOURS.sub("", code)
+def uncolored(code: str) -> str:
+    """Markup of code without its colors: what the search needs of it."""
+    return COLORS.sub("", code)
 
 
 class Placeholders:
