@@ -251,7 +251,7 @@ def _own(file: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         raise _unusable(file, str(error), mark.line + 1 if mark else 1) from error
     if not isinstance(config or {}, dict):
-        raise _unusable(file, f"this is no mapping of settings: {str(config)[:50]!r}")
+        raise _unusable(file, f"this is not a mapping of settings: {str(config)[:50]!r}")
     return dict(config or {})
 
 
@@ -267,7 +267,7 @@ def _merged(parent: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 def _unusable(file: Path, message: str, line: int = 1) -> ChapterError:
     first, _, detail = message.partition("\n")
     return ChapterError(
-        [Problem(file.name, line, f"these settings are of no use: {first}", "", detail)]
+        [Problem(file.name, line, f"these settings cannot be used: {first}", "", detail)]
     )
 
 

@@ -38,7 +38,7 @@ class Trial:
         kinds = ", ".join(dict.fromkeys(one.kind for one in self.survived))
         fate = "no error could be planted in what it reads"
         if self.survived:
-            fate = f"true in spite of each of {len(self.survived)} planted errors ({kinds})"
+            fate = f"stays true despite {len(self.survived)} planted errors ({kinds})"
         return f"{self.path}:{self.fact.line}: {self.fact.text!r}: {fate}"
 
 

@@ -238,7 +238,7 @@ class Book:
         problems = self._judgement(page, run)
         for pattern, line in page.reads.items():
             if not matching(str(self.settings.root), pattern):
-                message = f"reads: {pattern!r} is no file of the project, seen from its root"
+                message = f"reads: {pattern!r} matches no file of the project, from its root"
                 problems.append(Problem(page.chapter.path, line, message, pattern))
         sources: dict[int, Shown] = {}
         for index in sorted(page.shown):

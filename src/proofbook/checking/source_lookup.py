@@ -104,8 +104,8 @@ def _refuse_another(node: ast.AST, loaded: Origin, target: str) -> None:
         has_code = isinstance(node, FUNCTIONS)
     if not loaded.found or (has_code and not any(first <= line <= last for line in lines)):
         raise LookupError(
-            f"what runs as {target} is not the code at line {first} of {loaded.file}: something "
-            "has put another in its place; show that one"
+            f"{target} does not run the code at line {first} of {loaded.file}: something has "
+            "replaced it; show the replacement"
         )
 
 
@@ -152,8 +152,8 @@ def _only(node: ast.AST, lines: list[str], text: str, target: str) -> tuple[int,
     innermost = sorted(one for one in holding if not any(_within(other, one) for other in holding))
     if len(innermost) != 1:
         places = ", ".join(str(first) for first, _ in innermost)
-        where = f"at lines {places}; say more of one" if innermost else "nowhere"
-        raise LookupError(f"{text!r} stands in {target} {where}")
+        where = f"at lines {places}; quote more of one" if innermost else "nowhere"
+        raise LookupError(f"{text!r} occurs in {target} {where}")
     return innermost[0]
 
 

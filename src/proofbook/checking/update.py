@@ -31,7 +31,7 @@ def updated(text: str, checked: Checked) -> str:
     source, page = read(body), checked.page
     if (len(source.fences), len(source.spans)) != (len(page.source.fences), len(page.source.spans)):
         raise ValueError(
-            "the page holds fences or claims that its file does not, or they stand behind tabs"
+            "the page has fences or claims that its file does not, or tabs indent them"
         )
     edits = [*_outputs(source, checked), *_claims(source, checked)]
     return (text.removesuffix(body) + edited(body, edits)).replace("\n", ends)

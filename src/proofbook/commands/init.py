@@ -20,8 +20,8 @@ def init(folder: Path) -> int:
     }
     if taken := [str(file) for file in texts if file.exists() or file.is_symlink()]:
         print(
-            f"{', '.join(taken)}: there already, so nothing was written. Name a new folder "
-            "(proofbook init my-book); for a book that you have, put proofbook under plugins "
+            f"{', '.join(taken)}: already there, so nothing was written. Name a new folder "
+            "(proofbook init my-book); for a book you already have, put proofbook under plugins "
             "in its mkdocs.yml."
         )
         return 1

@@ -27,7 +27,7 @@ MOST_MEMBERS = 1_000
 """Members of a container that are looked at."""
 MOST_BYTES = 4_000
 """Bytes of an array that are looked at; of a longer one, so many evenly spread."""
-ACTED = "a claim must change nothing; do it in a block, and let the claim ask what that gave"
+ACTED = "a claim must not change anything; do this in a block, and check the result in the claim"
 
 State = dict[int, tuple[str, object, object]]
 """Name, content and the object itself, which must live as long as its identity counts."""

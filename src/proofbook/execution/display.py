@@ -65,7 +65,7 @@ class Shown:
             TypeError: If it is given options: nothing on a page changes once it is shown.
         """
         for name in options:
-            raise TypeError(f"display() of a page takes values alone, and no {name}=")
+            raise TypeError(f"display() on a page takes only values, not {name}=")
         if self._prints:
             print(*values)
             return

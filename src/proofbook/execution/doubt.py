@@ -14,15 +14,15 @@ from proofbook.execution.sharing import Lead, leads_of, shared
 LONGEST = 2.0
 """Seconds that are spent on one expression; beyond that it is believed."""
 INDIFFERENT = (
-    "comes out the same whatever the names it reads stand for: it says nothing of this page"
+    "comes out the same for all values of the names it reads, so it says nothing about this page"
 )
 ONE_OBJECT = (
-    "{leads} are one object, which is compared with itself: keep a copy before it changes, or ask "
-    "with `is` whether they are one"
+    "{leads} are one object, compared with itself: keep a copy before it changes, or use `is` "
+    "to say that they are one"
 )
 NEVER_FALSE = (
-    "was true of every other value that was tried for {names}: "
-    "write what would be false if the sentence were"
+    "stayed true for every other value tried for {names}: "
+    "write an expression that would be false if the sentence were"
 )
 
 

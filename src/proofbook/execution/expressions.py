@@ -22,7 +22,7 @@ LARGEST_LIST = 10_000
 
 LARGEST_INT = 10_000
 """Bits of an integer; Python itself prints none of more than 4,300 digits."""
-NOTHING = "all() is true of nothing, whatever it asks: there was nothing to look at"
+NOTHING = "all() had nothing to look at, and is true of nothing whatever it asks"
 
 
 def word(condition: object, if_true: str, if_false: str) -> str:

@@ -63,9 +63,7 @@ def own_svg(text: str, prefix: str) -> str:
         ]
         running = [one for one in element.attrib.values() if _is_script(one)]
         for what in ["<script>"] if name == "script" else [*handlers, *running]:
-            raise ValueError(
-                f"this SVG runs a script ({what}), which a page does not: draw without"
-            )
+            raise ValueError(f"this SVG runs a script ({what}): draw it without")
     return with_own_ids(markup, prefix)
 
 

@@ -117,7 +117,7 @@ def _unkept(
         changed.append("what its front matter names under reads: has changed meanwhile")
     if changed or chapter.reads:
         return tuple(changed)
-    advice = "name the files that it reads under reads: in its front matter, and it is kept"
+    advice = "to keep it, list the files that it reads under reads: in its front matter"
     return tuple(f"{reason}; {advice}" for reason in seen["unseen"])
 
 

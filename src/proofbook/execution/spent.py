@@ -5,7 +5,7 @@ import operator
 import types
 from collections.abc import Iterator
 
-SPENT = "{name!r} has been walked to its end, and nothing is left to ask of: make it a list first"
+SPENT = "{name!r} is used up, so nothing is left to check: make it a list first"
 
 
 def is_spent(value: object) -> bool:

@@ -84,7 +84,7 @@ def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, SystemExit):
-        return f"SystemExit: the block called sys.exit({error.code!r}); a page runs to its end"
+        return f"SystemExit: the block called sys.exit({error.code!r}); a page must run to its end"
     kind = type(error)
     name = kind.__qualname__
     if kind.__module__ not in ("builtins", "__main__"):

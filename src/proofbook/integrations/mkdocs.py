@@ -195,9 +195,9 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             return
         chapter = self._book.of(self.path, page.markdown or "").page.chapter
         if chapter.blocks or chapter.claims:
-            message = "another plugin converts this page, and does not use its Markdown extensions"
+            message = "another plugin converts this page without its Markdown extensions"
             self.found.append(
-                Problem(self.path, 1, f"{message}: nothing that was checked is shown")
+                Problem(self.path, 1, f"{message}: readers would not see what was checked")
             )
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
@@ -280,7 +280,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         taken = {file.dest_uri: file for file in files if file.inclusion.is_included()}
         for target, text in self.offered.items():
             if own := taken.get(target):
-                message = "the notebook of a page would be served in the place of this file"
+                message = "the notebook of a page would replace this file"
                 path = _name(own, self._book)
                 self.found.append(Problem(path, 1, f"{message}; give it another name", target))
             else:

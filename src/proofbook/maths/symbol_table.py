@@ -85,6 +85,6 @@ def strange_symbols(pages: Iterable[Checked], settings: Settings) -> list[Proble
             if key not in known:
                 near = get_close_matches(key, sorted(known), 1)
                 guess = f" (did you mean {near[0]!r}?)" if near else ""
-                message = f"symbols: {key!r} is the anchor of no row of {page}{guess}"
+                message = f"symbols: no row of {page} has the anchor {key!r}{guess}"
                 problems.append(Problem(chapter.path, chapter.claims[number].line, message, key))
     return problems

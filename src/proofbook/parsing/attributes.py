@@ -38,7 +38,7 @@ ITEM = re.compile(
     r"""\s*(?:(?P<sign>[.#])(?P<name>[^\s=}"']+)"""
     r"""|(?P<key>[^\s=}"'.#:][^\s=}"']*)(?:=(?:"[^"]*"|'[^']*'|[^\s=}"']+))?)(?=\s|$)"""
 )
-HOW = 'a claim is written { equals="…" }, alone in its braces, directly behind the text it is about'
+HOW = 'a claim is written { equals="…" }, alone in its braces, directly after the text it is about'
 
 
 def watch(processor: AttrListTreeprocessor) -> list[str]:
@@ -62,7 +62,7 @@ def fault(attributes: str) -> str | None:
     while rest := attributes[at:].strip():
         item = ITEM.match(attributes, at)
         if item is None:
-            return rf"cannot read {rest!r} as attributes; {HOW}, and a brace that is text is \{{"
+            return rf"cannot read {rest!r} as attributes; {HOW}, and to show a brace, \{{"
         if not _is_known(item["sign"] or "", item["name"] or item["key"]):
             return _strange(item["sign"] or "", item["name"] or item["key"])
         at = item.end()
@@ -80,12 +80,12 @@ def _is_known(sign: str, name: str) -> bool:
 
 def _strange(sign: str, name: str) -> str:
     if name in CLAIM_KEYS:
-        return f"{name}= is no claim where it stands; {HOW}"
+        return f"{name}= is not a claim here; {HOW}"
     bare = re.sub(r"^(?:aria|data)-", "", name)
     known = CLAIM_CLASSES if sign else (*CLAIM_KEYS, *sorted(HTML_ATTRIBUTES))
     meant = near(bare, known) or next(iter(get_close_matches(bare, known, 1, 0.7)), None)
     guess = f" (did you mean {meant!r}?)" if meant else ""
-    text = "" if meant else r", and a brace that is text is \{"
+    text = "" if meant else r", and to show a brace, \{"
     return f"{sign}{name} means nothing in braces{guess}; {HOW}{text}"
 
 

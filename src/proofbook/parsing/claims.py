@@ -69,7 +69,7 @@ def find_claims(
             try:
                 target, inner = _target(text, brace, start, codes)
                 if spans and target <= spans[-1].start:
-                    raise UnreadableClaimError("a claim cannot stand within another's target")
+                    raise UnreadableClaimError("a claim cannot be inside another's target")
                 expressions, after = _attributes(text, brace, end)
                 line = text.count("\n", 0, target) + 1
                 span = Span(target, inner, after, line, _visible(text[slice(*inner)]), expressions)
@@ -140,7 +140,7 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
         name = word[1]
         if name not in (*KINDS, *LITERAL):
             raise UnreadableClaimError(
-                f"{name!r} has no meaning beside a claim; known are {', '.join(KINDS)}"
+                f"{name!r} has no meaning beside a claim; known: {', '.join(KINDS)}"
             )
         if name in found:
             raise UnreadableClaimError(f"{name!r} is given twice")
@@ -202,7 +202,7 @@ def _literal(span: Span) -> Span:
         raise UnreadableClaimError('write { .literal reason="…" }, and nothing else beside it')
     reason = span.expressions["reason"]
     if reason not in REASONS:
-        raise UnreadableClaimError(f"unknown reason {reason!r}; known are {', '.join(REASONS)}")
+        raise UnreadableClaimError(f"unknown reason {reason!r}; known: {', '.join(REASONS)}")
     _needs_text(span)
     return replace(span, expressions={}, reason=reason)
 

@@ -134,12 +134,12 @@ def _halves(entry: str) -> tuple[str, str]:
         if why := expression_fault(expression):
             fault = fault or why
         elif not phrase:
-            raise UnreadableFactError("no phrase stands before the colon")
+            raise UnreadableFactError("there is no phrase before the colon")
         else:
             return phrase, expression
     if not fault:
-        raise UnreadableFactError("write `phrase: expression`, with a blank after the colon")
-    raise UnreadableFactError(f"what follows the colon is no expression: {fault}")
+        raise UnreadableFactError("write `phrase: expression`, with a space after the colon")
+    raise UnreadableFactError(f"what follows the colon is not an expression: {fault}")
 
 
 def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
@@ -154,14 +154,14 @@ def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
         return places[0]
     if places:
         raise UnreadableFactError(
-            f"this phrase stands {len(places)} times before the fence: take more of its words"
+            f"this phrase occurs {len(places)} times above the fence: use more of its words"
         )
     if not seen.text.strip():
         raise UnreadableFactError(
-            "no paragraph, list, table or caption stands before this fence", phrase
+            "there is no paragraph, list, table or caption above this fence", phrase
         )
     raise UnreadableFactError(
-        "these words do not stand before the fence (- the fact, + the page)",
+        "these words are not above the fence (- the fact, + the page)",
         _difference(phrase, seen.text),
     )
 

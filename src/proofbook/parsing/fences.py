@@ -191,7 +191,7 @@ def _closing(lines: list[str], number: int, opening: re.Match[str]) -> tuple[int
     for end in range(number + 1, len(lines)):
         content = _content(lines[end], len(prefix))
         if content is None:
-            return end, f"this fence is broken off by line {end + 1}, which is less indented"
+            return end, f"line {end + 1} is less indented, and breaks this fence off"
         if content.rstrip() == ticks:
             return end, None
     return len(lines), "this fence is never closed"
@@ -300,13 +300,13 @@ def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
     known = OPTIONS[kind]
     for name, value in options.items():
         if name == "session":
-            yield "session is refused: a page is one session, and shares it with no other"
+            yield "session is refused: each page is one session of its own"
         elif name not in known:
-            yield f"unknown option {name!r} here; known are {', '.join(sorted(known)) or 'none'}"
+            yield f"unknown option {name!r} here; known: {', '.join(sorted(known)) or 'none'}"
         elif not re.fullmatch(known[name], value):
             yield f'{name}="{value}" cannot be read: write {WRITTEN[name]}'
     if "fold" in options and "source" in options:
-        yield "fold= and source= cannot stand together: a fold has its own place above the output"
+        yield "fold= and source= exclude each other: a fold is always above the output"
     if kind == "off" and "reason" not in options:
         yield 'exec="off" needs a reason="…"'
     if kind == "show" and code.strip():
@@ -324,10 +324,10 @@ def _doctest_faults(code: str) -> Iterator[str]:
     if not examples:
         yield "a doctest without a prompt (>>>) checks nothing"
     if any(example.options for example in examples):
-        yield "doctest directives are refused: outputs are compared as they stand"
+        yield "doctest directives are refused: outputs are compared as written"
     for line in _unchecked(code.split("\n"), examples) if examples else ():
         yield (
-            f"{line.strip()!r} stands where nothing checks it: write the output directly below its"
+            f"nothing checks {line.strip()!r}: write the output directly below its"
             " prompt, <BLANKLINE> for a blank line in it, and text outside the fence"
         )
 

@@ -27,12 +27,12 @@ MAY_FOLLOW = re.compile(
 
 RELATION = "bind the whole comparison, as in `n > 5`{ holds }"
 MINUS = (
-    "write the minus within the claim; as an operator it stands after a number, a claim, code or"
-    " a formula, and as punctuation it is a dash between blanks"
+    "write the minus within the claim; an operator must follow a number, a claim, code or a"
+    " formula, and a dash needs a space on each side"
 )
 WHOLE = (
-    "write the whole number within the claim, set apart what stands beside it, or give the other"
-    " number a claim of its own"
+    "write the whole number within the claim, separate it from what is beside it, or give the"
+    " other number a claim of its own"
 )
 
 
@@ -41,24 +41,21 @@ def misread(span: Span, reading: Reading | None) -> str | None:
     if not span.expressions.keys() & {"equals", "value"}:
         return None
     if reading is None:
-        return f"{span.text!r} is lost in the signs around it: write it without emphasis"
+        return f"the signs around {span.text!r} hide it: write it without emphasis"
     if reading.tags:
         return (
-            "the text of a claim may hold emphasis, code and links; with"
-            f" {reading.tags[0]} a reader would see something else than {span.text!r}, which is"
-            " compared"
+            "the text of a claim may hold only emphasis, code and links; with"
+            f" {reading.tags[0]}, readers would not see {span.text!r}, which is compared"
         )
     seen = " ".join(reading.text.split())
     if seen != " ".join(span.text.split()):
         return (
-            f"a reader would see {seen!r} here, and {span.text!r} is compared: write it as inline"
-            " code, or without signs that Markdown reads"
+            f"readers see {seen!r} here, but {span.text!r} is compared: write it as inline code,"
+            " or without signs that Markdown reads"
         )
     if found := read_otherwise(reading):
         otherwise, instead = found
-        return (
-            f"a reader would read {otherwise!r} here, and only {span.text!r} is compared: {instead}"
-        )
+        return f"readers see {otherwise!r} here, but only {span.text!r} is compared: {instead}"
     return None
 
 

@@ -184,7 +184,7 @@ def _problems(
     for index in visibility.torn:
         fact = source.facts[index]
         if fact.fence in shown:
-            message = "these words are not what the page shows in one piece; take others"
+            message = "the page does not show these words in one piece; choose others"
             yield fact.line, message, fact.phrase
     for marked in visibility.strays:
         code = OUR_OPTION.sub("", marked)
@@ -208,7 +208,7 @@ def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
     if not any(map(fault, visibility.attributes)):  # else they have made these tags
         for tag in visibility.tags:
             line = _line_of(tag.partition(" ")[0], text)
-            yield line, "a tag's attribute is no claim: write it in braces", tag
+            yield line, "a tag's attribute is not a claim: write it in braces", tag
 
 
 def _line_of_braces(attributes: str, text: str) -> int:
@@ -239,6 +239,6 @@ def _repeated_ids(
     for fence in [source.fences[index] for index in shown]:
         name = fence.options.get("id", "")
         if name in first:
-            yield fence.line, f"the id {name!r} stands at line {first[name]} already", name
+            yield fence.line, f"the id {name!r} is already used at line {first[name]}", name
         elif name:
             first[name] = offset + fence.line

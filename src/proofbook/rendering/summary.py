@@ -37,7 +37,7 @@ def filled(html: str, ledger: Account, links: Links) -> str:
 
     def table(place: re.Match[str]) -> str:
         if place[1] not in PARTS:
-            raise ValueError(f"data-verified={place[1]!r} is unknown; known are {', '.join(PARTS)}")
+            raise ValueError(f"data-verified={place[1]!r} is unknown; known: {', '.join(PARTS)}")
         inner = NOTHING if ledger["problems"] else PARTS[place[1]](ledger, links)
         return f'<div data-verified="{place[1]}">{inner}</div>'
 

@@ -150,7 +150,7 @@ def test_a_module_that_cannot_be_parsed_is_named(tmp_path):
     ("only", "message"),
     [
         ("3 * x", "'3 \\* x' stands in pack.mod nowhere"),
-        ("size", "'size' stands in pack.mod at lines 16, 19; say more of one"),
+        ("size", "'size' occurs in pack.mod at lines 16, 19; quote more of one"),
     ],
 )
 def test_a_text_must_lead_to_one_statement(folder, only, message):
