@@ -187,7 +187,7 @@ def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
         given: Options that go before those of the file.
 
     Raises:
-        ChapterError: The file cannot be read, or an option is of no use.
+        ChapterError: The file cannot be read, or an option cannot be used.
     """
     config = _read(config_file) if config_file.is_file() else {}
     try:
@@ -331,7 +331,7 @@ def _cpus() -> int:
 
 
 class _Loader(yaml.UnsafeLoader):
-    """Knows the tags that MkDocs knows; a name of what is not installed stands for nothing."""
+    """Knows the tags that MkDocs knows; the name of something not installed becomes None."""
 
 
 def _env(loader: yaml.SafeLoader, node: yaml.Node) -> Any:

@@ -132,7 +132,7 @@ class Entry:
         return listed(rows, "api-items")
 
     def _example(self, text: str) -> str:
-        """Show a doctest, with the program that its copy button gives."""
+        """Show a doctest, with the program behind its copy button."""
         code = self.colors.colored(text, is_console=True)
         payload = json.dumps(program(text, self.known)).replace("<", "\\u003c")
         return (
@@ -173,7 +173,7 @@ def breakable(name: str) -> str:
 
 
 def listed(rows: Sequence[tuple[str, str]], kind: str = "api-facts") -> str:
-    """List titles, each with what belongs to it; give nothing for no rows."""
+    """List titles, each with what belongs to it; return nothing for no rows."""
     if not rows:
         return ""
     inner = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows)

@@ -35,7 +35,7 @@ from booksite.source_pages import address
 from proofbook.checking.source_lookup import Shown
 
 CONTENTS = "<div data-api></div>"
-# What is imported is read from colored code: SuperFences colors it, and hands out no names.
+# What is imported is read from colored code: SuperFences colors it, and tells no names.
 IMPORT = re.compile(
     r'(<span class="nn">([\w.]+)</span><span class="w"> </span>'
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
@@ -123,7 +123,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             _extend_toc(page, module)
         return "\n".join(parts)
 
-    @event_priority(-200)  # when code stands in its place, in colors
+    @event_priority(-200)  # when code is in its place, in colors
     def on_page_context(
         self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:

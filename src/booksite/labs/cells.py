@@ -38,7 +38,7 @@ def about(page: Page, found: dict[str, int]) -> str:
 
 
 def block(cell: Cell, url: AssetUrl, color: Callable[[str], str]) -> str:
-    """Show a cell's code and what it gave."""
+    """Show a cell's code and its output."""
     code = color(cell["source"])
     result = BlockResult(outputs=tuple(map(shown, cell["outputs"])))
     return f'<div class="proofbook-block">{code}{outputs_html(result, url)}</div>'

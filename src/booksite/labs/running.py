@@ -27,7 +27,7 @@ RULE = "-" * 18  # above and below the cell in nbclient's messages
 def run(
     page: Page, execute: Callable[[], None], settings: Settings
 ) -> tuple[list[Cell], dict[str, Any]]:
-    """Give the cells of a lab with what they showed, and what the lab asked for.
+    """Return the cells of a lab with their outputs, and what the lab depended on.
 
     Args:
         page: The page of the lab.
@@ -56,7 +56,7 @@ def run(
 def surroundings(settings: Settings) -> Iterator[Path]:
     """Have kernels start alike for everybody, whatever they have set up for themselves.
 
-    Gives the file in which the kernel tells what was asked for.
+    Yield the file in which the kernel notes what the lab depended on.
     """
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder).resolve() / "told.json"

@@ -34,7 +34,7 @@ class Trial:
     noticed: Planted | None = None
 
     def __str__(self) -> str:
-        """Where it stands, what it says, and what it survived."""
+        """Where the fact is, what it says, and which errors it survived."""
         kinds = ", ".join(dict.fromkeys(one.kind for one in self.survived))
         fate = "no error could be planted in what it reads"
         if self.survived:

@@ -132,7 +132,7 @@ def _bound(blocks: tuple[Block, ...]) -> set[str]:
 
 @lru_cache(1024)
 def _read(blocks: tuple[Block, ...], expression: str) -> frozenset[str]:
-    """Return all names that are read on the way to the value of an expression."""
+    """Return all names that the value of an expression depends on."""
     behind = statements_behind(blocks, expression).values()
     return frozenset(name for one in behind for name in one.reads)
 

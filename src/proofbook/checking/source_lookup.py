@@ -1,4 +1,4 @@
-"""Show a symbol as it stands in its source file, found without importing anything."""
+"""Show a symbol as its source file has it, found without importing anything."""
 
 import ast
 import sys
@@ -51,7 +51,7 @@ def show(
 ) -> Shown:
     """Find `module` or `module:qualified.name` in the given folders, then on `sys.path`.
 
-    With `only`, of all that its one statement in which this text stands.
+    With `only`, just the one statement that has this text.
 
     Args:
         target: The name.
@@ -194,7 +194,7 @@ def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:
     """Return the one statement of a body that binds a name.
 
     Raises:
-        LookupError: There is none, or others bind it too: which one runs, its text does not tell.
+        LookupError: There is none, or several: the text doesn't tell which one runs.
     """
     found = [one for bound, one in _bound_in(node) if bound == name]
     bound = [one for one in found if not _only_declares(one)]

@@ -86,7 +86,7 @@ def _some(values: Iterable[Any], count: int) -> list[Any]:
 
 
 def _look_into(value: Any, names: Mapping[str, Any]) -> _Look:
-    """Return what stands for an object's own state, and the objects in it."""
+    """Return a value for an object's own state, and the objects in it."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if isinstance(value, types.ModuleType):
         return None, names.values() if vars(value) is names else ()

@@ -1,4 +1,4 @@
-"""Whether an expression could have come out otherwise: what nothing can change, proves nothing."""
+"""Test whether an expression can come out differently: else it proves nothing."""
 
 import contextlib
 import signal
@@ -33,14 +33,14 @@ def doubt_of(
     made: Mapping[str, object],
     asserted: bool,
 ) -> str:
-    """Say why an expression proves nothing; "" where it proves something, or nobody can tell.
+    """Say why an expression proves nothing; "" if it proves something, or if it's unknown.
 
-    It is evaluated with other values of the names it reads until it gives something else. An error
-    tells nothing.
+    It is evaluated with other values of the names it reads until its value changes. An error
+    proves nothing.
 
     Args:
         expression: What is doubted.
-        data: What it gives, as JSON data.
+        data: Its value, as JSON data.
         names: The names of the page.
         made: Those that a block of the page bound.
         asserted: Whether it is there to be true.

@@ -101,7 +101,7 @@ class Pool:
 
 @dataclass
 class _Page:
-    """What one child has told so far."""
+    """What one child has reported so far."""
 
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)

@@ -18,7 +18,7 @@ class Runner:
     The process that holds it imports nothing that a page imports.
 
     Attributes:
-        asked: For each chapter that was run or looked up, what its run asked of the world.
+        asked: For each chapter that was run or looked up, what its run depended on.
     """
 
     def __init__(self, settings: Settings) -> None:

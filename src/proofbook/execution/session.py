@@ -171,7 +171,7 @@ class Session:
     def evaluate(self, text: str, done: int) -> Value | None:
         """Evaluate a claim's expression without changing the session.
 
-        None where that would only tell of an earlier block's failure.
+        None where that would only repeat an earlier block's failure.
         """
         try:
             expression = Expression(text)

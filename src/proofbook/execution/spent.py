@@ -1,4 +1,4 @@
-"""Iterators and files that have been read to their end: whatever is asked of the rest is true."""
+"""Find iterators and files that are used up: anything is true of what is left."""
 
 import io
 import operator

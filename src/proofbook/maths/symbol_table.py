@@ -69,7 +69,7 @@ def read_symbols(text: str, page: str) -> list[Symbol]:
 
 
 def strange_symbols(pages: Iterable[Checked], settings: Settings) -> list[Problem]:
-    """List the values that pages give for what is no symbol of the book's table."""
+    """List the values that pages give for symbols that the book's table doesn't have."""
     page = settings.configs.get("proofbook.maths", {}).get("symbols")
     giving = [one for one in pages if one.page.symbols]
     if not page or not giving:

@@ -1,7 +1,7 @@
 """Attribute lists that Markdown takes out of a text: all in them must mean something to a browser.
 
-A reader sees nothing of `{ equal_to="n" }` behind inline code, since `attr_list` makes an attribute
-of it. A claim that is misspelled, or that stands beside other attributes, would vanish so.
+A reader sees nothing of `{ equal_to="n" }` after inline code, since `attr_list` makes an attribute
+of it. So a claim that is misspelled, or beside other attributes, would vanish.
 """
 
 import re
@@ -28,7 +28,7 @@ HTML_ATTRIBUTES = frozenset(
         *("valign", "width"),
     ]
 )
-"""What HTML knows of the elements that Markdown makes; `aria-…`, `data-…`, `on…` come besides."""
+"""HTML attributes of the elements that Markdown makes, besides `aria-…`, `data-…` and `on…`."""
 
 EVENT = re.compile(
     r"on(?:blur|change|click|dblclick|error|focus|input|load|submit|toggle"
@@ -42,7 +42,7 @@ HOW = 'a claim is written { equals="…" }, alone in its braces, directly after 
 
 
 def watch(processor: AttrListTreeprocessor) -> list[str]:
-    """Have a processor of `attr_list` tell what it takes: the inside of each pair of braces."""
+    """Record what a processor of `attr_list` takes: the inside of each pair of braces."""
     taken: list[str] = []
     assign = processor.assign_attrs
 
@@ -70,7 +70,7 @@ def fault(attributes: str) -> str | None:
 
 
 def _is_known(sign: str, name: str) -> bool:
-    """Tell whether a class, an id or a key is none that a claim could have been meant by."""
+    """Tell whether a class, an id or a key could not have been meant as a claim."""
     if sign:
         return near(name, CLAIM_CLASSES) is None
     if custom := re.fullmatch(r"(?:aria|data)-(.+)", name):

@@ -1,7 +1,7 @@
 """Find the facts of a chapter: phrases of its prose, each bound to an expression that must hold.
 
-A `facts` fence stands below the paragraph, list, table or caption that it is about. Each of its
-entries says `phrase: expression`, and goes on in lines that are indented.
+A `facts` fence comes below the paragraph, list, table or caption that it is about. Each of its
+entries says `phrase: expression`, and may continue in indented lines.
 """
 
 import re
@@ -78,7 +78,7 @@ def find_facts(
 
 
 def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
-    """Yield the line of each entry and its text, the lines that go on with it joined."""
+    """Yield the line of each entry and its text, with continued lines joined."""
     first = 0
     parts: list[str] = []
     for number, line in enumerate([*fence.code.split("\n"), ""], start=fence.line + 1):
@@ -91,7 +91,7 @@ def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
 
 
 def _joined(lines: Sequence[str]) -> str:
-    """Return the lines of an entry as one, without blanks inside the brackets that they broke."""
+    """Join the lines of an entry, without spaces inside the brackets that they broke."""
     entry = ""
     for line in lines:
         apart = entry and entry[-1] not in "([{" and line[0] not in ")]}"

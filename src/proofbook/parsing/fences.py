@@ -22,7 +22,7 @@ NEIGHBORS = {"cython", "jython"}
 """Languages of their own whose names are nearly one of ours."""
 SESSIONS = {"con", "console", "prompt", "repl", "session", "shell"}
 OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", "traceback"}
-"""Parts of a language's name that make of Python a session, or something that does not run."""
+"""Parts of a language's name that mean output rather than code that runs."""
 
 LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"\d+( \d+){0,2}"}
 TIMEOUT = r"(?=[0-9.]*[1-9])(?:[0-9]{1,6}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})"
@@ -60,7 +60,7 @@ MARKS = re.compile(r"<!--|-->|</?(?:script|style)(?=[\s>])", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Fence:
-    """A fence that proofbook reads, as it stands in the text.
+    """A fence that proofbook reads, in the text.
 
     Attributes:
         kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run; `facts`
@@ -71,7 +71,7 @@ class Fence:
         options: What the opening fence says.
         header: Start and end, in the text, of what follows the opening ticks.
         body: Start and end, in the text, of the lines between the fences.
-        prefix: What stands before the opening ticks: indentation, marks of a quotation.
+        prefix: What comes before the opening ticks: indentation, marks of a quotation.
     """
 
     kind: Literal["python", "pycon", "show", "off", "facts"]
@@ -257,7 +257,7 @@ def _meant(info: str) -> str | None:
 
 
 def _mistyped(name: str) -> str | None:
-    """Return which of our languages a name is one slip of the fingers away from."""
+    """Return which of our languages a name is one typo away from."""
     if name in NEIGHBORS:
         return None
     return next((one for one in LANGUAGES if _one_less(one) & _one_less(name)), None)
@@ -333,7 +333,7 @@ def _doctest_faults(code: str) -> Iterator[str]:
 
 
 def _unchecked(lines: list[str], examples: list[Example]) -> Iterator[str]:
-    """Give the lines of a doctest that neither run nor are compared with what came."""
+    """Yield the lines of a doctest that neither run nor are compared."""
     checked: set[int] = set()
     for example in examples:
         last = example.lineno + 1

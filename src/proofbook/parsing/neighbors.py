@@ -1,4 +1,4 @@
-"""What beside a claim would make its number another one: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
+"""Find what beside a claim would change its number: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
 
 import re
 from unicodedata import category
@@ -13,7 +13,7 @@ _NO_BREAK = "[\u00a0\u2009\u202f]"
 
 BEGINS = re.compile(rf"[-+−(\[]*(?:\.?\d|{WORD}\b|…$)", re.IGNORECASE)
 ENDS = re.compile(rf"(?:\d\.?\s?%?[)\]]*|\b{WORD}|^…)$", re.IGNORECASE)
-"""Whether a number stands at either end of a text; a value that is filled in may be one."""
+"""Whether a number is at either end of a text; a value that is filled in may be one."""
 
 MAY_PRECEDE = re.compile(
     r"(?:^|[\s(\[{\"“„‚«‹|—~≈;#§$€£¥]|(?<!\d)['‘]|(?<![!<>≠])=|(?<!\d)[:/]"
@@ -23,7 +23,7 @@ MAY_FOLLOW = re.compile(
     rf"$|[\s)\]}}\"”“»›|—;!?…=≈€£¥]|[.,'’](?!{EDGE}?\d)|[:/–-](?!\d)|×(?!\s*\d)|x(?!\w)"
     r"|(?:st|nd|rd|th|fold)(?!\w)"
 )
-"""What may touch a number and leave it what it is."""
+"""What may touch a number without changing it."""
 
 RELATION = "bind the whole comparison, as in `n > 5`{ holds }"
 MINUS = (
@@ -37,7 +37,7 @@ WHOLE = (
 
 
 def misread(span: Span, reading: Reading | None) -> str | None:
-    """Say how a claim is read otherwise than it is compared; None where it is read as it is."""
+    """Say how readers see something else than a claim compares; None if they don't."""
     if not span.expressions.keys() & {"equals", "value"}:
         return None
     if reading is None:
@@ -62,10 +62,10 @@ def misread(span: Span, reading: Reading | None) -> str | None:
 def read_otherwise(reading: Reading) -> tuple[str, str] | None:
     """Return what a reader reads for the number of a claim, if it is more than the claim says.
 
-    None where what stands beside it leaves it what it is, and where no number is at its ends.
+    None if nothing beside it changes it, or if no number is at its ends.
 
     Returns:
-        The number with what stands beside it, and what to write instead.
+        The number with what is beside it, and what to write instead.
     """
     text = reading.text.strip()
     front, behind = reading.before.rstrip(EDGE), reading.after.lstrip(EDGE)

@@ -26,7 +26,7 @@ LITERAL = (
     "or show it as the text of a longer fence (````text)"
 )
 PLACEHOLDER = re.compile(rf"{STX}[^{ETX}]*{ETX}")
-"""What Markdown puts in the place of inline markup, entities, escaped signs and marks."""
+"""What Markdown substitutes for inline markup, entities, escaped signs and marks."""
 OUR_OPTION = re.compile(rf' {TAG}="\d+"')
 
 
@@ -44,7 +44,7 @@ class Page:
         literals: Indexes of the literals of the source that count.
         shown: Indexes of the fences that the page shows as fences.
         symbols: For each symbol whose value the front matter gives, which claim fills it in.
-        reads: The line of the front matter on which each file stands that the page says it reads.
+        reads: The files that the page says it reads, with their lines in the front matter.
         problems: What is wrong with the page before anything runs.
     """
 
@@ -70,7 +70,7 @@ def parse(
 ) -> Page:
     """Parse the text of a chapter as Markdown with these extensions would show it.
 
-    A fence or claim within a comment is no part of the chapter, nor is a claim in an indented code
+    A fence or claim within a comment isn't part of the chapter, nor is a claim in an indented code
     block; one that is lost on the way to the page, or ends up where it cannot be shown, is a
     problem.
     """
@@ -198,7 +198,7 @@ def _problems(
 
 
 def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
-    """What the reader does not see of the text, and no browser makes anything of."""
+    """Yield the attributes that neither readers nor browsers can use."""
     text = visibility.source.text
     faulty = {line for line, _, _ in visibility.source.faults}
     for attributes in visibility.attributes:

@@ -37,10 +37,10 @@ from proofbook.settings import Settings
 
 FOLD = '<details class="proofbook-fold"><summary>Show the code</summary>'
 NOTHING = "<!---->"
-"""What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
+"""What replaces a fence that shows nothing: Markdown turns an empty text into a paragraph."""
 LOOKS = ("title", "hl_lines", "linenums")
 Caption = Callable[[Shown, str], str]
-"""Given a shown source and the HTML of its place, gives the HTML that names it on the page."""
+"""Turns a shown source and the HTML of its place into the HTML that names it on the page."""
 Notebook = Callable[[Checked, Settings, Mapping[str, Any]], str]
 """Gives the text of a page's notebook; see `Notebooks.of`."""
 
@@ -139,7 +139,7 @@ class PageRenderer:
             markdown_config.reset()
 
     def _highlighted(self, language: str, code: str, looks: dict[str, str], md: Markdown) -> str:
-        """Code in colors, kept for the next build; ids are counted anew for each page."""
+        """Return code in colors, kept for the next build; ids are counted from one on each page."""
         fences: Any = md.preprocessors[FENCES]
         fences.get_hl_settings()
         options = fences.highlight_ext.getConfigs()
@@ -170,7 +170,7 @@ class PageRenderer:
         return [problem for problem in self.known.problems if first <= problem.line <= last]
 
     def _result(self, index: int) -> BlockResult:
-        """Return what the block at a fence gave; nothing where it did not run."""
+        """Return the result of the block at a fence; nothing if it did not run."""
         block = self.known.page.blocks.get(index)
         results = self.known.run.blocks
         return results[block] if block is not None and block < len(results) else BlockResult()
@@ -255,7 +255,7 @@ class PageRenderer:
 def _room(code: str, result: BlockResult) -> str:
     """Say how high a block is, for browsers that leave room for what they have not drawn yet.
 
-    Nothing where a picture is in it, or a fold, whose height nobody can tell from the text.
+    Nothing if it has a picture or a fold, whose height the text doesn't tell.
     """
     texts = [code.rstrip("\n"), *(output.data.rstrip("\n") for output in result.outputs)]
     shown = [text.count("\n") + 1 for text in texts if text]

@@ -28,11 +28,11 @@ def filled(html: str, ledger: Account, links: Links) -> str:
 
     Args:
         html: The page.
-        ledger: What was verified, as `ledger.account` gives it.
+        ledger: What was verified, as `ledger.account` returns it.
         links: Title and address of each page, as seen from this one, by path, in reading order.
 
     Raises:
-        ValueError: If a place asks for a table that there is none of.
+        ValueError: If a place names an unknown table.
     """
 
     def table(place: re.Match[str]) -> str:
