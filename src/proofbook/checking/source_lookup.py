@@ -150,10 +150,11 @@ def _only(node: ast.AST, lines: list[str], text: str, target: str) -> tuple[int,
             if text in "\n".join(lines[first - 1 : last]):
                 holding.append((first, last))
     innermost = sorted(one for one in holding if not any(_within(other, one) for other in holding))
-    if len(innermost) != 1:
+    if not innermost:
+        raise LookupError(f"{text!r} is nowhere in {target}")
+    if len(innermost) > 1:
         places = ", ".join(str(first) for first, _ in innermost)
-        where = f"at lines {places}; quote more of one" if innermost else "nowhere"
-        raise LookupError(f"{text!r} occurs in {target} {where}")
+        raise LookupError(f"{text!r} is in {target} at lines {places}; quote more of one")
     return innermost[0]
 
 
