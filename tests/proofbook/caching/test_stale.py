@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-KEPT = "to keep it"
+KEPT = "under reads: in its front matter"
 DATA = {"one": "11\n", "other": "2222\n"}
 
 CONTENT = {
