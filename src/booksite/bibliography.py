@@ -3,7 +3,7 @@
 A chapter cites by a link to `bibliography.md#KEY`; the page leaves a place, an empty
 `<div data-bibliography=""></div>`, in which the works appear, each with the chapters that cite it.
 
-mkdocs-bibtex (4.4) was found wanting: it lists works as footnotes, without who cites them, and has
+mkdocs-bibtex (4.4) was not enough: it lists works as footnotes, without who cites them, and has
 citations that are no links in the Markdown itself.
 """
 
@@ -30,7 +30,7 @@ CITED = re.compile(r"\]\((?:\.\./)*(?:reference/)?bibliography\.md#([\w-]+)\)")
 
 
 class BibliographyConfig(Config):
-    """Where the list stands and where the works are, seen from the folder of the pages."""
+    """Where the list goes and where the works are, relative to the folder of the pages."""
 
     page = options.Type(str)
     works = options.Type(str)

@@ -60,7 +60,7 @@ class ChapterMapPlugin(BasePlugin[ChapterMapConfig]):
         """Have MkDocs keep the plugin over rebuilds."""
 
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
-        """Read the chapters in reading order, each with the part that it stands in."""
+        """Read the chapters in reading order, each with its part."""
         pages = [page for page in nav.pages if part_of(page) and is_markdown(page.file)]
         found = (self._chapter(part_of(page), page.file) for page in pages)
         self.chapters = [chapter for chapter in found if chapter]

@@ -1,7 +1,7 @@
 """Addresses of sections that have moved to another page.
 
 A page names them in its front matter, `moved: {old-anchor: other-page.md#anchor}`. Whoever comes by
-an old address sees a line with a link; nobody else sees it.
+an old address sees a line with a link; other readers don't.
 """
 
 import posixpath

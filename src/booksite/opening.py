@@ -1,4 +1,4 @@
-"""A page's opening, easy to take in: what it gives, what it takes, and what is in it.
+"""Format a page's opening: what readers will know, what they need, and what is in it.
 
 One line under the question that a page opens with. In a chapter, a box with its sections follows
 where the window has no room for a table of contents beside it.
@@ -94,7 +94,7 @@ class _Finder(Treeprocessor):
         self.opening = opening
 
     def run(self, root: Element) -> None:
-        """Mark the first paragraph that is an opening, and put the box behind it."""
+        """Mark the first paragraph that is an opening, and put the box after it."""
         for place, block in enumerate(root):
             if block.tag == "p" and _is_opening(block):
                 block.set("class", "opening")
@@ -110,7 +110,7 @@ class _Finder(Treeprocessor):
 
 
 def _is_opening(paragraph: Element) -> bool:
-    """Tell a paragraph that begins with what a page gives and goes on to what it takes."""
+    """Tell whether a paragraph says what readers will know and then what they need."""
     said = [part.text for part in paragraph if part.tag == "em"]
     return not paragraph.text and said[:1] == [GIVES] and TAKES in said
 

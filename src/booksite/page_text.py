@@ -53,7 +53,7 @@ class PageText:
 
     @property
     def title(self) -> str:
-        """The title that its front matter gives, else its first heading."""
+        """The title in its front matter, else its first heading."""
         return str(self.meta.get("title") or self.heading)
 
 

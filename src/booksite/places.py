@@ -9,8 +9,8 @@ def fill(text: str, place: str, content: str, page: Page) -> str:
 
     Args:
         text: The page, as Markdown or as HTML.
-        place: What stands there meanwhile.
-        content: What is to stand there.
+        place: The placeholder.
+        content: What replaces it.
         page: The page, for the message.
 
     Raises:

@@ -57,7 +57,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
 
     @event_priority(-100)  # after the engine, which takes every page before that for a chapter
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
-        """Add a page for each module, and for each test that stands beside one."""
+        """Add a page for each module, and for each test that belongs to one."""
         self.waiting, self.titles = {}, {}
         for file in self._sources():
             path = file.relative_to(self.root).as_posix()
@@ -100,7 +100,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
 
 
 def numbered(code: str) -> str:
-    """Colour the code of a file, each line with its number and an anchor."""
+    """Color the code of a file, each line with its number and an anchor."""
     formatter = HtmlFormatter(nowrap=True)
     lines = highlight(code, PythonLexer(stripnl=False), formatter).rstrip("\n").split("\n")
     anchored = "\n".join(

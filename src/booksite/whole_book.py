@@ -3,7 +3,7 @@
 A page whose front matter says `whole_book` gets all others of the navigation, in its order, in
 place of its `<div data-whole-book></div>`; those under `without` are left out.
 
-mkdocs-print-site-plugin (2.9) was found wanting: of the ids it makes only those of headings, list
+mkdocs-print-site-plugin (2.9) was not enough: of the ids it makes only those of headings, list
 items and forms a page's own, so that signs, formulas and drawings would meet those of other pages;
 and it takes a page before its pictures have been put in their places.
 """
@@ -41,7 +41,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
 
     @event_priority(-300)  # when all files are there
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
-        """Put the page behind all others, which it is made of."""
+        """Put the page after all others, which it is made of."""
         for file in list(files.documentation_pages()):
             if is_markdown(file) and "whole_book" in self.read(file.content_string).meta:
                 files.remove(file)

@@ -17,19 +17,19 @@ from proofbook.model import Chapter, Run
 from proofbook.problems import ChapterError
 from proofbook.settings import load
 
-COVERAGE = "say too what in the prose could be a claim and is not"
-SENTENCES = "with --coverage's findings, list sentences that bind nothing; none is a fault"
-TWICE = "run all a second time, and say what comes out otherwise"
+COVERAGE = "also list what in the prose could be a claim and is not"
+SENTENCES = "as --coverage, and list sentences that bind nothing; none counts as a fault"
+TWICE = "run everything a second time, and list what comes out differently"
 AGAINST = "plant errors in the code, and list the facts that notice none"
-ONLY_DOCS = "pass over files that are no chapters, as a hook before commits must"
-FORMAT = "text, or one JSON document; what is run is then told on stderr"
+ONLY_DOCS = "ignore files that are not chapters; for a pre-commit hook"
+FORMAT = "text, or one JSON document, with progress on stderr"
 WATCH = "check again whenever a chapter, a module, a setting or a file that was read changes"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Make, check or update a book; gives the exit status."""
+    """Make, check or update a book; return the exit status."""
     options = _options(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a page may hold what a console cannot show
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a console may lack letters
         sys.stdout.reconfigure(errors="backslashreplace", line_buffering=True)
     if options.command == "init":
         return init(options.folder)
@@ -56,20 +56,24 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     config: dict[str, Any] = {
         "type": Path,
         "metavar": "FILE",
-        "help": "the book's settings: mkdocs.yml if none",
+        "help": "the book's settings; default: mkdocs.yml",
     }
     parser.add_argument("-f", "--config-file", default=Path("mkdocs.yml"), **config)
     commands = parser.add_subparsers(dest="command", required=True)
-    purpose = "make a book of two pages that passes, to begin with"
+    purpose = "make a book of two pages that passes, to start from"
     command = commands.add_parser("init", help=purpose, description=purpose)
-    command.add_argument("folder", nargs="?", type=Path, default=Path("."), help="here if none")
+    command.add_argument(
+        "folder", nargs="?", type=Path, default=Path("."), help="default: this folder"
+    )
     for name, purpose in (
-        ("check", "run chapters and report what does not pass; builds no site"),
-        ("update", "rewrite doctest outputs and equals= claims to what a run gives"),
+        ("check", "run chapters and report what does not pass, without building a site"),
+        ("update", "rewrite doctest outputs and equals= claims to match a run"),
     ):
         command = commands.add_parser(name, help=purpose, description=purpose)
         command.add_argument("-f", "--config-file", default=argparse.SUPPRESS, **config)
-        command.add_argument("paths", nargs="*", type=Path, help="files or folders; all if none")
+        command.add_argument(
+            "paths", nargs="*", type=Path, help="files or folders; default: all chapters"
+        )
         if name == "check":
             command.add_argument("--coverage", action="store_true", help=COVERAGE)
             command.add_argument("--sentences", action="store_true", help=SENTENCES)
@@ -81,14 +85,14 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
             checking = command
     options = parser.parse_args(arguments)
     if options.command == "check" and options.watch and options.format == "json":
-        checking.error("--watch tells as text: leave out --format json")
+        checking.error("--watch prints text only: leave out --format json")
     return options
 
 
 def _check(
     book: Book, options: argparse.Namespace, asked: Asked, *, tells_cached: bool = True
 ) -> int:
-    """Run chapters and tell what was found; 1 where there is anything."""
+    """Run chapters and print what was found; return 1 if anything was."""
     is_json = options.format == "json"
 
     def progress(chapter: Chapter, run: Run) -> None:
@@ -104,7 +108,7 @@ def _check(
 
 
 def _update(options: argparse.Namespace) -> int:
-    """Rewrite what a run gives otherwise than the chapters say, then check them."""
+    """Rewrite what differs between a run and the chapters, then check them."""
     try:
         settings = load(options.config_file)
     except ChapterError as error:
@@ -135,12 +139,12 @@ def _update(options: argparse.Namespace) -> int:
 
 
 def _files(book: Book, paths: list[Path], only_docs: bool = False) -> list[Path]:
-    """Return the chapters that are meant; all where no path is given.
+    """Return the chapters that are meant; all if no path is given.
 
     Args:
         book: The book.
         paths: Files and folders.
-        only_docs: Leave out files that are no chapters of the book.
+        only_docs: Leave out files that are not chapters of the book.
     """
     files: list[Path] = []
     for path in paths or [book.settings.docs]:

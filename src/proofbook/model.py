@@ -1,4 +1,4 @@
-"""What a chapter is made of and what running it gives: the words the whole engine shares."""
+"""Data types that the whole engine shares: a chapter, its parts, and the result of running it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +16,7 @@ class Block:
         timeout: Seconds until the block counts as hanging; `None` is the book's default.
         raises: What its last statement raises, as the line that a traceback ends with; `None` where
             it is to run to its end.
-        shows: Whether the page shows what it gives.
+        shows: Whether the page shows its output.
     """
 
     kind: Literal["python", "pycon"]
@@ -33,8 +33,8 @@ class Claim:
 
     Attributes:
         text: What the reader sees (empty for `value=`, which is filled in); the phrase of a fact.
-        line: Line of the chapter (from 1) on which the claim stands.
-        place: How many blocks of the page stand before it.
+        line: The claim's line in the chapter, from 1.
+        place: How many blocks of the page come before it.
         equals: Expression whose value must read as `text`.
         holds: Expression that must be true (the text itself for a bare `holds`).
         value: Expression whose value becomes the text.
@@ -63,7 +63,7 @@ class Chapter:
         path: The file, as the author would name it (relative to the project).
         blocks: The fences that run, in reading order.
         claims: The claims, in reading order.
-        names: What stands in the prose as a name of something in the code.
+        names: What the prose uses as a name of something in the code.
         shows: The symbols whose source it shows, as `module` or `module:name`.
         reads: Patterns of the files that its front matter says it reads.
     """
@@ -91,8 +91,8 @@ class Output:
             picture), `markdown`, `latex`, `raised` (the last line of a traceback).
         data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
         assets: File name to absolute path, for each asset the markup mentions.
-        plain: For markup, what stands for it where none can be shown.
-        asks: Addresses of other hosts that a browser would ask to show it.
+        plain: For markup, what replaces it where none can be shown.
+        asks: Addresses on other hosts that a browser would load to show it.
     """
 
     kind: Literal["stdout", "text", "html", "svg", "image", "markdown", "latex", "raised"]
@@ -123,7 +123,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a block or an expression did not give what was asked.
+    """Why a block or an expression failed.
 
     Attributes:
         reason: One line, such as `ValueError: num_heads (10) must divide d_model (768)`.
@@ -140,7 +140,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class BlockResult:
-    """What running a block gave.
+    """The result of running a block.
 
     Attributes:
         outputs: What it showed, in order.
@@ -184,7 +184,7 @@ class Origin:
     Attributes:
         file: The file of its module, from the project if it is in there.
         found: Whether the module has such a name.
-        lines: Where in that file the functions begin that stand behind the name, decorated or not.
+        lines: Where in that file the functions behind the name begin, decorated or not.
         plain: Where in that file the function begins that the name itself is.
     """
 
@@ -196,7 +196,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Run:
-    """All that running a chapter gave; nothing here depends on the prose around the blocks.
+    """The result of running a chapter; nothing here depends on the prose around the blocks.
 
     Attributes:
         blocks: One result a block; fewer than the chapter's blocks where the page died.

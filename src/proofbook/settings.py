@@ -16,7 +16,7 @@ import yaml
 from proofbook.problems import ChapterError, Problem
 
 REQUIRED_EXTENSIONS = ("pymdownx.superfences", "attr_list", "md_in_html")
-"""What the engine itself stands on."""
+"""What the engine itself needs."""
 ADDED_EXTENSIONS = (
     *REQUIRED_EXTENSIONS,
     *("admonition", "tables", "pymdownx.details", "pymdownx.tabbed"),
@@ -29,18 +29,18 @@ HOSTS = {"github.com": "blob", "gitlab.com": "-/blob", "codeberg.org": "src/bran
 
 @dataclass(frozen=True)
 class Coverage:
-    """What coverage leaves out wherever it stands, such as names with a numeral."""
+    """Texts that coverage always leaves out, such as names with a numeral."""
 
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What an author may set under `proofbook` in `mkdocs.yml`; every default is fit for use."""
+    """What an author may set under `proofbook` in `mkdocs.yml`; all have usable defaults."""
 
     preload: tuple[str, ...] = field(
         default=(),
-        metadata={"meaning": "packages that are imported once, before any page runs"},
+        metadata={"meaning": "packages to import once, before any page runs"},
     )
     timeout: float = field(
         default=60.0,
@@ -48,7 +48,7 @@ class Options:
     )
     jobs: int | None = field(
         default=None,
-        metadata={"meaning": "how many pages run side by side"},
+        metadata={"meaning": "how many pages run at the same time"},
     )
     cache_dir: str | Path | None = field(
         default=None,
@@ -57,7 +57,7 @@ class Options:
     environment: tuple[str, ...] = field(
         default=(),
         metadata={
-            "meaning": "variables of the environment on which results depend; "
+            "meaning": "environment variables that results depend on; "
             "one whose name ends in DEVICE names the device"
         },
     )
@@ -68,31 +68,33 @@ class Options:
     absences: tuple[str, ...] = field(
         default=(),
         metadata={
-            "meaning": "exceptions that say that something is not on this machine: a page that "
-            "ends with one shows it, and the build warns instead of failing"
+            "meaning": "exceptions that mean that something is missing on this machine: a page "
+            "that ends with one shows it, and the build warns instead of failing"
         },
     )
     hashed: Mapping[str, str] = field(
         default_factory=dict,
         hash=False,
-        metadata={"meaning": "files whose hashes the ledger gives, each under a label"},
+        metadata={"meaning": "files whose hashes the ledger lists, each under a label"},
     )
     coverage: Coverage = field(
         default_factory=Coverage,
-        metadata={"meaning": "`names`: texts that claim nothing wherever they stand"},
+        metadata={
+            "meaning": "`names`: texts that never need a claim, such as names with a numeral"
+        },
     )
     source_url: str = field(
         default="",
         metadata={
             "meaning": "where lines of a file can be read online, "
-            "with `{path}`, `{first}` and `{last}` in their places"
+            "with placeholders `{path}`, `{first}` and `{last}`"
         },
     )
 
 
 @dataclass(frozen=True)
 class Settings(Options):
-    """A book: where it lies, how its pages are made, how they are run.
+    """A book: where it is, how its pages are made, how they are run.
 
     Attributes:
         root: The project: files are named from here, pages run here and import from here first.
@@ -185,7 +187,7 @@ def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
         given: Options that go before those of the file.
 
     Raises:
-        ChapterError: The file cannot be read, or an option is of no use.
+        ChapterError: The file cannot be read, or an option cannot be used.
     """
     config = _read(config_file) if config_file.is_file() else {}
     try:
@@ -249,7 +251,7 @@ def _own(file: Path) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         raise _unusable(file, str(error), mark.line + 1 if mark else 1) from error
     if not isinstance(config or {}, dict):
-        raise _unusable(file, f"this is no mapping of settings: {str(config)[:50]!r}")
+        raise _unusable(file, f"this is not a mapping of settings: {str(config)[:50]!r}")
     return dict(config or {})
 
 
@@ -265,7 +267,7 @@ def _merged(parent: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]
 def _unusable(file: Path, message: str, line: int = 1) -> ChapterError:
     first, _, detail = message.partition("\n")
     return ChapterError(
-        [Problem(file.name, line, f"these settings are of no use: {first}", "", detail)]
+        [Problem(file.name, line, f"these settings cannot be used: {first}", "", detail)]
     )
 
 
@@ -329,7 +331,7 @@ def _cpus() -> int:
 
 
 class _Loader(yaml.UnsafeLoader):
-    """Knows the tags that MkDocs knows; a name of what is not installed stands for nothing."""
+    """Knows the tags that MkDocs knows; the name of something not installed becomes None."""
 
 
 def _env(loader: yaml.SafeLoader, node: yaml.Node) -> Any:

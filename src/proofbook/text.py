@@ -9,7 +9,7 @@ TRACEBACK = "Traceback (most recent call last):"
 LARGEST_TEXT = 100_000
 """Characters of one text that a page shows: some thousand lines."""
 
-# What a terminal would have obeyed: colours and the cursor, titles of windows, single letters.
+# What a terminal would have obeyed: colors and the cursor, titles of windows, single letters.
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 

@@ -33,7 +33,7 @@ def rows(heading: str) -> dict[str, str]:
 
 
 def test_options_of_fences():
-    assert first_column("What a fence may say") == list(
+    assert first_column("Fence options { #what-a-fence-may-say }") == list(
         dict.fromkeys(
             ["title", "hl_lines", "linenums", "timeout", "id", "raises", "hide", "fold", "source"]
             + ["show", "only"]
@@ -54,7 +54,7 @@ def test_options_of_fences():
         "show": {"show"},
         "exec": {"off"},
     }
-    for name, where in rows("What a fence may say").items():
+    for name, where in rows("Fence options { #what-a-fence-may-say }").items():
         wanted = kinds.get(where) or alone[name]
         assert {kind for kind, options in OPTIONS.items() if name in options} == wanted, name
 

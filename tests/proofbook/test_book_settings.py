@@ -119,7 +119,7 @@ def test_what_a_file_inherits_is_read_as_mkdocs_reads_it(tmp_path):
         (b"site_name: x\n\na: !unknown x", 3, "!unknown"),
         (b"a: !!python/object/apply:math.sqrt [-1]", 1, "math domain error"),
         (b"site_name: \xff", 1, "unacceptable character"),
-        (b"- a\n- b", 1, "no mapping of settings"),
+        (b"- a\n- b", 1, "not a mapping of settings"),
         (b"plugins: 3", 1, "'int' object is not iterable"),
         (b"markdown_extensions: [{3: {}}]", 1, "has no attribute"),
         (
@@ -137,7 +137,7 @@ def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, config, line, 
     with pytest.raises(ChapterError, match=re.escape(message)) as error:
         load(tmp_path / "mkdocs.yml")
     [problem] = error.value.problems
-    assert (problem.line, problem.message[:29]) == (line, "these settings are of no use:")
+    assert (problem.line, problem.message[:30]) == (line, "these settings cannot be used:")
 
 
 def test_a_function_with_arguments_may_be_a_setting(tmp_path):

@@ -452,7 +452,7 @@ def _false_claim(writer: Writer) -> Piece:
         (f"[{digits}]{{ equals='abs({name}) + 3' }}5", "a digit behind it"),
         (f"[<del>1</del>{digits}]{{ equals='abs({name}) + 3' }}", "struck out digits"),
         (f"[{digits}]{{ title='x' equals='{name} ** 2 + 1.5' }}", "another attribute first"),
-        (f"`{digits}`{{ equal_to='{name} ** 2 + 1.5' }}", "a misspelt attribute"),
+        (f"`{digits}`{{ equal_to='{name} ** 2 + 1.5' }}", "a misspelled attribute"),
         (f"*{digits}*{{ Equals='{name} ** 2 + 1.5' }}", "an attribute in capitals"),
         (f"**{digits}**{{ data-equals='{name} ** 2 + 1.5' }}", "an attribute of data"),
     ])  # fmt: skip

@@ -23,19 +23,19 @@ Pages = Sequence[tuple[str, str]]
 """Title and address of some pages."""
 
 
-class Colours:
-    """Colours Python; under `mkdocs serve`, most of it is what it was."""
+class Colors:
+    """Colors Python; under `mkdocs serve`, most of it is what it was."""
 
     def __init__(self) -> None:
         formatter = HtmlFormatter(nowrap=True)
         lexers = {False: PythonLexer(), True: PythonConsoleLexer()}
 
         @cache
-        def coloured(code: str, is_console: bool) -> str:
+        def colored(code: str, is_console: bool) -> str:
             lexer: Lexer = lexers[is_console]
             return highlight(code, lexer, formatter).rstrip("\n")
 
-        self.coloured = coloured
+        self.colored = colored
 
 
 class Entry:
@@ -49,7 +49,7 @@ class Entry:
         source: where the symbol's own lines are.
         shown: the pages that show it.
         used: the pages that use it.
-        colours: what colours code.
+        colors: what colors code.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Entry:
         source: str,
         shown: Pages,
         used: Pages,
-        colours: Colours,
+        colors: Colors,
     ) -> None:
         self.symbol = symbol
         self.convert = convert
@@ -70,7 +70,7 @@ class Entry:
         self.source = source
         self.shown = shown
         self.used = used
-        self.colours = colours
+        self.colors = colors
 
     def html(self) -> str:
         """Give heading, signature, text, facts, and where it is."""
@@ -98,7 +98,7 @@ class Entry:
             lines = [*lines[: LONG - 1], "    …"]
         if lines == [""]:
             return ""
-        code = self.colours.coloured("\n".join(lines), is_console=False)
+        code = self.colors.colored("\n".join(lines), is_console=False)
 
         def link(name: re.Match[str]) -> str:
             meant = name[1] in self.known and name[1] != self.symbol.short
@@ -132,8 +132,8 @@ class Entry:
         return listed(rows, "api-items")
 
     def _example(self, text: str) -> str:
-        """Show a doctest, with the program that its copy button gives."""
-        code = self.colours.coloured(text, is_console=True)
+        """Show a doctest, with the program behind its copy button."""
+        code = self.colors.colored(text, is_console=True)
         payload = json.dumps(program(text, self.known)).replace("<", "\\u003c")
         return (
             f'<div class="proofbook-block"><div class="highlight"><pre tabindex="0"><code>{code}'
@@ -173,7 +173,7 @@ def breakable(name: str) -> str:
 
 
 def listed(rows: Sequence[tuple[str, str]], kind: str = "api-facts") -> str:
-    """List titles, each with what belongs to it; give nothing for no rows."""
+    """List titles, each with what belongs to it; return nothing for no rows."""
     if not rows:
         return ""
     inner = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows)

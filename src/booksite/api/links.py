@@ -14,7 +14,7 @@ class SymbolLinks(Extension):
     """Makes inline code that names one of the package's symbols a link to its entry.
 
     Attributes:
-        address: gives the address of what a piece of inline code names on the page that is
+        address: returns the address of what a piece of inline code names on the page that is
             converted; None where it names nothing.
         known: what that follows from.
     """

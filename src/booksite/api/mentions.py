@@ -21,7 +21,7 @@ class Mentions:
 
     Attributes:
         imported: names that its code takes from the package, with what they stand for.
-        own: names that its code gives to something of its own.
+        own: names that its code binds to something of its own.
         shown: full names whose source it shows.
         codes: the inline code in its sentences.
     """
@@ -107,7 +107,7 @@ def _imports(tree: ast.AST, package: str) -> Iterator[tuple[str, str]]:
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
-    """Find the names that a block gives to something."""
+    """Find the names that a block binds."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

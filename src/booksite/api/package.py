@@ -50,7 +50,7 @@ class Package:
             self.shorts.setdefault(name.rpartition(".")[2], set()).add(name)
 
     def find(self, name: str) -> Symbol | None:
-        """Find what a full name leads to, through the modules that only hand it on.
+        """Find what a full name leads to, through the modules that only re-export it.
 
         griffe's own look-up takes a function for the module of its name that it is defined in.
         """
@@ -79,7 +79,7 @@ class Package:
         return {name: to for name, to in module.imports.items() if f"{to}.".startswith(begin)}
 
     def _module(self, module: griffe.Module) -> Symbol:
-        """Read a module with its public names, a package with those that its modules hand on."""
+        """Read a module with its public names, a package with those that it re-exports."""
         members = self._defined(module)
         if module.is_init_module:
             offered = [name for inner in module.modules.values() for name in _offered(inner)]

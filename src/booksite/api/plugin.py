@@ -22,7 +22,7 @@ from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 
 from booksite.api.contents import contents
-from booksite.api.entry import NAME, Colours, Entry, Pages, is_listed, within
+from booksite.api.entry import NAME, Colors, Entry, Pages, is_listed, within
 from booksite.api.links import SymbolLinks
 from booksite.api.mentions import Mentions, mentions_of_page, mentions_of_script
 from booksite.api.package import Package
@@ -35,7 +35,7 @@ from booksite.source_pages import address
 from proofbook.checking.source_lookup import Shown
 
 CONTENTS = "<div data-api></div>"
-# What is imported is read from coloured code: SuperFences colours it, and hands out no names.
+# What is imported is read from colored code: SuperFences colors it, and tells no names.
 IMPORT = re.compile(
     r'(<span class="nn">([\w.]+)</span><span class="w"> </span>'
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
@@ -55,7 +55,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
     def __init__(self) -> None:
         self.links = SymbolLinks()
         self.markdown = Markdown(extensions=["proofbook.maths", self.links])
-        self.colours = Colours()
+        self.colors = Colors()
         self.page_text = cache(read_page)  # under `mkdocs serve`, most pages stay as they are
         self.lab_text = cache(read_lab)
         self.said_by_page = cache(mentions_of_page)
@@ -123,7 +123,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             _extend_toc(page, module)
         return "\n".join(parts)
 
-    @event_priority(-200)  # when code stands in its place, in colours
+    @event_priority(-200)  # when code is in its place, in colors
     def on_page_context(
         self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
@@ -195,7 +195,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             f"{get_relative_url(address(symbol.path), page.url)}#L{symbol.first}",
             shown,
             used,
-            self.colours,
+            self.colors,
         ).html()
 
 

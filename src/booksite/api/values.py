@@ -1,4 +1,4 @@
-"""The values that a module gives public names to.
+"""Find the values that a module gives public names.
 
 griffe is passed by: it knows none of the comments that explain them, and it skips an assignment
 that has several targets, one of them a tuple.
@@ -46,6 +46,6 @@ def _described(
 
 
 def _asked(value: ast.expr | None) -> str:
-    """Say what an exercise asks for; nothing where the value is none."""
+    """Say what an exercise asks for; nothing if the value isn't one."""
     keywords = value.keywords if isinstance(value, ast.Call) else []
     return next((template(one.value) for one in keywords if one.arg == "asks"), "")

@@ -51,7 +51,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
     def on_post_template(
         self, output_content: str, /, *, template_name: str, config: MkDocsConfig
     ) -> str:
-        """Finish a page that no Markdown file stands for, such as the one for missing addresses."""
+        """Finish a page without a Markdown file, such as the one for missing addresses."""
         is_page = template_name.endswith(".html")
         return self._finished(output_content, template_name) if is_page else output_content
 

@@ -1,4 +1,4 @@
-"""One style sheet for all that a page asks for: each is a wait before the first word.
+"""Join all style sheets of a page into one: each is a wait before the first word.
 
 What a page asks for is read from its head. Only the theme's template knows the names of its own
 sheets, and it asks for the book's outside of any block that could be written anew.
@@ -28,14 +28,14 @@ class StyleSheets:
         self.joined: dict[tuple[str, ...], str] = {}
 
     def join(self, html: str, url: str) -> str:
-        """Have a page ask for one style sheet.
+        """Have a page link to one style sheet.
 
         Args:
             html: The page.
             url: Its address in the site.
 
         Raises:
-            PluginError: the page asks for none.
+            PluginError: the page links to none.
         """
         head, end, body = html.partition("</head>")
         folder = url if url.endswith("/") else dirname(url)
@@ -56,7 +56,7 @@ class StyleSheets:
         return self.joined[names]
 
     def _sheet(self, name: str) -> str:
-        """Read a style sheet as it stands in the folder of the joined ones."""
+        """Read a style sheet, with addresses as seen from the folder of the joined ones."""
         text = (self.site / name).read_text(encoding="utf-8")
         text = self.repairs.sheet(text.replace("/*# sourceMappingURL", "/* "))
         return IN_SHEET.sub(rf"url(\1{get_relative_url(dirname(name) + '/', FOLDER)}", text)

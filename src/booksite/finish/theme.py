@@ -24,13 +24,13 @@ COSTLY = (
     r"\.md-typeset \.no-js \.tabbed-set[^{}]*\{[^{}]*\}",
     r"(?<=\})\.md-typeset table:not\(\[class\]\)(?: td>:(?:fir|la)st-child|\+\*)[^{}]*\{[^{}]*\}",
 )
-# The theme's script adds a tag that says which colours the browser's own parts have, after the one
+# The theme's script adds a tag that says which colors the browser's own parts have, after the one
 # that `overrides/main.html` begins with: it counts for nothing, and costs a look at each element.
 SECOND = 'x("meta",{name:"color-scheme"})'
 
 
 class Repairs:
-    """Mends style sheets, and remembers what was there to mend, on pages too."""
+    """Repairs style sheets and pages, and remembers what there was to repair."""
 
     def __init__(self) -> None:
         self.found: Counter[str] = Counter()
@@ -43,7 +43,7 @@ class Repairs:
         return css
 
     def check(self) -> None:
-        """See that the site gave each repair something to do.
+        """Check that each repair found something to do.
 
         Raises:
             PluginError: one has found nothing, so the theme has changed.
@@ -55,7 +55,7 @@ class Repairs:
 
 
 def mended_page(html: str) -> tuple[str, Counter[str]]:
-    """Mend the markup of a page; tell how often each slip was there."""
+    """Repair the markup of a page; return how often each error occurred."""
     found: Counter[str] = Counter()
     for said, meant in TEMPLATES.items():
         found[said] += html.count(said)

@@ -1,4 +1,4 @@
-"""What no line may break, and where a sign stands.
+"""Keep together what no line may break, and place signs.
 
 It is looked for in the finished page: the marks around a claim are put into its Markdown before
 anybody knows what they will hold, and entries of the reference are put in after it.

@@ -4,5 +4,5 @@ The glossary is a page of definition lists; `terms` reads it, `links` makes the 
 each term in a chapter a link that carries the definition, for `aids.js` to show. A chapter that a
 term's entry leads to explains the term itself, and has no such link.
 
-mkdocs-ezglossary-plugin (2.1) was found wanting: each mention has to be marked in the text by hand.
+mkdocs-ezglossary-plugin (2.1) was not enough: each mention has to be marked in the text by hand.
 """

@@ -37,15 +37,15 @@ def about(page: Page, found: dict[str, int]) -> str:
     )
 
 
-def block(cell: Cell, url: AssetUrl, colour: Callable[[str], str]) -> str:
-    """Show a cell's code and what it gave."""
-    code = colour(cell["source"])
+def block(cell: Cell, url: AssetUrl, color: Callable[[str], str]) -> str:
+    """Show a cell's code and its output."""
+    code = color(cell["source"])
     result = BlockResult(outputs=tuple(map(shown, cell["outputs"])))
     return f'<div class="proofbook-block">{code}{outputs_html(result, url)}</div>'
 
 
-def coloured(code: str) -> str:
-    """Colour the code of a cell."""
+def colored(code: str) -> str:
+    """Color the code of a cell."""
     formatter = HtmlFormatter(cssclass="language-python highlight", wrapcode=True)
     return str(highlight(code, PythonLexer(), formatter))
 

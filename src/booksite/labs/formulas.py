@@ -29,5 +29,5 @@ class _Explaining(Treeprocessor):
         self.explainer = explainer
 
     def run(self, root: Element) -> None:
-        """Explain what stands on the page."""
+        """Explain the formulas on the page."""
         self.explainer.explain(root)

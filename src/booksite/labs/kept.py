@@ -1,4 +1,4 @@
-"""Keeps what a lab showed, and gives it back while all that it asked for is as it was.
+"""Keep what a lab showed, and return it while everything it depended on is as it was.
 
 The engine's cache does it: to it, a lab is a page with one block.
 """
@@ -39,7 +39,7 @@ class Kept:
         return None if run is None else json.loads(run.blocks[0].outputs[0].data)
 
     def store(self, page: Page, cells: list[Cell], seen: dict[str, Any]) -> None:
-        """Keep what a lab showed, if all that it asked for was seen and is as it was."""
+        """Keep what a lab showed, if everything it depended on was seen and is as it was."""
         if not (seen["unseen"] or seen["changed"]):
             result = BlockResult((Output("text", json.dumps(cells)),))
             self._cache.store(_chapter(page), Run((result,), {}), seen)

@@ -15,7 +15,7 @@ from mkdocs_jupyter.config import settings
 from mkdocs_jupyter.plugin import NotebookFile
 
 from booksite.engine import engine_of
-from booksite.labs.cells import about, asset_url, block, coloured, counted
+from booksite.labs.cells import about, asset_url, block, colored, counted
 from booksite.labs.formulas import Explained
 from booksite.labs.kept import Kept
 from booksite.labs.running import HERE, Cell, run
@@ -33,7 +33,7 @@ class LabsPlugin(BasePlugin[NoSettings]):
     def __init__(self) -> None:
         # Under `mkdocs serve`, most scripts and cells stay as they are.
         self.as_notebook = cache(as_notebook)
-        self.coloured = cache(coloured)
+        self.colored = cache(colored)
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin over rebuilds: `mkdocs serve` builds often."""
@@ -83,7 +83,7 @@ class LabsPlugin(BasePlugin[NoSettings]):
                 parts.append(cell["source"])
             else:
                 parts.append(f"<!--cell-{number}-->")
-                blocks[parts[-1]] = block(cell, url, self.coloured)
+                blocks[parts[-1]] = block(cell, url, self.colored)
         title, _, text = "\n\n".join(parts).partition("\n")
         page.markdown = f"{title}\n\n<!--about-->\n\n{text}"
         with explained(page, config):

@@ -27,7 +27,7 @@ RULE = "-" * 18  # above and below the cell in nbclient's messages
 def run(
     page: Page, execute: Callable[[], None], settings: Settings
 ) -> tuple[list[Cell], dict[str, Any]]:
-    """Give the cells of a lab with what they showed, and what the lab asked for.
+    """Return the cells of a lab with their outputs, and what the lab depended on.
 
     Args:
         page: The page of the lab.
@@ -56,7 +56,7 @@ def run(
 def surroundings(settings: Settings) -> Iterator[Path]:
     """Have kernels start alike for everybody, whatever they have set up for themselves.
 
-    Gives the file in which the kernel tells what was asked for.
+    Yield the file in which the kernel notes what the lab depended on.
     """
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder).resolve() / "told.json"
@@ -76,7 +76,7 @@ def surroundings(settings: Settings) -> Iterator[Path]:
 
 
 def complaint(page: Page, message: str) -> str:
-    """Say what failed and where: file, line, and the cell with its traceback, without colours."""
+    """Say what failed and where: file, line, and the cell with its traceback, without colors."""
     text = page.file.content_string
     plain = re.sub(r"\x1b\[[\d;]*m", "", message)
     source = re.search(rf"^{RULE}\n(.*?)\n{RULE}$", plain, re.DOTALL | re.MULTILINE)

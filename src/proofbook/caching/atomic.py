@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def replace(path: Path, content: str) -> None:
-    """Put a text in the place of a file's; whoever reads meanwhile finds the old or the new.
+    """Replace a file's text at once; anyone who reads it finds the old text or the new.
 
     Raises:
         OSError: The folder does not exist, or nothing can be written there.

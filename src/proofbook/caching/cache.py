@@ -1,4 +1,4 @@
-"""Keeps the results of pages that ran without failure, and gives them back while they are true.
+"""Keep the results of pages that ran without failure, and return them while they are true.
 
 An entry's name says which page it is and what was asked of it: the code of its blocks, its claims'
 expressions, the book, the environment. Its content says what the run then read, by content; it
@@ -62,7 +62,7 @@ class Cache:
         return found and found[0]
 
     def find(self, chapter: Chapter, names: bool = False) -> Found | None:
-        """Return the result that `load` returns, with what its run had asked for."""
+        """Return the result that `load` returns, with what its run depended on."""
         key = self._key(chapter)
         for entry in _newest_first(self._home(chapter), f"{key}-*.json"):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -90,7 +90,7 @@ class Cache:
                 entry.unlink(missing_ok=True)
 
     def _is_true(self, seen: dict[str, Any]) -> bool:
-        """Tell whether all that a run had asked for is as it was."""
+        """Tell whether everything a run depended on is as it was."""
         same = is_same(seen["variables"], self._environment)
         return same and is_current(seen, self._world.get("root", ""), self._look)
 

@@ -1,4 +1,4 @@
-"""Sees what a page asks of the world: files, folders, modules, and whether and since when they are.
+"""See what a page depends on: files, folders, modules, whether they exist and when they changed.
 
 Python's audit events tell of most of it; `execution/announcements.py` makes questions and readers
 that raise none raise one, and on Linux the kernel tells what native code opens. What happens in
@@ -31,11 +31,11 @@ _UNSEEN = {
 
 
 def use_of(flags: int, is_there: bool = True) -> tuple[bool, bool]:
-    """Tell whether opening a file with these flags gives what is in it, and whether to change it.
+    """Tell whether these flags open a file to be read, and whether to be changed.
 
     Args:
         flags: As `os.open` takes them.
-        is_there: Whether there is a file; one that has to be new has nothing to give.
+        is_there: Whether the file exists; one that has to be new has nothing to read.
     """
     is_new = not is_there and flags & os.O_CREAT and flags & os.O_EXCL
     reads = flags & _ACCESS != os.O_WRONLY and not flags & os.O_TRUNC and not is_new
@@ -56,7 +56,7 @@ class Dependencies:
     """An audit hook and what it saw; made once, in the process that runs the page.
 
     Args:
-        root: The project; elsewhere, what belongs to the system is nobody's input.
+        root: The project; elsewhere, files of the system don't count as input.
         cache: The folder of the results themselves.
         kernel: Tells what the kernel saw opened; `None` where it does not tell, so that native
             code reads unseen.
@@ -99,7 +99,7 @@ class Dependencies:
         self._sought.add(name)
 
     def add(self, path: str) -> None:
-        """Watch a file that the result points to, wherever it lies."""
+        """Watch a file that the result points to, wherever it is."""
         path = os.path.abspath(path)
         self._read.setdefault(path, fingerprint.signature(path))
 
@@ -119,9 +119,9 @@ class Dependencies:
             changes += [p for p, was in touched.items() if fingerprint.answer(p, "state") != was]
 
     def seen(self) -> dict[str, Any]:
-        """Return the state of all that was asked for, as it was when it was asked for.
+        """Return the state of everything the page depended on, as it was at that moment.
 
-        `changed` lists what is no longer as it was; `unseen` why more may have been asked for.
+        `changed` lists what has changed since; `unseen` says what may have been missed.
         """
         self._looking.now = True
         try:
@@ -313,12 +313,12 @@ def _with_parents(path: str) -> Iterator[str]:
 
 
 def is_current(seen: dict[str, Any], root: str, look: fingerprint.Look) -> bool:
-    """Tell whether all that a page had asked for is now as it was then.
+    """Tell whether everything a page depended on is as it was.
 
     Args:
-        seen: What it had asked for.
+        seen: What it depended on.
         root: The project.
-        look: Looks at files; other pages have asked for the same.
+        look: Looks at files; shared with pages that depend on the same.
     """
     return (
         declared(root, seen["declared"]) == seen["declared"]

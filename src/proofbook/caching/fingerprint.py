@@ -26,7 +26,7 @@ LARGE_FILE = 4_000_000
 """Bytes from which a file whose inode, size and times are the recorded ones is not read again."""
 
 SETTLED = 2.0
-"""Seconds after which another change of a file is sure to give it another time, on any system."""
+"""Seconds after which another change of a file is sure to change its time, on any system."""
 
 _SUFFIXES = tuple(importlib.machinery.all_suffixes())
 _PACKAGES = ("site-packages", "dist-packages")
@@ -134,7 +134,7 @@ def content(path: str) -> str | None:
 
 
 class Look:
-    """One look at files, each of which is asked for once.
+    """One look at files; each is read once.
 
     Attributes:
         signature: Answers as `signature` does.
@@ -155,7 +155,7 @@ def listing(folder: str) -> str:
 
 
 def answer(path: str, question: str) -> Any:
-    """Answer what can be asked of a path without opening it; `None` where there is nothing.
+    """Describe a path without opening it; `None` if nothing is there.
 
     Args:
         path: The path.
@@ -200,7 +200,7 @@ def importable(folder: str, names: Iterable[str]) -> list[str]:
 
 
 def entries(folder: str) -> list[str]:
-    """List what is in a folder, sorted; nothing where there is none."""
+    """List what is in a folder, sorted; nothing if it doesn't exist."""
     try:
         return sorted(os.listdir(folder or "."))
     except OSError:

@@ -1,6 +1,6 @@
 """Keeps from one build to the next what follows from texts alone.
 
-Where the claims of a page end up, how a block looks in colours: the same text has the same answer
+Where the claims of a page end up, how a block looks in colors: the same text has the same answer
 in every build, until a package, the engine or an option is another.
 """
 
@@ -13,7 +13,7 @@ from proofbook.caching import fingerprint
 from proofbook.caching.atomic import replace
 
 KEPT = 4000
-"""Answers kept, those that were asked for last: some books of this size."""
+"""How many answers are kept, the latest first to stay: enough for some books of this size."""
 
 
 class TextCache:
@@ -65,7 +65,7 @@ class TextCache:
         return self._answers
 
     def _read(self) -> dict[str, Any]:
-        """Return what lies there, unless it was written half, or in another state of the world."""
+        """Return what the file has, unless it is incomplete, or from other versions or settings."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             checksum, _, body = self._file.read_text(encoding="utf-8").partition("\n")
             stored = json.loads(body)

@@ -1,4 +1,4 @@
-"""Sees which variables of the environment a page asks for, so that a change makes it run again.
+"""See which environment variables a page reads, so that a change makes it run again.
 
 All ways of asking go through four methods of the class of `os.environ`. What C asks for without
 Python, as `TZ`, is not seen.
@@ -28,7 +28,7 @@ _BETWEEN = (_MAPPINGS, os.getenv.__code__.co_filename, __file__)
 
 
 class Variables:
-    """What a page asked of the environment; made in its process, before it runs."""
+    """The environment variables that a page reads; made in its process, before it runs."""
 
     def __init__(self) -> None:
         self._given = dict(os.environ)
@@ -38,7 +38,7 @@ class Variables:
         self._watch(type(os.environ))
 
     def seen(self) -> dict[str, str | None]:
-        """Return a hash of what each variable was that the page asked for."""
+        """Return a hash of each variable that the page read."""
         return {name: _state(name, self._given) for name in sorted(self._read)}
 
     def _watch(self, kind: Any) -> None:
@@ -84,7 +84,7 @@ class Variables:
         return noted
 
     def _copies(self, frame: FrameType) -> bool:
-        """Tell whether a value is asked for just because the names are gone through."""
+        """Tell whether a value is read only because all variables are listed."""
         return _place(frame) == self._copied_in
 
     def _ask(self, name: str, asker: str) -> None:
@@ -94,7 +94,7 @@ class Variables:
 
 
 def is_same(variables: Mapping[str, str | None], environment: Mapping[str, str]) -> bool:
-    """Tell whether all variables that a page asked for are in an environment as they were."""
+    """Tell whether all variables that a page read are as they were."""
     return all(_state(name, environment) == was for name, was in variables.items())
 
 
@@ -119,7 +119,7 @@ def _place(frame: FrameType) -> tuple[int, int]:
 
 
 def _asker(frame: FrameType | None) -> str:
-    """Return the file of the code that asks."""
+    """Return the file of the code that reads the variable."""
     while frame is not None and frame.f_code.co_filename in _BETWEEN:
         frame = frame.f_back
     return frame.f_code.co_filename if frame else ""

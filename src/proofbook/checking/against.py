@@ -34,11 +34,11 @@ class Trial:
     noticed: Planted | None = None
 
     def __str__(self) -> str:
-        """Where it stands, what it says, and what it survived."""
+        """Where the fact is, what it says, and which errors it survived."""
         kinds = ", ".join(dict.fromkeys(one.kind for one in self.survived))
         fate = "no error could be planted in what it reads"
         if self.survived:
-            fate = f"true in spite of each of {len(self.survived)} planted errors ({kinds})"
+            fate = f"stays true despite {len(self.survived)} planted errors ({kinds})"
         return f"{self.path}:{self.fact.line}: {self.fact.text!r}: {fate}"
 
 

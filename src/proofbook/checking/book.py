@@ -24,7 +24,7 @@ from proofbook.settings import Settings
 Progress = Callable[[Chapter, Run], None]
 BRACES = re.compile(r"\{[^{}\n]*\w[^{}\n]*\}")
 TEXTS = 2
-"""Texts of a page that are remembered: that of its file, and what plugins make of it."""
+"""How many texts of a page are remembered: its file's, and what plugins make of it."""
 UNCHECKED = "a text that is converted within this page holds a claim, and nothing checks it there"
 
 
@@ -34,7 +34,7 @@ class Checked:
 
     Attributes:
         page: The page as parsed.
-        run: What running it gave.
+        run: The result of running it.
         problems: What does not pass, in the order of the page.
         sources: For each fence with `show=`, by index, the symbol that it shows.
     """
@@ -119,7 +119,7 @@ class Book:
         ]
 
     def runs(self, chapters: Sequence[Chapter], progress: Progress | None = None) -> dict[str, Run]:
-        """Run chapters, or look up what they gave; nothing is judged. By path."""
+        """Run chapters or look up their results, by path, without judging them."""
         return self._runner.run(chapters, progress, self.covers)
 
     def of(self, path: str, text: str) -> Checked:
@@ -146,7 +146,7 @@ class Book:
     def aside(self, text: str) -> Checked:
         """Return the result for a text that is converted beside the pages, as a hook may do.
 
-        It counts as a page of its own: what it claims must hold where it stands.
+        It counts as a page of its own: its claims must hold.
         """
         with self._lock:
             known = [*self._every(), *self._asides]
@@ -189,7 +189,7 @@ class Book:
 
     @property
     def asked(self) -> list[Mapping[str, Any]]:
-        """What each page asked of the world in its last run."""
+        """What each page depended on in its last run."""
         return list(self._runner.asked.values())
 
     @property
@@ -226,7 +226,7 @@ class Book:
         return page
 
     def _judgement(self, page: Page, run: Run) -> list[Problem]:
-        """Judge a page, unless it was the last time, and its run gave the same."""
+        """Judge a page, unless it was judged before and its run gave the same."""
         known = self._judgements.pop(page.chapter.path, [])
         found = next((one for one in known if one[0] is page and one[1] == run), None)
         found = found or (page, run, judge(page, run))
@@ -238,7 +238,7 @@ class Book:
         problems = self._judgement(page, run)
         for pattern, line in page.reads.items():
             if not matching(str(self.settings.root), pattern):
-                message = f"reads: {pattern!r} is no file of the project, seen from its root"
+                message = f"reads: {pattern!r} matches no file of the project, from its root"
                 problems.append(Problem(page.chapter.path, line, message, pattern))
         sources: dict[int, Shown] = {}
         for index in sorted(page.shown):

@@ -17,16 +17,18 @@ from proofbook.problems import Problem
 from proofbook.text import shortened, shown
 
 PROMPT_IN_CODE = (
-    "a prompt (>>>) stands in plain code: begin the block with one, and it is a doctest, "
-    "or take the prompts away"
+    "plain code has a prompt (>>>): begin the block with one to make it a doctest, "
+    "or remove the prompts"
 )
 ASKS = (
-    "a browser that shows this output asks another host: put a copy of what it asks for into the "
-    "markup, or into the project as an asset of _repr_page_; a link in <a> may stay"
+    "this output would load something from another host: put a copy of it into the markup, "
+    "or into the project as an asset of _repr_page_; a link in <a> may stay"
 )
 MOST_LINES = 100
 """Lines of two texts that are compared one by one."""
-TOO_DEEP = "what this fact reads cannot be told: an expression is nested too deeply, write several"
+TOO_DEEP = (
+    "cannot tell what this fact reads: its expression is nested too deeply; write several facts"
+)
 
 
 def judge(page: Page, run: Run) -> list[Problem]:
@@ -96,7 +98,7 @@ def _raises_otherwise(path: str, block: Block, raises: str, result: BlockResult)
         offset = failure.line or 0
         shows = f"{shows}\n\n{failure.detail}"
         if "\n" in result.raised or "`" in result.raised or {*"\"'"} <= {*result.raised}:
-            message += "; no option can hold it: write it behind a prompt, with its Traceback"
+            message += "; raises= cannot hold it: write a doctest, with its Traceback"
     return Problem(path, block.line + offset, message, _line_of(block, offset), shows)
 
 
@@ -130,7 +132,7 @@ def _bound(blocks: tuple[Block, ...]) -> set[str]:
 
 @lru_cache(1024)
 def _read(blocks: tuple[Block, ...], expression: str) -> frozenset[str]:
-    """Return all names that are read on the way to the value of an expression."""
+    """Return all names that the value of an expression depends on."""
     behind = statements_behind(blocks, expression).values()
     return frozenset(name for one in behind for name in one.reads)
 

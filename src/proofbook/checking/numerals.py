@@ -32,7 +32,7 @@ class Numeral:
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """Return the number that a text is; None where it is none."""
+        """Return the number that a text is; None if it isn't one."""
         match = WRITTEN.fullmatch(text) if len(text) <= LONGEST else None
         if not match or not (match["whole"] or match["part"]):
             return None

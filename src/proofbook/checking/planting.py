@@ -74,7 +74,7 @@ def planted(index: int, block: Block) -> Iterator[Planted]:
 
 
 def _changes(node: ast.expr) -> Iterator[Change]:
-    """Yield what kind of slip could stand in the place of an expression, and how it reads."""
+    """Yield each error that could replace an expression: its kind and its code."""
     match node:
         case ast.BinOp(op=ast.MatMult()):
             for left, right in ((_turned(node.left), node.right), (node.left, _turned(node.right))):
@@ -161,6 +161,6 @@ def _renamed(function: ast.expr, name: str) -> ast.expr:
 
 
 def _replaced(tree: ast.Module, node: ast.expr, other: ast.expr) -> ast.Module:
-    """Return a copy of a tree with another expression in the place of one."""
+    """Return a copy of a tree with one expression replaced."""
     memo = {id(node): copy.deepcopy(other)}
     return ast.fix_missing_locations(copy.deepcopy(tree, memo))

@@ -1,4 +1,4 @@
-"""What a page shows otherwise when it runs a second time: it depends on the clock, or on chance."""
+"""What a page shows differently in a second run: it depends on the clock, or on chance."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

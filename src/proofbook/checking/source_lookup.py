@@ -1,4 +1,4 @@
-"""Show a symbol as it stands in its source file, found without importing anything."""
+"""Show a symbol as its source file has it, found without importing anything."""
 
 import ast
 import sys
@@ -51,7 +51,7 @@ def show(
 ) -> Shown:
     """Find `module` or `module:qualified.name` in the given folders, then on `sys.path`.
 
-    With `only`, of all that its one statement in which this text stands.
+    With `only`, just the one statement that has this text.
 
     Args:
         target: The name.
@@ -104,8 +104,8 @@ def _refuse_another(node: ast.AST, loaded: Origin, target: str) -> None:
         has_code = isinstance(node, FUNCTIONS)
     if not loaded.found or (has_code and not any(first <= line <= last for line in lines)):
         raise LookupError(
-            f"what runs as {target} is not the code at line {first} of {loaded.file}: something "
-            "has put another in its place; show that one"
+            f"{target} does not run the code at line {first} of {loaded.file}: something has "
+            "replaced it; show the replacement"
         )
 
 
@@ -150,10 +150,11 @@ def _only(node: ast.AST, lines: list[str], text: str, target: str) -> tuple[int,
             if text in "\n".join(lines[first - 1 : last]):
                 holding.append((first, last))
     innermost = sorted(one for one in holding if not any(_within(other, one) for other in holding))
-    if len(innermost) != 1:
+    if not innermost:
+        raise LookupError(f"{text!r} is nowhere in {target}")
+    if len(innermost) > 1:
         places = ", ".join(str(first) for first, _ in innermost)
-        where = f"at lines {places}; say more of one" if innermost else "nowhere"
-        raise LookupError(f"{text!r} stands in {target} {where}")
+        raise LookupError(f"{text!r} is in {target} at lines {places}; quote more of one")
     return innermost[0]
 
 
@@ -194,7 +195,7 @@ def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:
     """Return the one statement of a body that binds a name.
 
     Raises:
-        LookupError: There is none, or others bind it too: which one runs, its text does not tell.
+        LookupError: There is none, or several: the text doesn't tell which one runs.
     """
     found = [one for bound, one in _bound_in(node) if bound == name]
     bound = [one for one in found if not _only_declares(one)]

@@ -1,4 +1,4 @@
-"""Rewrite doctest outputs and `equals=` claims to what a run gave, in the style they have."""
+"""Rewrite doctest outputs and `equals=` claims to match a run, in the style they have."""
 
 import re
 from collections.abc import Iterator
@@ -31,14 +31,14 @@ def updated(text: str, checked: Checked) -> str:
     source, page = read(body), checked.page
     if (len(source.fences), len(source.spans)) != (len(page.source.fences), len(page.source.spans)):
         raise ValueError(
-            "the page holds fences or claims that its file does not, or they stand behind tabs"
+            "the page has fences or claims that its file does not, or tabs indent them"
         )
     edits = [*_outputs(source, checked), *_claims(source, checked)]
     return (text.removesuffix(body) + edited(body, edits)).replace("\n", ends)
 
 
 def _outputs(source: SourceText, checked: Checked) -> Iterator[Edit]:
-    """Give the fences in which an output differs, with the output that came."""
+    """Yield the fences in which an output differs, with the new output."""
     run = checked.run
     for index, number in checked.page.blocks.items():
         if number >= min(run.sound + 1, len(run.blocks)):
@@ -54,7 +54,7 @@ def _outputs(source: SourceText, checked: Checked) -> Iterator[Edit]:
 
 
 def _claims(source: SourceText, checked: Checked) -> Iterator[Edit]:
-    """Give the targets of claims that do not read as their value, with the value."""
+    """Yield the targets of claims that do not read as their value, with the value."""
     for index, number in checked.page.claims.items():
         claim, span = checked.page.chapter.claims[number], source.spans[index]
         value = checked.run.values.get((claim.equals or "", claim.place))
@@ -96,7 +96,7 @@ def _reads_back(code: str, result: BlockResult) -> bool:
 
 
 def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool:
-    """Replace, in the lines of a fence, each output that differs; tells whether one did."""
+    """Replace each output that differs in the lines of a fence; return whether one did."""
     changed = False
     for example in reversed(result.examples):
         if prints(example.want, example.got):

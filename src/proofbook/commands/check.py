@@ -23,7 +23,7 @@ class Asked:
     Attributes:
         coverage: What in the prose could be a claim and is not.
         sentences: With it, the sentences that bind nothing.
-        twice: What comes out otherwise in a second run.
+        twice: What comes out differently in a second run.
         against: The facts that notice no planted error.
     """
 
@@ -47,8 +47,8 @@ class Findings:
         problems: What does not pass.
         pages: The chapters, checked.
         unread: How many chapters could not be read.
-        coverage: Of each page that passes; `None` where nobody asked.
-        trials: What became of each fact; `None` where nobody asked.
+        coverage: Of each page that passes; `None` if not asked for.
+        trials: What became of each fact; `None` if not asked for.
     """
 
     texts: dict[str, str] = field(default_factory=dict)

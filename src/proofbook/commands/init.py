@@ -5,12 +5,12 @@ from pathlib import Path
 import proofbook
 
 STARTER = Path(proofbook.__file__).parent / "starter"
-"""The files of the book, each with `.txt` behind its name, so that no tool takes them for its own.
+"""The files of the book, with `.txt` after each name, so that no tool takes them for its own.
 """
 
 
 def init(folder: Path) -> int:
-    """Write a book into a folder and say what comes next; gives the exit status.
+    """Write a book into a folder and say what comes next; return the exit status.
 
     Nothing is written where one of its files is there already.
     """
@@ -20,8 +20,8 @@ def init(folder: Path) -> int:
     }
     if taken := [str(file) for file in texts if file.exists() or file.is_symlink()]:
         print(
-            f"{', '.join(taken)}: there already, so nothing was written. Name a new folder "
-            "(proofbook init my-book); for a book that you have, put proofbook under plugins "
+            f"{', '.join(taken)}: already there, so nothing was written. Name a new folder "
+            "(proofbook init my-book); for a book you already have, put proofbook under plugins "
             "in its mkdocs.yml."
         )
         return 1

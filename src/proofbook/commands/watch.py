@@ -23,16 +23,16 @@ from proofbook.settings import Settings, files_of, load
 CALM = 0.1
 """Seconds without an event after which changes count as made: an editor takes several steps."""
 PATIENCE = 1.0
-"""Seconds after which changes count as made although events go on."""
+"""Seconds after which changes count as made even if events continue."""
 INTERRUPTED = 130
 """The exit status where not even the first check has come to its end."""
 
 State = dict[tuple[str, str], Any]
-"""For each path, and each question asked of it, the answer."""
+"""The answer to each question about each path."""
 
 
 def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -> int:
-    """Check at once and after each change, until interrupted; gives the last check's status.
+    """Check at once and after each change, until interrupted; return the last check's status.
 
     Args:
         config_file: The book's settings, read again when they change.
@@ -78,7 +78,7 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
 
 
 def _load(config_file: Path) -> Settings | None:
-    """Read the settings, or say why they are of no use."""
+    """Read the settings, or say why they can't be used."""
     try:
         return load(config_file)
     except ChapterError as error:
@@ -121,7 +121,7 @@ _MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
 
 def _asked_for(asked: Iterable[Mapping[str, Any]]) -> State:
-    """Return the state of what pages have asked for."""
+    """Return the state of what pages depend on."""
     state: State = {}
     for seen in asked:
         for path in seen["files"]:

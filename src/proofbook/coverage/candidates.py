@@ -11,13 +11,13 @@ from proofbook.parsing.inline_code import inline_code
 from proofbook.parsing.source import SourceText
 
 VALUE, OTHER = "\ue000", "\ue001"
-"""Signs in the place of a claim that names a value, and of any other claim or code."""
+"""Signs that replace a claim that names a value, and any other claim or code."""
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?![a-z\s])|\n[> ]*\n|(?<!\\)\||\n(?=\s*[-*+:] )")
 
 
 @dataclass(frozen=True, order=True)
 class Candidate:
-    """A piece of a page that could be a claim and is none.
+    """A piece of a page that could be a claim and isn't.
 
     Attributes:
         start: Where it begins in the source's text.
@@ -38,7 +38,7 @@ def candidates(
     Args:
         source: The page.
         counted: Indexes of the claims and literals that the page shows.
-        names: What is exempt wherever it stands.
+        names: Texts that are always exempt.
         maths: Whether the book has formulas between dollar signs.
     """
     text = prose_alone(source)
@@ -106,7 +106,7 @@ def _trimmed(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _placed(found: list[Candidate], alternative: list[tuple[int, int]]) -> Iterator[Candidate]:
-    """Say of each whether it stands in the text of a picture."""
+    """Say of each whether it is in the text of a picture."""
     for one in found:
         within = any(start <= one.start < end for start, end in alternative)
         yield Candidate(one.start, "alternative text" if within else one.kind, one.text)

@@ -26,7 +26,7 @@ ESCAPING = {
     *("plaintext", "py", "py3", "pycon3", "pyconsole", "pytb", "python", "python-console"),
     *("python-repl", "python2", "python3", "shell-session", "terminal", "text", "txt"),
 }
-"""Languages of fences that look like code that runs, or like what it gave."""
+"""Languages of fences that look like code that runs, or like its output."""
 LIKE_CODE = re.compile(
     r"^\s*(?:>>>|import |from \w|def |class |\w+ ?= ?\S|\w+\(.*\)$)", re.MULTILINE
 )
@@ -42,7 +42,7 @@ class Coverage:
     Attributes:
         path: The page.
         covered: How many are claims, or inline code that is checked.
-        exempt: How many stand in literals or in a fence with a reason not to run.
+        exempt: How many are in literals or in a fence with a reason not to run.
         uncovered: Line, kind and text of each of the others.
         unbound: Line and text of each sentence that states something and binds nothing.
     """
@@ -136,7 +136,7 @@ def _kind(code: Inline, checked: Checked, settings: Settings) -> str:
 
 
 def _is_quoted(code: str, checked: Checked) -> bool:
-    """Tell whether code stands in what ran, in a source that is shown, or in what came out."""
+    """Tell whether code occurs in a block, in a source that is shown, or in an output."""
     found = re.compile(rf"(?<!\w){re.escape(code)}(?!\w)")
     return any(found.search(" ".join(text.split())) for text in _ran_or_came_out(checked))
 

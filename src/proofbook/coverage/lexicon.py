@@ -1,4 +1,4 @@
-"""Which words state a value, and which numerals state none wherever they stand."""
+"""Which words state a value, and which numerals never do."""
 
 import re
 

@@ -52,7 +52,7 @@ def words_alone(text: str, maths: bool) -> str:
 
 
 def alternative_texts(text: str) -> list[tuple[int, int]]:
-    """Where texts stand that only those read who do not see a picture."""
+    """Where the texts are that only readers who don't see a picture read."""
     found = [match.span(1) for match in IMAGE.finditer(text)]
     for tag in TAG.finditer(text):
         for match in TEXT_ATTRIBUTE.finditer(tag[0]):

@@ -10,7 +10,7 @@ from proofbook.parsing.inline_code import inline_code
 from proofbook.parsing.source import SourceText
 
 FORMULA = "\ue002"
-"""A sign in the place of a formula."""
+"""A sign that replaces a formula."""
 WORDS = re.compile(rf"[^\W\d_]|{OTHER}")
 NO_SENTENCE = re.compile(
     r"^[> ]*#{1,6}[ ].*$"  # a heading
@@ -50,7 +50,7 @@ def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
 
 
 def readable(source: SourceText) -> str:
-    """Return the text with all made blank that is no word of a sentence, in place."""
+    """Return the text with blanks for everything that isn't a word of a sentence."""
     text = prose_alone(source)
     for span in source.spans:
         text = blank(text, span.inner[1], span.end)
@@ -64,7 +64,7 @@ def readable(source: SourceText) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each paragraph, item and row of a text, behind its marker."""
+    """Yield start and end of each paragraph, item and row of a text, after its marker."""
     start = 0
     for end in [*(match.start() for match in NEW_BLOCK.finditer(text)), len(text)]:
         marker = MARKER.match(text, start, end)

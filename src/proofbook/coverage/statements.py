@@ -111,7 +111,7 @@ def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
 
 
 def _is_announcement(words: Sequence[str]) -> bool:
-    """Tell whether what stands before a verb only points to what comes: *Here is …*."""
+    """Tell whether what comes before a verb only points ahead: *Here is …*."""
     return words[-1:] == ["here"] and BEFORE_HERE.issuperset(words[:-1])
 
 
@@ -122,6 +122,6 @@ def _is_subordinator(words: Sequence[str], at: int) -> bool:
 
 
 def _is_other_subject(words: Sequence[str], at: int) -> bool:
-    """Tell whether people or a text stand at a word, and no preposition before."""
+    """Tell whether a word means people or a text, with no preposition before it."""
     before = [word for word in words[max(0, at - 2) : at] if word not in DETERMINERS]
     return words[at] in PEOPLE | TEXTS and PREPOSITIONS.isdisjoint(before[-1:])

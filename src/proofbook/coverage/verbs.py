@@ -18,7 +18,7 @@ ALWAYS = word_set(
     " weren't hasn't hadn't doesn't didn't don't haven't can't won't wouldn't mustn't it's"
     " that's there's they're we're you're"
 )
-"""Forms that are finite verbs wherever they stand."""
+"""Forms that are always finite verbs."""
 PASTS = word_set(
     "arose ate became began broke came chose drew fell flew forgot gave grew knew ran rose saw sank"
     " showed spoke threw took went wore wrote"
@@ -95,14 +95,14 @@ DETERMINERS = word_set(
     " different more most other such same two three four five six seven eight nine ten twelve"
 )
 NO_NOUN = PREPOSITIONS | DETERMINERS | {"and", "or"}
-"""Words after which a noun stands rather than a verb."""
+"""Words that a noun follows rather than a verb."""
 SUBJECTS = word_set("it he she who nothing everything something")
 """Pronouns after which any form with -s is a verb."""
 AFTER_VERB = word_set(
     "a an the its their each every all both no not nothing one itself them it as to into with from"
     " only more less on at out over up down through what how that which"
 )
-"""Words that stand after a verb rather than after its noun."""
+"""Words that follow a verb rather than its noun."""
 AFTER_NOUN = ALWAYS | frozenset(["", ",", "of", "and", "or"])
 ADVERBS = word_set(
     "all also alone always both each ever even first here itself just merely more never no not now"
@@ -170,7 +170,7 @@ def _is_plural(word: str) -> bool:
 
 
 def _is_noun(word: str) -> bool:
-    """Tell whether a word, or a sign in the place of code, could be a noun or pronoun."""
+    """Tell whether a word, or a sign that replaces code, could be a noun or pronoun."""
     return word not in NO_NOUN and bool(re.match(r"[\w\ue000-\ue0ff]", word))
 
 

@@ -27,7 +27,7 @@ MOST_MEMBERS = 1_000
 """Members of a container that are looked at."""
 MOST_BYTES = 4_000
 """Bytes of an array that are looked at; of a longer one, so many evenly spread."""
-ACTED = "a claim must change nothing; do it in a block, and let the claim ask what that gave"
+ACTED = "a claim must not change anything; do this in a block, and check the result in the claim"
 
 State = dict[int, tuple[str, object, object]]
 """Name, content and the object itself, which must live as long as its identity counts."""
@@ -86,7 +86,7 @@ def _some(values: Iterable[Any], count: int) -> list[Any]:
 
 
 def _look_into(value: Any, names: Mapping[str, Any]) -> _Look:
-    """Return what stands for an object's own state, and the objects in it."""
+    """Return a value for an object's own state, and the objects in it."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if isinstance(value, types.ModuleType):
         return None, names.values() if vars(value) is names else ()

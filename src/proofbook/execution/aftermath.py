@@ -12,7 +12,7 @@ from proofbook.execution.slicing import with_late
 from proofbook.model import Block
 
 EVERY_NAME = "*"
-"""What an import with a star binds where its module cannot be loaded: nobody knows what."""
+"""What a star import binds if its module can't be loaded: unknown names."""
 DEFINED = re.compile(r"^[ \t]*(?:async +)?(?:def|class) +(\w+)", re.MULTILINE)
 LISTED = re.compile(
     r"^[ \t]*(?P<targets>[^\n=#]*?)(?<![=!<>])=(?!=)|\b(?:import|as|for) +(?P<names>[\w, .]+)",
@@ -37,7 +37,7 @@ class Aftermath:
         self._has_failed = False
 
     def add(self, block: Block, ran: int, drew: Collection[int] = ()) -> list[bool]:
-        """Take in the next block; tell which of its statements depend on what is lacking.
+        """Add the next block; return which of its statements depend on what is missing.
 
         Args:
             block: The block that failed, or one after it.

@@ -9,7 +9,7 @@ _PASSING = frozenset(
     | {"transpose", "permute", "expand", "narrow", "select", "detach", "numpy", "chunk", "split"}
     | {"requires_grad_", "parameters", "named_parameters", "children", "modules", "state_dict"}
 )
-"""Methods that take objects in, or give out what is in theirs."""
+"""Methods that store objects, or return those they store."""
 
 _HOLDING = frozenset(
     {"list", "tuple", "dict", "set", "iter", "next", "reversed", "sorted", "zip", "enumerate"}
@@ -114,7 +114,7 @@ def held(value: ast.expr | None, made_here: Set[str]) -> set[str]:
 
 
 def _passed(call: ast.Call, made_here: Set[str]) -> list[ast.expr | None]:
-    """Return what a call may give back or take in: its object, its arguments."""
+    """Return what a call may return or store: its object, its arguments."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if isinstance(call.func, ast.Attribute) and call.func.attr in _PASSING | made_here:
         return [call.func.value, *arguments]

@@ -1,4 +1,4 @@
-"""Other values in the place of one that an expression reads.
+"""Make other values for one that an expression reads.
 
 What an expression says of every other value as well, it does not say of this one.
 """
@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 MOST = 40
-"""Other values that are tried in the place of one, at most."""
+"""How many other values are tried for one, at most."""
 DEEPEST = 4
 """How far into an object its parts are altered."""
 FAR = 10_000
@@ -139,7 +139,7 @@ def _other_items(items: list[Any], mentioned: Mentioned, depth: int) -> Iterator
 
 
 def _another(value: object, number: int, mentioned: Mentioned, depth: int) -> object:
-    """Return a value with the n-th alteration of all that is in it; itself where there is none."""
+    """Return a value with the n-th alteration of its contents; itself if there is none."""
     if isinstance(value, list | tuple) and depth < DEEPEST:
         make = getattr(value, "_make", type(value))
         return make([_another(item, number, mentioned, depth + 1) for item in value])
@@ -217,7 +217,7 @@ def _with_other_shapes(model: Any) -> object:
 
 
 def _other_objects(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
-    """Yield objects with one attribute altered, and functions that give something else."""
+    """Yield objects with one attribute altered, and functions that return something else."""
     yield from _other_members(value, mentioned, depth + 1)
     held = getattr(value, "__dict__", {})
     for name in [name for name in held if name.startswith("_")]:
@@ -229,7 +229,7 @@ def _other_objects(value: Any, mentioned: Mentioned, depth: int) -> Iterator[obj
 
 
 def _other_members(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
-    """Yield what has one attribute altered; of what can be called, what gives something else."""
+    """Yield copies with one attribute altered; of a callable, one that returns something else."""
     for name in sorted(name for name in mentioned.attributes if hasattr(value, name)):
         for one in islice(_altered(getattr(value, name), mentioned, depth), 5):
             yield Standing(value, name, one)
@@ -249,9 +249,9 @@ class Standing:
 
 
 def _otherwise(function: Callable[..., Any], number: int, mentioned: Mentioned) -> object:
-    """Return a function that gives something else than another does.
+    """Return a function that returns something else than another does.
 
-    Asked for one thing twice it gives one thing, and for two things two.
+    For equal arguments it returns the same, and for different ones different values.
     """
     good_for_nothing = object()
     asked: dict[str, int] = {}

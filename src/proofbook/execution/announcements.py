@@ -31,7 +31,7 @@ READERS = {
 """Functions that read a file below Python, by module."""
 
 _EXACT = {"getsize": "size"} | dict.fromkeys(("getmtime", "getctime", "samefile"), "state")
-"""Those of `os.path` that ask for more than whether there is something, and of what kind."""
+"""Functions of `os.path` that ask for more than existence and kind."""
 
 
 def announce() -> None:

@@ -1,7 +1,7 @@
-"""Catches all that a page writes, in the order in which it was written.
+"""Capture everything a page writes, in order.
 
-The two file descriptors themselves are turned to one file, so that C libraries, subprocesses and
-functions of imported modules are heard as well as `print`.
+Both file descriptors are redirected to one file, so that C libraries, subprocesses and
+functions of imported modules are captured as well as `print`.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ LARGEST_READ = 16_000_000
 
 
 class Capture:
-    """Sends descriptors 1 and 2, and Python's streams, to one file; `take` gives what is new."""
+    """Sends descriptors 1 and 2, and Python's streams, to one file; `take` returns what is new."""
 
     def __init__(self) -> None:
         written, name = tempfile.mkstemp(prefix="proofbook-")

@@ -1,4 +1,4 @@
-"""What each statement of a page reads, binds and may change, as far as its text tells."""
+"""Find what each statement of a page reads, binds and may change, from its text."""
 
 import ast
 import symtable
@@ -132,7 +132,7 @@ class Reader:
                 yield self._read(tree, bare, shown)
 
     def _read(self, tree: ast.stmt | ast.Module, bare: Statement, shown: bool) -> Statement:
-        """Fill in what the text of a statement tells."""
+        """Fill in what a statement's text says."""
         if isinstance(tree, ast.Import | ast.ImportFrom):
             imported = tuple(_imports(tree))
             for alias in tree.names:

@@ -29,7 +29,7 @@ REPRS = {
     "text/markdown": "_repr_markdown_",
     "text/latex": "_repr_latex_",
 }
-"""What objects may show themselves as, the best first, and the methods that give it."""
+"""The media types that objects may offer, the best first, and their methods."""
 
 
 class Shown:
@@ -65,7 +65,7 @@ class Shown:
             TypeError: If it is given options: nothing on a page changes once it is shown.
         """
         for name in options:
-            raise TypeError(f"display() of a page takes values alone, and no {name}=")
+            raise TypeError(f"display() on a page takes only values, not {name}=")
         if self._prints:
             print(*values)
             return
@@ -114,10 +114,10 @@ def show(value: Any, prefix: str, displayed: Collection[int] = ()) -> list[Outpu
 
 
 def show_value(value: Any, prefix: str) -> Output:
-    """Show a value as the richest that it has to give, in Jupyter's order of preference.
+    """Show a value in its richest form, in Jupyter's order of preference.
 
     Raises:
-        ValueError: If it gives what no page can show.
+        ValueError: If it returns something no page can show.
     """
     kind = type(value)  # a class that has these methods is itself shown by its repr
     if hasattr(kind, "_repr_page_"):
@@ -135,7 +135,7 @@ def show_value(value: Any, prefix: str) -> Output:
 
 
 def _richest(value: Any) -> tuple[tuple[str, Any] | None, Mapping[str, Any], str]:
-    """Return the best that a value gives, with its media type; what it says of that; its text."""
+    """Return a value's best form with its media type; its metadata; its text."""
     said = ""
     if hasattr(type(value), "_repr_mimebundle_"):
         given = value._repr_mimebundle_(include=None, exclude=None)
@@ -169,7 +169,7 @@ def _rich(given: tuple[str, Any], about: Mapping[str, Any], text: str, prefix: s
 
 
 def _asking(output: Output) -> Output:
-    """Add what a browser would ask other hosts for."""
+    """Add what a browser would load from other hosts."""
     html = output.data
     if output.kind == "markdown":
         from markdown import markdown  # a page that shows none does without

@@ -1,4 +1,4 @@
-"""Whether an expression could have come out otherwise: what nothing can change, proves nothing."""
+"""Test whether an expression can come out differently: else it proves nothing."""
 
 import contextlib
 import signal
@@ -14,15 +14,15 @@ from proofbook.execution.sharing import Lead, leads_of, shared
 LONGEST = 2.0
 """Seconds that are spent on one expression; beyond that it is believed."""
 INDIFFERENT = (
-    "comes out the same whatever the names it reads stand for: it says nothing of this page"
+    "comes out the same for all values of the names it reads, so it says nothing about this page"
 )
 ONE_OBJECT = (
-    "{leads} are one object, which is compared with itself: keep a copy before it changes, or ask "
-    "with `is` whether they are one"
+    "{leads} are one object, compared with itself: keep a copy before it changes, or use `is` "
+    "to say that they are one"
 )
 NEVER_FALSE = (
-    "was true of every other value that was tried for {names}: "
-    "write what would be false if the sentence were"
+    "stayed true for every other value tried for {names}: "
+    "write an expression that would be false if the sentence were"
 )
 
 
@@ -33,14 +33,14 @@ def doubt_of(
     made: Mapping[str, object],
     asserted: bool,
 ) -> str:
-    """Say why an expression proves nothing; "" where it proves something, or nobody can tell.
+    """Say why an expression proves nothing; "" if it proves something, or if it's unknown.
 
-    It is evaluated with other values of the names it reads until it gives something else. An error
-    tells nothing.
+    It is evaluated with other values of the names it reads until its value changes. An error
+    proves nothing.
 
     Args:
         expression: What is doubted.
-        data: What it gives, as JSON data.
+        data: Its value, as JSON data.
         names: The names of the page.
         made: Those that a block of the page bound.
         asserted: Whether it is there to be true.

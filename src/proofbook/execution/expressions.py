@@ -1,4 +1,4 @@
-"""What a claim's expression reads, and how it is evaluated without leaving a trace.
+"""Find what a claim's expression reads, and evaluate it without side effects.
 
 An expression has to wait until the names it reads exist, and has to read something that the page
 made; both follow from its free names, which the compiler's own symbol table knows.
@@ -22,18 +22,18 @@ LARGEST_LIST = 10_000
 
 LARGEST_INT = 10_000
 """Bits of an integer; Python itself prints none of more than 4,300 digits."""
-NOTHING = "all() is true of nothing, whatever it asks: there was nothing to look at"
+NOTHING = "all() had nothing to look at, and is true of nothing whatever it asks"
 
 
 def word(condition: object, if_true: str, if_false: str) -> str:
-    """Give the word that the fact chooses; claims call it, blocks do not see it."""
+    """Return one word or the other; for claims, not for blocks."""
     return if_true if condition else if_false
 
 
 class _All:
-    """The builtin `all`, except that nothing is not true of everything in it.
+    """The builtin `all`, except that it refuses to be true of nothing.
 
-    Within another one it may be asked of nothing, as in a triangle's first row.
+    Within another `all` it accepts nothing, as in a triangle's first row.
     """
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def _free_names(text: str) -> set[str]:
 
 @contextlib.contextmanager
 def randomness_kept() -> Iterator[None]:
-    """Put the global random generators back: what a claim draws, the next block does not miss."""
+    """Restore the global random generators, so that a claim's draws don't affect the next block."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     state = random.getstate()
     numpy_state = numpy.random.get_state() if numpy else None

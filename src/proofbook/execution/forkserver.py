@@ -85,7 +85,9 @@ def _preload(names: Sequence[str]) -> str | None:
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file and os.path.isfile(file) and not is_installed(os.path.abspath(file)):
-            return f"preload imports {name!r} of the project ({file}): it would never see an edit"
+            return (
+                f"preload imports {name!r} of the project ({file}): pages would never see an edit"
+            )
     return None
 
 

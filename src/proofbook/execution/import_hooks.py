@@ -90,7 +90,7 @@ def _modules(folder: Path) -> Iterable[Path]:
 
 
 def place_in_project(module: str) -> str:
-    """Return where in the project a module lies that no import finds, from the root, or ""."""
+    """Return where in the project a module is that no import finds, from the root, or ""."""
     for folder, folders, files in os.walk("."):
         depth = 0 if folder == "." else folder.count(os.sep)
         is_environment = "pyvenv.cfg" in files

@@ -37,7 +37,7 @@ _LONGEST_PATH = 4096
 
 
 class KernelWatch:
-    """The page's end: made before the page begins, asked when it has ended."""
+    """The page's end: made before the page begins, queried when it has ended."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
@@ -107,7 +107,7 @@ def _put_filter(machine: str, watcher: int) -> int:
 
 
 def _watch_until_nobody_is_left(line: socket.socket, machine: str) -> NoReturn:
-    """Note and let go on what the page and its children open; end with the last of them."""
+    """Note and allow what the page and its children open; end with the last of them."""
     with suppress(BaseException), open(os.devnull, "r+b") as nothing:
         for descriptor in (0, 1, 2):
             os.dup2(nothing.fileno(), descriptor)

@@ -1,4 +1,4 @@
-"""Markup that somebody else's objects give, made fit to stand on a page beside others."""
+"""Make the markup of other packages' objects fit for a page."""
 
 import base64
 import re
@@ -23,7 +23,7 @@ STYLE = re.compile(r"<style\b.*?</style>", re.DOTALL | re.IGNORECASE)
 PNG = b"\x89PNG\r\n\x1a\n"
 JPEG = b"\xff\xd8"
 FRAMES = {0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF}
-"""Markers of a JPEG behind which its size stands."""
+"""Markers of a JPEG that its size follows."""
 
 
 def with_own_ids(markup: str, prefix: str) -> str:
@@ -46,10 +46,10 @@ def _each(word: str, own: Callable[[str], str], text: str) -> str:
 
 
 def own_svg(text: str, prefix: str) -> str:
-    """Return an SVG as it can stand within a page.
+    """Return an SVG in a form that fits into a page.
 
     Raises:
-        ValueError: If it is none, or would run a script.
+        ValueError: If it isn't an SVG, or would run a script.
     """
     markup = text[max(text.find("<svg"), 0) :].strip()
     try:
@@ -63,9 +63,7 @@ def own_svg(text: str, prefix: str) -> str:
         ]
         running = [one for one in element.attrib.values() if _is_script(one)]
         for what in ["<script>"] if name == "script" else [*handlers, *running]:
-            raise ValueError(
-                f"this SVG runs a script ({what}), which a page does not: draw without"
-            )
+            raise ValueError(f"this SVG runs a script ({what}): draw it without")
     return with_own_ids(markup, prefix)
 
 
@@ -82,7 +80,7 @@ def image(
         data: The file, or its base64.
         kind: Its media type.
         about: What its object says of it: `width`, `height`, `alt`.
-        text: What stands for it where no picture can be shown.
+        text: What replaces it where no picture can be shown.
 
     Raises:
         ValueError: If it is no such picture.

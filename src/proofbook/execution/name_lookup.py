@@ -1,4 +1,4 @@
-"""Whether what a page's prose calls by name exists, asked in the page's own session.
+"""Test whether the names in a page's prose exist, in the page's own session.
 
 Prose runs nothing: what is loaded is asked, without running code of the page or of the project; of
 what is not loaded, the source is read.
@@ -154,7 +154,7 @@ def _answers_alone(thing: object) -> bool:
 
 
 def _is_installed(holder: object, method: str) -> bool:
-    """Tell whether a method of something is none that the page or the project wrote."""
+    """Tell whether a method is not from the page or the project."""
     kinds = (vars(kind) for kind in type(holder).__mro__)
     return _is_installed_code(next((one[method] for one in kinds if method in one), None))
 
@@ -166,7 +166,7 @@ def _is_installed_getter(descriptor: object) -> bool:
 
 
 def _is_installed_code(function: object) -> bool:
-    """Tell whether a function is native, or stands in the file of an installed package."""
+    """Tell whether a function is native, or from the file of an installed package."""
     called = function if hasattr(function, "__code__") else type(function).__call__  # type: ignore[operator]
     code = getattr(called, "__code__", None)
     return code is None or is_installed(code.co_filename)

@@ -49,7 +49,7 @@ def _plain(thing: object) -> CodeType | None:
 
 
 def _codes(thing: object) -> Iterator[CodeType]:
-    """Yield the code of a function or class, and of what stands behind a decorator."""
+    """Yield the code of a function or class, and of what a decorator wraps."""
     waiting, seen = [thing], {id(thing)}
     while waiting and len(seen) < MOST:
         thing = waiting.pop()

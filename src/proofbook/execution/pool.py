@@ -101,7 +101,7 @@ class Pool:
 
 @dataclass
 class _Page:
-    """What one child has told so far."""
+    """What one child has reported so far."""
 
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class _Page:
         doing = f"evaluating {self.claim!r}" if self.claim is not None else "the block"
         if self.flood is not None:
             return (
-                f"{doing} went on printing when the page had printed {self.flood / 1e6:g} MB: "
+                f"{doing} kept printing after the page had printed {self.flood / 1e6:g} MB: "
                 "print less, or write to a file"
             )
         if self.overdue or self.trace.startswith("Timeout"):

@@ -27,7 +27,7 @@ class StartError(Exception):
 
 
 class Child(ABC):
-    """A page's process, as the parent holds it: two pipes and the group of all that it started."""
+    """A page's process, as its parent sees it: two pipes and the group of all that it started."""
 
     def __init__(self, group: int, requests: IO[bytes], replies: IO[bytes]) -> None:
         self._group = group

@@ -1,4 +1,4 @@
-"""The addresses of other hosts that a browser asks as soon as it opens some markup.
+"""Find the addresses on other hosts that a browser loads as soon as it opens some markup.
 
 A page asks nobody but its own host. Scripts are read, not run: an address that a script puts
 together from parts is not seen.
@@ -31,11 +31,11 @@ HOSTS = re.compile(
     r"[/\\]{2}[^/\\]*(?:\bcdn|cdn\b|cdnjs|jsdelivr|unpkg|esm\.sh|skypack|polyfill|googleapis|gstatic)",
     re.IGNORECASE,
 )
-"""Hosts that serve nothing but what pages load."""
+"""Hosts that serve only what pages load."""
 
 
 def asked_by(markup: str) -> tuple[str, ...]:
-    """Return the addresses of other hosts that are asked when markup is opened, each once."""
+    """Return the addresses on other hosts that are loaded when markup is opened, each once."""
     if not re.search(r"[/\\]\s*[/\\]|&", markup):
         return ()
     opened = _Opened()

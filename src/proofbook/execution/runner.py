@@ -18,7 +18,7 @@ class Runner:
     The process that holds it imports nothing that a page imports.
 
     Attributes:
-        asked: For each chapter that was run or looked up, what its run asked of the world.
+        asked: For each chapter that was run or looked up, what its run depended on.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -117,7 +117,7 @@ def _unkept(
         changed.append("what its front matter names under reads: has changed meanwhile")
     if changed or chapter.reads:
         return tuple(changed)
-    advice = "name the files that it reads under reads: in its front matter, and it is kept"
+    advice = "to keep it, list the files that it reads under reads: in its front matter"
     return tuple(f"{reason}; {advice}" for reason in seen["unseen"])
 
 

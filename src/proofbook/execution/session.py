@@ -34,8 +34,8 @@ from proofbook.execution.tracebacks import failure_of, last_words, with_tracebac
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import TRACEBACK, without_device
 
-UNREAD = "a block that cannot be parsed runs nothing: write it behind a prompt, with its Traceback"
-UNREACHED = "what stands behind this statement never runs, since it raises: end the block with it"
+UNREAD = "a block that cannot be parsed runs nothing: write a doctest, with its Traceback"
+UNREACHED = "this statement raises, so the code after it never runs: end the block with it"
 DRAWS = "this draws random numbers before it raises, which no later block's program would do"
 
 
@@ -171,7 +171,7 @@ class Session:
     def evaluate(self, text: str, done: int) -> Value | None:
         """Evaluate a claim's expression without changing the session.
 
-        None where that would only tell of an earlier block's failure.
+        None where that would only repeat an earlier block's failure.
         """
         try:
             expression = Expression(text)
@@ -204,8 +204,8 @@ class Session:
         if missing := ", ".join(expression.missing(self.names)):
             return f"reads a name that no block of the page defines: {missing}"
         if hidden := ", ".join(expression.hidden(self.names)):
-            own = f"a block of the page binds {hidden}, and claims call the engine's"
-            return f"{own}: give the page's another name"
+            own = f"a block of the page defines {hidden}, and claims call the engine's"
+            return f"{own}: rename the page's"
         if expression.is_constant(self.names.keys() - self._given):
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return f"{constant} proves nothing"

@@ -33,7 +33,7 @@ class Imported:
             self._origins[name] = (alias.name.partition(".")[0], "")
 
     def drop(self, names: Iterable[str]) -> None:
-        """Names stand for something else now."""
+        """Forget names that now mean something else."""
         for name in names:
             self._origins.pop(name, None)
 

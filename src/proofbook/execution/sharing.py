@@ -18,7 +18,7 @@ from proofbook.execution.alterations import Standing
 IDENTITY = frozenset(
     ["data_ptr", "id", "may_share_memory", "shares_memory", "storage", "untyped_storage"]
 )
-"""What asks whether two things are one; so does `is`."""
+"""Functions that test whether two things are one, as `is` does."""
 _SINGLE = (int, float, complex, str, bytes, tuple, frozenset, range, type(None), type(...))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type)
 
@@ -41,7 +41,7 @@ class Lead:
         """Return what it leads to.
 
         Raises:
-            Exception: There is no such thing, or it is made anew at each look, as items of arrays.
+            Exception: There is no such thing, or each look makes a new one, as in arrays.
         """
         found = names[self.root]
         for kind, key in self.links:
@@ -86,7 +86,7 @@ def leads_of(
 def shared(tree: ast.AST, names: Mapping[str, Any], read: Collection[str]) -> list[list[Lead]]:
     """Group the leads of an expression that begin with different names and end at one object.
 
-    There are none in an expression that asks whether two things are one.
+    There are none in an expression that tests whether two things are one.
     """
     if any(_asks_identity(node) for node in ast.walk(tree)):
         return []

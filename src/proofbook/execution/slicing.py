@@ -26,7 +26,7 @@ DEFINITIONS = ("def ", "class ", "async def ", "@")
 
 
 class Slicer:
-    """Takes the blocks of a page in order, and gives the program of each.
+    """Takes the blocks of a page in order, and returns the program of each.
 
     Args:
         seed: Of the random generators at the start of the page.
@@ -200,7 +200,7 @@ def _apart(pieces: Sequence[str]) -> str:
 
 
 def _joined(group: list[Statement]) -> str:
-    """Statements below each other, as far apart as they stood, a function well apart."""
+    """Join statements, as far apart as they were, with space around functions."""
     text = ""
     for before, s in zip([None, *group], group, strict=False):
         if before is not None:

@@ -1,4 +1,4 @@
-"""What runs of a block: all of it, or what stands behind the prompts of a doctest."""
+"""What runs of a block: all of it, or what follows the prompts of a doctest."""
 
 from doctest import DocTestParser
 

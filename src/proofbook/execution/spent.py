@@ -1,11 +1,11 @@
-"""Iterators and files that have been read to their end: whatever is asked of the rest is true."""
+"""Find iterators and files that are used up: anything is true of what is left."""
 
 import io
 import operator
 import types
 from collections.abc import Iterator
 
-SPENT = "{name!r} has been walked to its end, and nothing is left to ask of: make it a list first"
+SPENT = "{name!r} is used up, so nothing is left to check: make it a list first"
 
 
 def is_spent(value: object) -> bool:

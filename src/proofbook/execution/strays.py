@@ -1,4 +1,4 @@
-"""Errors that nobody catches because they are raised beside the page: each fails its block.
+"""Catch errors raised outside a block's own call stack: each fails its block.
 
 A thread, a task that nobody awaits, a `__del__` and a forked process leave a traceback at most. A
 script would go on; a page that shows what went wrong must not pass.
@@ -20,7 +20,7 @@ from proofbook.model import Failure, dump
 
 
 class Strays:
-    """Hears of such errors from when it is made; `take` gives the first that is new.
+    """Collects such errors from its creation on; `take` returns the first new one.
 
     They are kept in a file, which a process that the page has forked shares with it.
     """
@@ -80,7 +80,7 @@ class Strays:
 
 
 class _Tasks(logging.Handler):
-    """Hears what asyncio logs of tasks whose exception nobody asked for."""
+    """Collects what asyncio logs about tasks whose exception nobody retrieved."""
 
     def __init__(self, strays: Strays) -> None:
         super().__init__(logging.ERROR)

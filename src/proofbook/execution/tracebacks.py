@@ -11,7 +11,7 @@ from proofbook.model import Failure
 from proofbook.text import TRACEBACK, clipped, readable
 
 LONGEST_REASON = 500
-"""Characters of an error's message that are told as the reason."""
+"""How many characters of an error's message are given as the reason."""
 
 _OURS = ('  File "<block', '  File "<claim')
 _ENGINE = os.path.join(os.path.dirname(proofbook.__file__), "")
@@ -21,7 +21,7 @@ _ENGINES = f'  File "{_ENGINE}'
 def failure_of(error: BaseException, filename: str) -> Failure:
     """Describe an error raised while the code of `filename` ran.
 
-    The line is the deepest one that lies in that code, counted from 0.
+    The line is the deepest one in that code, counted from 0.
     """
     report = traceback.TracebackException.from_exception(error)
     while report.stack and not report.stack[0].filename.startswith(("<block", "<claim")):
@@ -84,7 +84,7 @@ def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, SystemExit):
-        return f"SystemExit: the block called sys.exit({error.code!r}); a page runs to its end"
+        return f"SystemExit: the block called sys.exit({error.code!r}); a page must run to its end"
     kind = type(error)
     name = kind.__qualname__
     if kind.__module__ not in ("builtins", "__main__"):

@@ -1,4 +1,4 @@
-"""Texts that plugins convert with the Markdown extensions of a book, beside its pages.
+"""Check texts that plugins convert with a book's Markdown extensions, besides its pages.
 
 A page is shown by an extension of its own, which only its conversion gets. All others get this one:
 what it shows is checked too, and belongs to no page.
@@ -21,7 +21,7 @@ class AsideRenderer(PageRenderer):
         return self.known.page.source
 
     def claim(self, index: int) -> Marks | None:
-        """Mark a claim with nothing but what is wrong with it."""
+        """Mark a claim only with what is wrong with it."""
         found = super().claim(index)
         if found is None or self._claim_problems(index) or not found[2]:
             return found

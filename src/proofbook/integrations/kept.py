@@ -26,7 +26,7 @@ def frozen(value: Any) -> Any:
     """Return a copy of plain data that later changes leave alone, to be compared with others.
 
     Raises:
-        UnknownError: There is something in it whose state nobody knows.
+        UnknownError: Something in it has an unknown state.
     """
     if type(value) is str or value is None or isinstance(value, date | PurePath | Enum):
         return value

@@ -32,7 +32,7 @@ FAMILIES = ("markdown.extensions.", "pymdownx.", "proofbook.maths")
 READING = ("pymdownx.snippets", "pymdownx.b64", "pymdownx.pathconverter")  # other files
 
 Question = tuple[str, tuple[Any, ...], Any]
-"""Whom a conversion asked, what, and the answer."""
+"""Where a conversion asked, what it asked, and the answer."""
 
 
 @runtime_checkable
@@ -51,7 +51,7 @@ class Asking:
         self.asked: list[Question] = []
 
     def through(self, name: str) -> Callable[..., Any]:
-        """Return what asks at one of the doors."""
+        """Return the function that asks through one of the doors."""
 
         def ask(*question: Any) -> Any:
             answer = self.doors[name](*question)
@@ -61,7 +61,7 @@ class Asking:
         return ask
 
     def is_answered_alike(self, asked: Sequence[Question]) -> bool:
-        """Ask again what was asked once; tell whether all answers are what they were."""
+        """Ask the same questions again; tell whether all answers are the same."""
         return all(self.doors[name](*question) == answer for name, question, answer in asked)
 
 
@@ -107,7 +107,7 @@ class KeptPages:
         convert: Callable[[], None],
         found: Sequence[Any],
     ) -> None:
-        """Convert a page, or give it what it was given last time.
+        """Convert a page, or reuse its last conversion.
 
         Args:
             page: The page, as read.

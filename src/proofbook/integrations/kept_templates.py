@@ -73,11 +73,11 @@ class KeptTemplates:
         return self._env
 
     def look_again(self) -> None:
-        """Compare the site anew: a page of it has been read again since."""
+        """Compare the site again: a page of it has been read again since."""
         self._site = None
 
     def fill(self, context: dict[str, Any], fill: Fill) -> str:
-        """Fill a page into its template, or give what that gave at the last build."""
+        """Fill a page into its template, or reuse the result of the last build."""
         if self._built is None:
             self._built = context.get("build_date_utc")
         context["build_date_utc"] = self._built  # a session has one time, as the ledger has
@@ -137,7 +137,7 @@ def _template_class(kept: KeptTemplates) -> type[jinja2.Template]:
         """A template whose pages are kept."""
 
         def render(self, *args: Any, **kwargs: Any) -> str:
-            """Fill the template in, or give what that gave."""
+            """Fill the template in, or reuse the earlier result."""
             return kept.fill(dict(*args, **kwargs), super().render)
 
     return KeptTemplate
@@ -189,7 +189,7 @@ def _listed(loader: jinja2.FileSystemLoader) -> list[str]:
 
 
 def _texts_read(tree: nodes.Template) -> Iterator[str]:
-    """Find what a template reads that is no part of what is compared."""
+    """Find what a template reads that isn't compared."""
     for name in tree.find_all(nodes.Name):
         if name.name == "pages" and name.ctx == "load":
             yield name.name
@@ -225,7 +225,7 @@ def _functions(env: jinja2.Environment) -> Any:
     """Return the names of what templates can call.
 
     Raises:
-        UnknownError: A plugin has added something whose state nobody knows.
+        UnknownError: A plugin has added something with an unknown state.
     """
     given = {**env.filters, **env.tests, **env.globals}
     for name, one in given.items():

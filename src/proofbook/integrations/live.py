@@ -1,4 +1,4 @@
-"""Builds a served book after an edit: the edited pages at once, then the whole site behind them.
+"""Build a served book after an edit: first the edited pages, then the whole site.
 
 MkDocs lets nobody read while it builds, and it empties the folder that is read from. So a site is
 built in a folder of its own, which takes the place of the last one when it is finished; until then
@@ -44,7 +44,7 @@ log = logging.getLogger("mkdocs.plugins.proofbook")
 
 
 class SupersededError(BaseException):
-    """A build that nobody needs any more; MkDocs would report an `Exception` as a failure."""
+    """A build that is no longer needed; MkDocs would report an `Exception` as a failure."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Site:
 
 
 class Live:
-    """What builds, in the place of MkDocs's own builder.
+    """The builder that replaces MkDocs's own.
 
     Args:
         server: What serves the site.
@@ -138,7 +138,7 @@ class Live:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _let_read(self) -> None:
-        """Have browsers reload, while the build goes on."""
+        """Have browsers reload while the build continues."""
         with self.server._epoch_cond:
             self.server._visible_epoch = self.server._wanted_epoch
             self.server._epoch_cond.notify_all()
@@ -195,7 +195,7 @@ class _Silence(logging.Filter):
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Leave it to the build of everything to say what there is to say."""
+    """Leave all messages to the build of everything."""
     handlers = [*logging.getLogger("mkdocs").handlers]
     silence = _Silence()
     for handler in handlers:

@@ -195,13 +195,13 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             return
         chapter = self._book.of(self.path, page.markdown or "").page.chapter
         if chapter.blocks or chapter.claims:
-            message = "another plugin converts this page, and does not use its Markdown extensions"
+            message = "another plugin converts this page without its Markdown extensions"
             self.found.append(
-                Problem(self.path, 1, f"{message}: nothing that was checked is shown")
+                Problem(self.path, 1, f"{message}: readers would not see what was checked")
             )
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
-        """Hand over what pages mention and offer; fail where a chapter does not pass."""
+        """Add the files that pages refer to and offer; fail if a chapter does not pass."""
         if self.serving:
             env = self.serving.begin(env, config, files)
         for target, path in self.assets.items():
@@ -240,7 +240,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return server
 
     def _renew(self, site: Site, file: File) -> Callable[[], None]:
-        """Check a page that was edited since the last build; gives what finishes its conversion."""
+        """Check a page that was edited since the last build; return what finishes converting it."""
         self._book.check({_name(file, self._book): file.content_string}, _ran)
         assets, offered = dict(self.assets), dict(self.offered)
         folder = Path(site.config.site_dir)
@@ -276,18 +276,18 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.told.update(problems)
 
     def _hand_over_offers(self, files: Files, config: MkDocsConfig) -> None:
-        """Put what pages offer beside them, unless a file of the book's is served there."""
+        """Put what pages offer beside them, unless the book has a file of that name."""
         taken = {file.dest_uri: file for file in files if file.inclusion.is_included()}
         for target, text in self.offered.items():
             if own := taken.get(target):
-                message = "the notebook of a page would be served in the place of this file"
+                message = "the notebook of a page would replace this file"
                 path = _name(own, self._book)
                 self.found.append(Problem(path, 1, f"{message}; give it another name", target))
             else:
                 files.append(File.generated(config, target, content=text))
 
     def _render_with(self, own: MarkingExtension, page: Page, asking: Asking) -> None:
-        """Have a page converted with an extension of its own, in the place of the shared one."""
+        """Have a page converted with its own extension instead of the shared one."""
         render, renderer = page.render, self.renderer
         serving = (
             None if "render" in vars(page) else self.serving
@@ -409,7 +409,7 @@ def _progress(chapter: Chapter, run: Run) -> None:
 
 
 def _ran(chapter: Chapter, run: Run) -> None:
-    """Tell of a page that is run; the build of everything tells of it if it is not."""
+    """Report a page that is run; the build of everything reports it if it isn't."""
     if not run.cached:
         _progress(chapter, run)
 

@@ -56,7 +56,7 @@ class Serving:
         return self._live
 
     def open(self, config: MkDocsConfig) -> None:
-        """Begin a build, in a folder that nobody reads."""
+        """Begin a build, in a folder that isn't being served."""
         if self._live:
             config.site_dir = self._live.folder
         if self._dirty:  # or MkDocs has done so
@@ -72,7 +72,7 @@ class Serving:
     def begin(
         self, env: jinja2.Environment, config: MkDocsConfig, files: Files
     ) -> jinja2.Environment:
-        """Begin to write pages, all of which have been converted; gives their templates."""
+        """Begin to write pages, all of which have been converted; return their templates."""
         names = {file.src_uri for file in files.documentation_pages()}
         self.pages.forget(names)
         self._templates.forget(names)

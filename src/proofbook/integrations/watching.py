@@ -1,4 +1,4 @@
-"""Has a server hear of a saved file at once where the system tells, and soon where it doesn't.
+"""Tell a server about a saved file: at once where the system reports it, and soon where it doesn't.
 
 MkDocs looks at all files twice a second. Systems tell of changes, but not of those in folders from
 another machine, as containers and networks have them: so files are looked at all the same.
@@ -38,7 +38,7 @@ class Saving(FileSystemEventHandler):
 
 
 def watch_closely(server: LiveReloadServer, look: Callable[[], object]) -> Callable[[], None]:
-    """Have a server hear of changes soon; gives what ends that.
+    """Tell a server about changes soon; return what ends that.
 
     Args:
         server: What serves the site, with the paths that it watches.

@@ -60,7 +60,7 @@ class Table:
 
 
 def look(part: Element) -> Key:
-    """Return what tells a part of a formula from others: rows of one, and transposition, do not."""
+    """Return what sets a part of a formula apart; rows of one and transposition do not."""
     inside = tuple(look(child) for child in part if child.tag != "mspace")
     if part.tag in ("mrow", "math"):
         inside = tuple(one for one in inside if one != TRANSPOSED)
@@ -72,7 +72,7 @@ def look(part: Element) -> Key:
 
 
 def has_index(part: Element) -> bool:
-    """Tell whether what stands below a letter says which one, as in x_i, and not of which kind."""
+    """Tell whether a subscript says which one, as in x_i, and not of which kind."""
     if part.tag not in ("msub", "msubsup"):
         return False
     letters = {one.text for one in part[1].iter("mi")}

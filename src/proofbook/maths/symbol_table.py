@@ -69,7 +69,7 @@ def read_symbols(text: str, page: str) -> list[Symbol]:
 
 
 def strange_symbols(pages: Iterable[Checked], settings: Settings) -> list[Problem]:
-    """List the values that pages give for what is no symbol of the book's table."""
+    """List the values that pages give for symbols that the book's table doesn't have."""
     page = settings.configs.get("proofbook.maths", {}).get("symbols")
     giving = [one for one in pages if one.page.symbols]
     if not page or not giving:
@@ -85,6 +85,6 @@ def strange_symbols(pages: Iterable[Checked], settings: Settings) -> list[Proble
             if key not in known:
                 near = get_close_matches(key, sorted(known), 1)
                 guess = f" (did you mean {near[0]!r}?)" if near else ""
-                message = f"symbols: {key!r} is the anchor of no row of {page}{guess}"
+                message = f"symbols: no row of {page} has the anchor {key!r}{guess}"
                 problems.append(Problem(chapter.path, chapter.claims[number].line, message, key))
     return problems

@@ -49,12 +49,12 @@ def _told(claim: Claim) -> str:
 
 
 def equality(expression: str, text: str, value: Any) -> str:
-    """Return the line that asserts that an expression gives what a text says.
+    """Return the line that asserts that an expression's value is what a text says.
 
     Args:
         expression: The expression, as the author wrote it.
         text: What the reader sees, at the precision written.
-        value: What the expression gave, as JSON data, which the text says.
+        value: The expression's value, as JSON data.
     """
     chosen = _condition(expression, text)
     if chosen:
@@ -103,7 +103,7 @@ def _parts(call: ast.Call) -> list[ast.expr]:
 
 
 def _condition(expression: str, text: str) -> str:
-    """Return what must be true for `word(condition, "a", "b")` to give a text.
+    """Return what must be true for `word(condition, "a", "b")` to return a text.
 
     "" for anything else.
     """
@@ -119,7 +119,7 @@ def _condition(expression: str, text: str) -> str:
 
 
 def _operand(expression: str, of_not: bool = False) -> str:
-    """Return an expression as it may stand beside `==`, or after `not`."""
+    """Return an expression as it can be written beside `==`, or after `not`."""
     tree = _tree(expression)
     negated = isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
     loose = LOOSE if not of_not else (*LOOSE, ast.UnaryOp)
@@ -168,7 +168,7 @@ def _formatted(expression: str, spec: str) -> str:
 
 
 def _listing(expression: str, text: str, value: list[Any]) -> str:
-    """Compare lists item by item, as lists, whatever sequence or tensor the expression gives."""
+    """Compare lists item by item, whatever sequence or tensor the expression returns."""
     leaves = list(_leaves(value))
     nested = any(isinstance(item, list) for item in value)
     if nested and not all(isinstance(row, list) and _is_flat(row) for row in value):
@@ -237,7 +237,7 @@ def _gives_lists(tree: ast.expr) -> bool:
 
 
 def _is_text(tree: ast.expr) -> bool:
-    """Tell whether an expression gives a string, as far as its form tells."""
+    """Tell whether an expression returns a string, judging by its form."""
     match tree:
         case ast.JoinedStr() | ast.Constant(value=str()) | ast.Attribute(attr="__name__"):
             return True

@@ -37,7 +37,7 @@ def notebook(checked: Checked, settings: Settings, about: Mapping[str, Any]) -> 
 
 
 class Notebooks:
-    """The notebooks of a book, each made anew only when something that it is made of is new."""
+    """The notebooks of a book, each made again only if something it is made of has changed."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[tuple[Any, ...], Links, str]] = {}

@@ -46,7 +46,7 @@ class Links:
         return self._absolute(self.page)
 
     def link(self, text: str, target: str, title: str = "", is_image: bool = False) -> str:
-        """Return a link as Markdown that holds anywhere.
+        """Return a link as Markdown that works anywhere.
 
         Where the book has an address, a relative target becomes an absolute one. Where it has
         none, of a link its text is left, and the title of the page where the text does not say it.
@@ -125,7 +125,7 @@ def _title(file: Path, *state: int) -> str:
 
 
 def _seen(text: str) -> str:
-    """Return a text without its fences, and of its claims what stands there to be read."""
+    """Return a text without its fences, with only the visible text of its claims."""
     source = read(text)
     spans = [(span.start, span.end, source.text[slice(*span.inner)]) for span in source.spans]
     fences = [(fence.body[0], fence.body[1], "") for fence in source.fences]

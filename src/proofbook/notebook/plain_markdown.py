@@ -18,7 +18,7 @@ from proofbook.parsing.fences import OPENING, Fence
 from proofbook.parsing.source import SourceText, edited
 
 MARK = re.compile("\x02(claim|block|kept) (\\d+)\x03")
-"""What stands in the text for what must not be touched, or must be found again."""
+"""Placeholders for what must not be changed, or must be found again."""
 ALONE = re.compile("([> ]*)\x02(block|kept) (\\d+)\x03", re.MULTILINE)
 CONTAINER = re.compile(r'(?:(?:!!!|\?\?\?\+?)(?=[ ])|===[!+]?)[ ]*([\w -]*?)[ ]*(?:"(.*)")?[ ]*')
 HEADING = re.compile(r"#{1,6}\s")
@@ -41,7 +41,7 @@ class Text:
 
     Attributes:
         markdown: The prose; what a fence only shows is in it.
-        claims: The claims that stand in it, by their number in the chapter.
+        claims: The claims in it, by their number in the chapter.
         begins: Whether a heading begins it.
     """
 
@@ -188,7 +188,7 @@ def _fenced(code: str, language: str) -> str:
 
 
 def _cleaned(text: str, links: Links, maths: bool) -> str:
-    """Drop attribute lists, icons and comments, and lead links to where they hold."""
+    """Drop attribute lists, icons and comments, and make links work from a notebook."""
 
     def plain(match: re.Match[str]) -> str:
         if match["text"] is not None:

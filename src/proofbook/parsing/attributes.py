@@ -1,7 +1,7 @@
 """Attribute lists that Markdown takes out of a text: all in them must mean something to a browser.
 
-A reader sees nothing of `{ equal_to="n" }` behind inline code, since `attr_list` makes an attribute
-of it. A claim that is misspelt, or that stands beside other attributes, would vanish so.
+A reader sees nothing of `{ equal_to="n" }` after inline code, since `attr_list` makes an attribute
+of it. So a claim that is misspelled, or beside other attributes, would vanish.
 """
 
 import re
@@ -28,7 +28,7 @@ HTML_ATTRIBUTES = frozenset(
         *("valign", "width"),
     ]
 )
-"""What HTML knows of the elements that Markdown makes; `aria-…`, `data-…`, `on…` come besides."""
+"""HTML attributes of the elements that Markdown makes, besides `aria-…`, `data-…` and `on…`."""
 
 EVENT = re.compile(
     r"on(?:blur|change|click|dblclick|error|focus|input|load|submit|toggle"
@@ -38,11 +38,11 @@ ITEM = re.compile(
     r"""\s*(?:(?P<sign>[.#])(?P<name>[^\s=}"']+)"""
     r"""|(?P<key>[^\s=}"'.#:][^\s=}"']*)(?:=(?:"[^"]*"|'[^']*'|[^\s=}"']+))?)(?=\s|$)"""
 )
-HOW = 'a claim is written { equals="…" }, alone in its braces, directly behind the text it is about'
+HOW = 'a claim is written { equals="…" }, alone in its braces, directly after the text it is about'
 
 
 def watch(processor: AttrListTreeprocessor) -> list[str]:
-    """Have a processor of `attr_list` tell what it takes: the inside of each pair of braces."""
+    """Record what a processor of `attr_list` takes: the inside of each pair of braces."""
     taken: list[str] = []
     assign = processor.assign_attrs
 
@@ -62,7 +62,7 @@ def fault(attributes: str) -> str | None:
     while rest := attributes[at:].strip():
         item = ITEM.match(attributes, at)
         if item is None:
-            return rf"cannot read {rest!r} as attributes; {HOW}, and a brace that is text is \{{"
+            return rf"cannot read {rest!r} as attributes; {HOW}, and to show a brace, \{{"
         if not _is_known(item["sign"] or "", item["name"] or item["key"]):
             return _strange(item["sign"] or "", item["name"] or item["key"])
         at = item.end()
@@ -70,7 +70,7 @@ def fault(attributes: str) -> str | None:
 
 
 def _is_known(sign: str, name: str) -> bool:
-    """Tell whether a class, an id or a key is none that a claim could have been meant by."""
+    """Tell whether a class, an id or a key could not have been meant as a claim."""
     if sign:
         return near(name, CLAIM_CLASSES) is None
     if custom := re.fullmatch(r"(?:aria|data)-(.+)", name):
@@ -80,12 +80,12 @@ def _is_known(sign: str, name: str) -> bool:
 
 def _strange(sign: str, name: str) -> str:
     if name in CLAIM_KEYS:
-        return f"{name}= is no claim where it stands; {HOW}"
+        return f"{name}= is not a claim here; {HOW}"
     bare = re.sub(r"^(?:aria|data)-", "", name)
     known = CLAIM_CLASSES if sign else (*CLAIM_KEYS, *sorted(HTML_ATTRIBUTES))
     meant = near(bare, known) or next(iter(get_close_matches(bare, known, 1, 0.7)), None)
     guess = f" (did you mean {meant!r}?)" if meant else ""
-    text = "" if meant else r", and a brace that is text is \{"
+    text = "" if meant else r", and to show a brace, \{"
     return f"{sign}{name} means nothing in braces{guess}; {HOW}{text}"
 
 

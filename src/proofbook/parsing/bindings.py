@@ -1,4 +1,4 @@
-"""Which names Python code binds at one level, and where: as far as its text tells."""
+"""Find which names Python code binds at one level, and where, from its text."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
     """Yield each name that a body binds, below its conditions and loops too, with its statement.
 
-    A name that a function declares `global` counts where the function stands.
+    A name that a function declares `global` counts where the function is defined.
     """
     for statement in body:
         for name in _bound_by(statement):

@@ -18,12 +18,12 @@ NEW_START = re.compile(r"\n(?=\s*\n|\s*(?:[|#>]|[-*+] |\d+\. |!!!|\?\?\?|===))")
 KINDS = ("equals", "holds", "value")
 LITERAL = (".literal", "reason")
 REASONS = ("definition", "example", "name", "quotation", "source")
-"""Why a number may stand without a claim; `docs/contributing.md` says what each means."""
+"""Why a number needs no claim; `docs/contributing.md` says what each means."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """A claim, or a literal, as it stands in the text.
+    """A claim, or a literal, in the text.
 
     Attributes:
         start: Where its target begins in the text.
@@ -32,7 +32,7 @@ class Span:
         line: Line of the text (from 1) on which it begins.
         text: What the reader sees, without markup.
         expressions: The expression for each of `equals`, `holds`, `value` that is given.
-        reason: For a literal, which has no expressions: why it is none of the claims.
+        reason: For a literal, which has no expressions: why it isn't a claim.
     """
 
     start: int
@@ -69,7 +69,7 @@ def find_claims(
             try:
                 target, inner = _target(text, brace, start, codes)
                 if spans and target <= spans[-1].start:
-                    raise UnreadableClaimError("a claim cannot stand within another's target")
+                    raise UnreadableClaimError("a claim cannot be inside another's target")
                 expressions, after = _attributes(text, brace, end)
                 line = text.count("\n", 0, target) + 1
                 span = Span(target, inner, after, line, _visible(text[slice(*inner)]), expressions)
@@ -80,7 +80,7 @@ def find_claims(
 
 
 def _excerpt(text: str, brace: int) -> str:
-    """Return what stands around a brace, on its line."""
+    """Return what is around a brace, on its line."""
     start = max(text.rfind("\n", 0, brace) + 1, brace - 30)
     return text[start : brace + 50].split("\n")[0].strip()
 
@@ -140,7 +140,7 @@ def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
         name = word[1]
         if name not in (*KINDS, *LITERAL):
             raise UnreadableClaimError(
-                f"{name!r} has no meaning beside a claim; known are {', '.join(KINDS)}"
+                f"{name!r} has no meaning beside a claim; known: {', '.join(KINDS)}"
             )
         if name in found:
             raise UnreadableClaimError(f"{name!r} is given twice")
@@ -170,7 +170,7 @@ def _quotes(name: str, quote: str, read: str) -> str:
 
 
 def _checked(span: Span, text: str) -> Span:
-    """Return the same claim, complete, or the reason why it is none."""
+    """Return the same claim, complete, or the reason why it isn't one."""
     expressions = dict(span.expressions)
     if expressions.keys() & {*LITERAL}:
         return _literal(span)
@@ -197,12 +197,12 @@ def _checked(span: Span, text: str) -> Span:
 
 
 def _literal(span: Span) -> Span:
-    """Return the same span as a literal, or the reason why it is none."""
+    """Return the same span as a literal, or the reason why it isn't one."""
     if span.expressions.keys() != {*LITERAL}:
         raise UnreadableClaimError('write { .literal reason="…" }, and nothing else beside it')
     reason = span.expressions["reason"]
     if reason not in REASONS:
-        raise UnreadableClaimError(f"unknown reason {reason!r}; known are {', '.join(REASONS)}")
+        raise UnreadableClaimError(f"unknown reason {reason!r}; known: {', '.join(REASONS)}")
     _needs_text(span)
     return replace(span, expressions={}, reason=reason)
 

@@ -1,4 +1,4 @@
-"""What stands apart from a number and changes it: `[5] million`, `[5] × 10⁶`, `[1] thirtieth`."""
+"""Find what changes a number from a distance: `[5] million`, `[5] × 10⁶`, `[1] thirtieth`."""
 
 import re
 
@@ -68,9 +68,9 @@ _SCALED = re.compile(rf"(?<!between )\b(?:an?|{WORD})[\s-]+{_SCALE}(?:\s+and)?\s
 
 
 def is_multiplied(before: str, text: str, after: str) -> bool:
-    """Tell whether what stands before or after a number makes another one of it.
+    """Tell whether what comes before or after a number changes it.
 
-    What has a claim of its own beside an operator is a number of its own: `[3] × [5]`.
+    A number with its own claim beside an operator is separate: `[3] × [5]`.
     """
     return bool(_grows(before, text) or _shrinks(before, text, after))
 
@@ -91,7 +91,7 @@ def _shrinks(before: str, text: str, after: str) -> bool:
 
 
 def _is_ordinal(before: str, text: str, after: str) -> bool:
-    """Tell whether words go on to an ordinal or a fraction: `[twenty]-first`, `[one] tenth`."""
+    """Tell whether words continue to an ordinal or a fraction: `[twenty]-first`, `[one] tenth`."""
     words = re.findall(r"[a-z]+|[^a-z\s-]", after.replace(EDGE, "").lower())
     for count in range(1, len(words) + 1):
         *head, last = words[:count]

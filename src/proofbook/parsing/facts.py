@@ -1,7 +1,7 @@
 """Find the facts of a chapter: phrases of its prose, each bound to an expression that must hold.
 
-A `facts` fence stands below the paragraph, list, table or caption that it is about. Each of its
-entries says `phrase: expression`, and goes on in lines that are indented.
+A `facts` fence comes below the paragraph, list, table or caption that it is about. Each of its
+entries says `phrase: expression`, and may continue in indented lines.
 """
 
 import re
@@ -78,7 +78,7 @@ def find_facts(
 
 
 def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
-    """Yield the line of each entry and its text, the lines that go on with it joined."""
+    """Yield the line of each entry and its text, with continued lines joined."""
     first = 0
     parts: list[str] = []
     for number, line in enumerate([*fence.code.split("\n"), ""], start=fence.line + 1):
@@ -91,7 +91,7 @@ def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
 
 
 def _joined(lines: Sequence[str]) -> str:
-    """Return the lines of an entry as one, without blanks inside the brackets that they broke."""
+    """Join the lines of an entry, without spaces inside the brackets that they broke."""
     entry = ""
     for line in lines:
         apart = entry and entry[-1] not in "([{" and line[0] not in ")]}"
@@ -134,12 +134,12 @@ def _halves(entry: str) -> tuple[str, str]:
         if why := expression_fault(expression):
             fault = fault or why
         elif not phrase:
-            raise UnreadableFactError("no phrase stands before the colon")
+            raise UnreadableFactError("there is no phrase before the colon")
         else:
             return phrase, expression
     if not fault:
-        raise UnreadableFactError("write `phrase: expression`, with a blank after the colon")
-    raise UnreadableFactError(f"what follows the colon is no expression: {fault}")
+        raise UnreadableFactError("write `phrase: expression`, with a space after the colon")
+    raise UnreadableFactError(f"what follows the colon is not an expression: {fault}")
 
 
 def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
@@ -154,14 +154,14 @@ def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
         return places[0]
     if places:
         raise UnreadableFactError(
-            f"this phrase stands {len(places)} times before the fence: take more of its words"
+            f"this phrase occurs {len(places)} times above the fence: use more of its words"
         )
     if not seen.text.strip():
         raise UnreadableFactError(
-            "no paragraph, list, table or caption stands before this fence", phrase
+            "there is no paragraph, list, table or caption above this fence", phrase
         )
     raise UnreadableFactError(
-        "these words do not stand before the fence (- the fact, + the page)",
+        "these words are not above the fence (- the fact, + the page)",
         _difference(phrase, seen.text),
     )
 

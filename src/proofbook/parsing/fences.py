@@ -22,7 +22,7 @@ NEIGHBORS = {"cython", "jython"}
 """Languages of their own whose names are nearly one of ours."""
 SESSIONS = {"con", "console", "prompt", "repl", "session", "shell"}
 OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", "traceback"}
-"""Parts of a language's name that make of Python a session, or something that does not run."""
+"""Parts of a language's name that mean output rather than code that runs."""
 
 LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"\d+( \d+){0,2}"}
 TIMEOUT = r"(?=[0-9.]*[1-9])(?:[0-9]{1,6}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})"
@@ -60,7 +60,7 @@ MARKS = re.compile(r"<!--|-->|</?(?:script|style)(?=[\s>])", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Fence:
-    """A fence that proofbook reads, as it stands in the text.
+    """A fence that proofbook reads, in the text.
 
     Attributes:
         kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run; `facts`
@@ -71,7 +71,7 @@ class Fence:
         options: What the opening fence says.
         header: Start and end, in the text, of what follows the opening ticks.
         body: Start and end, in the text, of the lines between the fences.
-        prefix: What stands before the opening ticks: indentation, marks of a quotation.
+        prefix: What comes before the opening ticks: indentation, marks of a quotation.
     """
 
     kind: Literal["python", "pycon", "show", "off", "facts"]
@@ -191,7 +191,7 @@ def _closing(lines: list[str], number: int, opening: re.Match[str]) -> tuple[int
     for end in range(number + 1, len(lines)):
         content = _content(lines[end], len(prefix))
         if content is None:
-            return end, f"this fence is broken off by line {end + 1}, which is less indented"
+            return end, f"line {end + 1} is less indented, and breaks this fence off"
         if content.rstrip() == ticks:
             return end, None
     return len(lines), "this fence is never closed"
@@ -257,7 +257,7 @@ def _meant(info: str) -> str | None:
 
 
 def _mistyped(name: str) -> str | None:
-    """Return which of our languages a name is one slip of the fingers away from."""
+    """Return which of our languages a name is one typo away from."""
     if name in NEIGHBORS:
         return None
     return next((one for one in LANGUAGES if _one_less(one) & _one_less(name)), None)
@@ -300,13 +300,13 @@ def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
     known = OPTIONS[kind]
     for name, value in options.items():
         if name == "session":
-            yield "session is refused: a page is one session, and shares it with no other"
+            yield "session is refused: each page is one session of its own"
         elif name not in known:
-            yield f"unknown option {name!r} here; known are {', '.join(sorted(known)) or 'none'}"
+            yield f"unknown option {name!r} here; known: {', '.join(sorted(known)) or 'none'}"
         elif not re.fullmatch(known[name], value):
             yield f'{name}="{value}" cannot be read: write {WRITTEN[name]}'
     if "fold" in options and "source" in options:
-        yield "fold= and source= cannot stand together: a fold has its own place above the output"
+        yield "fold= and source= exclude each other: a fold is always above the output"
     if kind == "off" and "reason" not in options:
         yield 'exec="off" needs a reason="…"'
     if kind == "show" and code.strip():
@@ -324,16 +324,16 @@ def _doctest_faults(code: str) -> Iterator[str]:
     if not examples:
         yield "a doctest without a prompt (>>>) checks nothing"
     if any(example.options for example in examples):
-        yield "doctest directives are refused: outputs are compared as they stand"
+        yield "doctest directives are refused: outputs are compared as written"
     for line in _unchecked(code.split("\n"), examples) if examples else ():
         yield (
-            f"{line.strip()!r} stands where nothing checks it: write the output directly below its"
+            f"nothing checks {line.strip()!r}: write the output directly below its"
             " prompt, <BLANKLINE> for a blank line in it, and text outside the fence"
         )
 
 
 def _unchecked(lines: list[str], examples: list[Example]) -> Iterator[str]:
-    """Give the lines of a doctest that neither run nor are compared with what came."""
+    """Yield the lines of a doctest that neither run nor are compared."""
     checked: set[int] = set()
     for example in examples:
         last = example.lineno + 1

@@ -30,7 +30,7 @@ def _header(text: str) -> re.Match[str] | None:
 
 
 def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]:
-    """Read what a page's front matter gives for its symbols, as claims that fill in a value.
+    """Read the values of symbols in a page's front matter, as claims that fill in a value.
 
     Args:
         text: The whole page.
@@ -75,14 +75,14 @@ def files_read(text: str) -> tuple[dict[str, int], list[Fault]]:
 
 
 def _pairs(header: str, key: str) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
-    """Return the entries of a mapping in a header, with the places where they stand."""
+    """Return the entries of a mapping in a header, with their places."""
     node = _entry(header, key)
     entries = node.value if isinstance(node, yaml.MappingNode) else []
     return [entry for entry in entries if isinstance(entry[0], yaml.ScalarNode)]
 
 
 def _entry(header: str, key: str) -> yaml.Node | None:
-    """Return what stands under a key of a header."""
+    """Return the value of a key in a header."""
     try:
         root = yaml.compose(header, yaml.SafeLoader)
     except yaml.YAMLError:  # for the builder of the site to tell

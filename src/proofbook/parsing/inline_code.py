@@ -16,9 +16,9 @@ class Inline:
     """A piece of inline code.
 
     Attributes:
-        start: Where its first backtick stands in the text.
+        start: Where its first backtick is in the text.
         end: Where its last one ends.
-        code: What stands between them, in one line.
+        code: What is between the backticks, in one line.
     """
 
     start: int
@@ -47,6 +47,6 @@ def inline_code(source: SourceText, claims: Collection[int]) -> Iterator[Inline]
 
 
 def names(source: SourceText) -> tuple[str, ...]:
-    """Return what stands in the prose of a source as a name, each once."""
+    """Return what the prose of a source uses as a name, each once."""
     found = {code.name for code in inline_code(source, range(len(source.spans)))}
     return tuple(sorted(found - {""}))

@@ -23,18 +23,18 @@ FENCES = "fenced_code_block"
 TAG = "proofbook"
 
 _converting: ContextVar[Markdown | None] = ContextVar("_converting", default=None)
-"""The conversion that is under way; one that begins meanwhile is within it."""
+"""The conversion in progress; one that begins before it ends is within it."""
 
 
 class Renderer(Protocol):
-    """Decides what stands at each fence, each claim and the ends of a page."""
+    """Decides what each fence, each claim and the ends of a page become."""
 
     @property
     def stray(self) -> Callable[[str], str] | None:
-        """What gives the HTML of a fence that the source does not know; None leaves it."""
+        """Returns the HTML of a fence that the source does not know; None leaves it."""
 
     def open(self, text: str) -> SourceText:
-        """Begin a page; gives its source."""
+        """Begin a page; return its source."""
 
     def has_fence(self, index: int) -> bool:
         """Tell whether the n-th fence is one that the page really shows as a fence."""
@@ -43,10 +43,10 @@ class Renderer(Protocol):
         """Return the HTML of the n-th fence."""
 
     def claim(self, index: int) -> Marks | None:
-        """Return what stands before, in place of, and after the n-th claim's target: Markdown."""
+        """Return the Markdown before, in place of, and after the n-th claim's target."""
 
     def fact(self, index: int) -> tuple[str, str]:
-        """Return what stands before and after the phrase of the n-th fact: Markdown."""
+        """Return the Markdown before and after the phrase of the n-th fact."""
 
     def ends(self) -> tuple[str, str]:
         """Return the HTML at the beginning and at the end of the page."""

@@ -1,4 +1,4 @@
-"""What beside a claim would make its number another one: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
+"""Find what beside a claim would change its number: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
 
 import re
 from unicodedata import category
@@ -13,7 +13,7 @@ _NO_BREAK = "[\u00a0\u2009\u202f]"
 
 BEGINS = re.compile(rf"[-+−(\[]*(?:\.?\d|{WORD}\b|…$)", re.IGNORECASE)
 ENDS = re.compile(rf"(?:\d\.?\s?%?[)\]]*|\b{WORD}|^…)$", re.IGNORECASE)
-"""Whether a number stands at either end of a text; a value that is filled in may be one."""
+"""Whether a number is at either end of a text; a value that is filled in may be one."""
 
 MAY_PRECEDE = re.compile(
     r"(?:^|[\s(\[{\"“„‚«‹|—~≈;#§$€£¥]|(?<!\d)['‘]|(?<![!<>≠])=|(?<!\d)[:/]"
@@ -23,52 +23,49 @@ MAY_FOLLOW = re.compile(
     rf"$|[\s)\]}}\"”“»›|—;!?…=≈€£¥]|[.,'’](?!{EDGE}?\d)|[:/–-](?!\d)|×(?!\s*\d)|x(?!\w)"
     r"|(?:st|nd|rd|th|fold)(?!\w)"
 )
-"""What may touch a number and leave it what it is."""
+"""What may touch a number without changing it."""
 
 RELATION = "bind the whole comparison, as in `n > 5`{ holds }"
 MINUS = (
-    "write the minus within the claim; as an operator it stands after a number, a claim, code or"
-    " a formula, and as punctuation it is a dash between blanks"
+    "write the minus within the claim; an operator must follow a number, a claim, code or a"
+    " formula, and a dash needs a space on each side"
 )
 WHOLE = (
-    "write the whole number within the claim, set apart what stands beside it, or give the other"
-    " number a claim of its own"
+    "write the whole number within the claim, separate it from what is beside it, or give the"
+    " other number a claim of its own"
 )
 
 
 def misread(span: Span, reading: Reading | None) -> str | None:
-    """Say how a claim is read otherwise than it is compared; None where it is read as it is."""
+    """Say how readers see something else than a claim compares; None if they don't."""
     if not span.expressions.keys() & {"equals", "value"}:
         return None
     if reading is None:
-        return f"{span.text!r} is lost in the signs around it: write it without emphasis"
+        return f"the signs around {span.text!r} hide it: write it without emphasis"
     if reading.tags:
         return (
-            "the text of a claim may hold emphasis, code and links; with"
-            f" {reading.tags[0]} a reader would see something else than {span.text!r}, which is"
-            " compared"
+            "the text of a claim may hold only emphasis, code and links; with"
+            f" {reading.tags[0]}, readers would not see {span.text!r}, which is compared"
         )
     seen = " ".join(reading.text.split())
     if seen != " ".join(span.text.split()):
         return (
-            f"a reader would see {seen!r} here, and {span.text!r} is compared: write it as inline"
-            " code, or without signs that Markdown reads"
+            f"readers see {seen!r} here, but {span.text!r} is compared: write it as inline code,"
+            " or without signs that Markdown reads"
         )
     if found := read_otherwise(reading):
         otherwise, instead = found
-        return (
-            f"a reader would read {otherwise!r} here, and only {span.text!r} is compared: {instead}"
-        )
+        return f"readers see {otherwise!r} here, but only {span.text!r} is compared: {instead}"
     return None
 
 
 def read_otherwise(reading: Reading) -> tuple[str, str] | None:
     """Return what a reader reads for the number of a claim, if it is more than the claim says.
 
-    None where what stands beside it leaves it what it is, and where no number is at its ends.
+    None if nothing beside it changes it, or if no number is at its ends.
 
     Returns:
-        The number with what stands beside it, and what to write instead.
+        The number with what is beside it, and what to write instead.
     """
     text = reading.text.strip()
     front, behind = reading.before.rstrip(EDGE), reading.after.lstrip(EDGE)

@@ -26,7 +26,7 @@ LITERAL = (
     "or show it as the text of a longer fence (````text)"
 )
 PLACEHOLDER = re.compile(rf"{STX}[^{ETX}]*{ETX}")
-"""What Markdown puts in the place of inline markup, entities, escaped signs and marks."""
+"""What Markdown substitutes for inline markup, entities, escaped signs and marks."""
 OUR_OPTION = re.compile(rf' {TAG}="\d+"')
 
 
@@ -44,7 +44,7 @@ class Page:
         literals: Indexes of the literals of the source that count.
         shown: Indexes of the fences that the page shows as fences.
         symbols: For each symbol whose value the front matter gives, which claim fills it in.
-        reads: The line of the front matter on which each file stands that the page says it reads.
+        reads: The files that the page says it reads, with their lines in the front matter.
         problems: What is wrong with the page before anything runs.
     """
 
@@ -70,7 +70,7 @@ def parse(
 ) -> Page:
     """Parse the text of a chapter as Markdown with these extensions would show it.
 
-    A fence or claim within a comment is no part of the chapter, nor is a claim in an indented code
+    A fence or claim within a comment isn't part of the chapter, nor is a claim in an indented code
     block; one that is lost on the way to the page, or ends up where it cannot be shown, is a
     problem.
     """
@@ -184,7 +184,7 @@ def _problems(
     for index in visibility.torn:
         fact = source.facts[index]
         if fact.fence in shown:
-            message = "these words are not what the page shows in one piece; take others"
+            message = "the page does not show these words in one piece; choose others"
             yield fact.line, message, fact.phrase
     for marked in visibility.strays:
         code = OUR_OPTION.sub("", marked)
@@ -198,7 +198,7 @@ def _problems(
 
 
 def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
-    """What the reader does not see of the text, and no browser makes anything of."""
+    """Yield the attributes that neither readers nor browsers can use."""
     text = visibility.source.text
     faulty = {line for line, _, _ in visibility.source.faults}
     for attributes in visibility.attributes:
@@ -208,7 +208,7 @@ def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
     if not any(map(fault, visibility.attributes)):  # else they have made these tags
         for tag in visibility.tags:
             line = _line_of(tag.partition(" ")[0], text)
-            yield line, "a tag's attribute is no claim: write it in braces", tag
+            yield line, "a tag's attribute is not a claim: write it in braces", tag
 
 
 def _line_of_braces(attributes: str, text: str) -> int:
@@ -239,6 +239,6 @@ def _repeated_ids(
     for fence in [source.fences[index] for index in shown]:
         name = fence.options.get("id", "")
         if name in first:
-            yield fence.line, f"the id {name!r} stands at line {first[name]} already", name
+            yield fence.line, f"the id {name!r} is already used at line {first[name]}", name
         elif name:
             first[name] = offset + fence.line

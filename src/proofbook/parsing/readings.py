@@ -34,7 +34,7 @@ OBJECT, BORDER, EDGE, BEGIN, END = "\ufffc", "\0", "\x01", "\x05", "\x06"
 or a formula begins and ends."""
 MINUS_ICON = re.compile(r"(?:alt|title)=[\"']?:?(?:[−➖]|[\w-]*minus)")
 FAR = 80
-"""Letters that are kept of what stands beside a claim."""
+"""How many letters beside a claim are kept."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Reading:
 
 
 def readings(html: str) -> dict[int, Reading]:
-    """Read a page in which each claim stands between its marks."""
+    """Read a page in which each claim is between its marks."""
     letters = ""
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -102,7 +102,7 @@ def _changing(piece: re.Match[str]) -> list[str]:
 
 
 def _letters_of(piece: re.Match[str]) -> str:
-    """Return what stands, among the letters of a page, for a piece of HTML."""
+    """Return what represents a piece of HTML among the letters of a page."""
     tag = (piece["tag"] or "").lower()
     if piece[0].startswith("<math"):
         raised = re.sub(r"(<msup>\s*<(\w+)>[^<]*</\2>)", r"\1^", piece[0])

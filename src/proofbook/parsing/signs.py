@@ -16,7 +16,7 @@ _HEDGE = (
     r"|(?:more|less)\s+than|the\s+(?:value|number))"
 )
 GAP = rf"{_OPENING}*(?:{_HEDGE}{_OPENING}+)*$"
-"""What may stand between a sign and its number: blanks, brackets, quotes, `about`."""
+"""What may come between a sign and its number: spaces, brackets, quotes, `about`."""
 
 _MINUS = re.compile(
     rf"(?P<sign>(?<!-)[-‐‑‒–—―]|--+|[−－﹣⁻₋˗➖⊖±∓]|:\w*minus\w*:"
@@ -107,6 +107,6 @@ _RELATING = re.compile(
 
 
 def is_related(before: str, after: str) -> bool:
-    """Tell whether a relation other than `=`, `≈` and arrows stands beside a number."""
+    """Tell whether a relation other than `=`, `≈` and arrows is beside a number."""
     before, after = (_TAG.sub("", normalize("NFC", text)) for text in (before, after))
     return bool(_RELATED.search(before) or _RELATING.match(after))

@@ -38,13 +38,13 @@ class SourceText:
         claim_marks: Callable[[int], Marks | None],
         fact_marks: Callable[[int], tuple[str, str]],
     ) -> str:
-        """Put marks in the place of fence headers, around the targets of claims and around phrases.
+        """Mark fence headers, the targets of claims, and phrases.
 
         Args:
             fence_mark: Gives the new header of the n-th fence, or None to leave it.
-            claim_marks: Gives what stands before, in place of, and after the target of the n-th
+            claim_marks: Returns what goes before, in place of, and after the target of the n-th
                 claim; or None to leave it.
-            fact_marks: Gives what stands before and after the phrase of the n-th fact.
+            fact_marks: Returns what goes before and after the phrase of the n-th fact.
         """
         edits: list[tuple[int, int, str]] = []
         marked = [(fact, *fact_marks(index)) for index, fact in enumerate(self.facts)]
@@ -82,7 +82,7 @@ def read(text: str) -> SourceText:
 def edited(text: str, edits: list[tuple[int, int, str]]) -> str:
     """Replace each stretch `(start, end)` of a text; stretches must not overlap.
 
-    What is put in at one place stands there in the order given.
+    Texts inserted at the same place keep the order given.
     """
     parts: list[str] = []
     at = 0

@@ -48,7 +48,7 @@ FROM_TEXT_ALONE = frozenset(
         *("pymdownx.superfences", "pymdownx.tabbed"),
     ]
 )
-"""Extensions that, as to where text ends up, read no file and ask no clock."""
+"""Extensions that use no file and no clock to place text."""
 
 Mark = tuple[str, int]
 
@@ -60,14 +60,14 @@ class Visibility:
     Attributes:
         source: The text as the preprocessors saw it.
         seen: Those on the page, as a reader sees them.
-        hidden: Those in comments and code blocks, which are no part of the chapter.
+        hidden: Those in comments and code blocks, which aren't part of the chapter.
         in_tag: Those within a tag: an attribute.
         literal: Those of the hidden that a reader sees as text, in a code block.
         strays: The code of fences on the page that the source does not know.
         left_over: Braces that read like a claim's, and that a reader sees.
         attributes: The inside of each pair of braces that Markdown made attributes of.
         tags: Tags with an attribute that reads like a claim's.
-        torn: Facts whose phrase is not what stands between its marks, or not in one piece.
+        torn: Facts whose phrase isn't what is between its marks, or not in one piece.
         readings: For each claim that a reader sees, what is read at and beside it.
     """
 
@@ -156,7 +156,7 @@ def follow(
 
 
 def _torn(source: SourceText, html: str) -> list[int]:
-    """Return the facts whose words do not stand between their marks as the phrase has them."""
+    """Return the facts whose phrase isn't what is between their marks."""
     whole = set()
     for number, inner in PHRASE.findall(html):
         phrase = source.facts[int(number)].phrase

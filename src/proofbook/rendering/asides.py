@@ -36,7 +36,7 @@ class Aside:
 def asides(code: str) -> list[Aside]:
     """Find what can be folded, from the top: docstrings after their first line, leading checks.
 
-    A check is an `if` that does nothing but raise. Nothing is found in what can't be parsed.
+    A check is an `if` that only raises. Nothing is found in what can't be parsed.
     """
     try:
         tree = ast.parse(code)

@@ -1,4 +1,4 @@
-"""Turn what a run gave into HTML."""
+"""Turn the result of a run into HTML."""
 
 import json
 import re
@@ -27,10 +27,10 @@ def outputs_html(
     """Write what a block showed, in order.
 
     Args:
-        result: What running the block gave.
+        result: The block's result.
         asset_url: Given the name and the path of an asset, says where it is served.
-        hold: Says what stands for a picture until the page is ready; itself by default.
-        written: Gives the HTML of what is Markdown or TeX; its source by default.
+        hold: Returns what replaces a picture until the page is ready; the picture by default.
+        written: Returns the HTML of Markdown or TeX; its source by default.
     """
     inner = ""
     for output in result.outputs:
@@ -70,7 +70,7 @@ def _pre(kind: str, lines: list[str]) -> str:
 
 
 def payload_html(result: BlockResult) -> str:
-    """Return the program that a block's copy button gives, out of sight.
+    """Return the program behind a block's copy button, hidden.
 
     Nothing if there is none.
     """
@@ -90,7 +90,7 @@ def problems_html(problems: list[Problem]) -> str:
 
 
 def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, str, str]:
-    """Return what stands before, in place of, and after the target of a claim that holds."""
+    """Return what goes before, in place of, and after the target of a claim that holds."""
     if claim.value is not None:
         value = readable(str(run.values[claim.value, claim.place].data))
         inner = f"{_opened(target)}{escape(value)}{_closed(target)}"
@@ -99,7 +99,7 @@ def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, 
 
 
 def fact_marks(number: int) -> tuple[str, str]:
-    """Return what stands before and after the phrase of a fact that holds."""
+    """Return what goes before and after the phrase of a fact that holds."""
     return '<span class="proofbook-fact">', _sign(number)
 
 

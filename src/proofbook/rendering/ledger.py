@@ -36,7 +36,7 @@ def counts(checked: Checked) -> dict[str, int]:
 
 
 def exemptions(checked: Checked) -> dict[str, int]:
-    """Why things on a page stand there unverified, and how many for each reason."""
+    """Why things on a page are unverified, and how many for each reason."""
     source = checked.page.source
     reasons = Counter(source.spans[index].reason for index in checked.page.literals)
     reasons[NOT_RUN] = sum(source.fences[index].kind == "off" for index in checked.page.shown)

@@ -31,16 +31,16 @@ from proofbook.rendering.html import (
     proof_html,
 )
 from proofbook.rendering.ledger import foot_html
-from proofbook.rendering.placeholders import Hold, at_once, uncoloured
+from proofbook.rendering.placeholders import Hold, at_once, uncolored
 from proofbook.rendering.rich_text import rich_text
 from proofbook.settings import Settings
 
 FOLD = '<details class="proofbook-fold"><summary>Show the code</summary>'
 NOTHING = "<!---->"
-"""What stands at a fence that shows nothing: of an empty text, Markdown makes a paragraph."""
+"""What replaces a fence that shows nothing: Markdown turns an empty text into a paragraph."""
 LOOKS = ("title", "hl_lines", "linenums")
 Caption = Callable[[Shown, str], str]
-"""Given a shown source and the HTML of its place, gives the HTML that names it on the page."""
+"""Turns a shown source and the HTML of its place into the HTML that names it on the page."""
 Notebook = Callable[[Checked, Settings, Mapping[str, Any]], str]
 """Gives the text of a page's notebook; see `Notebooks.of`."""
 
@@ -121,10 +121,10 @@ class PageRenderer:
         door = partial(base_format, language=fence.language, code=code, md=md, html=True)
         place = fence.option("source")
         if not place:  # the door would set up all extensions anew, block by block
-            coloured = self._highlighted(fence.language, code, looks, md)
+            colored = self._highlighted(fence.language, code, looks, md)
             if fence.option("show"):
-                coloured = folded(coloured, code)
-            source = self.hold(coloured, uncoloured(coloured))
+                colored = folded(colored, code)
+            source = self.hold(colored, uncolored(colored))
             whole = f"{source}{after}"
             if fence.option("fold"):  # what it gave comes first: it is what the reader came for
                 whole = f"{after}{FOLD}{source}</details>"
@@ -139,11 +139,11 @@ class PageRenderer:
             markdown_config.reset()
 
     def _highlighted(self, language: str, code: str, looks: dict[str, str], md: Markdown) -> str:
-        """Code in colours, kept for the next build; ids are counted anew for each page."""
+        """Return code in colors, kept for the next build; ids are counted from one on each page."""
         fences: Any = md.preprocessors[FENCES]
         fences.get_hl_settings()
         options = fences.highlight_ext.getConfigs()
-        question = ("colours", language, code, looks, options)
+        question = ("colors", language, code, looks, options)
         kept = self.book.text_cache.get(*question)
         if kept is not None:
             return str(kept)
@@ -170,7 +170,7 @@ class PageRenderer:
         return [problem for problem in self.known.problems if first <= problem.line <= last]
 
     def _result(self, index: int) -> BlockResult:
-        """Return what the block at a fence gave; nothing where it did not run."""
+        """Return the result of the block at a fence; nothing if it did not run."""
         block = self.known.page.blocks.get(index)
         results = self.known.run.blocks
         return results[block] if block is not None and block < len(results) else BlockResult()
@@ -255,7 +255,7 @@ class PageRenderer:
 def _room(code: str, result: BlockResult) -> str:
     """Say how high a block is, for browsers that leave room for what they have not drawn yet.
 
-    Nothing where a picture is in it, or a fold, whose height nobody can tell from the text.
+    Nothing if it has a picture or a fold, whose height the text doesn't tell.
     """
     texts = [code.rstrip("\n"), *(output.data.rstrip("\n") for output in result.outputs)]
     shown = [text.count("\n") + 1 for text in texts if text]

@@ -1,7 +1,7 @@
 """Keeps markup of code and outputs out of pages while these are read tag by tag.
 
-Markdown, the index of the search and whoever changes a page between them look at each tag of it.
-A picture has hundreds, and so has a block in colours; what there is to find in them are words.
+Markdown, the search index and every plugin between them look at each tag of a page.
+A picture has hundreds, and so has a block in colors; what there is to find in them are words.
 """
 
 import re
@@ -10,20 +10,20 @@ from collections.abc import Callable
 from proofbook.caching import fingerprint
 
 Hold = Callable[[str, str], str]
-"""Given markup and the words in it that can be found, says what stands for it meanwhile."""
+"""Returns a placeholder for markup, given the words in it that can be searched for."""
 
 PLACE = re.compile(r'<div data-placeholder="(\w+)">.*?</div>', re.DOTALL)
-COLOURS = re.compile(r"</?(?:div|span)\b[^>]*>")
+COLORS = re.compile(r"</?(?:div|span)\b[^>]*>")
 
 
 def at_once(markup: str, words: str) -> str:
-    """Let markup stand for itself."""
+    """Return the markup itself, without a placeholder."""
     return markup
 
 
-def uncoloured(code: str) -> str:
-    """Markup of code without its colours: what the search needs of it."""
-    return COLOURS.sub("", code)
+def uncolored(code: str) -> str:
+    """Markup of code without its colors: what the search needs of it."""
+    return COLORS.sub("", code)
 
 
 class Placeholders:
@@ -33,7 +33,7 @@ class Placeholders:
         self._waiting: dict[str, str] = {}
 
     def put(self, markup: str, words: str) -> str:
-        """Keep markup; gives what stands in its place, with these words and no `div` in them."""
+        """Keep markup; return its placeholder, with these words and no `div` in them."""
         key = fingerprint.digest(markup.encode())
         self._waiting[key] = markup
         return f'<div data-placeholder="{key}">{words}</div>'

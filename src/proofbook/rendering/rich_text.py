@@ -1,4 +1,4 @@
-"""Markdown and TeX that a block gave, written as the book writes its own."""
+"""Render a block's Markdown and TeX as the book renders its own."""
 
 from collections.abc import Mapping
 from html import escape

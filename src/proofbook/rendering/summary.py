@@ -28,16 +28,16 @@ def filled(html: str, ledger: Account, links: Links) -> str:
 
     Args:
         html: The page.
-        ledger: What was verified, as `ledger.account` gives it.
+        ledger: What was verified, as `ledger.account` returns it.
         links: Title and address of each page, as seen from this one, by path, in reading order.
 
     Raises:
-        ValueError: If a place asks for a table that there is none of.
+        ValueError: If a place names an unknown table.
     """
 
     def table(place: re.Match[str]) -> str:
         if place[1] not in PARTS:
-            raise ValueError(f"data-verified={place[1]!r} is unknown; known are {', '.join(PARTS)}")
+            raise ValueError(f"data-verified={place[1]!r} is unknown; known: {', '.join(PARTS)}")
         inner = NOTHING if ledger["problems"] else PARTS[place[1]](ledger, links)
         return f'<div data-verified="{place[1]}">{inner}</div>'
 

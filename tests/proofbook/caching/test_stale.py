@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-KEPT = "and it is kept"
+KEPT = "under reads: in its front matter"
 DATA = {"one": "11\n", "other": "2222\n"}
 
 CONTENT = {
@@ -313,6 +313,6 @@ def test_the_command_says_once_why_a_page_is_not_kept(project):
     said = subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=True)
     [line] = [line for line in said.stdout.splitlines() if "not kept" in line]
     assert line == (
-        "docs/index.md: not kept: what another process reads cannot be seen (os.system); name the "
-        "files that it reads under reads: in its front matter, and it is kept"
+        "docs/index.md: not kept: what another process reads cannot be seen (os.system); to keep "
+        "it, list the files that it reads under reads: in its front matter"
     )

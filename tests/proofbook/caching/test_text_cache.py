@@ -22,12 +22,12 @@ def filled(file, **answers):
 
 def test_an_answer_comes_back_in_another_process(file):
     kept = TextCache(file)
-    kept.put(["ü", {"a": [1, None]}], "colours", 'x = "\n"', {"title": "t"})
+    kept.put(["ü", {"a": [1, None]}], "colors", 'x = "\n"', {"title": "t"})
     kept.save()
     again = TextCache(file)
-    assert again.get("colours", 'x = "\n"', {"title": "t"}) == ["ü", {"a": [1, None]}]
-    assert again.get("colours", 'x = "\n"', {"title": "u"}) is None
-    assert again.get("colours", 'x = "\n"') is None
+    assert again.get("colors", 'x = "\n"', {"title": "t"}) == ["ü", {"a": [1, None]}]
+    assert again.get("colors", 'x = "\n"', {"title": "u"}) is None
+    assert again.get("colors", 'x = "\n"') is None
     assert (file.parent / ".gitignore").read_text() == "*\n"
 
 

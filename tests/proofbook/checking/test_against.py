@@ -51,7 +51,7 @@ def test_a_fact_that_is_true_in_spite_of_all_is_told_with_what_it_survived(trial
     assert trial.noticed is None
     assert sorted(one.kind for one in trial.survived) == ["another axis", "another operator"]
     assert str(trial) == (
-        "docs/page.md:14: 'Nothing is negative': true in spite of each of 2 planted errors "
+        "docs/page.md:14: 'Nothing is negative': stays true despite 2 planted errors "
         "(another operator, another axis)"
     )
 

@@ -88,5 +88,5 @@ def test_show_of_one_statement_shows_that_or_is_a_problem(book):
     (checked,) = book.check({"a.md": fence.format("d = {") + "\n" + fence.format("no such")})
     (problem,) = checked.problems
     assert (problem.line, problem.code) == (4, "this")
-    assert "'no such' stands in this nowhere" in problem.message
+    assert "'no such' is nowhere in this" in problem.message
     assert [shown.code for shown in checked.sources.values()] == ["d = {}"]

@@ -115,7 +115,7 @@ def test_a_prompt_in_plain_code_says_what_to_write(tmp_path, code):
     [problem] = checked.problems
     assert problem.line == 4 + code.split("\n").index(problem.code)
     assert ">>>" in problem.code
-    assert "begin the block with one, and it is a doctest" in problem.message
+    assert "begin the block with one to make it a doctest" in problem.message
 
 
 def test_long_values_are_cut():

@@ -149,8 +149,8 @@ def test_a_module_that_cannot_be_parsed_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("only", "message"),
     [
-        ("3 * x", "'3 \\* x' stands in pack.mod nowhere"),
-        ("size", "'size' stands in pack.mod at lines 16, 19; say more of one"),
+        ("3 * x", "'3 \\* x' is nowhere in pack.mod"),
+        ("size", "'size' is in pack.mod at lines 16, 19; quote more of one"),
     ],
 )
 def test_a_text_must_lead_to_one_statement(folder, only, message):

@@ -88,7 +88,7 @@ def test_only_what_differs_changes(ends):
 
 
 def test_a_page_made_of_more_than_its_file_is_refused():
-    with pytest.raises(ValueError, match="holds fences or claims that its file does not"):
+    with pytest.raises(ValueError, match="has fences or claims that its file does not"):
         updated("# Nothing\n", checked(TEXT))
 
 
@@ -201,5 +201,5 @@ def test_a_phrase_is_never_rewritten():
     [problem] = parse("page.md", new).problems
     assert (problem.line, problem.message) == (
         4,
-        "these words do not stand before the fence (- the fact, + the page)",
+        "these words are not above the fence (- the fact, + the page)",
     )

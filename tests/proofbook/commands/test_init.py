@@ -75,7 +75,7 @@ def test_a_file_that_is_there_is_named_and_nothing_is_written(tmp_path, capsys, 
     own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text("mine")
     assert main(["init", str(tmp_path)]) == 1
-    assert capsys.readouterr().out.startswith(f"{own}: there already, so nothing was written.")
+    assert capsys.readouterr().out.startswith(f"{own}: already there, so nothing was written.")
     assert files_in(tmp_path) == [name]
     assert own.read_text() == "mine"
 

@@ -120,7 +120,7 @@ def test_chapters_and_settings_come_and_go(watched):
     assert "\n2 chapters, 0 problems\n" in watched.next()
 
     told = watched.save("mkdocs.yml", "site_name: [")
-    assert " mkdocs.yml changed\nmkdocs.yml:1: these settings are of no use" in told
+    assert " mkdocs.yml changed\nmkdocs.yml:1: these settings cannot be used" in told
     told = watched.save("mkdocs.yml", "site_name: x\nplugins: [{proofbook: {sources: [lib]}}]\n")
     assert "docs/a.md:4: ModuleNotFoundError: No module named 'helper': src/helper.py" in told
     told = watched.save("lib/helper.py", FILES["src/helper.py"])

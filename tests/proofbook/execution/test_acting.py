@@ -151,11 +151,12 @@ def _values(project, claims):
 def test_what_a_claim_changes_is_found(made):
     values = _values(made, ACTS)
     reasons = {text: value.failure and value.failure.reason for text, value in values.items()}
-    passed = [text for text, reason in reasons.items() if "must change nothing" not in str(reason)]
+    refused = "must not change anything"
+    passed = [text for text, reason in reasons.items() if refused not in str(reason)]
     assert not passed, {text: reasons[text] for text in passed}
     assert reasons["xs.pop()"] == (
-        "changes 'xs': a claim must change nothing; do it in a block, and let the claim ask what "
-        "that gave"
+        "changes 'xs': a claim must not change anything; do this in a block, and check the result "
+        "in the claim"
     )
 
 

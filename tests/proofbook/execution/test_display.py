@@ -267,7 +267,7 @@ def test_a_doctest_and_a_claim_have_texts_alone(project):
 
 def test_display_takes_no_options(project):
     failure = project.run("display(1, display_id=True)").blocks[0].failure
-    assert failure.reason == "TypeError: display() of a page takes values alone, and no display_id="
+    assert failure.reason == "TypeError: display() on a page takes only values, not display_id="
 
 
 @pytest.mark.parametrize("preload", [(), ("IPython.display",)], ids=["imported", "preloaded"])

@@ -57,7 +57,7 @@ def test_a_module_of_the_project_is_not_preloaded(project, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(project.root), prepend=os.pathsep)
     run = project.run("1", preload=("mine",))
     assert run.failure.reason.startswith("preload imports 'mine' of the project (")
-    assert run.failure.reason.endswith("mine.py): it would never see an edit")
+    assert run.failure.reason.endswith("mine.py): pages would never see an edit")
 
 
 def test_a_module_of_the_project_named_as_one_of_python_s_does_not_reach_the_zygote(

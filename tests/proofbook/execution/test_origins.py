@@ -135,7 +135,7 @@ def test_what_runs_is_shown(tmp_path, target):
 )
 def test_what_does_not_run_is_not_shown(tmp_path, target, code):
     [message] = problems(tmp_path, target, code)
-    assert f"what runs as {target} is not the code at line" in message
+    assert f"{target} does not run the code at line" in message
 
 
 def test_a_module_of_the_same_name_elsewhere_is_told(tmp_path):

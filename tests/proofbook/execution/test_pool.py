@@ -188,7 +188,7 @@ def test_a_flood_ends_the_page_and_says_how_much_is_too_much(project, monkeypatc
     monkeypatch.setattr(pool, "FLOOD", 2_000_000)
     run = project.run("x = 1", flood, spawn=spawn, timeout=20)
     assert run.failure.reason == (
-        "the block went on printing when the page had printed 2 MB: print less, or write to a file"
+        "the block kept printing after the page had printed 2 MB: print less, or write to a file"
     )
     assert run.failed_block == 1
     assert run.failure.line is not None

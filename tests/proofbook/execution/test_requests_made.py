@@ -115,7 +115,7 @@ def test_a_page_that_would_ask_another_host_does_not_pass(tmp_path, method, give
     assert checked.run.cached is cached
     [problem] = checked.problems
     assert (problem.line, problem.code) == (4, "https://other.org/a.png")
-    assert "asks another host: put a copy" in problem.message
+    assert "from another host: put a copy" in problem.message
 
 
 def test_links_and_code_in_markdown_may_stay(tmp_path):

@@ -45,7 +45,10 @@ raise Odd()
         ("import binascii; binascii.unhexlify('a')", "binascii.Error: Odd-length string"),
         ("class E(Exception): __module__ = '__main__'\nraise E('x')", "E: x"),
         (ODD, "Odd: (its message cannot be shown)"),
-        ("raise SystemExit(2)", "SystemExit: the block called sys.exit(2); a page runs to its end"),
+        (
+            "raise SystemExit(2)",
+            "SystemExit: the block called sys.exit(2); a page must run to its end",
+        ),
     ],
 )
 def test_reasons_are_one_line(code, reason):

@@ -28,13 +28,13 @@ os.chdir("/")
 
 
 def test_the_environment_is_the_builder_s_of_now(project, monkeypatch):
-    ask = "import os\nos.environ.get('COLOUR')"
-    monkeypatch.setenv("COLOUR", "red")
-    assert project.shown(ask, environment=("COLOUR",)) == ["'red'"]
-    monkeypatch.setenv("COLOUR", "blue")
-    assert project.shown(ask, environment=("COLOUR",)) == ["'blue'"]
-    monkeypatch.delenv("COLOUR")
-    assert project.shown(ask, environment=("COLOUR",)) == []
+    ask = "import os\nos.environ.get('COLOR')"
+    monkeypatch.setenv("COLOR", "red")
+    assert project.shown(ask, environment=("COLOR",)) == ["'red'"]
+    monkeypatch.setenv("COLOR", "blue")
+    assert project.shown(ask, environment=("COLOR",)) == ["'blue'"]
+    monkeypatch.delenv("COLOR")
+    assert project.shown(ask, environment=("COLOR",)) == []
 
 
 def test_warnings_of_the_builder_s_command_line_are_not_the_page_s(project, monkeypatch):

@@ -160,7 +160,7 @@ def on_pre_page(page, config, files):
 def test_the_books_own_file_is_not_overwritten_by_a_notebook(tmp_path):
     book = make_book(tmp_path, {"a.md": SOUND, "a/a.ipynb": "mine", "b.md": SOUND})
     message = build_error(book)
-    assert "docs/a/a.ipynb:1: the notebook of a page would be served in the place" in message
+    assert "docs/a/a.ipynb:1: the notebook of a page would replace this file" in message
     (book / "docs/a/a.ipynb").rename(book / "docs/a/mine.ipynb")
     site = build(book)
     assert (site / "a/mine.ipynb").read_text() == "mine"

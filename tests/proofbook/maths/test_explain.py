@@ -160,7 +160,7 @@ def test_a_value_that_is_none_fails_the_build(tmp_path, given, message):
 
 def test_a_value_for_what_is_no_symbol_is_told_by_build_and_check(tmp_path, capsys):
     book = faulty(tmp_path, "d_kk: width")
-    message = "docs/page.md:2: symbols: 'd_kk' is the anchor of no row of notes/notation.md (did"
+    message = "docs/page.md:2: symbols: no row of notes/notation.md has the anchor 'd_kk' (did"
     assert message in build_error(book)
     assert main(["-f", str(book / "mkdocs.yml"), "check"]) == 1
     assert f"{message} you mean 'd_k'?)" in capsys.readouterr().out

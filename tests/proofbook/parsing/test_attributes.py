@@ -124,7 +124,7 @@ def test_what_a_browser_understands_is_left_alone(place, braces):
     [
         (
             '{ title="x" equals="n" }',
-            "equals= is no claim where it stands; a claim is written { eq",
+            "equals= is not a claim here; a claim is written { eq",
         ),
         ('{ equal_to="n" }', "equal_to means nothing in braces (did you mean 'equals'?)"),
         ('{ Equals="n" }', "Equals means nothing in braces (did you mean 'equals'?)"),
@@ -151,7 +151,7 @@ def test_what_means_nothing_is_named_with_its_line_and_what_to_write(braces, mes
 def test_an_attribute_of_a_tag_is_no_claim(tag):
     [problem] = parse("page.md", f"{BLOCK}Is\n\n{tag}\n").problems
     assert problem.line == 7
-    assert problem.message == "a tag's attribute is no claim: write it in braces"
+    assert problem.message == "a tag's attribute is not a claim: write it in braces"
 
 
 @pytest.mark.parametrize("name", [".md-button", "#fig:one", "srcset='a b'", "data-x='1'", ".a.b"])

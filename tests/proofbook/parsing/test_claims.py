@@ -74,7 +74,7 @@ def test_a_literal_has_its_text_and_its_reason(target):
 def test_claims_do_not_nest():
     (inner,), ((_, fault, _),) = claims("*All [5]{ equals='x' } of them*{ holds='y' }")
     assert inner.text == "5"
-    assert "within another's target" in fault
+    assert "inside another's target" in fault
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_claims_do_not_nest():
         ("[five]{ reason='name' equals='x' }", "and nothing else beside it"),
         ("[five]{ .literal reason='name' equals='x' }", "and nothing else beside it"),
         ("[five]{ .literal reason= }", "needs an expression in quotes"),
-        ("[five]{ .literal reason='lazy' }", "unknown reason 'lazy'; known are definition, ex"),
+        ("[five]{ .literal reason='lazy' }", "unknown reason 'lazy'; known: definition, ex"),
         ("[]{ .literal reason='name' }", "no text for the reader"),
     ],
 )

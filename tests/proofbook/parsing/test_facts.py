@@ -58,7 +58,7 @@ def test_it_stands_in_a_paragraph_a_list_a_table_or_a_caption(prose):
 
 def test_a_paragraph_before_the_last_is_out_of_reach():
     (message,) = faults(page(f"{PROSE}\n\nAnother.", "Each row: x"))
-    assert "do not stand before the fence" in message
+    assert "are not above the fence" in message
 
 
 def test_two_fences_may_bind_one_paragraph():
@@ -97,12 +97,12 @@ def test_a_phrase_may_hold_a_colon():
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        (["Each column: x > 0"], "do not stand before the fence"),
+        (["Each column: x > 0"], "are not above the fence"),
         (["Each row x > 0"], "write `phrase: expression`"),
-        (["Each row: x >"], "is no expression"),
-        (["Each row: " + "not " * 3000 + "x"], "is no expression: nested too deeply"),
-        ([": x > 0"], "no phrase stands before the colon"),
-        (["Each ro: x > 0"], "do not stand before the fence"),
+        (["Each row: x >"], "is not an expression"),
+        (["Each row: " + "not " * 3000 + "x"], "is not an expression: nested too deeply"),
+        ([": x > 0"], "there is no phrase before the colon"),
+        (["Each ro: x > 0"], "are not above the fence"),
         (["Each row: x", "row sums: y"], "has words in common with 'Each row'"),
         (["…: x"], "a phrase is words"),
         ([], "binds nothing"),
@@ -115,7 +115,7 @@ def test_an_entry_that_binds_nothing_says_why(entries, message):
 
 def test_words_that_stand_twice_are_not_bound():
     (message,) = faults(page("A row and a row.", "row: x"))
-    assert "stands 2 times" in message
+    assert "occurs 2 times" in message
 
 
 def test_the_difference_is_shown():
@@ -149,7 +149,7 @@ def test_a_phrase_may_not_cut_markup(prose, phrase, kind):
 @pytest.mark.parametrize("before", ["", "```text\nx\n```", "<!-- Each row -->"])
 def test_without_a_paragraph_before_it_nothing_is_bound(before):
     (message,) = faults(page(before, "Each row: x > 0"))
-    assert "no paragraph, list, table or caption stands before this fence" in message
+    assert "there is no paragraph, list, table or caption above this fence" in message
 
 
 def test_on_the_page_a_fact_is_a_claim_at_the_place_of_its_fence():

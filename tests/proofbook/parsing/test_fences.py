@@ -95,7 +95,7 @@ def test_a_doctest_takes_a_doctest_s_options_in_whichever_fence():
     [
         ("a\n\n```python\nx", 3, "never closed"),
         ("```text\nx", 1, "never closed"),
-        ("a\n    ```python\nx\n    ```", 2, "broken off by line 3"),
+        ("a\n    ```python\nx\n    ```", 2, "line 3 is less indented"),
         ("```Python\nx\n```", 1, "'Python' fence would not run"),
         ("```py\nx\n```", 1, "'py' fence would not run"),
         ("```PyCon\n>>> 1\n1\n```", 1, "'PyCon' fence would not be checked"),
@@ -117,12 +117,12 @@ def test_a_doctest_takes_a_doctest_s_options_in_whichever_fence():
         ("```pycon\n1 + 1\n```", 1, "without a prompt"),
         ("```pycon\n>>> x\n 1\n >>>y\n```", 1, "doctest cannot be read"),
         ("```pycon\n>>> x  # doctest: +SKIP\n1\n```", 1, "directives are refused"),
-        ("```pycon\nIt is 4.\n>>> 1\n1\n```", 1, "'It is 4.' stands where nothing checks it"),
-        ("```pycon\n>>> 1\n1\n\nIt is 4.\n```", 1, "'It is 4.' stands where nothing checks it"),
-        ("```pycon\n>>> 1\n1\n>>> # so\n4\n```", 1, "'4' stands where nothing checks it"),
-        ("```pycon\n>>> # so\n4\n>>> 1\n1\n```", 1, "'4' stands where nothing checks it"),
-        ("```pycon\n>>> 1\n1\n>>>\n4\n```", 1, "'4' stands where nothing checks it"),
-        ("```pycon\n>>> 1\n1\n\n... 4\n```", 1, "'... 4' stands where nothing checks it"),
+        ("```pycon\nIt is 4.\n>>> 1\n1\n```", 1, "nothing checks 'It is 4.'"),
+        ("```pycon\n>>> 1\n1\n\nIt is 4.\n```", 1, "nothing checks 'It is 4.'"),
+        ("```pycon\n>>> 1\n1\n>>> # so\n4\n```", 1, "nothing checks '4'"),
+        ("```pycon\n>>> # so\n4\n>>> 1\n1\n```", 1, "nothing checks '4'"),
+        ("```pycon\n>>> 1\n1\n>>>\n4\n```", 1, "nothing checks '4'"),
+        ("```pycon\n>>> 1\n1\n\n... 4\n```", 1, "nothing checks '... 4'"),
     ],
 )
 def test_what_would_be_skipped_in_silence_is_a_fault(text, line, message):
@@ -239,7 +239,7 @@ def test_an_option_that_cannot_be_read_says_what_can(kind, name):
 
 
 def test_a_fence_without_options_says_so():
-    assert faults_with("facts", {"title": "x"}) == ["unknown option 'title' here; known are none"]
+    assert faults_with("facts", {"title": "x"}) == ["unknown option 'title' here; known: none"]
 
 
 @pytest.mark.parametrize("seconds", ["1", "0.5", "12.25", ".5", "600", "999999", "1.", "0.001"])

@@ -99,8 +99,8 @@ def test_a_file_that_is_not_there_is_a_problem_at_its_line(tmp_path):
     with Book(Settings(tmp_path)) as book:
         [checked] = book.check({"page.md": text})
     assert [(problem.line, problem.message) for problem in checked.problems] == [
-        (4, "reads: 'gone.txt' is no file of the project, seen from its root"),
-        (5, "reads: 'data/*.txt' is no file of the project, seen from its root"),
+        (4, "reads: 'gone.txt' matches no file of the project, from its root"),
+        (5, "reads: 'data/*.txt' matches no file of the project, from its root"),
     ]
 
 

@@ -65,9 +65,7 @@ def problems(text: str, extensions=EXTENSIONS) -> list[str]:
 )  # fmt: skip
 def test_what_changes_a_number_beside_it_is_refused(text):
     [message, *_] = problems(with_claims(text))
-    assert re.search(
-        r"a reader would read ['\"].*['\"] here, and only '.*' is compared", message
-    ), message
+    assert re.search(r"readers see ['\"].*['\"] here, but only '.*' is compared", message), message
 
 
 @pytest.mark.parametrize(
@@ -113,9 +111,9 @@ def test_what_leaves_a_number_as_it_is_may_stand_beside_it(text):
 @pytest.mark.parametrize(
     ("text", "instead"),
     [
-        ("gives minus [5]{C}", "write the minus within the claim; as an operator it stands after"),
+        ("gives minus [5]{C}", "write the minus within the claim; an operator must follow"),
         ("n > [5]{C}", "bind the whole comparison, as in `n > 5`{ holds }"),
-        ("[5]{C} million", "write the whole number within the claim, set apart"),
+        ("[5]{C} million", "write the whole number within the claim, separate it"),
     ],
 )
 def test_the_message_says_what_to_write_instead(text, instead):
@@ -214,11 +212,11 @@ def test_what_is_compared_is_what_is_read(extensions, target, frame):
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("<del>1</del>5", "with <del> a reader"), ("10<sup>6</sup>", "with <sup> a reader"),
-     ("![5](a.png)", "claim cannot stand in an attribute|a reader"),
-     ("$5$", "would see '5' here"), ("*5**5*", "is lost in the signs"),
-     ('<span style="display:none">1</span>5', "with <span> a reader"), ("5<br>6", "with <br>"),
-     ("1 *5", None), ("5[^1]", "here, and '5.*' is compared")],
+    [("<del>1</del>5", "with <del>, readers"), ("10<sup>6</sup>", "with <sup>, readers"),
+     ("![5](a.png)", "claim cannot stand in an attribute|, readers"),
+     ("$5$", "readers see '5' here"), ("*5**5*", "hide it"),
+     ('<span style="display:none">1</span>5', "with <span>, readers"), ("5<br>6", "with <br>"),
+     ("1 *5", None), ("5[^1]", "here, but '5.*' is compared")],
 )  # fmt: skip
 def test_what_a_claim_may_not_hold(target, message):
     found = problems(f'so [{target}]{{ equals="x" }} so\n\n[^1]: Yes.')
@@ -227,7 +225,7 @@ def test_what_a_claim_may_not_hold(target, message):
 
 def test_a_struck_number_is_refused_where_an_extension_strikes_it():
     assert problems('[1~~2~~]{ equals="x" }') == []
-    assert "with <del> a reader" in problems('[1~~2~~]{ equals="x" }', WITH_TILDES)[0]
+    assert "with <del>, readers" in problems('[1~~2~~]{ equals="x" }', WITH_TILDES)[0]
 
 
 def test_a_claim_is_read_within_its_block():

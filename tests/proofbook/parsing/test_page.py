@@ -159,7 +159,7 @@ def test_a_timeout_is_the_block_s():
         ("---\na: b\n---\n\n[x]{ equals='y +' }", 5, "cannot parse"),
         ('![a [b]{ equals="x" } c](d.png)', 1, "cannot stand in an attribute"),
         ("a\n\n<img alt=\"[b]{ equals='x' }\">", 3, "cannot stand in an attribute"),
-        ("```python id='a'\nx\n```\n```python id='a'\ny\n```", 4, "'a' stands at line 1 already"),
+        ("```python id='a'\nx\n```\n```python id='a'\ny\n```", 4, "'a' is already used at line 1"),
         ("| a |\n|---|\n| five { equals='x|y' } |", 3, "must directly follow"),
         ("&#123; equals='x' }", 1, "a claim's braces are left as text"),
         ("[a]: x.md '[b]{ equals=1 }'", 1, "needs an expression in quotes"),

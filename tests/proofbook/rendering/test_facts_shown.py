@@ -70,13 +70,13 @@ def test_facts_count_as_claims_in_the_ledger(site):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("Each *row* has", "Each *column* has", "these words do not stand before the fence"),
+        ("Each *row* has", "Each *column* has", "these words are not above the fence"),
         ("Each row has two numbers: all(", "Each row has two numbers: not all(", "and in this run"),
         ("[3, 4]]", "[4, 3]]", "the page says 'it grows from left to right', and in this run"),
         (
             "    for row in rows\n    )",
             "    for row in rows\n    ) or True",
-            "was true of every other value",
+            "stayed true for every other value",
         ),
         (
             "Each row has two numbers: all(len(row) == 2 for row in rows)",

@@ -81,7 +81,7 @@ TWICE = "```python\nx = 2\n```\n\n```python\nx = 2\n```\n"
 
 
 @pytest.mark.parametrize(("options", "kept"), [({}, 1), ({"line_spans": "row"}, 0)])
-def test_colours_are_kept_unless_lines_have_ids(tmp_path, options, kept):
+def test_colors_are_kept_unless_lines_have_ids(tmp_path, options, kept):
     make_book(tmp_path, {}, {})
     with Book(load(tmp_path / "mkdocs.yml")) as book:
         marking = MarkingExtension()

@@ -2,7 +2,7 @@
 
 import re
 
-from proofbook.rendering.placeholders import Placeholders, at_once, uncoloured
+from proofbook.rendering.placeholders import Placeholders, at_once, uncolored
 
 
 def test_markup_comes_back_where_it_was():
@@ -18,12 +18,12 @@ def test_a_place_that_is_another_books_stays():
     assert Placeholders().put_back(foreign) == foreign
 
 
-def test_words_stand_there_meanwhile_without_colours():
+def test_words_stand_there_meanwhile_without_colors():
     placeholders = Placeholders()
     code = (
         '<div class="h"><pre id="c"><code><span class="k">if</span> x &lt; 1:\n</code></pre></div>'
     )
-    words = uncoloured(code)
+    words = uncolored(code)
     assert words == '<pre id="c"><code>if x &lt; 1:\n</code></pre>'
     page = f"<p>{placeholders.put(code, words)}</p><div>{placeholders.put('<hr>', '')}</div>"
     assert words in page

@@ -109,7 +109,7 @@ def test_a_book_that_does_not_pass_has_verified_nothing(name):
 
 
 def test_a_table_that_there_is_none_of_is_an_error():
-    with pytest.raises(ValueError, match="data-verified='total' is unknown; known are totals, "):
+    with pytest.raises(ValueError, match="data-verified='total' is unknown; known: totals, "):
         filled(place("total"), LEDGER, {})
 
 

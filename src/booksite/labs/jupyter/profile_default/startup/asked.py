@@ -1,4 +1,4 @@
-"""Run by the kernel before a lab: notes what the lab asks of the world, for the next build.
+"""Run by the kernel before a lab: notes what the lab depends on, for the next build.
 
 Nothing is left behind in the names that the lab sees.
 """
