@@ -1,18 +1,40 @@
-"""The Markdown of each page beside it; `overrides/partials/actions.html` has the button."""
+"""Where pages come from: the Markdown of each beside it, and the book's repository.
 
+`overrides/partials/actions.html` has the buttons.
+"""
+
+from html import escape
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.plugins import BasePlugin
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import write_file
 
 from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown
 
+ADDRESS = 'git<span class="w"> </span>clone<span class="w"> </span>ADDRESS'
+"""The line that clones the book, as it is highlighted."""
+
 
 class PageSourcePlugin(BasePlugin[NoSettings]):
-    """Writes the source of each page where its button leads to."""
+    """Writes the source of each page where its button leads to, and says what to clone."""
+
+    @event_priority(100)  # before the engine, which makes links into the repository too
+    def on_config(self, config: MkDocsConfig) -> None:
+        """Edit pages on the branch `main`, where MkDocs has made up an address on another."""
+        if config.edit_uri == "edit/master/docs/":
+            config.edit_uri = "edit/main/docs/"
+
+    def on_page_content(
+        self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Put the address of the repository into the line that clones it."""
+        if not config.repo_url:
+            return html
+        return html.replace(ADDRESS, ADDRESS.replace("ADDRESS", escape(config.repo_url)))
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> None:
         """Write the source of a page that somebody wrote."""

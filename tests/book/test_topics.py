@@ -1,173 +1,130 @@
-"""The page of topics is whole: each topic leads to a heading that exists, or is planned."""
+"""The index by subject is in order, and each section that it leads to treats its subject."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 from pages import read
+from sections import read_sections
 
 ROOT = Path(__file__).parents[2]
-TOPICS = ROOT / "docs/reference/topics.md"
-
-# What a book on the transformer has to cover: numbers are names, the words begin the topic.
-ROWS = {
-    1: "What the book covers",
-    2: "What each chapter teaches",
-    3: "The book in Korean",
-    4: "The book in English",
-    5: "Installing: what is needed",
-    6: "Getting a copy to",
-    7: "What is downloaded, and",
-    8: "The libraries used, and",
-    9: "One name for the",
-    10: "Running on another device",
-    11: "Seeds, training mode and",
-    12: "The neuron view of",
-    13: "Getting at the queries",
-    14: "The head view of",
-    15: "The sentence pair “time",
-    16: "Asking `transformers` for its",
-    17: "Where the second sentence",
-    18: "Turning ids back into",
-    19: "The attention heatmap of",
-    20: "How to read a",
-    21: "The cross-attention map of",
-    22: "Reading alignment and word",
-    23: "Why one looks inside",
-    24: "Pictures of scaled dot-product",
-    25: "Pictures of several heads",
-    26: "A picture of the",
-    27: "A picture of positions",
-    28: "A trained tokenizer",
-    29: "The ids of “time",
-    30: "The ids with `[CLS]`",
-    31: "The whole encoding: ids",
-    32: "Ids as a tensor",
-    33: "Decoding: from ids back",
-    34: "The vocabulary: each token",
-    35: "When special tokens are",
-    36: "What `config.json` holds, and",
-    37: "The size of the vocabulary",
-    38: "The number of heads",
-    39: "The inner width, and",
-    40: "How long an input",
-    41: "The number of layers",
-    42: "The whole configuration of",
-    43: "Setting the number of",
-    44: "`nn.Embedding` with BERT's sizes",
-    45: "The embedding table as",
-    46: "Dense vectors against one-hot",
-    47: "Whether an embedding is",
-    48: "The vectors of a",
-    49: "The order of axes",
-    50: "One vector for two",
-    51: "Attention as a weighted",
-    52: "The four steps: project",
-    53: "The steps one by",
-    54: "The dot product as",
-    55: "Embeddings as query, key",
-    56: "The sizes of query",
-    57: "Products of matrices in",
-    58: "The scores, divided by",
-    59: "The shape of the",
-    60: "The scores of five",
-    61: "The scores of seven",
-    62: "Why divide: variance, and",
-    63: "Softmax over rows, and",
-    64: "The near-identity weights of",
-    65: "The output: weights times",
-    66: "The function `scaled_dot_product_attention`",
-    67: "Which sizes must agree",
-    68: "The formula of attention",
-    69: "Do identical words attract",
-    70: "Attention without the division",
-    71: "Three learned projections, independent",
-    72: "Why several heads: filters",
-    73: "One head as a",
-    74: "`nn.Linear` as a formula",
-    75: "A head, made and",
-    76: "The width of a",
-    77: "Many heads as a",
-    78: "The two halves of",
-    79: "All heads in one",
-    80: "When the sizes do",
-    81: "The layer's output, size",
-    82: "A layer with BERT's",
-    83: "A small network applied",
-    84: "As a convolution; four",
-    85: "`nn.Linear` acts on the",
-    86: "The block: linear, GELU",
-    87: "The block of the",
-    88: "The block, made and",
-    89: "The block on the",
-    90: "Layer normalisation and residual",
-    91: "Norm before or after",
-    92: "How pre-norm differs from",
-    93: "An encoder layer with",
-    94: "An encoder layer with",
-    95: "What a layer leaves",
-    96: "Why an encoder does",
-    97: "Learned position embeddings",
-    98: "Position ids",
-    99: "The embedding module: token",
-    100: "The epsilon of the",
-    101: "What the embedding module",
-    102: "Sinusoidal positions",
-    103: "Embeddings and a stack",
-    104: "The encoder's output",
-    105: "Compared with `nn.TransformerEncoder`",
-    106: "Body and head: one",
-    107: "Reading from `[CLS]`",
-    108: "Logits of three labels",
-    109: "What a causal mask",
-    110: "The causal mask, printed",
-    111: "Masked scores",
-    112: "Attention with a mask",
-    113: "Masks that are added",
-    114: "Source masks and target",
-    115: "The decoder layer: masked",
-    116: "The full-size encoder-decoder of",
-    117: "The list of parts",
-    118: "BERT: an encoder, how",
-    119: "GPT: a decoder, predicting",
-    120: "Uses: translation, summaries, answers",
-    121: "Translation as the example",
-    122: "Key terms at a",
-}
+DOCS = ROOT / "docs"
+TOPICS = DOCS / "reference/topics.md"
+SUBJECTS = tomllib.loads((Path(__file__).parent / "subjects.toml").read_text(encoding="utf-8"))
 # Chapters to come. Once one is in the navigation, nothing may be left as planned for it.
-PLANNED = {
-    "Making it fast",
-    "A Korean edition",
-}
+PLANNED = {"Making it fast", "A Korean edition"}
+HELD = [
+    (entry, where, tuple(held))
+    for entries in SUBJECTS.values()
+    for entry, places in entries.items()
+    for where, held in places.items()
+]
+LINK = re.compile(r"\[((?:[^\[\]`]|`[^`]*`)+)\]\(([\w/.-]+)#([\w-]+)\)")
 
 pytestmark = pytest.mark.xdist_group("site")
 
 
-def listed() -> list[tuple[int, str, str]]:
-    """Number, topic and place of each row of the page."""
-    row = re.compile(r"^\| (\d+) \| (.+?) \| (.+?) \|$", flags=re.MULTILINE)
-    found = row.findall(TOPICS.read_text(encoding="utf-8"))
-    return [(int(number), topic, place) for number, topic, place in found]
+def listed() -> dict[str, dict[str, str]]:
+    """Under each heading of the index its entries, each with where it leads."""
+    groups = re.split(r"^## (.+?)(?: \{.+\})?$", TOPICS.read_text("utf-8"), flags=re.MULTILINE)
+    found = {}
+    for name, rows in zip(groups[1::2], groups[2::2], strict=True):
+        cells = re.findall(r"^\| (?!subject)(.+?)(?: \(.+?\))? \| (.+) \|$", rows, re.MULTILINE)
+        found[name] = dict(cells)
+        assert len(found[name]) == len(cells), name
+    return found
 
 
-def places(place: str) -> list[str]:
-    return place.split("<br>")
+def target(path: str) -> str:
+    """The file that a link of the index names, from the folder of all pages."""
+    return (TOPICS.parent / path).resolve().relative_to(DOCS).as_posix()
 
 
-def test_each_topic_stands_once_and_in_order():
-    assert [number for number, _, _ in listed()] == list(ROWS)
-    for number, topic, _ in listed():
-        assert topic.startswith(ROWS[number]), number
+def alphabetical(entry: str) -> str:
+    return re.sub(r"[^a-z0-9 ]", "", entry.lower())
 
 
-def test_each_topic_has_a_place_or_is_planned():
-    link = re.compile(r"[A-Z][^:\[]*: \[[^\]]*(?:`\[\w+\]`[^\]]*)*\]\(\.\./[\w/-]+\.md#[\w-]+\)")
-    plan = re.compile(r"\*planned: (.+)\*")
-    for number, topic, place in listed():
-        for one in places(place):
-            planned = plan.fullmatch(one)
-            assert link.fullmatch(one) or (planned and planned[1] in PLANNED), (number, topic, one)
+def test_each_subject_is_listed_once_and_its_entries_are_in_alphabetical_order():
+    entries = listed()
+    assert {name: list(rows) for name, rows in entries.items()} == {
+        name: list(rows) for name, rows in SUBJECTS.items()
+    }
+    for rows in entries.values():
+        assert list(rows) == sorted(rows, key=alphabetical)
+    every = [entry for rows in entries.values() for entry in rows]
+    assert len(set(every)) == len(every) > 250
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_an_entry_leads_to_the_sections_that_are_looked_at(name):
+    for entry, cell in listed()[name].items():
+        links = LINK.findall(cell)
+        assert [f"{target(path)}#{anchor}" for _, path, anchor in links] == [
+            *SUBJECTS[name][entry]
+        ], entry
+        planned = re.findall(r"\*planned: (.+?)\*", cell)
+        assert links or planned, entry
+        assert {*planned} <= PLANNED, entry
+
+
+def test_a_link_has_the_words_of_its_heading_behind_those_of_its_chapter():
+    for rows in listed().values():
+        for entry, cell in rows.items():
+            for place in cell.split("<br>"):
+                chapter = place.split(": [")[0]
+                for words, path, anchor in LINK.findall(place):
+                    sections = read_sections(DOCS / target(path))
+                    titles = [one.title for one in sections.values() if one.level == 1]
+                    assert sections[anchor].title.replace("`", "") == words.replace("`", ""), entry
+                    assert chapter == ("Home" if target(path) == "index.md" else titles[0]), entry
+
+
+@pytest.mark.parametrize(("entry", "where", "held"), HELD)
+def test_a_section_treats_its_subject(entry, where, held):
+    path, anchor = where.split("#")
+    text = read_sections(DOCS / path)[anchor].text
+    assert held, entry
+    assert [one for one in held if one not in text] == [], f"{where} lacks what {entry!r} promises"
+
+
+def test_what_a_section_holds_is_told_by_what_its_reader_sees(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        """# Page
+
+## One { #first }
+
+Seen, [two]{ equals="hidden_one" }. <!-- hidden_two -->
+
+```facts
+hidden three: 1 < 2
+```
+
+```python show="made.up:name"
+# no heading
+```
+
+### Two `parts`
+
+Below.
+
+## Three
+
+Elsewhere.
+""",
+        encoding="utf-8",
+    )
+    sections = read_sections(page)
+    assert list(sections) == ["page", "first", "two-parts", "three"]
+    first = sections["first"]
+    assert (first.level, first.title) == (2, "One")
+    for seen in ("Seen, [two].", 'show="made.up:name"', "# no heading", "Two `parts`", "Below."):
+        assert seen in first.text
+    for unseen in ("hidden", "One", "Elsewhere"):
+        assert unseen not in first.text
+    assert sections["two-parts"].text.strip() == "Below."
 
 
 def test_what_is_planned_is_not_in_the_navigation_yet():
@@ -189,7 +146,8 @@ def test_links_name_the_heading_they_lead_to(site):
         tag for tag in page.named("a") if re.match(r"\.\./.+#", tag.attributes.get("href", ""))
     ]
     table = [tag for tag in table if "md-" not in tag.attributes.get("class", "")]
-    assert len(table) > 80
+    table = [tag for tag in table if "the-catalogue" not in tag.attributes["href"]]
+    assert len(table) > 400
     for tag in table:
         path, anchor = tag.attributes["href"].split("#")
         there = read((folder / path / "index.html").resolve())

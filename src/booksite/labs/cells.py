@@ -3,9 +3,12 @@
 import ast
 import hashlib
 from collections.abc import Callable
+from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import quote, urljoin
 
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from pygments import highlight
@@ -26,15 +29,34 @@ def counted(cells: list[Cell]) -> dict[str, int]:
     return {"cells": len(codes), "assertions": sum(isinstance(n, ast.Assert) for n in nodes)}
 
 
-def about(page: Page, found: dict[str, int]) -> str:
-    """Say below the title what was run and asserted, and where the files are."""
+def about(page: Page, found: dict[str, int], colab: str) -> str:
+    """Say below the title what was run and asserted, and where the files are.
+
+    Args:
+        page: The page of the lab.
+        found: The number of its cells and of its assertions.
+        colab: Where the lab opens in Colab; or "".
+    """
     name = PurePosixPath(page.file.src_uri)
+    there = f', or <a href="{escape(colab)}">open it in Colab</a>' if colab else ""
     return (
         f'<p class="lab-about">Run when this page was built: {found["cells"]} cells, '
         f"{found['assertions']} assertions. Take it along as a "
         f'<a href="../{name.stem}.ipynb" download>notebook</a> or '
-        f'a <a href="{name.name}" download>script</a>.</p>'
+        f'a <a href="{name.name}" download>script</a>{there}.</p>'
     )
+
+
+def colab_address(page: Page, config: MkDocsConfig) -> str:
+    """Return where a lab opens in Colab.
+
+    Colab reads the notebook from the site and installs the package from the repository; it is ""
+    where one of their addresses is unknown.
+    """
+    if not (config.site_url and config.repo_url):
+        return ""
+    name = PurePosixPath(page.file.src_uri).with_suffix(".ipynb").as_posix()
+    return f"https://colab.research.google.com/#fileId={quote(urljoin(config.site_url, name))}"
 
 
 def block(cell: Cell, url: AssetUrl, color: Callable[[str], str]) -> str:

@@ -13,9 +13,10 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs_jupyter.config import settings
 from mkdocs_jupyter.plugin import NotebookFile
+from nbformat.v4 import new_code_cell
 
 from booksite.engine import engine_of
-from booksite.labs.cells import about, asset_url, block, colored, counted
+from booksite.labs.cells import about, asset_url, block, colab_address, colored, counted
 from booksite.labs.formulas import Explained
 from booksite.labs.kept import Kept
 from booksite.labs.running import HERE, Cell, run
@@ -24,6 +25,13 @@ from booksite.places import fill
 from proofbook.maths.explain import Explainer, read_table
 from proofbook.settings import Settings
 
+INSTALL = """\
+# On Colab this installs what the notebook needs; elsewhere it does nothing.
+import sys
+
+if "google.colab" in sys.modules:
+    %pip install --quiet "glassformer @ git+{repository}"
+"""
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -45,11 +53,14 @@ class LabsPlugin(BasePlugin[NoSettings]):
     @event_priority(-100)  # after mkdocs-jupyter, which says what is a notebook
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Offer each lab as a notebook that has not run."""
+        repository = config.repo_url or ""
         for file in list(files.documentation_pages()):
             if isinstance(file, NotebookFile):
                 name = PurePosixPath(file.src_uri).with_suffix(".ipynb").as_posix()
                 files.append(
-                    File.generated(config, name, content=self.as_notebook(file.content_string))
+                    File.generated(
+                        config, name, content=self.as_notebook(file.content_string, repository)
+                    )
                 )
         return files
 
@@ -76,7 +87,7 @@ class LabsPlugin(BasePlugin[NoSettings]):
         found = counted(cells)
         engine.labs[f"docs/{page.file.src_uri}"] = found
         url = partial(asset_url, page, engine.assets)
-        blocks = {"<!--about-->": about(page, found)}
+        blocks = {"<!--about-->": about(page, found, colab_address(page, config))}
         parts = []
         for number, cell in enumerate(cells):
             if cell["cell_type"] == "markdown":
@@ -103,9 +114,16 @@ def _cells(page: Page, execute: Callable[[], None], settings: Settings) -> list[
     return cells
 
 
-def as_notebook(script: str) -> str:
-    """Make the file that Jupyter opens; equal scripts give equal files."""
+def as_notebook(script: str, repository: str) -> str:
+    """Make the file that Jupyter opens; equal scripts give equal files.
+
+    Args:
+        script: The lab.
+        repository: The address of the book's, from which Colab installs the package; or "".
+    """
     notebook = jupytext.reads(script, "py:percent")
+    if repository:
+        notebook.cells.insert(1, new_code_cell(INSTALL.format(repository=repository)))
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"
     notebook.metadata["kernelspec"] = KERNEL
