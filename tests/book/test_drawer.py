@@ -43,4 +43,4 @@ def test_keys_open_the_drawer_and_reach_each_part_of_it(browser, address):
         page.locator("label.md-nav__title", has_text="Decoder").focus()
         page.keyboard.press("Enter")
         page.wait_for_timeout(400)
-        assert [place["words"] for place in walk(page, 2)] == ["Family", "Practice"]
+        assert [place["words"] for place in walk(page, 2)] == ["Family", "Language models"]

@@ -1,0 +1,60 @@
+"""Exercises of the chapter on a real language model."""
+
+import torch.nn.functional as F
+
+from glassformer.exercises.checking import Draw, Exercise
+
+__all__ = ["check_answer_score"]
+
+CHAPTER = "language-models/real-model.md"
+
+
+def _answered(draw: Draw):
+    for name, seq, vocab, prompt in (
+        ("eleven tokens, of which five ask", 11, 13, 5),
+        ("thirteen tokens, of which seven ask", 13, 17, 7),
+    ):
+        yield name, (draw(seq, vocab), draw.ids(vocab, seq), prompt)
+
+
+def _log_probs(logits, ids, first=1, shift=1):
+    """The log-probability of each token from the place `first` on."""
+    asked = logits[first - shift : len(ids) - shift]
+    return -F.cross_entropy(asked, ids[first:], reduction="none")
+
+
+check_answer_score = Exercise(
+    asks="the log-probability of the answer's tokens, summed",
+    chapter=CHAPTER,
+    reference=lambda logits, ids, prompt: _log_probs(logits, ids)[prompt - 1 :].sum(),
+    examples=_answered,
+    mistakes={
+        "Nothing is shifted: the logits of a position are about the token that follows.": (
+            lambda z, ids, prompt: _log_probs(z, ids, prompt, shift=0).sum()
+        ),
+        "The prompt is scored, too; only the tokens of the answer count.": (
+            lambda z, ids, prompt: _log_probs(z, ids).sum()
+        ),
+        "This is the mean over the answer's tokens; the score is their sum.": (
+            lambda z, ids, prompt: _log_probs(z, ids, prompt).mean()
+        ),
+        "The probabilities are summed; add up their logarithms.": (
+            lambda z, ids, prompt: _log_probs(z, ids, prompt).exp().sum()
+        ),
+        "Only the last token of the answer is scored.": (
+            lambda z, ids, prompt: _log_probs(z, ids, prompt)[-1]
+        ),
+        "Only the first token of the answer is scored.": (
+            lambda z, ids, prompt: _log_probs(z, ids, prompt)[0]
+        ),
+        "The answer's first token is left out: the prompt's last logits are about it.": (
+            lambda z, ids, prompt: _log_probs(z, ids, prompt + 1).sum()
+        ),
+        "This is the loss: the minus is too much, and the best answer gets the lowest score.": (
+            lambda z, ids, prompt: -_log_probs(z, ids, prompt).sum()
+        ),
+        "The logits are summed as they are; take the log_softmax over the vocabulary first.": (
+            lambda z, ids, prompt: z[prompt - 1 : -1].gather(1, ids[prompt:, None]).sum()
+        ),
+    },
+)

@@ -1,0 +1,113 @@
+"""Multiple choice for a language model: questions, and the score of each answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+REGIONS = (
+    "France Paris, Germany Berlin, Spain Madrid, Italy Rome, "
+    "Poland Warsaw, Sweden Stockholm, Hungary Budapest, Greece Athens",
+    "Japan Tokyo, China Beijing, Thailand Bangkok, Vietnam Hanoi, "
+    "Nepal Kathmandu, India New Delhi, Taiwan Taipei, Bangladesh Dhaka",
+    "Turkey Ankara, Iran Tehran, Iraq Baghdad, Syria Damascus, "
+    "Jordan Amman, Lebanon Beirut, Georgia Tbilisi, Armenia Yerevan",
+    "Egypt Cairo, Kenya Nairobi, Nigeria Abuja, Ghana Accra, "
+    "Morocco Rabat, Senegal Dakar, Zambia Lusaka, Uganda Kampala",
+    "Canada Ottawa, Argentina Buenos Aires, Chile Santiago, Peru Lima, "
+    "Cuba Havana, Ecuador Quito, Uruguay Montevideo, Venezuela Caracas",
+)
+"""Eight countries of each region, with their capitals."""
+
+OTHERS = (1, 3, 6)  # places further on in the region, each a wrong option
+
+
+@dataclass(frozen=True)
+class Question:
+    """A text to go on from, and the ways to go on among which one is right.
+
+    Attributes:
+        text: what the model reads.
+        options: what may follow, each with its leading space.
+        right: the place of the right option, from 0.
+    """
+
+    text: str
+    options: tuple[str, ...]
+    right: int
+
+
+def capital_questions() -> list[Question]:
+    """Ask for 40 capitals, each with three others of its region.
+
+    Every capital is an option four times, and right once: knowing which cities are capitals, or
+    which are often written about, helps with nothing.
+
+    >>> capital_questions()[0].options
+    (' Paris', ' Berlin', ' Rome', ' Budapest')
+    """
+    found = []
+    for region in REGIONS:
+        pairs = [entry.split(" ", 1) for entry in region.split(", ")]
+        for place, (country, _) in enumerate(pairs):
+            steps = [*OTHERS[: (right := place % 4)], 0, *OTHERS[right:]]
+            options = tuple(f" {pairs[(place + step) % len(pairs)][1]}" for step in steps)
+            found.append(Question(f"The capital of {country} is", options, right))
+    return found
+
+
+def sum_questions(count: int = 40) -> list[Question]:
+    """Ask for sums of two numbers of two digits, among four results in a row.
+
+    The right one is equally often the smallest, the second, the third and the largest.
+
+    Raises:
+        ValueError: count is less than one.
+
+    >>> sum_questions(1)[0].options
+    (' 73', ' 74', ' 75', ' 76')
+    """
+    if count < 1:
+        raise ValueError(f"count ({count}) must be at least 1")
+    drawn = torch.randint(10, 100, (count, 2), generator=torch.Generator().manual_seed(0))
+    found = []
+    for place, (first, second) in enumerate(drawn.tolist()):
+        smallest = first + second - place % 4
+        options = tuple(f" {smallest + step}" for step in range(4))
+        found.append(Question(f"{first} + {second} =", options, place % 4))
+    return found
+
+
+@torch.inference_mode()
+def score_answers(
+    model: nn.Module, pairs: Sequence[tuple[Sequence[int], Sequence[int]]]
+) -> Float[Tensor, " pairs"]:
+    """Return the log-probability of each answer after its question, summed over its tokens.
+
+    What several pairs have in common up to their last token is read once. Shorter texts are padded
+    on the right, where a causal model doesn't look.
+
+    Args:
+        model: takes ids, (batch, seq), and returns logits, (batch, seq, vocab).
+        pairs: the ids of a question, and those of an answer.
+
+    Raises:
+        ValueError: there is no pair, or a question or an answer has no token.
+
+    Source: Brown et al. 2020, section 2.4.
+    """
+    lengths = [(len(question), len(answer)) for question, answer in pairs]
+    if not lengths or not all(map(all, lengths)):
+        raise ValueError(f"pairs of {lengths} tokens: need one pair, and a token in each part")
+    given = [[*question, *answer[:-1]] for question, answer in pairs]
+    width = max(map(len, given))
+    padded = torch.tensor([[*row, *[0] * (width - len(row))] for row in given])
+    rows, which = padded.unique(dim=0, return_inverse=True)
+    log_probs = model(rows.to(next(model.parameters()).device)).log_softmax(-1)
+    scores = []
+    for row, (question, answer) in zip(which, pairs, strict=True):
+        places = torch.arange(len(question) - 1, len(question) - 1 + len(answer))
+        scores.append(log_probs[row, places, torch.tensor([*answer])].sum())
+    return torch.stack(scores)
