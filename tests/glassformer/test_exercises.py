@@ -12,6 +12,7 @@ import torch
 from answers_decoder import DECODER, written
 from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
+from answers_looking_inside import LOOKING_INSIDE
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -20,7 +21,7 @@ from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
-ANSWERS = ENCODER | DECODER | FAMILY
+ANSWERS = ENCODER | DECODER | FAMILY | LOOKING_INSIDE
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
@@ -284,7 +285,7 @@ def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():
     text = (DOCS / "practice" / "exercises.md").read_text()
     rows = re.findall(r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?): `(.*?)` \|$", text, re.M)
     order = re.findall(
-        r"- ((?:encoder|decoder|family)/\S+\.md)", (DOCS.parent / "mkdocs.yml").read_text()
+        r"- ((?:encoder|decoder|family|language-models)/\S+\.md)", (DOCS.parent / "mkdocs.yml").read_text()
     )
     assert rows == [
         (title, chapter, anchor, CHECKERS[name].asks, name)
