@@ -13,7 +13,8 @@ def scores_in_loops(weights, length, *, ahead=1, queries=None):
 
 
 def whole_diagonal(weights, length):
-    found = [weights[:, :, query, query - length + 1] for query in range(length - 1, 2 * length + 1)]
+    queries = range(length - 1, 2 * length + 1)
+    found = [weights[:, :, query, query - length + 1] for query in queries]
     return torch.stack(found).mean(0)
 
 
@@ -57,7 +58,7 @@ LOOKING_INSIDE = {
     "check_induction_scores": Answers(
         right=scores_in_loops,
         wrong={
-            "same token": lambda w, n: scores_in_loops(w, n, ahead=0),
+            "weight on the same token": lambda w, n: scores_in_loops(w, n, ahead=0),
             "two positions": lambda w, n: scores_in_loops(w, n, ahead=2),
             "first copy are averaged in": whole_diagonal,
             "rows and columns": lambda w, n: scores_in_loops(w.transpose(2, 3), n),

@@ -28,7 +28,7 @@ check_induction_scores = Exercise(
     mistakes={
         "This is the weight on the same token in the first copy. What followed it is one position "
         "later.": lambda w, n: _looked_back(w, n, n).mean(-1),
-        "This is two positions after the same token; you want the one right after it.": (
+        "This is two positions after the earlier copy; you want the one right after it.": (
             lambda w, n: _looked_back(w, n, n - 2).mean(-1)
         ),
         "Tokens of the first copy are averaged in, and they have nothing to look back at. Keep the "
@@ -64,7 +64,7 @@ def _layer(weight):
 
 
 def _run(hidden, source, layers, at, put):
-    """Return a run's output, with `put` applied to both streams before the layers that `at` names."""
+    """Return a run's output, with `put` applied before the layers that `at` names."""
     for number, layer in enumerate(layers):
         if number in at:
             hidden = put(hidden, source)
