@@ -13,6 +13,7 @@ from answers_decoder import DECODER, written
 from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
 from answers_language_models import LANGUAGE_MODELS
+from answers_looking_inside import LOOKING_INSIDE
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -21,7 +22,7 @@ from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
-ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS
+ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | LOOKING_INSIDE
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
@@ -231,7 +232,9 @@ SAYS = {
     "an end at token": lambda model, ids, count, end: written(model, ids, count, end)[-1] == end,
     "from position": lambda x, position_ids, theta: position_ids.diff().eq(1).all(),
     "as long as it is wide": lambda x, keys, *_: keys.shape == (len(x), len(x)),
-    "layers of .* heads": lambda weights: torch.allclose(weights.sum(-1), torch.ones(()).double()),
+    "layers of .* heads": lambda weights, *_: torch.allclose(
+        weights.sum(-1), torch.ones(()).double()
+    ),
 }
 
 
@@ -284,10 +287,8 @@ def headings(chapter):
 def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():
     text = (DOCS / "practice" / "exercises.md").read_text()
     rows = re.findall(r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?): `(.*?)` \|$", text, re.M)
-    order = re.findall(
-        r"- ((?:encoder|decoder|family|language-models)/\S+\.md)",
-        (DOCS.parent / "mkdocs.yml").read_text(),
-    )
+    nav = (DOCS.parent / "mkdocs.yml").read_text()
+    order = re.findall(r"- ((?:encoder|decoder|family|language-models)/\S+\.md)", nav)
     assert rows == [
         (title, chapter, anchor, CHECKERS[name].asks, name)
         for chapter in order

@@ -1,0 +1,70 @@
+"""Ablation: attention heads taken out of a model while it reads."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from glassformer.heads import TransformerForCausalLM
+
+
+@contextmanager
+def ablated(
+    model: TransformerForCausalLM,
+    removed: Bool[Tensor, "batch layers heads"],
+    replacement: Float[Tensor, "layers heads head_dim"] | None = None,
+) -> Iterator[None]:
+    """Replace the outputs of some heads, as long as the context lasts.
+
+    Each row of a batch may lack other heads, so one forward pass compares many ablations. A
+    removed head gives its replacement at every position, and zeros without one.
+
+    Shapes: `removed` (batch, layers, heads), true where a head is taken out; replacement (layers,
+    heads, head_dim).
+
+    Raises:
+        ValueError: the model has other layers, heads or widths.
+
+    Source: Michel et al. 2019, section 2.2.
+
+    >>> from glassformer import TransformerConfig
+    >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=3, d_ff=16)
+    >>> removed = torch.zeros(1, 3, 2, dtype=torch.bool)
+    >>> with ablated(TransformerForCausalLM(config), removed):
+    ...     pass
+    """
+    heads = model.config.num_layers, model.config.num_heads
+    if removed.shape[1:] != heads:
+        raise ValueError(
+            f"removed of shape {tuple(removed.shape)} must be (batch, {heads[0]}, {heads[1]}), "
+            "the model's layers and heads"
+        )
+    wanted = (*heads, model.decoder.layers[0].attention.head_dim)
+    if replacement is None:
+        replacement = torch.zeros(wanted, device=removed.device)
+    if replacement.shape != wanted:
+        raise ValueError(
+            f"replacement of shape {tuple(replacement.shape)} must be {wanted}, a vector for each "
+            "head"
+        )
+    with ExitStack() as stack:
+        for number, layer in enumerate(model.decoder.layers):
+            replace = partial(_replace, removed[:, number], replacement[number])
+            hook = layer.attention.out_proj.register_forward_pre_hook(replace)
+            stack.callback(hook.remove)
+        yield
+
+
+def _replace(
+    removed: Bool[Tensor, "batch heads"],
+    replacement: Float[Tensor, "heads head_dim"],
+    out_proj: nn.Module,
+    inputs: tuple[Float[Tensor, "batch seq width"]],
+) -> Float[Tensor, "batch seq width"]:
+    """Return the heads' outputs, side by side as `out_proj` reads them, with some replaced."""
+    outputs = inputs[0].unflatten(-1, replacement.shape)  # (batch, seq, heads, head_dim)
+    chosen = removed[:, None, :, None]
+    return torch.where(chosen, replacement.to(outputs.dtype), outputs).flatten(-2)
