@@ -80,7 +80,7 @@ def attention_weights(
 def softmax_rows(
     scores: Float[Tensor, "*batch q_len k_len"],
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    """Softmax over the keys, with a row of nothing but −inf giving zeros.
+    """Apply the softmax over the keys; a row of nothing but −inf gives zeros.
 
     Such a row is filled before the softmax as well as after it: a NaN that is only hidden
     afterwards still comes back in the gradient.
@@ -185,7 +185,7 @@ def fused_attention(
 def _grouped_kernel(
     query: Tensor, key: Tensor, value: Tensor, *, attn_mask: Tensor | None, **choices
 ) -> Tensor:
-    """torch's kernel, where several heads of queries share a head of keys and values.
+    """Call torch's kernel where several heads of queries share a head of keys and values.
 
     The one query that each head has in generation is, for its keys, one of several: no key is read
     twice. Where there are more queries, torch shares the keys, but as a rule not beside a mask.
@@ -206,7 +206,7 @@ def _grouped_kernel(
 def _whole_mask(
     query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool
 ) -> Tensor | None:
-    """`attn_mask` and the causal mask together, checked against the scores' shape."""
+    """Combine `attn_mask` with the causal mask, checked against the scores' shape."""
     q_len, k_len = query.shape[-2], key.shape[-2]
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(

@@ -37,7 +37,7 @@ class KeysValues:
         return self.kept()
 
     def kept(self) -> tuple[Tensor, ...]:
-        """Keys and values, as views into the buffer; nothing while nothing was kept."""
+        """Return keys and values, as views into the buffer; nothing while nothing was kept."""
         return () if self._buffer is None else self._buffer[:, :, :, : self.length].unbind()
 
     def recall(self, batch: int, length: int) -> tuple[Tensor, ...]:
@@ -56,7 +56,7 @@ class KeysValues:
         return keys, values
 
     def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
-        """Row i becomes what row indices[i] was."""
+        """Make row i what row indices[i] was."""
         if self._buffer is not None:
             self._buffer = self._buffer.index_select(1, indices)
 
@@ -134,7 +134,7 @@ class KVCache:
         )
 
     def layers_of(self, decoder: nn.Module) -> list[LayerCache]:
-        """One for each of the decoder's `layers`, in their order; made at the first call.
+        """Return one for each of the decoder's `layers`, in their order; made at the first call.
 
         Raises:
             ValueError: the cache was filled by another decoder.
@@ -150,7 +150,7 @@ class KVCache:
         return self._layers
 
     def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
-        """Row i of the batch becomes what row indices[i] was, as beam search needs it.
+        """Make row i of the batch what row indices[i] was, as beam search needs it.
 
         The batch grows or shrinks with the number of indices.
 

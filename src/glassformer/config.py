@@ -18,7 +18,7 @@ class HFConfig(Protocol):
     """What is needed of a configuration of transformers: its fields as a dictionary."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields by name."""
+        """Return all fields by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +35,13 @@ class TransformerConfig:
         d_ff: inner width of the feed-forward network.
         activation: a name in `feed_forward.ACTIVATIONS`.
         gated: whether the feed-forward network multiplies what is bent with what is not.
-        norm: "layer" (layer normalisation), or "rms" (by the root mean square).
+        norm: "layer" (layer normalization), or "rms" (by the root mean square).
         norm_eps: what a norm adds to the variance, or to the mean square.
-        norm_first: normalise before each sub-layer (pre-norm) instead of after it (post-norm).
-        final_norm: normalise once more after the last layer; None is as `norm_first`, since
+        norm_first: normalize before each sub-layer (pre-norm) instead of after it (post-norm).
+        final_norm: normalize once more after the last layer; None is as `norm_first`, since
             nothing else normalises what a pre-norm stack puts out.
         positions: "learned", "sinusoidal" (the paper's layout), "sinusoidal_halves" (Marian's:
-            all sines, then all cosines), "rotary" (the paper's pairs, neighbours), or
+            all sines, then all cosines), "rotary" (the paper's pairs, neighbors), or
             "rotary_halves" (the pairs of transformers' Llama).
         max_positions: the longest sequence; without a table of positions, the longest that is
             generated.
@@ -50,7 +50,7 @@ class TransformerConfig:
         rope_theta: the base of the frequencies of rotary positions.
         rope_scaling: how they are changed for texts longer than those of training, if they are.
         scale_embeddings: whether a token's vector is multiplied by `sqrt(d_model)`.
-        embedding_norm: whether the sum of embeddings is normalised.
+        embedding_norm: whether the sum of embeddings is normalized.
         num_token_types: segments that tokens may be marked as; 0 leaves the table out.
         dropout: of embeddings and of what each sub-layer adds.
         attn_dropout: of attention weights.

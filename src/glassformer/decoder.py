@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
+from glassformer.builders import build_attention, build_feed_forward, build_norm
 from glassformer.cache import KVCache, LayerCache
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings, check_ids
@@ -13,7 +14,6 @@ from glassformer.encoder import init_weights
 from glassformer.loading import FromPretrained
 from glassformer.masks import padding_mask
 from glassformer.multihead import MultiHeadAttention
-from glassformer.parts import build_attention, build_feed_forward, build_norm
 
 
 class TransformerDecoderLayer(nn.Module):

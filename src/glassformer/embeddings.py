@@ -4,8 +4,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from glassformer.builders import build_norm
 from glassformer.config import TransformerConfig
-from glassformer.parts import build_norm
 from glassformer.positions import LearnedPositions, SinusoidalPositions
 
 

@@ -3,11 +3,11 @@
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
+from glassformer.builders import build_attention, build_feed_forward, build_norm
 from glassformer.config import TransformerConfig
 from glassformer.embeddings import Embeddings, check_ids, check_same_shape
 from glassformer.loading import FromPretrained
 from glassformer.masks import padding_mask
-from glassformer.parts import build_attention, build_feed_forward, build_norm
 
 
 class TransformerEncoderLayer(nn.Module):

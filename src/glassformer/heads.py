@@ -4,13 +4,13 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
+from glassformer.builders import build_norm
 from glassformer.cache import KVCache
 from glassformer.config import TransformerConfig
 from glassformer.decoder import TransformerDecoder
 from glassformer.encoder import TransformerEncoder, init_weights
 from glassformer.feed_forward import ACTIVATIONS
 from glassformer.loading import FromPretrained
-from glassformer.parts import build_norm
 
 
 class Pooler(nn.Module):

@@ -71,5 +71,5 @@ def hide_one(
 
 
 def _draw(like: Tensor, generator: torch.Generator | None) -> Tensor:
-    """As many numbers, even between 0 and 1."""
+    """Draw as many numbers, evenly between 0 and 1."""
     return torch.rand(like.shape, device=like.device, generator=generator)

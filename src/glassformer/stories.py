@@ -102,7 +102,7 @@ class Dice:
         return self.chosen[name]
 
     def draw(self, options: Sequence[Any]) -> Any:
-        """One of the options, all equally likely."""
+        """Draw one of the options, all equally likely."""
         self.surprise += math.log(len(options))
         return self.random.choice(options)
 
@@ -131,7 +131,7 @@ def read_plots() -> tuple[tuple[Table, ...], tuple[str, ...]]:
 
 
 def plots_file() -> Path:
-    """Where tables and plots lie."""
+    """Return the file of the tables and plots."""
     return Path(str(resources("glassformer"))) / "corpora" / "plots.txt"
 
 
@@ -157,7 +157,7 @@ def tokenizer() -> Tokenizer:
 
 
 def encode(texts: Sequence[str | tuple[str, str]]) -> dict[str, Int[Tensor, "batch seq"]]:
-    """Ids, token types and attention mask of texts or of pairs of texts, framed and padded."""
+    """Return ids, token types and attention mask of texts or pairs of texts, framed and padded."""
     encodings = tokenizer().encode_batch(list(texts))
     return {
         "input_ids": torch.tensor([encoding.ids for encoding in encodings]),
@@ -212,7 +212,7 @@ def _pattern(plot: str, tables: tuple[Table, ...]) -> re.Pattern[str]:
 
 
 def _agrees(found: Mapping[str, str], tables: Sequence[Table]) -> bool:
-    """Tell whether the words of each table stand in one row, and no two rows begin alike."""
+    """Tell whether the words of each table are from one row, and no two rows begin alike."""
     firsts = []
     for table in tables:
         asked = [(i, found[name]) for i, name in enumerate(table.names) if name in found]

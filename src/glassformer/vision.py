@@ -4,10 +4,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from glassformer.builders import build_norm
 from glassformer.config import TransformerConfig
 from glassformer.encoder import TransformerEncoderLayer, init_weights
 from glassformer.loading import FromPretrained
-from glassformer.parts import build_norm
 from glassformer.positions import LearnedPositions
 
 

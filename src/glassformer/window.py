@@ -75,11 +75,11 @@ class WindowKeysValues(KeysValues):
         return seen
 
     def kept(self) -> tuple[Tensor, ...]:
-        """Keys and values of the last tokens, one less than the window; at first nothing."""
+        """Return keys and values of the last tokens, one less than the window; at first nothing."""
         return _last(self._recent.kept(), self.window - 1)
 
     def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
-        """Row i becomes what row indices[i] was."""
+        """Make row i what row indices[i] was."""
         self._recent.reorder(indices)
 
 
@@ -102,7 +102,7 @@ class SlidingWindowCache(KVCache):
     """
 
     def layers_of(self, decoder: nn.Module) -> list[LayerCache]:
-        """One for each of the decoder's `layers`, in their order; made at the first call.
+        """Return one for each of the decoder's `layers`, in their order; made at the first call.
 
         Raises:
             ValueError: the decoder has no sliding window, or the cache was filled by another one.

@@ -1,4 +1,4 @@
-"""The parts of a layer, each of the kind that the configuration chooses."""
+"""Builders of a layer's parts, each of the kind that the configuration chooses."""
 
 from torch import nn
 
@@ -11,10 +11,9 @@ from glassformer.varied_attention import attention_kind
 
 
 def build_attention(config: TransformerConfig, *, crosses: bool = False) -> MultiHeadAttention:
-    """Attention to one's own sequence, or, where it `crosses`, to another one.
+    """Build attention to the sequence itself, or, if it `crosses`, to another one.
 
-    Only the first can be rotary or have a window: between two sequences there is no distance to
-    speak of.
+    Only self-attention can be rotary or have a window: two sequences share no positions.
     """
     head_dim = config.head_dim or config.d_model // config.num_heads
     rotary = None
@@ -37,7 +36,7 @@ def build_attention(config: TransformerConfig, *, crosses: bool = False) -> Mult
 
 
 def build_feed_forward(config: TransformerConfig) -> nn.Module:
-    """Two linear maps, or, gated, three."""
+    """Build a network of two linear layers, or of three if it has a gate."""
     kind = GatedFeedForward if config.gated else FeedForward
     return kind(
         config.d_model,
@@ -49,7 +48,7 @@ def build_feed_forward(config: TransformerConfig) -> nn.Module:
 
 
 def build_norm(config: TransformerConfig) -> nn.Module:
-    """Layer normalisation, or that by the root mean square.
+    """Build a layer norm or an RMSNorm.
 
     >>> build_norm(TransformerConfig(d_model=8, num_heads=2, norm="rms", norm_eps=1e-6))
     RMSNorm(8, eps=1e-06)

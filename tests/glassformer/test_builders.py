@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 from glassformer import FeedForward, GatedFeedForward, RMSNorm, TransformerConfig
-from glassformer.parts import build_attention, build_feed_forward, build_norm
+from glassformer.builders import build_attention, build_feed_forward, build_norm
 
 SIZES = {"d_model": 21, "num_heads": 6, "num_kv_heads": 2, "head_dim": 10, "d_ff": 37}
 
