@@ -87,7 +87,7 @@ def test_a_pages_own_word_is_not_taken_for_the_engines(tmp_path, code):
     claim = "It is [odd]{ equals=\"word(x % 2, 'odd', 'even')\" }."
     text = page(f"x = 3\n{code}") + claim
     message = build_error(make_book(tmp_path, {"index.md": text}))
-    assert "a block of the page binds word, and claims call the engine's" in message
+    assert "a block of the page defines word, but claims need that name" in message
     renamed = code.replace("word", "term")
     mended = page(f"x = 3\n{renamed}") + claim
     build(make_book(tmp_path, {"index.md": mended}))

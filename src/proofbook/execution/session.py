@@ -204,8 +204,7 @@ class Session:
         if missing := ", ".join(expression.missing(self.names)):
             return f"reads a name that no block of the page defines: {missing}"
         if hidden := ", ".join(expression.hidden(self.names)):
-            own = f"a block of the page defines {hidden}, and claims call the engine's"
-            return f"{own}: rename the page's"
+            return f"a block of the page defines {hidden}, but claims need that name: rename it"
         if expression.is_constant(self.names.keys() - self._given):
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return f"{constant} proves nothing"
