@@ -42,7 +42,7 @@ def ablated(
             f"removed of shape {tuple(removed.shape)} must be (batch, {heads[0]}, {heads[1]}), "
             "the model's layers and heads"
         )
-    wanted = (*heads, model.decoder.layers[0].attention.head_dim)
+    wanted = (*heads, model.config.head_dim)
     if replacement is None:
         replacement = torch.zeros(wanted, device=removed.device)
     if replacement.shape != wanted:
@@ -51,10 +51,10 @@ def ablated(
             "head"
         )
     with ExitStack() as stack:
-        for number, layer in enumerate(model.decoder.layers):
+        for number in range(heads[0]):
             replace = partial(_replace, removed[:, number], replacement[number])
-            hook = layer.attention.out_proj.register_forward_pre_hook(replace)
-            stack.callback(hook.remove)
+            out_proj = model.get_submodule(f"decoder.layers.{number}.attention.out_proj")
+            stack.callback(out_proj.register_forward_pre_hook(replace).remove)
         yield
 
 
