@@ -42,7 +42,8 @@ def ablated(
             f"removed of shape {tuple(removed.shape)} must be (batch, {heads[0]}, {heads[1]}), "
             "the model's layers and heads"
         )
-    wanted = (*heads, model.config.head_dim)
+    head_dim = model.config.head_dim or model.config.d_model // model.config.num_heads
+    wanted = (*heads, head_dim)
     if replacement is None:
         replacement = torch.zeros(wanted, device=removed.device)
     if replacement.shape != wanted:
