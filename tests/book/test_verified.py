@@ -60,6 +60,7 @@ def counted(text: str) -> dict[str, Any]:
         else:
             prose.append(line)
     said = re.sub("<!--.*?-->", "", "\n".join(prose), flags=re.DOTALL)
+    said = re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "`code`", said)  # what quotes a claim is none
     python = [head for head, _ in fences if re.match(r"python\b", head)]
     prompts = [line for head, lines in fences if re.match(r"pycon\b", head) for line in lines]
     bound = [lines for head, lines in fences if head == "facts"]
