@@ -194,10 +194,10 @@ assert place not in strongest(of_question["same word"], 3)
 
 # %% [markdown]
 # The head that looks back most and the one that looks ahead most are the same in both sentences,
-# far above an even share. So far, these two habits seem to belong to the head. "Same word" was little
-# above an even share to begin with, and in the question its head is no longer among the three
-# strongest: the number described the sentence. And three sentences are few. Try your own before you
-# give a head a name.
+# far above an even share. So far, these two habits seem to belong to the head. "Same word" was
+# little above an even share to begin with, and in the question its head is no longer among the
+# three strongest: the number described the sentence. And three sentences are few. Try your own
+# before you give a head a name.
 #
 # ## Where they differ
 #
