@@ -10,8 +10,8 @@ __all__ = ["check_dequantized_block"]
 
 def _blocks(draw: Draw):
     for name, scale, minimum in (
-        ("a minimum below zero", 0.25, -1.5),
-        ("a minimum above zero", 0.0078125, 3.0),
+        ("20 bytes, the minimum below zero", 0.25, -1.5),
+        ("20 bytes, the minimum above zero", 0.0078125, 3.0),
     ):
         header = torch.tensor([scale, minimum], dtype=torch.float16).view(torch.uint8)
         yield name, (torch.cat([header, draw.ids(256, 16).to(torch.uint8)]),)
