@@ -141,12 +141,12 @@ def clean(seen):
     assert seen.complaints == []
 
 
-# What a reader sees of the paths below an element: the color, opacity and places of each part. Lines
-# of the same look are one path, and so are cells; what they show adds up to the weights.
+# What a reader sees of the paths below an element: the color, opacity and places of each part.
+# Lines of one look are one path, and so are cells.
 PARTS = """(el, where) => [...el.shadowRoot.querySelectorAll(`${where} path`)].flatMap(path => {
   const style = getComputedStyle(path);
   if (style.visibility !== 'visible') return [];
-  const paint = style.stroke === 'none' ? 'fill' : 'stroke';
+  const paint = style.fill === 'none' ? 'stroke' : 'fill';
   const parts = path.getAttribute('d').match(/M[^M]+/g).map(part => part.match(/-?[\\d.]+/g));
   return parts.map(part => [style[paint], +style[`${paint}Opacity`], part.map(Number)]);
 })"""
@@ -299,10 +299,8 @@ def test_words_can_be_read(site, chrome, width, dark, switch):
             assert len(texts) >= 2 * SEQ or name == "model"
             assert all(far(colour, paper) for colour in texts)
         for name in ("neuron", "neuron2"):
-            stroke = page.locator(f"#{name} glassformer-view").evaluate(
-                """el => getComputedStyle(el.shadowRoot.querySelector('#collapsed [data-marks] path'))
-                .stroke"""
-            )
+            lines = page.locator(f"#{name} #collapsed [data-marks] path")
+            stroke = lines.first.evaluate("line => getComputedStyle(line).stroke")
             assert stroke == ("rgb(74, 130, 230)" if dark else "rgb(31, 79, 181)")
         cell = page.locator("#heatmap rect.p").first.evaluate("r => getComputedStyle(r).fill")
         assert cell == ("rgb(59, 109, 204)" if dark else "rgb(26, 71, 168)")
@@ -342,6 +340,7 @@ def test_sentences_heads_and_layers_are_chosen(site, chrome, tapes):
         )
         assert checked == ["false", "true", "true"]
 
+        seen.page.mouse.move(2, 2)  # away from words, whose lines it would show alone
         neuron = drawn(seen.page, "neuron2")
         neuron.locator("#layer").select_option("1")
         neuron.locator("#att_head").select_option("2")
@@ -351,14 +350,14 @@ def test_sentences_heads_and_layers_are_chosen(site, chrome, tapes):
 
 
 # Colors of what is positive and negative, in light pages; cells of a vector are 40 apart, words 26.
-SIGNS = {"rgb(31, 79, 181)": 1, "rgb(194, 84, 28)": -1}
+SIGNS = {"rgb(31, 79, 181)": 1, "rgb(176, 68, 11)": -1}
 
 
 def cells(view, name, left, columns=HEAD_DIM):
     """What the cells of queries, keys or products show: tanh of a fourth of each value."""
     seen = torch.zeros(SEQ, columns)
-    for color, opacity, (x, y, *_) in view.evaluate(PARTS, f"#expanded #{name}"):
-        if color in SIGNS:
+    for color, opacity, (x, y, width, *_) in view.evaluate(PARTS, f"#expanded #{name}"):
+        if color in SIGNS and width <= 40:  # not the border of a row
             seen[round((y - 42) / 26), round((x - left) / 40)] = SIGNS[color] * opacity
     return seen
 

@@ -171,6 +171,7 @@ function drawMarks() {
     const { parentNode } = sheet.place;
     if (parentNode?.isConnected && parentNode.closest("[visibility=hidden]")) continue;
     changed.delete(sheet);
+    sheet.isChanged = false;
     if (parentNode?.isConnected) sheet.draw();
   }
 }
@@ -210,8 +211,10 @@ class Sheet {
   }
 
   change() {
-    if (!changed.has(this)) queueMicrotask(drawMarks);
+    if (this.isChanged) return;
+    this.isChanged = true;
     changed.add(this);
+    queueMicrotask(drawMarks);
   }
 
   draw() {
