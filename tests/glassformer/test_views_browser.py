@@ -372,7 +372,8 @@ def detail(view):
         "weight": torch.tensor(
             view.locator("#expanded #rightText .highlight").evaluate_all(
                 "rects => rects.map(rect => +rect.style.opacity)"
-            )
+            ),
+            dtype=torch.float32,
         ),
         "shown": view.locator("#expanded").get_attribute("visibility"),
     }
