@@ -8,9 +8,7 @@ SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 START, END = "<|im_start|>", "<|im_end|>"
 
 
-def chat_text(
-    messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True
-) -> str:
+def chat_text(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> str:
     """Frame each message by its role and an end token, and open the assistant's answer.
 
     A conversation that begins without a system message gets the default one.

@@ -4,21 +4,20 @@ import random
 
 from glassformer.multiple_choice import Question
 
-TRIPLES = tuple(
-    tuple(entry.split())
-    for entry in (
-        "hot cold warm, big small large, fast slow quick, happy sad glad, rich poor wealthy, "
-        "easy hard simple, strong weak powerful, loud quiet noisy, begin end start, "
-        "buy sell purchase, smart stupid clever, wet dry damp, dark bright dim, push pull shove, "
-        "love hate adore, above below over, always never forever, false true wrong, "
-        "broad narrow wide, sick healthy ill, calm angry peaceful, clean dirty pure, "
-        "ugly beautiful hideous, cheap expensive affordable, enemy friend foe, "
-        "question answer query, arrive leave come, laugh cry giggle, near far close, "
-        "accept refuse receive, build destroy construct, remember forget recall, "
-        "empty full vacant, final first last, increase decrease grow, correct incorrect right, "
-        "tiny huge little, safe dangerous secure, brave afraid bold, polite rude courteous"
-    ).split(", ")
-)
+WORDS = """
+hot cold warm, big small large, fast slow quick, happy sad glad
+rich poor wealthy, easy hard simple, strong weak powerful, loud quiet noisy
+begin end start, buy sell purchase, smart stupid clever, wet dry damp
+dark bright dim, push pull shove, love hate adore, above below over
+always never forever, false true wrong, broad narrow wide, sick healthy ill
+calm angry peaceful, clean dirty pure, ugly beautiful hideous, cheap expensive affordable
+enemy friend foe, question answer query, arrive leave come, laugh cry giggle
+near far close, accept refuse receive, build destroy construct, remember forget recall
+empty full vacant, final first last, increase decrease grow, correct incorrect right
+tiny huge little, safe dangerous secure, brave afraid bold, polite rude courteous
+"""
+
+TRIPLES = tuple(tuple(entry.split()) for entry in WORDS.strip().replace("\n", ", ").split(", "))
 """Forty words, each with its opposite and with a word of about the same meaning."""
 
 

@@ -10,15 +10,16 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from glassformer.checkpoints import trained
+from glassformer.gpt import build as build_gpt
 from glassformer.recipes import RECIPES, Report, sources
 from glassformer.stories import plots_file
 from glassformer.story_requests import Request, encode_answers
-from glassformer.supervised_tuning import build as build_tuned
 from glassformer.supervised_tuning import tuning_pairs
 from glassformer.training_loop import fit_language_model
 
 STEPS, BATCH = 60, 16
-RATE, BETA = 0.001, 0.1
+RATE, TOO_HIGH = 0.0002, 0.001
+BETA = 0.1
 
 LIKED = "green"
 COLORS = ("red", "blue", "green", "white", "black")
@@ -58,8 +59,10 @@ def answer_log_probs(
     return (of_tokens * answer[:, 1:]).sum(1)
 
 
-def prefer(model: nn.Module, preferences: Sequence[Preference], report: Report) -> list[float]:
-    """Train the model on preferences, with itself as it was for reference; the loss of each step."""
+def prefer(
+    model: nn.Module, preferences: Sequence[Preference], report: Report, rate: float = RATE
+) -> list[float]:
+    """Train on preferences, with the model as it was for reference; return each step's loss."""
     device = next(model.parameters()).device
     reference = copy.deepcopy(model).eval().requires_grad_(False)
     sides = [[(one[0], one[side]) for one in preferences] for side in (1, 2)]
@@ -75,7 +78,7 @@ def prefer(model: nn.Module, preferences: Sequence[Preference], report: Report) 
             answer_log_probs(reference, *rejected),
         )
 
-    return fit_language_model(model, batches, loss_fn, steps=STEPS, rate=RATE, report=report)
+    return fit_language_model(model, batches, loss_fn, steps=STEPS, rate=rate, report=report)
 
 
 def preferences_for(topics: Sequence[str]) -> list[Preference]:
@@ -105,24 +108,27 @@ def colored_topics() -> list[str]:
 
 
 def build() -> nn.ModuleList:
-    """Return the model that was tuned on requests, twice: one is to learn, one is the control."""
-    models = build_tuned()
-    tuned = trained("supervised_tuning").model.get_submodule("0").state_dict()
+    """Return the model that was tuned on requests, three times, to be trained in three ways."""
+    models = nn.ModuleList(build_gpt() for _ in range(3))
     for model in models:
-        model.load_state_dict(tuned)
+        model.load_state_dict(trained("supervised_tuning").model.get_submodule("0").state_dict())
     return models
 
 
 def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train one model on what the reader likes, and the control on what a coin chose."""
-    learner, control = models.children()
+    """Train on what the reader likes, on what a coin chose, and on the first at a rate too high."""
+    learner, control, hasty = models.children()
     preferences = preferences_for([t for t in colored_topics() if t not in UNSEEN_TOPICS])
     heads = torch.rand(len(preferences)) < 0.5
     by_coin = [
         (request, second, first) if head else (request, first, second)
         for (request, first, second), head in zip(preferences, heads.tolist(), strict=True)
     ]
-    return {"reader": prefer(learner, preferences, report), "coin": prefer(control, by_coin, report)}
+    return {
+        "reader": prefer(learner, preferences, report),
+        "coin": prefer(control, by_coin, report),
+        "too fast": prefer(hasty, preferences, report, rate=TOO_HIGH),
+    }
 
 
 def files() -> Iterable[Path]:

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from glassformer.stories import SEP, Story, plot_of, read, tokenizer
 
-TOPICS = (
-    "kite clock banana ears umbrella soup key letter picture boat bow bird candle people basket "
-    "bicycle"
-).split()
+TOPICS = [
+    *("kite", "clock", "banana", "ears", "umbrella", "soup", "key", "letter"),
+    *("picture", "boat", "bow", "bird", "candle", "people", "basket", "bicycle"),
+]
 """A word of each plot, in the order of the plots."""
 
-NAMES = "mia anna lena tom ben max".split()
+NAMES = ["mia", "anna", "lena", "tom", "ben", "max"]
 
 HELD_OUT_ONE_IN = 4  # requests
 
@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
     @property
     def held_out(self) -> bool:
-        """Whether no tuning sees this request: so it is for one in four, of every topic and name."""
+        """Whether no tuning sees this request; true for one in four, of every topic and name."""
         return (TOPICS.index(self.topic) + NAMES.index(self.name)) % HELD_OUT_ONE_IN == 0
 
     @property

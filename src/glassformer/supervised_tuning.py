@@ -37,9 +37,7 @@ def answer_loss(
     return cross_entropy(logits[:, :-1].flatten(0, 1), wanted.flatten(), ignore_index=IGNORED)
 
 
-def tune(
-    model: nn.Module, pairs: Sequence[tuple[Request, str]], report: Report
-) -> list[float]:
+def tune(model: nn.Module, pairs: Sequence[tuple[Request, str]], report: Report) -> list[float]:
     """Train on pairs of a request and its answer; return the loss of each step."""
     device = next(model.parameters()).device
     ids, answer = (part.to(device) for part in encode_answers(pairs))

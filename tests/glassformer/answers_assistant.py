@@ -15,8 +15,7 @@ ASSISTANT = {
         right=dpo,
         wrong={
             "reference is left out": lambda c, r, rc, rr, b: dpo(c, r, 0 * c, 0 * r, b),
-            "chosen and the rejected": lambda c, r, rc, rr, b: dpo(r, c, rr, rc, b),
-            "model and its reference": lambda c, r, rc, rr, b: dpo(rc, rr, c, r, b),
+            "rejected answers likelier": lambda c, r, rc, rr, b: dpo(r, c, rr, rc, b),
             "Beta is left out": lambda c, r, rc, rr, b: dpo(c, r, rc, rr, 1),
             "Beta multiplies the loss": lambda c, r, rc, rr, b: b * dpo(c, r, rc, rr, 1),
             "minus is missing": lambda *given: -dpo(*given),

@@ -14,9 +14,7 @@ def test_forty_different_words_with_an_opposite_and_a_synonym():
 
 @pytest.mark.parametrize("shown", ["opposite", "synonym"])
 def test_examples_are_of_other_words_and_the_right_option_is_the_opposite(shown):
-    for (word, *answers), question in zip(
-        TRIPLES, opposite_questions(5, shown=shown), strict=True
-    ):
+    for (word, *answers), question in zip(TRIPLES, opposite_questions(5, shown=shown), strict=True):
         *examples, asked = question.text.split("\n")
         assert asked == f"{word}:"
         found = [tuple(example.split(": ")) for example in examples]

@@ -10,6 +10,7 @@ from glassformer.checkpoints import Trained
 from glassformer.gpt import build as build_gpt
 from glassformer.preference import (
     COLORS,
+    RATE,
     UNSEEN_TOPICS,
     answer_log_probs,
     build,
@@ -49,7 +50,8 @@ def test_log_probs_are_the_losses_of_transformers():
 
 def test_each_pair_answers_one_request_and_differs_in_what_is_liked():
     topics = colored_topics()
-    assert sorted(topics) == sorted("kite ears umbrella letter picture boat bird bicycle".split())
+    assert set(topics) == {*UNSEEN_TOPICS, "kite", "ears", "umbrella", "letter", "picture", "boat"}
+    assert len(topics) == 8
     preferences = preferences_for(["kite", "boat"])
     assert {request.topic for request, *_ in preferences} == {"kite", "boat"}
     for request, chosen, rejected in preferences:
@@ -73,19 +75,23 @@ def test_preferring_widens_the_margin_and_leaves_the_reference(monkeypatch):
 
 def test_the_control_has_the_same_pairs_turned_by_a_coin(monkeypatch):
     seen, tuned = [], torch.nn.ModuleList([build_gpt(), build_gpt()])
-    monkeypatch.setattr(preference, "build_tuned", lambda: torch.nn.ModuleList([build_gpt()] * 2))
     monkeypatch.setattr(
         preference, "trained", lambda name: {"supervised_tuning": Trained(tuned, {})}[name]
     )
     monkeypatch.setattr(
-        preference, "prefer", lambda model, pairs, report: seen.append(pairs) or [7.0]
+        preference,
+        "prefer",
+        lambda model, pairs, report, rate=RATE: seen.append((rate, pairs)) or [7.0],
     )
     models = build()
     assert all(
         weight.equal(tuned[0].state_dict()[name]) for name, weight in models[1].state_dict().items()
     )
-    assert train(models, lambda *told: None) == {"reader": [7.0], "coin": [7.0]}
-    by_reader, by_coin = seen
+    history = train(models, lambda *told: None)
+    assert history == {"reader": [7.0], "coin": [7.0], "too fast": [7.0]}
+    (low, by_reader), (same, by_coin), (high, again) = seen
+    assert high > low == same
+    assert again == by_reader
     assert not {request.topic for request, *_ in by_reader} & set(UNSEEN_TOPICS)
     turned = [one != other for one, other in zip(by_reader, by_coin, strict=True)]
     assert [set(one) for one in by_reader] == [set(one) for one in by_coin]

@@ -30,11 +30,8 @@ check_dpo_loss = Exercise(
         "The reference is left out: subtract its log-probability from the model's.": (
             lambda c, r, rc, rr, b: _loss(c, r, 0, 0, b).mean()
         ),
-        "The chosen and the rejected answer are exchanged.": (
+        "This makes the rejected answers likelier: two of the four are exchanged.": (
             lambda c, r, rc, rr, b: _loss(r, c, rr, rc, b).mean()
-        ),
-        "The model and its reference are exchanged.": (
-            lambda c, r, rc, rr, b: _loss(rc, rr, c, r, b).mean()
         ),
         "Beta is left out: multiply the difference by it before the sigmoid.": (
             lambda c, r, rc, rr, b: _loss(c, r, rc, rr, 1).mean()
