@@ -10,7 +10,7 @@ CHAPTER = "language-models/assistant.md"
 
 
 def _answers(draw: Draw):
-    for name, batch, beta in (("seven pairs", 7, 0.1), ("eleven pairs, a larger beta", 11, 0.5)):
+    for name, batch, beta in (("seven pairs, beta 0.1", 7, 0.1), ("eleven pairs, beta 0.5", 11, 0.5)):
         yield name, (*(-10 - 3 * draw(batch).abs() for _ in range(4)), beta)
 
 
