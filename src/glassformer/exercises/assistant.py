@@ -10,8 +10,9 @@ CHAPTER = "language-models/assistant.md"
 
 
 def _answers(draw: Draw):
-    for name, batch, beta in (("seven pairs, beta 0.1", 7, 0.1), ("eleven pairs, beta 0.5", 11, 0.5)):
-        yield name, (*(-10 - 3 * draw(batch).abs() for _ in range(4)), beta)
+    for name, batch, beta in (("seven pairs", 7, 0.1), ("eleven pairs", 11, 0.5)):
+        log_probs = [-10 - 3 * draw(batch).abs() for _ in range(4)]
+        yield f"{name}, beta {beta}", (*log_probs, beta)
 
 
 def _loss(chosen, rejected, reference_chosen, reference_rejected, beta):
