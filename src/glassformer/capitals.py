@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,12 @@ MORE = (
     "Libya Tripoli, Mali Bamako, Colombia Bogota, Jamaica Kingston"
 )
 """Countries with their capitals, beside those that are asked for in multiple choice."""
+
+STORY = (
+    "The old man lived alone in a small house by the sea. Every morning he walked down to the "
+    "beach, looked at the boats, and counted them. One morning there was one boat too many."
+)
+"""A text of another kind, to see what a training does to it."""
 
 PROJECTIONS = ("q_proj", "v_proj")
 STEPS = 8
@@ -131,32 +138,44 @@ def answers_right(
     return (likeliest.eq(ids[:, 1:]) | ~asked[:, 1:]).all(dim=-1)
 
 
+@torch.no_grad()
+def story_loss(model: nn.Module) -> float:
+    """Return the mean loss of the tokens of `STORY` but the first."""
+    ids = tokenizer(language_checkpoint())(STORY, return_tensors="pt")["input_ids"]
+    ids = ids.to(next(model.parameters()).device)
+    return cross_entropy(model(ids[:, :-1])[0], ids[0, 1:]).item()
+
+
 def build() -> Adapted:
     """Return the language model with the adapters of the first run."""
     return Adapted(_prepared(next(iter(RUNS.values()))))
 
 
 def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train each run; return the losses of its steps, and how many new capitals it gets right."""
+    """Train each run; return its losses, which new capitals it gets right, and the story's loss."""
     history: dict[str, list[float]] = {}
     device = next(model.parameters()).device
     ids, asked = (part.to(device) for part in encode(capitals("train")))
     for number, (name, run) in enumerate(RUNS.items()):
         tuned = model if number == 0 else _prepared(run).to(device)
         report(number, len(RUNS), name)
-        optimizer = torch.optim.AdamW(
-            [p for p in tuned.parameters() if p.requires_grad], lr=run.rate, weight_decay=0.0
-        )
-        history[f"{name}: loss"] = fit(
-            tuned,
-            repeat((ids, asked), STEPS),
-            lambda batch, tuned=tuned: answer_loss(tuned, *batch),
-            optimizer,
-            share=lambda step: slope(step, STEPS),
-            max_norm=1.0,
-        )
+        history[f"{name}: loss"] = _fit(tuned, run, ids, asked)
         history[f"{name}: right"] = answers_right(tuned, *encode(capitals("test"))).float().tolist()
+        history[f"{name}: story"] = [story_loss(tuned)]
     return history
+
+
+def _fit(model: nn.Module, run: Run, ids: Tensor, asked: Tensor) -> list[float]:
+    """Train on all pairs at each step; return the losses."""
+
+    def loss_fn(batch: tuple[Tensor, Tensor]) -> Tensor:
+        return answer_loss(model, *batch)
+
+    learning = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(learning, lr=run.rate, weight_decay=0.0)
+    batches = repeat((ids, asked), STEPS)
+    share = partial(slope, steps=STEPS)
+    return fit(model, batches, loss_fn, optimizer, share=share, max_norm=1.0)
 
 
 def _prepared(run: Run) -> nn.Module:

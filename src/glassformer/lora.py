@@ -61,14 +61,14 @@ def add_lora(
     Raises:
         ValueError: a name is that of no linear layer, or rank is less than one.
     """
-    chosen = [path for path, part in model.named_modules() if type(part) is nn.Linear]
-    chosen = [path for path in chosen if path.rpartition(".")[2] in names]
+    linear = {path: part for path, part in model.named_modules() if type(part) is nn.Linear}
+    chosen = [path for path in linear if path.rpartition(".")[2] in names]
     missing = {*names} - {path.rpartition(".")[2] for path in chosen}
     if missing:
         raise ValueError(f"names {sorted(missing)} must be those of linear layers of the model")
     model.requires_grad_(False)
     for path in chosen:
-        model.set_submodule(path, LoRALinear(model.get_submodule(path), rank, alpha))
+        model.set_submodule(path, LoRALinear(linear[path], rank, alpha))
     return model
 
 
@@ -80,11 +80,8 @@ def merge_lora(model: nn.Module) -> nn.Module:
     Raises:
         ValueError: the model has none, as after a first call.
     """
-    adapted = [path for path, part in model.named_modules() if isinstance(part, LoRALinear)]
-    if not adapted:
-        raise ValueError(f"{type(model).__name__} has no LoRALinear to merge")
-    for path in adapted:
-        model.set_submodule(path, model.get_submodule(path).merged())
+    for path, layer in _adapted(model, "merge").items():
+        model.set_submodule(path, layer.merged())
     return model
 
 
@@ -96,8 +93,12 @@ def adapter_state(model: nn.Module) -> dict[str, Tensor]:
     Raises:
         ValueError: the model has none.
     """
-    adapted = [path for path, part in model.named_modules() if isinstance(part, LoRALinear)]
-    if not adapted:
-        raise ValueError(f"{type(model).__name__} has no LoRALinear to save")
-    state = model.state_dict()
+    adapted, state = _adapted(model, "save"), model.state_dict()
     return {name: state[name] for path in adapted for name in (f"{path}.A", f"{path}.B")}
+
+
+def _adapted(model: nn.Module, purpose: str) -> dict[str, LoRALinear]:
+    found = {path: part for path, part in model.named_modules() if isinstance(part, LoRALinear)}
+    if not found:
+        raise ValueError(f"{type(model).__name__} has no LoRALinear to {purpose}")
+    return found
