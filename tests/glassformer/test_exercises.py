@@ -14,6 +14,7 @@ from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
 from answers_language_models import LANGUAGE_MODELS
 from answers_looking_inside import LOOKING_INSIDE
+from answers_lora import LORA
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -22,7 +23,7 @@ from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
-ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | LOOKING_INSIDE
+ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | LOOKING_INSIDE | LORA
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
