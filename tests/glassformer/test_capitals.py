@@ -9,7 +9,6 @@ from glassformer import language_checkpoint, language_model, tokenizer
 from glassformer.capitals import (
     RUNS,
     Adapted,
-    Run,
     answer_loss,
     answers_right,
     capitals,
@@ -81,10 +80,20 @@ def test_lines_are_questions_and_answers():
 @NEEDED
 @pytest.mark.parametrize(("name", "learning"), [("LoRA", 460_800), ("full", 134_515_008)])
 def test_a_run_trains_what_it_says(name, learning, monkeypatch):
-    monkeypatch.setattr(module, "STEPS", 1)
-    monkeypatch.setattr(module, "RUNS", {name: Run(RUNS[name].rank, 0.0)})
-    model = module._prepared(RUNS[name])
-    assert sum(p.numel() for p in model.parameters() if p.requires_grad) == learning
+    given = []
+
+    def fit(model, batches, loss_fn, optimizer, **rest):
+        given.extend(p for group in optimizer.param_groups for p in group["params"])
+        return [rest["share"](0)]
+
+    monkeypatch.setattr(module, "fit", fit)
+    monkeypatch.setattr(module, "RUNS", {name: RUNS[name]})
+    monkeypatch.setattr(module, "answers_right", lambda *_: torch.tensor([True, False]))
+    monkeypatch.setattr(module, "story_loss", lambda _: 2.0)
+    history = module.train(module._prepared(RUNS[name]), lambda *_: None)
+    assert sum(p.numel() for p in given) == learning
+    wanted = {"loss": [1.0], "right": [1.0, 0.0], "story": [2.0]}
+    assert history == {f"{name}: {key}": value for key, value in wanted.items()}
 
 
 @NEEDED
