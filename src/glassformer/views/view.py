@@ -1,6 +1,5 @@
 """What every view is: an HTML picture with a plain-text twin."""
 
-import re
 import unicodedata
 from dataclasses import dataclass
 from html import escape
@@ -42,12 +41,8 @@ def words(tokens: object) -> list[str]:
 
 
 def visible(token: str) -> str:
-    """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here.
-
-    A single space within a label can be seen as it is.
-    """
-    token = token.replace("Ġ", "␣").replace("▁", "␣")
-    token = re.sub(r"(?<!\S) | (?!\S)", "␣", token)
+    """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here."""
+    token = token.replace("Ġ", "␣").replace("▁", "␣").replace(" ", "␣")
     inner = range(1, len(token) - 1)
     return "".join(
         c if c.isprintable() or (c in JOINERS and i in inner) else escaped(c)
