@@ -130,7 +130,9 @@ assert verb.equal(insects)
 # Each vector is projected three times: to a query, a key and a value. A score is the dot product of
 # a query and a key, divided by the square root of their width. Softmax turns each row of scores
 # into weights, and a word's new vector is the average of all values with these weights. Here's one
-# head of the first layer, which has its own slice of each projection. As a formula:
+# head of the first layer, which has its own slice of each projection. It's number 8, the one that
+# [Seeing attention](../encoder/seeing-attention.md#how-does-a-weight-come-about) takes apart; any
+# other would do. As a formula:
 # $\operatorname{softmax}(Q K^\top / \sqrt{d_k}) \, V$. Chapter:
 # [Attention](../encoder/attention.md#weights-from-dot-products).
 
@@ -326,6 +328,15 @@ cosines = torch.cosine_similarity(turned, straight, dim=-1)  # (1, seq)
 heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("order", "word"))
 
 # %% [markdown]
+# If the encoder ignored the order, all these cosines would be one, as they are after a single layer
+# without positions. They aren't, so the order changes every vector. But they aren't near zero
+# either: most of what a vector says comes from which words there are, and not from their order.
+
+# %%
+assert cosines.max() < 0.99
+assert cosines.min() > 0.5
+
+# %% [markdown]
 # ## The norm in front
 #
 # Newer models normalize what each half of a layer reads, not what it returns. There are still two
@@ -441,8 +452,8 @@ assert past_moved(None)
 #
 # - Change `text` or `head`, and run it all again. Which assertions are about your sentence, and
 #   which would hold for any?
-# - Take one step out of `through` (an addition, a norm, the division by the square root in
-#   `scaled_dot_product_attention`), and see which assertion fails first.
+# - Take an addition or a norm out of `through`, and see which assertion fails first. To leave out
+#   the division by the square root, multiply `query` by `math.sqrt(width)` in `self_attention`.
 # - A decoder has the causal mask in every layer, and a second attention to another sentence:
 #   [The decoder layer](../decoder/decoder-layer.md).
 # - For how this goes wrong elsewhere, each mistake measured, see

@@ -3,6 +3,7 @@
 `overrides/partials/actions.html` has the buttons.
 """
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from booksite.page_text import is_markdown
 
 ADDRESS = 'git<span class="w"> </span>clone<span class="w"> </span>ADDRESS'
 """The line that clones the book, as it is highlighted."""
+WITHOUT = re.compile(r'<p class="no-repository">.*?</p>\n?', re.DOTALL)
+"""What is said only where no address is known."""
 
 
 class PageSourcePlugin(BasePlugin[NoSettings]):
@@ -34,6 +37,7 @@ class PageSourcePlugin(BasePlugin[NoSettings]):
         """Put the address of the repository into the line that clones it."""
         if not config.repo_url:
             return html
+        html = WITHOUT.sub("", html)
         return html.replace(ADDRESS, ADDRESS.replace("ADDRESS", escape(config.repo_url)))
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> None:

@@ -109,7 +109,9 @@ class VariedAttention(MultiHeadAttention):
 def attention_kind(
     config: TransformerConfig, *, crosses: bool
 ) -> Callable[..., MultiHeadAttention]:
-    """Return the plain class, or the other one with its choices if the configuration has any.
+    """Return what builds a layer's attention: `VariedAttention` if the configuration varies it.
+
+    Otherwise that's `MultiHeadAttention`. The choices of a configuration come with the class.
 
     Attention that `crosses` to another sequence has no window there, and its keys no norms.
     """

@@ -22,15 +22,19 @@ def test_heatmaps_are_drawn_with_words_and_colours(browser, address, dark):
     assert max(colours) > 20
 
 
-def test_the_ring_beside_a_claim_opens_its_check(browser, address):
+def test_keys_reach_the_check_of_a_claim(browser, address):
     with visit(browser, address + "encoder/attention/") as seen:
         proof = seen.page.locator("[popover]", has_text="(softmax_of(0) @ (x @ W_V))[1]")
-        sign = seen.page.locator(f"[popovertarget={proof.get_attribute('id')}]")
-        sign.evaluate("sign => sign.scrollIntoView({block: 'center'})")  # with room below it
+        button = seen.page.locator(f"[popovertarget={proof.get_attribute('id')}]")
+        button.evaluate("button => button.scrollIntoView({block: 'center'})")  # with room below it
         assert not proof.is_visible()
-        sign.click()
+        seen.page.keyboard.press("Tab")  # from now on, focus is shown
+        button.focus()
+        claim = button.locator("xpath=preceding-sibling::*[1]")
+        assert claim.evaluate("claim => getComputedStyle(claim).outlineStyle") == "solid"
+        seen.page.keyboard.press("Enter")
         assert proof.is_visible()
-        near, box = sign.bounding_box(), proof.bounding_box()
+        near, box = claim.bounding_box(), proof.bounding_box()
         assert 0 <= box["y"] - near["y"] < 60
         seen.page.keyboard.press("Escape")
         assert not proof.is_visible()
@@ -46,6 +50,8 @@ def test_the_page_can_be_read_without_javascript(browser, address):
         assert page.locator("glassformer-view details table").first.is_visible()
     with visit(browser, address + "encoder/attention/", javascript=False) as seen:
         assert seen.page.locator("math").first.is_visible()
+        seen.page.locator(".proofbook-sign").first.click()
+        assert seen.page.locator(".proofbook-proof:popover-open").is_visible()
 
 
 def test_the_index_of_the_search_is_fetched_when_it_is_needed(browser, address):
@@ -90,8 +96,8 @@ def test_with_fewer_colours_everything_is_still_told_apart(browser, address):
         assert ground.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(253, 252, 249)"
         page.keyboard.press("Tab")
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-        ring = page.locator(".proofbook-sign").first
-        assert ring.evaluate("e => getComputedStyle(e, '::before').borderTopStyle") == "solid"
+        claim = page.locator(".proofbook-claim").first
+        assert claim.evaluate("e => getComputedStyle(e).textDecorationStyle") == "dotted"
 
 
 def test_nothing_glides_for_those_who_ask_for_stillness(browser, address):

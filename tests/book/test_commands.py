@@ -54,6 +54,16 @@ def test_readme_names_both_first_commands_and_the_lines_without_make():
     assert FETCH in readme
 
 
+def test_home_has_the_lines_of_the_readme():
+    [lines] = re.findall(
+        r"```sh\n(python -m venv .+?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    [home] = re.findall(
+        r"```sh\n( *python -m venv .+?)```", (ROOT / "docs/index.md").read_text(), re.DOTALL
+    )
+    assert [line.strip() for line in home.splitlines() if line.strip()] == lines.splitlines()
+
+
 def test_links_of_the_readme_lead_somewhere():
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", (ROOT / "README.md").read_text())
     assert links

@@ -80,12 +80,12 @@ WORDS = """() => {
   return article.textContent.match(/[\\p{L}\\p{N}]+/gu) ?? [];
 }"""
 
-# Claims whose ring is not where their last word ends.
-ASTRAY = """() => [...document.querySelectorAll('.proofbook-sign')].filter(ring => {
-  const end = [...ring.previousElementSibling.getClientRects()].pop();
-  const at = ring.getBoundingClientRect();
+# Claims whose check would not open where their last word ends.
+ASTRAY = """() => [...document.querySelectorAll('.proofbook-sign')].filter(button => {
+  const end = [...button.previousElementSibling.getClientRects()].pop();
+  const at = button.getBoundingClientRect();
   return end.width > 0 && (Math.abs(at.right - end.right) > 10 || Math.abs(at.top - end.top) > 10);
-}).map(ring => ring.previousElementSibling.textContent)"""
+}).map(button => button.previousElementSibling.textContent)"""
 
 # Blocks that wait to be drawn: the room that is left for each, and what it takes.
 ROOMS = """what => [...document.querySelectorAll(what)].filter(
@@ -113,7 +113,7 @@ class Found:
         complaints: What was said in the console, failed, or asked for another host.
         blank: Viewers that drew nothing.
         wide: What sticks out of the window.
-        astray: Claims whose ring is not at their end.
+        astray: Claims whose check would open elsewhere than at their end.
         words: How often each word is in the page.
     """
 
@@ -344,7 +344,7 @@ def test_views_are_drawn_and_nothing_sticks_out(request, window):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("window", ["desk", "phone"])
-def test_the_ring_of_a_claim_is_where_its_last_word_ends(request, window):
+def test_the_check_of_a_claim_opens_where_its_last_word_ends(request, window):
     found = request.getfixturevalue(window)
     nothing_in({page: one.astray for page, one in found.items()})
 

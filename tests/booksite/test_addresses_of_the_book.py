@@ -22,18 +22,22 @@ CONFIG = """\
 site_name: A throwaway book
 theme: {name: material, font: false, custom_dir: overrides}
 plugins: [booksite/page-source]
-markdown_extensions: [pymdownx.superfences, pymdownx.highlight]
+markdown_extensions: [attr_list, pymdownx.superfences, pymdownx.highlight]
 """
 SITE, REPOSITORY = "https://someone.example/book/", "https://github.com/someone/book"
 ELSEWHERE = "https://forge.example/someone/book"
-[CLONE] = re.findall(r"^git clone .*$", (ROOT / "docs/index.md").read_text(), re.MULTILINE)
+HOME = (ROOT / "docs/index.md").read_text()
+[CLONE] = re.findall(r"^git clone .*$", HOME, re.MULTILINE)
+[UNKNOWN] = re.findall(r"^.+\n\{ \.no-repository \}$", HOME, re.MULTILINE)
 
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """Builds a page with the home page's line; gives its HTML, without tags in code, and config."""
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs/index.md").write_text(f"# Home\n\n```sh\n{CLONE}\n```\n")
+    (tmp_path / "docs/index.md").write_text(
+        f"# Home\n\n```sh\n{CLONE}\n```\n\n{UNKNOWN}\n\nNow run it.\n"
+    )
     (tmp_path / "overrides/partials").mkdir(parents=True)
     for name in ("actions.html", "source.html"):
         shutil.copy(ROOT / "overrides/partials" / name, tmp_path / "overrides/partials")
@@ -72,11 +76,14 @@ def test_without_addresses_the_reader_is_to_fill_one_in(made):
     assert cloned(html) == "git clone ADDRESS glassformer"
     assert edited(html) == []
     assert "md-source" not in html
+    assert "built without the address of a repository" in html
 
 
 def test_with_a_repository_the_line_and_the_links_have_it(made):
     html, _ = made(repository=REPOSITORY)
     assert cloned(html) == f"git clone {REPOSITORY} glassformer"
+    assert "no-repository" not in html
+    assert "<p>Now run it.</p>" in html
     assert edited(html) == [f"{REPOSITORY}/edit/main/docs/index.md"]
     links = re.findall(r'<a href="([^"]+)"[^>]* class="md-source"([^>]*)>', html)
     assert links

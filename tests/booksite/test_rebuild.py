@@ -157,6 +157,7 @@ def test_what_is_made_of_other_pages_is_in_its_place(book):
     assert book.page("map").count("<path") == 1
     assert 'id="made.things.turn"' in book.page("api")
     assert re.search(r"Shown in</dt><dd><p[^>]*><a href=\"../part/one/\">One</a>", book.page("api"))
+    assert '<h3><a href="../api/">Things</a></h3>' in book.page("all")
     assert '<a class="symbol" href="../api/#made.things"' in book.page("all")
     works = book.page("bibliography")
     assert 'Some Body (1999). <em>Logits</em>. <span class="cited">Cited in' in works

@@ -31,6 +31,23 @@ def into_the_ids(ids, chosen, mask_id):
     return ids, asked
 
 
+def packed(first, second, cls, sep):
+    """Token by token, each with the text that it belongs to."""
+    rows = [(cls, 0), *((one, 0) for one in first.tolist()), (sep, 0)]
+    rows += [*((one, 1) for one in second.tolist()), (sep, 1)]
+    ids, types = zip(*rows, strict=True)
+    return torch.tensor(ids), torch.tensor(types)
+
+
+def packed_with_types(change):
+    def answer(first, second, cls, sep):
+        ids, types = packed(first, second, cls, sep)
+        change(types, len(first))
+        return ids, types
+
+    return answer
+
+
 def surprise(logits, ids, ahead=1):
     """−log p of each token that comes so many places behind the one whose logits tell of it."""
     seq = ids.shape[1]
@@ -136,6 +153,25 @@ FAMILY = {
             "minus is missing": lambda z, ids: 1 / surprise(z, ids).mean().exp(),
             "wrong way": lambda z, ids: surprise(z.flip(1), ids.flip(1)).mean().exp(),
             "is a tensor of shape|has shape": lambda z, ids: surprise(z, ids).exp(),
+        },
+    ),
+    "check_pack": Answers(
+        packed,
+        {
+            "first `sep` has type 1": packed_with_types(lambda t, n: t[n + 1].fill_(1)),
+            "begins one token late": packed_with_types(lambda t, n: t[n + 2].fill_(0)),
+            "types are exchanged": packed_with_types(lambda t, n: t.logical_not_()),
+            "last `sep` has type 0": packed_with_types(lambda t, n: t[-1].fill_(0)),
+            "Every token has type 0": packed_with_types(lambda t, n: t.zero_()),
+            "no `sep` at the end": lambda a, b, cls, sep: tuple(
+                part[: len(a) + len(b) + 2] for part in packed(a, b, cls, sep)
+            ),
+            "texts are exchanged": lambda a, b, cls, sep: packed(b, a, cls, sep),
+            "`cls` and `sep` are exchanged": lambda a, b, cls, sep: packed(a, b, sep, cls),
+            "two results are exchanged": lambda *given: packed(*given)[::-1],
+            "has shape": lambda a, b, cls, sep: tuple(
+                part[1:-1] for part in packed(a, b, cls, sep)
+            ),
         },
     ),
     "check_rms_norm": Answers(

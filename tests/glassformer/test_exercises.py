@@ -12,6 +12,7 @@ import torch
 from answers_decoder import DECODER, written
 from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
+from answers_fewer_bits import FEWER_BITS
 from answers_language_models import LANGUAGE_MODELS
 from answers_looking_inside import LOOKING_INSIDE
 from transformers import LlamaConfig
@@ -22,7 +23,7 @@ from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
-ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | LOOKING_INSIDE
+ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | LOOKING_INSIDE | FEWER_BITS
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)

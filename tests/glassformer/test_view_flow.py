@@ -14,7 +14,7 @@ from glassformer.config import TransformerConfig
 from glassformer.transformer import Transformer
 from glassformer.views import flow
 from glassformer.views.flow import DEEPEST, down, draw, leave, lines, wire
-from glassformer.views.plan import Box, lay_out
+from glassformer.views.plan import Box, lay_out, notes
 from glassformer.views.trace import Node
 
 TITLE, SMALL = 7.2, 6.2  # about how wide a letter of a title is, and one of a line below it
@@ -591,6 +591,15 @@ def test_what_is_inside_is_told_two_further_in():
         "    + of hidden and down: 2 × 3",
         "  norm of block (LayerNorm, 6 parameters): 2 × 3",
     ]
+
+
+def test_what_is_shared_says_so_in_words_and_in_the_picture():
+    again = node("head", "Linear", (2, 7), 0, parameters=21, shared=True)
+    assert lines([CHAIN[0], again])[1:] == [
+        "  head of hidden (Linear, 21 parameters that an earlier step has, too): 2 × 7"
+    ]
+    assert notes(again, [CHAIN[0], again]) == ["Linear · 21 shared", "2 × 7"]
+    assert notes(replace(again, shared=False), [CHAIN[0]])[0] == "Linear · 21"
 
 
 def test_steps_of_one_name_are_numbered_and_equal_layers_counted():

@@ -69,6 +69,8 @@ def test_signs_that_join_others_are_seen_where_they_join_nothing():
 
 def test_white_space_and_what_cannot_be_seen_is_written_out():
     assert visible("Ġtime") == visible("▁time") == visible(" time") == "␣time"
+    assert visible("time ") == "time␣"
+    assert visible(" one head  only ") == "␣one head␣␣only␣"
     assert visible("a\u200bb\n") == "a\\u200bb\\n"
 
 

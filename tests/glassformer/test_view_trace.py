@@ -73,6 +73,35 @@ def test_a_module_that_gives_several_tensors_has_the_shape_of_the_first():
     assert attention.parameters == 4 * (6 * 6 + 6)
 
 
+class Tied(nn.Module):
+    """Three tables, of which the first and the last are one."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3, bias=False)
+        self.other = nn.Linear(3, 3, bias=False)
+        self.last = nn.Linear(3, 3, bias=False)
+        self.last.weight = self.first.weight
+
+    def forward(self, x):
+        return self.last(self.other(self.first(x)))
+
+
+def test_what_an_earlier_module_holds_is_shared_and_a_copy_of_it_is_not(hidden):
+    model = Tied()
+    assert [step.shared for step in whole(model, hidden).inside] == [False, False, False, True]
+    model.other.load_state_dict(model.first.state_dict())
+    assert [step.shared for step in whole(model, hidden).inside] == [False, False, False, True]
+    model.last.weight = nn.Parameter(model.first.weight.detach().clone())
+    assert not any(step.shared for step in whole(model, hidden).inside)
+
+
+def test_a_module_with_one_parameter_of_its_own_is_not_shared(hidden):
+    model = Tied()
+    model.last.bias = nn.Parameter(torch.zeros(3))
+    assert not any(step.shared for step in whole(model, hidden).inside)
+
+
 def test_what_is_given_by_name_is_taken_too(hidden):
     def add(x, y):
         return torch.add(x, other=y)

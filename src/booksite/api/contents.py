@@ -1,15 +1,23 @@
-"""The list of all modules, with the names in each."""
+"""The list of all modules, with the names in each, by the pages that describe them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
 from booksite.api.entry import is_listed, listed
 from booksite.api.symbol import Symbol
 
 
-def contents(modules: Sequence[Symbol], address: Callable[[Symbol], str | None]) -> str:
-    """List each module with its first sentence and the names in it."""
+def contents(
+    groups: Mapping[str, Sequence[Symbol]], address: Callable[[Symbol], str | None]
+) -> str:
+    """List each module with its first sentence and the names in it, under its page's link."""
+    parts = (f"<h3>{page}</h3>{described(modules, address)}" for page, modules in groups.items())
+    return "".join(parts)
+
+
+def described(modules: Sequence[Symbol], address: Callable[[Symbol], str | None]) -> str:
+    """List modules."""
 
     def link(symbol: Symbol, name: str) -> str:
         return f'<a class="symbol" href="{address(symbol)}"><code>{name}</code></a>'

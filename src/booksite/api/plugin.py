@@ -7,6 +7,7 @@ own.
 
 import re
 from functools import cache, partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,8 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             is_page = is_markdown(page.file)
             text = (self.page_text if is_page else self.lab_text)(page.file.content_string)
             if "api" in text.meta:
-                self.reference.modules += [self.package.modules[name] for name in text.meta["api"]]
+                named = [self.package.modules[name] for name in text.meta["api"]]
+                self.reference.pages.append((page.title or text.title, page.file, named))
             else:
                 self.reference.read(page.title or text.title, page.file, self._said(page.file))
 
@@ -116,7 +118,12 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         names = page.meta.get("api")
         if names == []:
             where = partial(self.reference.address, page=page)
-            return fill(html, CONTENTS, contents(self.reference.modules, where), page)
+            groups = {
+                f'<a href="{file.url_relative_to(page.file)}">{escape(title)}</a>': modules
+                for title, file, modules in self.reference.pages
+                if modules
+            }
+            return fill(html, CONTENTS, contents(groups, where), page)
         parts = [html]
         for module in (self.package.modules[name] for name in names or []):
             parts += [self._entry(one, page) for one in walk(module)]

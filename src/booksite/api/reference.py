@@ -21,7 +21,7 @@ class Reference:
     Attributes:
         package: the package.
         places: the page that describes a symbol, by the symbol's name.
-        modules: the modules that are described, in reading order.
+        pages: title, file and modules of each page that describes any, in reading order.
         shown: title and file of the pages that show a symbol, by its name.
         used: title and file of the pages that use it.
     """
@@ -29,7 +29,7 @@ class Reference:
     def __init__(self, package: Package) -> None:
         self.package = package
         self.places: dict[str, File] = {}
-        self.modules: list[Symbol] = []
+        self.pages: list[tuple[str, File, list[Symbol]]] = []
         self.shown: dict[str, list[tuple[str, File]]] = {}
         self.used: dict[str, list[tuple[str, File]]] = {}
         self._known: dict[str, Mentions] = {}

@@ -1,25 +1,18 @@
-"""Keep together what no line may break, and place signs.
+"""Keep together what no line may break.
 
-It is looked for in the finished page: the marks around a claim are put into its Markdown before
-anybody knows what they will hold, and entries of the reference are put in after it.
+It is looked for in the finished page, since entries of the reference are put in after the Markdown.
 """
 
 import re
 
 SHAPE = re.compile(r"<code>(?=\[\d+(?:, \d+){1,4}\]</code>)")
-SHORT_CLAIM = re.compile(r'(?<=<span class="proofbook-claim)(?=">(?:<\w+>)*[^<\s]{1,16}</)')
-# A claim's ring stands above a narrow sign, not before it.
-RING = re.compile(
-    r'(?<=<button type="button" class="proofbook-sign)(?="[^>]*></button>(?:</\w+>)*[.,;:])'
-)
 SIGN = re.compile(r"(</math>(?:</a>)?)</span>([.,;:!?)]+)")
 EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 
 
 def kept_together(html: str) -> str:
-    """Keep on one line a shape, a claim of one short word, a formula and the sign behind it."""
-    html = SHORT_CLAIM.sub(" short", SHAPE.sub('<code class="shape">', html))
-    html = RING.sub(" above", html)
+    """Keep on one line a shape, and a formula with the sign behind it."""
+    html = SHAPE.sub('<code class="shape">', html)
     return SIGN.sub(r"\1\2</span>", html)
 
 

@@ -43,7 +43,8 @@ def about(page: Page, found: dict[str, int], colab: str) -> str:
         f'<p class="lab-about">Run when this page was built: {found["cells"]} cells, '
         f"{found['assertions']} assertions. Take it along as a "
         f'<a href="../{name.stem}.ipynb" download>notebook</a> or '
-        f'a <a href="{name.name}" download>script</a>{there}.</p>'
+        f'a <a href="{name.name}" download>script</a>{there}. It imports the book\'s package: '
+        '<a href="../../#taking-code-along">where to run it</a>.</p>'
     )
 
 

@@ -45,9 +45,10 @@ def flow(
 ) -> View:
     """Run a module or a function once, and draw what it did to the tensors, from the top down.
 
-    A box is a module, the bluer the more of the parameters it holds; a sign is an operation of
-    its own; a blue line is a way past a module, to where it is added again. Nothing is drawn that
-    did not run: the picture is made of the calls themselves. The model's mode is left as it was.
+    A box is a module, the bluer the more of the parameters it holds, and `shared` if an earlier one
+    has the same; a sign is an operation of its own; a blue line is a way past a module, to where it
+    is added again. Nothing is drawn that did not run: the picture is made of the calls themselves.
+    The model's mode is left as it was.
 
     Args:
         model: Any module, or a function of tensors.
@@ -281,6 +282,7 @@ def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
         what = f"{step_name(nodes, i)}{f' of {taken}' if taken else ''}"
         again = f", {node.times} times" if node.times > 1 else ""
         held = f", {node.parameters:,} parameters" if node.parameters else ""
+        held += " that an earlier step has, too" if node.shared else ""
         kind = f" ({node.kind}{again}{held})" if node.kind not in ("", "input") else ""
         shape = " × ".join(map(str, node.shape))
         told.append(f"{'  ' * depth}{what}{kind}: {shape}")

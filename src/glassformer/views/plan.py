@@ -139,6 +139,7 @@ def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
     small = []
     if node.kind not in ("", "input"):
         count = f" · {node.parameters:,}" if node.parameters else ""
+        count += " shared" if node.shared else ""
         small.append(f"{node.kind}{count}")
     before = [nodes[i].shape for i in node.sources]
     if not before or node.shape != before[0]:

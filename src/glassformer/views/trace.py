@@ -36,6 +36,7 @@ class Node:
         parameters: How many the module holds.
         inside: What the module did, the last being its result; empty where nobody looked.
         times: How many equal layers in a row this one stands for.
+        shared: Whether all of its parameters belong to a module that ran before it, too.
     """
 
     label: str
@@ -45,6 +46,7 @@ class Node:
     parameters: int = 0
     inside: tuple["Node", ...] = ()
     times: int = 1
+    shared: bool = False
 
 
 def trace(model: Callable[..., Any], inputs: tuple[Any, ...], depth: int, axes: Axes) -> Node:
@@ -96,6 +98,7 @@ class Tracer(TorchFunctionMode):
         self.levels: list[Level] = []
         self.closed = 0  # how deep inside a module that is not followed
         self.alive: list[Any] = []  # or another tensor could get the id of one
+        self.used: set[nn.Parameter] = set()  # by the modules that were not followed
         self.whole = Node("", "", ())
 
     def enter(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -124,14 +127,18 @@ class Tracer(TorchFunctionMode):
         results = list(tensors(out))
         inside = tidy(self.levels.pop(), results) if followed else ()
         outer = self.levels[-1] if self.levels else Level()
+        held = {*model.parameters()} if isinstance(model, nn.Module) else set()
         node = Node(
             self.paths.get(model, ""),
             name_of(model),
             tuple(results[0].shape) if results else (),
             outer.sources(args, kwargs),
-            sum(p.numel() for p in model.parameters()) if isinstance(model, nn.Module) else 0,
+            sum(parameter.numel() for parameter in held),
             inside,
+            shared=not followed and bool(held) and held <= self.used,
         )
+        if not followed:
+            self.used |= held
         if not self.levels:
             self.whole = node
         elif node.parameters or not unchanged([*within(args)][:1], results):

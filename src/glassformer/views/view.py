@@ -1,5 +1,6 @@
 """What every view is: an HTML picture with a plain-text twin."""
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from html import escape
@@ -41,8 +42,12 @@ def words(tokens: object) -> list[str]:
 
 
 def visible(token: str) -> str:
-    """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here."""
-    token = token.replace("Ġ", "␣").replace("▁", "␣").replace(" ", "␣")
+    """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here.
+
+    A single space within a label can be seen as it is.
+    """
+    token = token.replace("Ġ", "␣").replace("▁", "␣")
+    token = re.sub(r"(?<!\S) | (?!\S)", "␣", token)
     inner = range(1, len(token) - 1)
     return "".join(
         c if c.isprintable() or (c in JOINERS and i in inner) else escaped(c)

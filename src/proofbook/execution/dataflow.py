@@ -24,6 +24,7 @@ MUTATORS = frozenset(
 FAR_REACHING = frozenset({"backward", "step"})
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 HARMLESS = frozenset({"print", "display"})
+EMPTY = frozenset({"dict", "list", "set", "bytearray", "deque", "defaultdict"})
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class Reader:
         assigns = isinstance(tree, ast.Assign | ast.AnnAssign)
         self.hollow -= binds
         if isinstance(tree, ast.Assign):
-            self.hollow |= _made_from_nothing(tree)
+            self.hollow |= self._made_from_nothing(tree)
         return replace(
             bare,
             reads=frozenset(reads),
@@ -260,6 +261,27 @@ class Reader:
         theirs = {name for name in self.callables if name in self._imported or name not in owned}
         return changes - theirs, far - self.callables
 
+    def _made_from_nothing(self, tree: ast.Assign) -> set[str]:
+        """Names that get an empty container, or an object that a class makes without arguments."""
+        found = set()
+        for target in tree.targets:
+            pairs = [(target, tree.value)]
+            if isinstance(target, ast.Tuple) and isinstance(tree.value, ast.Tuple):
+                pairs = list(zip(target.elts, tree.value.elts, strict=False))
+            for name, value in pairs:
+                made = isinstance(value, ast.Call) and self._makes_empty(value)
+                if isinstance(name, ast.Name) and (made or ast.unparse(value) in ("[]", "{}")):
+                    found.add(name.id)
+        return found
+
+    def _makes_empty(self, call: ast.Call) -> bool:
+        """Tell whether a call may give something to be filled; what a function loads is full."""
+        if call.args or call.keywords:
+            return False
+        first, *rest = chain(call.func) or [""]
+        name = rest[-1] if rest else first
+        return first not in self._imported or name in EMPTY or name[:1].isupper()
+
     def _filled(self, tree: ast.AST) -> set[str]:
         """Follow what was made from nothing into the calls of a loop that fill it."""
         loops = (node for node in ast.walk(tree) if isinstance(node, LOOPS))
@@ -294,20 +316,6 @@ def _names(tree: ast.AST) -> tuple[set[str], set[str]]:
 def _declared(tree: ast.AST) -> set[str]:
     """Names that functions in a statement declare to be the page's."""
     return {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
-
-
-def _made_from_nothing(tree: ast.Assign) -> set[str]:
-    """Names that get an empty container or an object made without arguments."""
-    found = set()
-    for target in tree.targets:
-        pairs = [(target, tree.value)]
-        if isinstance(target, ast.Tuple) and isinstance(tree.value, ast.Tuple):
-            pairs = list(zip(target.elts, tree.value.elts, strict=False))
-        for name, value in pairs:
-            made = isinstance(value, ast.Call) and not value.args and not value.keywords
-            if isinstance(name, ast.Name) and (made or ast.unparse(value) in ("[]", "{}")):
-                found.add(name.id)
-    return found
 
 
 def _roots_of_arguments(call: ast.Call) -> set[str]:

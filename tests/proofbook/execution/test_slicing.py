@@ -111,6 +111,19 @@ def test_takes_the_loop_that_fills_what_was_made_from_nothing():
     assert last == "cache = Cache(3)\n\ncache\n"
 
 
+def test_what_an_imported_function_loads_is_not_filled_by_a_loop():
+    reading = "for x in range(3):\n    print(read(model, x))"
+    *_, last = payloads("from ours import load, read\nmodel = load()", reading, "read(model, 7)")
+    assert last == "from ours import load, read\n\nmodel = load()\n\nread(model, 7)\n"
+    filling = "for x in range(3):\n    put(kept, x)"
+    for made in ("Box()", "defaultdict()", "here()"):
+        define = "\n\n\ndef here():\n    return []\n\n\n"
+        *_, last = payloads(
+            f"from ours import Box, defaultdict, put{define}kept = {made}", filling, "kept"
+        )
+        assert filling in last, made
+
+
 def test_a_class_is_not_changed_by_a_method_of_its_objects():
     *_, last = payloads("from ours.a import Layer\nlayer = Layer(3).eval()", "Layer")
     assert last == "from ours.a import Layer\n\nLayer\n"
