@@ -16,6 +16,7 @@ TOKENS = ["[CLS]", "</script>", "שלום", "🦆", "日本語", "Donaudampfschi
 WORDS = [f"word{i}" for i in range(13)]
 TARGET = ["[START]", "This", "is", "an", "🦆"]
 STEP = 1 / 510 + 1e-6  # half of one of 255 steps
+SHADE = 4 / 64  # as a value whose cell is off by one of 64 shades
 
 WINDOWS = pytest.mark.parametrize("width", [360, 1280])
 THEMES = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -140,30 +141,55 @@ def clean(seen):
     assert seen.complaints == []
 
 
-HEAD_LINES = """el => [...el.shadowRoot.querySelectorAll('#attention line')].map(line => {
-  const head = +line.parentNode.parentNode.getAttribute('head-index');
-  const [y1, y2, opacity] = ['y1', 'y2', 'stroke-opacity'].map(a => +line.getAttribute(a));
-  return [head, (y1 - 30) / 22.5 - .5, (y2 - 30) / 22.5 - .5, opacity];
+# What a reader sees of the paths below an element: the color, opacity and places of each part.
+# Lines of one look are one path, and so are cells.
+PARTS = """(el, where) => [...el.shadowRoot.querySelectorAll(`${where} path`)].flatMap(path => {
+  const style = getComputedStyle(path);
+  if (style.visibility !== 'visible') return [];
+  const paint = style.fill === 'none' ? 'stroke' : 'fill';
+  const parts = path.getAttribute('d').match(/M[^M]+/g).map(part => part.match(/-?[\\d.]+/g));
+  return parts.map(part => [style[paint], +style[`${paint}Opacity`], part.map(Number)]);
 })"""
+COLORS = ["rgb(31, 119, 180)", "rgb(255, 127, 14)", "rgb(44, 160, 44)"]  # of d3, in its order
 
-NEURON_LINES = """el => [...el.shadowRoot.querySelectorAll('#collapsed .attn-line-group line')]
-  .map(line => {
-    const [y1, y2, opacity] = ['y1', 'y2', 'stroke-opacity'].map(a => +line.getAttribute(a));
-    return [0, (y1 - 42) / 26 - .5, (y2 - 42) / 26 - .5, opacity];
-  })"""
 
-# Every thumbnail: its place in the grid from its frame, its lines from their ends. Those of a shade
-# are one path; a shade is that of the root of the weight, to a 32nd.
-MODEL_LINES = """el => [...el.shadowRoot.querySelectorAll('rect.attn_background')].map(frame => {
-  const [x, y, w, h] = ['x', 'y', 'width', 'height'].map(a => +frame.getAttribute(a));
-  const box = 7 * 12 / HEADS;
-  const lines = [...frame.parentNode.querySelectorAll('path')].flatMap(path => {
-    const ends = [...path.getAttribute('d').matchAll(/M\\S+ (\\S+)L\\S+ ([^M]+)/g)];
-    const root = Math.sqrt(path.getAttribute('stroke-opacity'));
-    return ends.map(([, y1, y2]) => [0, (y1 - y - 5) / box - .5, (y2 - y - 5) / box - .5, root]);
-  });
-  return [Math.round((y - 38) / h), Math.round((x - 38) / w), lines];
-})""".replace("HEADS", str(HEADS))
+def head_lines(view):
+    """Every line of a head view that is seen: its head, query, key and opacity."""
+    return [
+        (COLORS.index(color), (y1 - 30) / 22.5 - 0.5, (y2 - 30) / 22.5 - 0.5, opacity)
+        for color, opacity, (_, y1, _, y2) in view.evaluate(PARTS, "#attention")
+    ]
+
+
+def neuron_lines(view):
+    """Every line of a neuron view without its queries and keys."""
+    return [
+        (0, (y1 - 42) / 26 - 0.5, (y2 - 42) / 26 - 0.5, opacity)
+        for _, opacity, (_, y1, _, y2) in view.evaluate(PARTS, "#collapsed [data-marks]")
+    ]
+
+
+def model_lines(view):
+    """Every small picture, by layer and head: its lines as a matrix of their opacities.
+
+    They are drawn in shades; a shade is that of the root of the weight, to a 64th.
+    """
+    frames = view.locator("rect.attn_background").evaluate_all(
+        "rects => rects.map(r => ['x', 'y', 'width', 'height'].map(a => +r.getAttribute(a)))"
+    )
+    parts = view.evaluate(PARTS, "svg > [data-marks]")
+    box = 7 * 12 / HEADS
+    return {
+        (round((y - 38) / high), round((x - 38) / wide)): matrix(
+            [
+                (0, (y1 - y - 5) / box - 0.5, (y2 - y - 5) / box - 0.5, opacity**0.5)
+                for color, opacity, (x1, y1, _, y2) in parts
+                if x < x1 < x + wide and y < y1 < y + high
+            ],
+            *(1, SEQ, SEQ),
+        )[0]
+        for x, y, wide, high in frames
+    }
 
 
 def matrix(lines, heads, queries, keys):
@@ -187,12 +213,12 @@ def test_every_view_draws_its_own_weights(site, chrome, tapes, width, dark):
     with visit(chrome, f"{site}all.html", width=width, dark=dark) as seen:
         page = seen.page
         # From the last to the first: the order of drawing is not that of the page.
-        model2 = drawn(page, "model2").evaluate(MODEL_LINES)
-        neuron2 = drawn(page, "neuron2").evaluate(NEURON_LINES)
-        heads = drawn(page, "heads").evaluate(HEAD_LINES)
-        model = drawn(page, "model").evaluate(MODEL_LINES)
-        head = drawn(page, "head").evaluate(HEAD_LINES)
-        neuron = drawn(page, "neuron").evaluate(NEURON_LINES)
+        model2 = model_lines(drawn(page, "model2"))
+        neuron2 = neuron_lines(drawn(page, "neuron2"))
+        heads = head_lines(drawn(page, "heads"))
+        model = model_lines(drawn(page, "model"))
+        head = head_lines(drawn(page, "head"))
+        neuron = neuron_lines(drawn(page, "neuron"))
         overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         clean(seen)
     same(matrix(neuron, 1, SEQ, SEQ)[0], first[1][0, 2])
@@ -202,12 +228,9 @@ def test_every_view_draws_its_own_weights(site, chrome, tapes, width, dark):
     same(one[1], second[1][0, 1])
     assert not one[[0, 2]].any()
     for thumbnails, weights in ((model, third), (model2, second)):
-        assert sorted((i, h) for i, h, _ in thumbnails) == [
-            (i, h) for i in range(LAYERS) for h in range(HEADS)
-        ]
-        for layer, place, lines in thumbnails:
-            roots = matrix(lines, 1, SEQ, SEQ)[0]
-            shades = (32 * weights[layer][0, place].mul(255).round().div(255).sqrt()).round() / 32
+        assert sorted(thumbnails) == [(i, h) for i in range(LAYERS) for h in range(HEADS)]
+        for (layer, place), roots in thumbnails.items():
+            shades = (64 * weights[layer][0, place].mul(255).round().div(255).sqrt()).round() / 64
             torch.testing.assert_close(roots, shades, rtol=0, atol=1e-6)
     assert overflow <= 0
     names = [url.rpartition("/")[2] for url in seen.requests]
@@ -225,7 +248,7 @@ def test_the_cross_view_draws_all_three_attentions(site, chrome, tapes):
             if choice != filters[0]:
                 view.locator("#filter").select_option(choice)
             weights, (left, right) = wanted[choice][1][0], texts[choice]
-            lines = view.evaluate(HEAD_LINES)
+            lines = head_lines(view)
             same(matrix(lines, HEADS, len(left), len(right)), weights, divisor=HEADS)
             shown = [view.locator(f"#{side} text").count() for side in ("left", "right")]
             assert shown == [len(left), len(right)]
@@ -276,10 +299,8 @@ def test_words_can_be_read(site, chrome, width, dark, switch):
             assert len(texts) >= 2 * SEQ or name == "model"
             assert all(far(colour, paper) for colour in texts)
         for name in ("neuron", "neuron2"):
-            stroke = page.locator(f"#{name} glassformer-view").evaluate(
-                """el => getComputedStyle(el.shadowRoot.querySelector('.attn-line-group line'))
-                .stroke"""
-            )
+            lines = page.locator(f"#{name} #collapsed [data-marks] path")
+            stroke = lines.first.evaluate("line => getComputedStyle(line).stroke")
             assert stroke == ("rgb(74, 130, 230)" if dark else "rgb(31, 79, 181)")
         cell = page.locator("#heatmap rect.p").first.evaluate("r => getComputedStyle(r).fill")
         assert cell == ("rgb(59, 109, 204)" if dark else "rgb(26, 71, 168)")
@@ -306,12 +327,12 @@ def test_sentences_heads_and_layers_are_chosen(site, chrome, tapes):
         for value, rows, columns in (("1", a, a), ("2", b, b), ("3", a, b), ("4", b, a)):
             view.locator("#filter").select_option(value)
             part = second[1][0, 1, rows, columns]
-            same(matrix(view.evaluate(HEAD_LINES), HEADS, *part.shape)[1], part)
+            same(matrix(head_lines(view), HEADS, *part.shape)[1], part)
         view.locator("#filter").select_option("0")
         view.locator("#layer").select_option("0")
-        same(matrix(view.evaluate(HEAD_LINES), HEADS, SEQ, SEQ)[1], second[0][0, 1])
+        same(matrix(head_lines(view), HEADS, SEQ, SEQ)[1], second[0][0, 1])
         view.locator("[role=checkbox]").nth(2).click()
-        two = matrix(view.evaluate(HEAD_LINES), HEADS, SEQ, SEQ)
+        two = matrix(head_lines(view), HEADS, SEQ, SEQ)
         same(two[1:], second[0][0, 1:], divisor=2)
         assert not two[0].any()
         checked = view.locator("[role=checkbox]").evaluate_all(
@@ -319,25 +340,43 @@ def test_sentences_heads_and_layers_are_chosen(site, chrome, tapes):
         )
         assert checked == ["false", "true", "true"]
 
+        seen.page.mouse.move(2, 2)  # away from words, whose lines it would show alone
         neuron = drawn(seen.page, "neuron2")
         neuron.locator("#layer").select_option("1")
         neuron.locator("#att_head").select_option("2")
         neuron.locator("#filter").select_option("ab")
-        same(matrix(neuron.evaluate(NEURON_LINES), 1, 3, 4)[0], second[1][0, 2, :3, 3:])
+        same(matrix(neuron_lines(neuron), 1, 3, 4)[0], second[1][0, 2, :3, 3:])
         clean(seen)
 
 
-# Vectors by their rows on the screen, and the sums and highlights of the chosen query.
-DETAIL = """el => {
-  const root = el.shadowRoot.querySelector('#expanded');
-  const values = what => [...root.querySelectorAll(what)].map(e => +e.getAttribute('data-value'));
-  return {
-    query: values('#queries .element'), key: values('#keys .element'),
-    product: values('#product .element'), dot: values('.dotproduct'),
-    weight: [...root.querySelectorAll('#rightText .highlight')].map(e => +e.style.opacity),
-    shown: root.getAttribute('visibility'),
-  };
-}"""
+# Colors of what is positive and negative, in light pages; cells of a vector are 40 apart, words 26.
+SIGNS = {"rgb(31, 79, 181)": 1, "rgb(176, 68, 11)": -1}
+
+
+def cells(view, name, left, columns=HEAD_DIM):
+    """What the cells of queries, keys or products show: tanh of a fourth of each value."""
+    seen = torch.zeros(SEQ, columns)
+    for color, opacity, (x, y, width, *_) in view.evaluate(PARTS, f"#expanded #{name}"):
+        if color in SIGNS and width <= 40:  # not the border of a row
+            seen[round((y - 42) / 26), round((x - left) / 40)] = SIGNS[color] * opacity
+    return seen
+
+
+def detail(view):
+    """Vectors by their rows on the screen, and the sums and highlights of the chosen query."""
+    return {
+        "query": cells(view, "queries", 145),
+        "key": cells(view, "keys", 382.5),
+        "product": cells(view, "product", 607.5),
+        "dot": cells(view, "dotproducts", 833.5, 1)[:, 0],
+        "weight": torch.tensor(
+            view.locator("#expanded #rightText .highlight").evaluate_all(
+                "rects => rects.map(rect => +rect.style.opacity)"
+            ),
+            dtype=torch.float32,
+        ),
+        "shown": view.locator("#expanded").get_attribute("visibility"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -355,59 +394,69 @@ def test_neuron_detail_shows_queries_and_keys(site, chrome, tapes, name, tape, l
         assert button.get_attribute("aria-pressed") == "true"
         view.locator("#expanded #leftText text").nth(4).click()
         seen.page.mouse.move(2, 2)  # what was chosen stays
-        detail = view.evaluate(DETAIL)
-        untouched = seen.page.locator(
-            f"#{'neuron2' if name == 'neuron' else 'neuron'} glassformer-view"
-        ).evaluate(DETAIL)
+        found = detail(view)
+        untouched = detail(
+            seen.page.locator(f"#{'neuron2' if name == 'neuron' else 'neuron'} glassformer-view")
+        )
         button.click()
         collapsed = view.locator("#collapsed").get_attribute("visibility")
         clean(seen)
-    assert detail["shown"] == "visible"
+    assert found["shown"] == "visible"
     assert untouched["shown"] == collapsed.replace("visible", "hidden") == "hidden"
+    assert not any(untouched[what].any() for what in ("query", "key", "product", "dot"))
     half_q, half_k = (0.51 * v.abs().max().item() / 127 + 1e-3 for v in (query, key))
-    near = {"rtol": 0}
-    torch.testing.assert_close(
-        torch.tensor(detail["query"]).view(SEQ, HEAD_DIM), query, atol=half_q, **near
-    )
-    torch.testing.assert_close(
-        torch.tensor(detail["key"]).view(SEQ, HEAD_DIM), key, atol=half_k, **near
-    )
     off = half_q * key.abs().max().item() + half_k * query.abs().max().item() + half_q * half_k
-    torch.testing.assert_close(
-        torch.tensor(detail["product"]).view(SEQ, HEAD_DIM), query[4] * key, atol=off, **near
-    )
-    torch.testing.assert_close(
-        torch.tensor(detail["dot"]),
-        key @ query[4] / HEAD_DIM**0.5,
-        atol=HEAD_DIM**0.5 * off,
-        **near,
-    )
-    same(torch.tensor(detail["weight"], dtype=torch.float32), weights[4])
+    products, sums = query[4] * key, key @ query[4] / HEAD_DIM**0.5
+    for what, values, error in (
+        ("query", query, half_q + SHADE),
+        ("key", key, half_k + SHADE),
+        ("product", products, off + SHADE),
+        ("dot", sums, HEAD_DIM**0.5 * off),
+    ):
+        torch.testing.assert_close(found[what], (values / 4).tanh(), rtol=0, atol=error / 4)
+    same(found["weight"], weights[4])
+
+
+def test_a_chosen_query_is_shown_of_another_head_and_layer_too(site, chrome, tapes):
+    """What is hidden is drawn when it is opened, and what is open when another is chosen."""
+    with visit(chrome, f"{site}all.html") as seen:
+        view = drawn(seen.page, "neuron")
+        button = view.get_by_role("button", name="queries and keys")
+        view.locator("#att_head").select_option("0")
+        for layer in (1, 0):
+            view.locator("#layer").select_option(str(layer))
+            if layer == 1:
+                button.click()
+            key = tapes[0][f"layers.{layer}.attention.key"][0, 0]
+            error = (0.51 * key.abs().max().item() / 127 + 1e-3 + SHADE) / 4
+            torch.testing.assert_close(detail(view)["key"], (key / 4).tanh(), rtol=0, atol=error)
+        clean(seen)
 
 
 def test_pointing_and_keys(site, chrome):
     """A word's lines show while it is pointed at, and stay once it is clicked or has the focus."""
-    shown = """el => [...el.shadowRoot.querySelectorAll('#attention line')]
-    .filter(l => getComputedStyle(l).visibility === 'visible')
-    .map(l => +l.getAttribute('left-token-index'))"""
+
+    def shown(view):
+        return {round(query) for _, query, _, _ in head_lines(view)}
+
     with visit(chrome, f"{site}all.html") as seen:
         page, view = seen.page, drawn(seen.page, "heads")
         words = view.locator("#left text")
-        everything = set(view.evaluate(shown))
+        everything = shown(view)
         assert everything == set(range(SEQ))
         words.nth(2).hover()
-        assert set(view.evaluate(shown)) == {2}
+        assert shown(view) == {2}
         page.mouse.move(2, 2)
-        assert set(view.evaluate(shown)) == everything
+        assert shown(view) == everything
         words.nth(3).click()
         page.mouse.move(2, 2)
-        assert set(view.evaluate(shown)) == {3}
+        assert shown(view) == {3}
         words.nth(5).hover()
-        assert set(view.evaluate(shown)) == {3}
+        assert shown(view) == {3}
         page.keyboard.press("ArrowDown")
-        assert set(view.evaluate(shown)) == {4}
+        assert shown(view) == {4}
         page.keyboard.press("Escape")
-        assert set(view.evaluate(shown)) == everything
+        assert shown(view) == everything
 
         box = view.locator("[role=checkbox]").first
         box.focus()
@@ -448,7 +497,7 @@ def test_views_put_in_later(site, chrome, views, tapes):
         page.add_script_tag(type="module", url=f"{site}glassformer-views.js")
         for _ in range(2):
             page.evaluate(put, ["#head", markup])
-            lines = drawn(page, "head").evaluate(HEAD_LINES)
+            lines = head_lines(drawn(page, "head"))
             same(matrix(lines, HEADS, SEQ, SEQ)[1], weights_of(tapes[1])[1][0, 1])
         assert sum("d3.min.js" in url for url in seen.requests) == 1
         clean(seen)
@@ -560,7 +609,7 @@ def test_unusual_words_are_drawn(chrome, tmp_path, name):
             view = drawn(seen.page, kind)
             if kind != "model":
                 assert view.locator("#vis [data-token]").count() >= seq
-        lines = seen.page.locator("#head glassformer-view").evaluate(HEAD_LINES)
+        lines = head_lines(seen.page.locator("#head glassformer-view"))
         same(matrix(lines, HEADS, seq, seq), equal[0][0], divisor=HEADS)
         assert seen.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         clean(seen)
@@ -572,7 +621,7 @@ def test_notebook_frames_need_no_network(site, chrome, tapes):
         assert len(frames) == 2
         for frame in frames:
             frame.wait_for_selector("glassformer-view[data-state=drawn]")
-        lines = frames[0].locator("glassformer-view").evaluate(NEURON_LINES)
+        lines = neuron_lines(frames[0].locator("glassformer-view"))
         same(matrix(lines, 1, SEQ, SEQ)[0], weights_of(tapes[0])[1][0, 2])
         assert [url for url in seen.requests if not url.startswith("data:")] == [
             f"{site}notebook.html"

@@ -163,14 +163,14 @@ def test_words_of_the_neuron_view_are_apart(page):
         page,
         "#neuron glassformer-view",
         "#collapsed text.token",
-        "#collapsed .attn-line-group, #collapsed .plus-sign",
+        "#collapsed [data-marks], #collapsed .plus-sign",
         2 * SEQ,
     )
 
 
 def test_words_of_the_model_view_are_apart(page):
     page.locator("#model [data-thumbnail='0']").click()
-    legible(page, "#model glassformer-view", "text.token", ".detail .attn-line-group", 2 * SEQ)
+    legible(page, "#model glassformer-view", "text.token", ".detail[data-marks]", 2 * SEQ)
 
 
 def test_rows_of_a_heatmap_are_apart(page):

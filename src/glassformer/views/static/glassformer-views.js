@@ -47,77 +47,214 @@ function evaluate(source) {
   return module.exports;
 }
 
-// Has a viewer draw with less work. A weight that rounds to nothing would be a line of opacity 0: it
-// is not made at all. What is drawn is hidden until it is whole, or each attribute would restyle it.
-// The lines of a small picture become one path a shade.
+// Has a viewer draw with less work. Lines and cells, thousands that it binds to numbers, are marks:
+// the page gets one path for those that look the same. A weight that rounds to nothing would be a
+// line of opacity 0, and is not made at all. What is drawn is hidden until it is whole.
 function sparing(d3) {
-  const { append } = d3.selection.prototype;
+  const { selectAll } = d3.selection.prototype;
   d3.selection.prototype.append = function (name) {
-    if (name === "svg" && this.node().id === "vis") return append.call(hiddenUntilDrawn(this), name);
-    if (name !== "line" && name !== "path") return append.call(this, name);
-    const groups = this._groups.map((group) =>
-      Array.from(group, (node) => (node && node.__data__ === 0 ? undefined : node)),
-    );
-    const drawn = new this.constructor(groups, this._parents);
-    return isSmall(this._parents[0]?.parentNode) ? strokes(drawn) : append.call(drawn, name);
+    if (name === "svg" && this.node().id === "vis") hideUntilDrawn(this.node());
+    const create = d3.creator(name);
+    return this.select(function () {
+      const parent = this._parent ?? this; // data without an element are in a node of d3's own
+      const isOfNumbers = parent !== this && isNumeric(this.__data__);
+      if (!isMark(parent) && !isOfNumbers) return this.appendChild(create.call(this));
+      if (this.__data__ === 0 && (name === "line" || name === "path")) return undefined;
+      return new Mark(parent, name);
+    });
+  };
+  d3.selection.prototype.selectAll = function (what) {
+    return selectAll.call(this, typeof what === "string" ? finder(what) : what);
   };
   return d3;
 }
 
-function hiddenUntilDrawn(selection) {
-  const vis = selection.node();
+const isNumeric = (data) => typeof data === "number" || Array.isArray(data);
+const isMark = (node) => node instanceof Mark;
+
+function hideUntilDrawn(vis) {
   vis.style.display = "none";
   queueMicrotask(() => {
-    for (const picture of small) inShades(picture);
-    small.clear();
+    drawMarks();
     vis.style.display = "";
   });
-  return selection;
 }
 
-const SHADES = 32;
-const small = new Set(); // small pictures whose lines are not drawn yet
-const isSmall = (picture) => picture?.firstElementChild?.classList.contains("attn_background");
+// A line, a cell or a group of them, as d3 knows elements; it keeps its attributes to itself.
+class Mark {
+  look = {};
 
-// A line that keeps its attributes to itself.
-class Stroke {
-  constructor({ _parent: row, __data__: weight }) {
-    this.parentNode = row;
-    this.__data__ = weight;
-    (row.strokes ??= []).push(this);
-    small.add(row.parentNode);
+  constructor(parent, name) {
+    this.localName = name;
+    this.parentNode = parent;
+    this.sheet = parent.sheet ?? sheetOf(parent);
+    (parent.marks ??= []).push(this);
+    if (!isMark(parent)) this.sheet.marks.push(this);
+  }
+
+  get style() {
+    return this;
+  }
+
+  setProperty(name, value) {
+    this.setAttribute(name, value);
   }
 
   setAttribute(name, value) {
-    this[name] = value;
+    this.look[name] = value;
+    this.sheet.change();
+  }
+
+  removeAttribute(name) {
+    this.setAttribute(name, undefined);
+  }
+
+  getAttribute(name) {
+    return this.look[name] ?? null;
+  }
+
+  // Tells of each mark in it that can be seen, with its opacity and head.
+  eachSeen(tell, opacity = 1, head = "") {
+    const { look, localName, marks = [] } = this;
+    const own = opacity * (look.opacity ?? 1);
+    if (own === 0) return;
+    if (localName !== "g") tell(this, own, head);
+    for (const mark of marks) mark.eachSeen(tell, own, look["head-index"] ?? head);
   }
 }
 
-function strokes(selection) {
-  const groups = selection._groups.map((group) => group.map((node) => node && new Stroke(node)));
-  return new selection.constructor(groups, selection._parents);
+// Finds marks as `querySelectorAll` finds elements: by name, class or one attribute.
+const SELECTOR = /^(\w*)(?:\.([\w-]+))?(?:\[([\w-]+)='(.*)'\])?$/;
+
+function matching(marks, [, name, css, attribute, value]) {
+  return marks.flatMap((mark) => {
+    const { look } = mark;
+    const named = (!name || name === mark.localName) && (!css || css === look.class);
+    const fits = named && (!attribute || value === String(look[attribute]));
+    const within = mark.marks ? matching(mark.marks, [, name, css, attribute, value]) : [];
+    return fits ? [mark, ...within] : within;
+  });
 }
 
-// Lines of about the same weight in one path: the shades are the finer, the fainter they are.
-function inShades(picture) {
-  const paths = new Map();
-  for (const row of picture.querySelectorAll("g")) {
-    for (const one of row.strokes ?? []) {
-      const shade = Math.round(SHADES * Math.sqrt(one["stroke-opacity"]));
-      if (!paths.has(shade)) {
-        const path = document.createElementNS(picture.namespaceURI, "path");
-        path.setAttribute("stroke", one.stroke);
-        path.setAttribute("stroke-width", one["stroke-width"]);
-        path.setAttribute("stroke-opacity", (shade / SHADES) ** 2);
-        paths.set(shade, { path, lines: [] });
-      }
-      paths.get(shade).lines.push(`M${one.x1} ${one.y1}L${one.x2} ${one.y2}`);
+function finder(what) {
+  const parts = SELECTOR.exec(what);
+  return function () {
+    if (isMark(this)) return matching(this.marks ?? [], parts);
+    const elements = this.querySelectorAll(what);
+    if (!parts) return elements;
+    const marked = [this, ...this.querySelectorAll("[data-marks]")];
+    return [...elements, ...marked.flatMap(({ marks = [] }) => matching(marks, parts))];
+  };
+}
+
+// Marks are drawn in the element that has them, but those of all small pictures together above them.
+function sheetOf(element) {
+  const svg = element.ownerSVGElement;
+  if (!element.firstElementChild?.classList.contains("attn_background")) {
+    element.dataset.marks = "";
+    return (element.sheet = new Sheet(element, false));
+  }
+  if (!svg.sheet) {
+    const above = document.createElementNS(svg.namespaceURI, "g");
+    above.dataset.marks = "";
+    svg.append(above);
+    svg.sheet = new Sheet(above, true);
+  }
+  return svg.sheet;
+}
+
+const changed = new Set(); // sheets whose marks were changed since they were drawn
+
+// What is hidden waits; what was replaced is forgotten.
+function drawMarks() {
+  for (const sheet of changed) {
+    const { parentNode } = sheet.place;
+    if (parentNode?.isConnected && parentNode.closest("[visibility=hidden]")) continue;
+    changed.delete(sheet);
+    sheet.isChanged = false;
+    if (parentNode?.isConnected) sheet.draw();
+  }
+}
+
+const SHAPES = {
+  line: ({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`,
+  rect: ({ x, y, width, height }) => `M${x} ${y}h${width}v${height}h-${width}z`,
+  path: ({ d }) => d,
+};
+
+// What marks of one path share. Opacities of small things are rounded, the finer, the fainter.
+const LOOK = "data-of visibility stroke stroke-width stroke-opacity fill fill-opacity".split(" ");
+const SHADES = 64;
+const exact = (opacity) => opacity;
+const rounded = (opacity) => (Math.round(SHADES * Math.sqrt(opacity)) / SHADES) ** 2;
+
+function shared({ look, localName }, opacity, head, isSmall) {
+  const round = isSmall || look.class === "element" ? rounded : exact;
+  const [stroke, fill] = ["stroke", "fill"].map((paint) =>
+    look[paint] && look[paint] !== "none" ? round(opacity * (look[`${paint}-opacity`] ?? 1)) : 0,
+  );
+  if (!stroke && !fill) return null;
+  const apart = localName === "path" ? look.d : head; // those with a bend lie on each other
+  const outline = stroke ? [look.stroke, look["stroke-width"], stroke] : ["none", "", ""];
+  const inside = fill ? [look.fill, fill] : ["none", ""];
+  return [look.class, look.visibility, ...outline, ...inside, apart].join("|");
+}
+
+// Draws marks as paths: one for all that share their look.
+class Sheet {
+  marks = [];
+  #paths = new Map(); // look -> path
+
+  constructor(place, isSmall) {
+    this.place = place;
+    this.isSmall = isSmall;
+  }
+
+  change() {
+    if (this.isChanged) return;
+    this.isChanged = true;
+    changed.add(this);
+    queueMicrotask(drawMarks);
+  }
+
+  draw() {
+    if (this.isSmall) this.place.parentNode.append(this.place); // above what was drawn since
+    const shapes = this.#shapes();
+    for (const [look, path] of this.#paths) {
+      if (shapes.has(look)) continue;
+      path.remove();
+      this.#paths.delete(look);
     }
-    row.remove();
+    for (const [look, parts] of shapes) {
+      const shape = parts.join("");
+      const path = this.#paths.get(look) ?? this.#add(look);
+      if (path.shape === shape) continue;
+      path.shape = shape;
+      path.setAttribute("d", shape);
+    }
   }
-  for (const { path, lines } of paths.values()) {
-    path.setAttribute("d", lines.join(""));
-    picture.lastElementChild.before(path);
+
+  // Of each look, the shapes of all marks that can be seen.
+  #shapes() {
+    const shapes = new Map();
+    for (const top of this.marks) {
+      top.eachSeen((mark, opacity, head) => {
+        const look = shared(mark, opacity, head, this.isSmall);
+        if (look === null) return;
+        if (!shapes.has(look)) shapes.set(look, []);
+        shapes.get(look).push(SHAPES[mark.localName](mark.look));
+      });
+    }
+    return shapes;
+  }
+
+  #add(look) {
+    const path = document.createElementNS(this.place.namespaceURI, "path");
+    const values = look.split("|");
+    LOOK.forEach((name, i) => values[i] && path.setAttribute(name, values[i]));
+    this.#paths.set(look, path);
+    this.place.append(path);
+    return path;
   }
 }
 
@@ -511,6 +648,7 @@ class GlassformerView extends HTMLElement {
     const open = this.#expanded();
     this.#find(".detail-button").setAttribute("aria-pressed", String(open));
     if (this.#pinned) this.#pinned = [Number(open), this.#pinned[1]];
+    drawMarks();
     this.#fit("neuron", params);
     if (this.#pinned) this.#point("mouseover");
   }
