@@ -24,6 +24,8 @@ RECIPES: Mapping[str, str] = MappingProxyType(
         "gpt": "glassformer.gpt",
         "masked_lm": "glassformer.masked_lm",
         "next_sentence": "glassformer.next_sentence",
+        "preference": "glassformer.preference",
+        "supervised_tuning": "glassformer.supervised_tuning",
         "translator": "glassformer.translation",
         "warmup": "glassformer.warmup",
     }

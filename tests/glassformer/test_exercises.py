@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from answers_assistant import ASSISTANT
 from answers_decoder import DECODER, written
 from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
@@ -23,7 +24,7 @@ from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
-ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | LOOKING_INSIDE | FEWER_BITS
+ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | ASSISTANT | LOOKING_INSIDE | FEWER_BITS
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)

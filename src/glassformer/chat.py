@@ -1,0 +1,37 @@
+"""The chat template of SmolLM2: a conversation, written as one text to go on from."""
+
+from collections.abc import Mapping, Sequence
+
+SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
+"""What the template says first if you don't."""
+
+START, END = "<|im_start|>", "<|im_end|>"
+
+
+def chat_text(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> str:
+    """Frame each message by its role and an end token, and open the assistant's answer.
+
+    A conversation that begins without a system message gets the default one.
+
+    Args:
+        messages: each with a `role` (system, user or assistant) and a `content`.
+        add_generation_prompt: whether the text ends where the assistant's answer begins.
+
+    Raises:
+        ValueError: there is no message.
+
+    Source: the template in the tokenizer of SmolLM2-135M-Instruct.
+
+    >>> print(chat_text([{"role": "system", "content": "Be kind."}]))
+    <|im_start|>system
+    Be kind.<|im_end|>
+    <|im_start|>assistant
+    <BLANKLINE>
+    """
+    if not messages:
+        raise ValueError(f"messages ({messages!r}) must hold at least one")
+    told = [*messages]
+    if told[0]["role"] != "system":
+        told.insert(0, {"role": "system", "content": SYSTEM})
+    text = "".join(f"{START}{one['role']}\n{one['content']}{END}\n" for one in told)
+    return text + f"{START}assistant\n" * add_generation_prompt

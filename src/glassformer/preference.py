@@ -1,0 +1,136 @@
+"""Preference tuning in small: a model learns which of two answers a reader likes better."""
+
+import copy
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import logsigmoid
+
+from glassformer.checkpoints import trained
+from glassformer.gpt import build as build_gpt
+from glassformer.recipes import RECIPES, Report, sources
+from glassformer.stories import plots_file
+from glassformer.story_requests import Request, encode_answers
+from glassformer.supervised_tuning import tuning_pairs
+from glassformer.training_loop import fit_language_model
+
+STEPS, BATCH = 60, 16
+RATE, TOO_HIGH = 0.0002, 0.001
+BETA = 0.1
+
+LIKED = "green"
+COLORS = ("red", "blue", "green", "white", "black")
+UNSEEN_TOPICS = ("bird", "bicycle")  # no preference is about them
+
+Preference = tuple[Request, str, str]
+"""A request, the answer that a reader chose, and the one that was rejected."""
+
+
+def dpo_loss(
+    chosen: Float[Tensor, " batch"],
+    rejected: Float[Tensor, " batch"],
+    reference_chosen: Float[Tensor, " batch"],
+    reference_rejected: Float[Tensor, " batch"],
+    beta: float = BETA,
+) -> Float[Tensor, ""]:
+    """Return the loss of direct preference optimization (DPO) from the answers' log-probabilities.
+
+    Each is a sum over an answer's tokens, given its request: by the model, then by the reference.
+
+    Source: Rafailov et al. 2023, equation 7.
+
+    >>> a, b = torch.tensor([-3.0]), torch.tensor([-5.0])
+    >>> dpo_loss(a, b, a, b)
+    tensor(0.6931)
+    """
+    margin = (chosen - reference_chosen) - (rejected - reference_rejected)
+    return -logsigmoid(beta * margin).mean()
+
+
+def answer_log_probs(
+    model: nn.Module, ids: Int[Tensor, "batch seq"], answer: Bool[Tensor, "batch seq"]
+) -> Float[Tensor, " batch"]:
+    """Return the log-probability of each answer, summed over its tokens."""
+    log_probs = model(ids[:, :-1]).log_softmax(-1)
+    of_tokens = log_probs.gather(2, ids[:, 1:, None])[..., 0]  # (batch, seq − 1)
+    return (of_tokens * answer[:, 1:]).sum(1)
+
+
+def prefer(
+    model: nn.Module, preferences: Sequence[Preference], report: Report, rate: float = RATE
+) -> list[float]:
+    """Train on preferences, with the model as it was for reference; return each step's loss."""
+    device = next(model.parameters()).device
+    reference = copy.deepcopy(model).eval().requires_grad_(False)
+    sides = [[(one[0], one[side]) for one in preferences] for side in (1, 2)]
+    encoded = [[part.to(device) for part in encode_answers(pairs)] for pairs in sides]
+    batches = (torch.randint(len(preferences), (BATCH,)) for _ in range(STEPS))
+
+    def loss_fn(rows: Int[Tensor, " batch"]) -> Tensor:
+        chosen, rejected = [(ids[rows], answer[rows]) for ids, answer in encoded]
+        return dpo_loss(
+            answer_log_probs(model, *chosen),
+            answer_log_probs(model, *rejected),
+            answer_log_probs(reference, *chosen),
+            answer_log_probs(reference, *rejected),
+        )
+
+    return fit_language_model(model, batches, loss_fn, steps=STEPS, rate=rate, report=report)
+
+
+def preferences_for(topics: Sequence[str]) -> list[Preference]:
+    """Pair each green story of these topics with the next one of another color for its request."""
+    by_request: dict[Request, list[str]] = {}
+    for request, text in tuning_pairs():
+        if request.topic in topics:
+            by_request.setdefault(request, []).append(text)
+    found = []
+    for request, texts in by_request.items():
+        liked = [text for text in texts if LIKED in text]
+        others = [text for text in texts if LIKED not in text]
+        found += [(request, *pair) for pair in zip(liked, others, strict=False)]
+    return found
+
+
+def colored_topics() -> list[str]:
+    """Return the topics whose every story names a color, in the order in which they occur."""
+    texts: dict[str, list[str]] = {}
+    for request, text in tuning_pairs():
+        texts.setdefault(request.topic, []).append(text)
+    return [
+        topic
+        for topic, told in texts.items()
+        if all(any(color in text.split() for color in COLORS) for text in told)
+    ]
+
+
+def build() -> nn.ModuleList:
+    """Return the model that was tuned on requests, three times, to be trained in three ways."""
+    models = nn.ModuleList(build_gpt() for _ in range(3))
+    for model in models:
+        model.load_state_dict(trained("supervised_tuning").model.get_submodule("0").state_dict())
+    return models
+
+
+def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train on what the reader likes, on what a coin chose, and on the first at a rate too high."""
+    learner, control, hasty = models.children()
+    preferences = preferences_for([t for t in colored_topics() if t not in UNSEEN_TOPICS])
+    heads = torch.rand(len(preferences)) < 0.5
+    by_coin = [
+        (request, second, first) if head else (request, first, second)
+        for (request, first, second), head in zip(preferences, heads.tolist(), strict=True)
+    ]
+    return {
+        "reader": prefer(learner, preferences, report),
+        "coin": prefer(control, by_coin, report),
+        "too fast": prefer(hasty, preferences, report, rate=TOO_HIGH),
+    }
+
+
+def files() -> Iterable[Path]:
+    """Return the plots of the stories, and all the code that the tuned model depends on."""
+    return [plots_file(), *sources(RECIPES["supervised_tuning"]), *sources(RECIPES["gpt"])]

@@ -1,0 +1,36 @@
+"""The template by hand against the one that the tokenizer has."""
+
+import pytest
+
+from glassformer import language_checkpoint, tokenizer
+from glassformer.chat import chat_text
+
+MESSAGES = [
+    {"role": "system", "content": "Answer in French."},
+    {"role": "user", "content": "Where is Paris?\nTell me."},
+    {"role": "assistant", "content": "En France."},
+    {"role": "user", "content": "Thanks!"},
+]
+
+
+def test_frames_each_message_and_opens_the_answer():
+    assert chat_text(MESSAGES[:1] + MESSAGES[3:]) == (
+        "<|im_start|>system\nAnswer in French.<|im_end|>\n"
+        "<|im_start|>user\nThanks!<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+
+
+@pytest.mark.language_model
+@pytest.mark.parametrize("opens", [True, False])
+@pytest.mark.parametrize("first", [0, 1, 3])
+def test_is_the_template_of_the_tokenizer(first, opens):
+    theirs = tokenizer(language_checkpoint()).apply_chat_template(
+        MESSAGES[first:], tokenize=False, add_generation_prompt=opens
+    )
+    assert chat_text(MESSAGES[first:], add_generation_prompt=opens) == theirs
+
+
+def test_no_message_is_refused():
+    with pytest.raises(ValueError, match=r"messages \(\[\]\) must hold at least one"):
+        chat_text([])
