@@ -20,6 +20,7 @@ SEED = 0
 
 RECIPES: Mapping[str, str] = MappingProxyType(
     {
+        "capitals": "glassformer.capitals",
         "classifier": "glassformer.classification",
         "gpt": "glassformer.gpt",
         "masked_lm": "glassformer.masked_lm",

@@ -16,6 +16,7 @@ from answers_family import FAMILY
 from answers_fewer_bits import FEWER_BITS
 from answers_language_models import LANGUAGE_MODELS
 from answers_looking_inside import LOOKING_INSIDE
+from answers_lora import LORA
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -24,7 +25,9 @@ from glassformer.positions import RotaryPositions
 
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
-ANSWERS = ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | ASSISTANT | LOOKING_INSIDE | FEWER_BITS
+ANSWERS = (
+    ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | ASSISTANT | LOOKING_INSIDE | LORA | FEWER_BITS
+)
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)

@@ -1,0 +1,192 @@
+"""A language model that learns to answer with a country: with LoRA, and with all of its weights."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from glassformer.checkpoints import WEIGHTS, tokenizer
+from glassformer.language import language_checkpoint, language_model
+from glassformer.lora import adapter_state, add_lora
+from glassformer.multiple_choice import REGIONS
+from glassformer.recipes import Report
+from glassformer.training_loop import fit, slope
+
+MORE = (
+    "Austria Vienna, Portugal Lisbon, Norway Oslo, Finland Helsinki, Denmark Copenhagen, "
+    "Ireland Dublin, Belgium Brussels, Bulgaria Sofia, Romania Bucharest, Croatia Zagreb, "
+    "Serbia Belgrade, Russia Moscow, Pakistan Islamabad, Indonesia Jakarta, Philippines Manila, "
+    "Malaysia Kuala Lumpur, Afghanistan Kabul, Ethiopia Addis Ababa, Sudan Khartoum, "
+    "Libya Tripoli, Mali Bamako, Colombia Bogota, Jamaica Kingston"
+)
+"""Countries with their capitals, beside those that are asked for in multiple choice."""
+
+STORY = (
+    "The old man lived alone in a small house by the sea. Every morning he walked down to the "
+    "beach, looked at the boats, and counted them. One morning there was one boat too many."
+)
+"""A text of another kind, to see what a training does to it."""
+
+PROJECTIONS = ("q_proj", "v_proj")
+STEPS = 8
+
+
+@dataclass(frozen=True)
+class Run:
+    """One way to train.
+
+    Attributes:
+        rank: that of the adapters; 0 trains all weights and has none.
+        rate: the highest learning rate.
+    """
+
+    rank: int
+    rate: float
+
+
+RUNS = {
+    "LoRA": Run(8, 4e-3),
+    "LoRA, rank 1": Run(1, 4e-3),
+    "LoRA, low rate": Run(8, 1e-4),
+    "full": Run(0, 1e-4),
+}
+"""The runs of `train`; the weights of the first are kept."""
+
+
+class Adapted(nn.Module):
+    """A language model with adapters; its state is theirs alone.
+
+    Shapes: ids (batch, seq) to logits (batch, seq, vocab).
+    """
+
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
+        """Return the logits of what follows each token."""
+        return self.model(ids)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
+        """Return A and B of each adapter."""
+        return adapter_state(self.model)
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Read A and B back; what is frozen is as it was built."""
+        return self.model.load_state_dict(state_dict, strict=False, assign=assign)
+
+
+def capitals(split: str) -> list[tuple[str, str]]:
+    """Return pairs of a capital and its country: 20 to "train" on, and 43 others to "test".
+
+    Raises:
+        ValueError: there is no such split.
+    """
+    if split not in ("train", "test"):
+        raise ValueError(f"split ({split!r}) must be train or test")
+    known = [entry for region in REGIONS for entry in region.split(", ")]
+    entries = known[::2] if split == "train" else known[1::2] + MORE.split(", ")
+    return [(city, country) for country, city in (entry.split(" ", 1) for entry in entries)]
+
+
+def encode(
+    pairs: Sequence[tuple[str, str]], before: str = ""
+) -> tuple[Int[Tensor, "batch seq"], Bool[Tensor, "batch seq"]]:
+    """Return the ids of "Paris: France" and a line's end for each pair, and which are the answer.
+
+    Rows are padded on the right, where a causal model doesn't look. Each begins with `before`.
+    """
+    pieces = tokenizer(language_checkpoint())
+    texts = [(f"{before}{city}:", f" {country}\n") for city, country in pairs]
+    rows = [[pieces(part)["input_ids"] for part in text] for text in texts]
+    width = max(len(question) + len(answer) for question, answer in rows)
+    ids = torch.zeros(len(rows), width, dtype=torch.long)
+    asked = torch.zeros(len(rows), width, dtype=torch.bool)
+    for row, (question, answer) in enumerate(rows):
+        end = len(question) + len(answer)
+        ids[row, :end] = torch.tensor(question + answer)
+        asked[row, len(question) : end] = True
+    return ids, asked
+
+
+def answer_loss(
+    model: nn.Module, ids: Int[Tensor, "batch seq"], asked: Bool[Tensor, "batch seq"]
+) -> Float[Tensor, ""]:
+    """Return the mean loss of the answers' tokens alone."""
+    wanted = asked[:, 1:]
+    return cross_entropy(model(ids[:, :-1])[wanted], ids[:, 1:][wanted])
+
+
+@torch.no_grad()
+def answers_right(
+    model: nn.Module, ids: Int[Tensor, "batch seq"], asked: Bool[Tensor, "batch seq"]
+) -> Bool[Tensor, " batch"]:
+    """Tell for each row whether the model would write the answer, each token being the likeliest.
+
+    A first wrong token makes the row wrong, so the true past does no harm.
+    """
+    device = next(model.parameters()).device
+    likeliest = model(ids[:, :-1].to(device)).argmax(-1).cpu()
+    return (likeliest.eq(ids[:, 1:]) | ~asked[:, 1:]).all(dim=-1)
+
+
+@torch.no_grad()
+def story_loss(model: nn.Module) -> float:
+    """Return the mean loss of the tokens of `STORY` but the first."""
+    ids = tokenizer(language_checkpoint())(STORY, return_tensors="pt")["input_ids"]
+    ids = ids.to(next(model.parameters()).device)
+    return cross_entropy(model(ids[:, :-1])[0], ids[0, 1:]).item()
+
+
+def build() -> Adapted:
+    """Return the language model with the adapters of the first run."""
+    return Adapted(_prepared(next(iter(RUNS.values()))))
+
+
+def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
+    """Train each run; return its losses, which new capitals it gets right, and the story's loss."""
+    history: dict[str, list[float]] = {}
+    device = next(model.parameters()).device
+    ids, asked = (part.to(device) for part in encode(capitals("train")))
+    for number, (name, run) in enumerate(RUNS.items()):
+        tuned = model if number == 0 else _prepared(run).to(device)
+        report(number, len(RUNS), name)
+        history[f"{name}: loss"] = _fit(tuned, run, ids, asked)
+        history[f"{name}: right"] = answers_right(tuned, *encode(capitals("test"))).float().tolist()
+        history[f"{name}: story"] = [story_loss(tuned)]
+    return history
+
+
+def _fit(model: nn.Module, run: Run, ids: Tensor, asked: Tensor) -> list[float]:
+    """Train on all pairs at each step; return the losses."""
+
+    def loss_fn(batch: tuple[Tensor, Tensor]) -> Tensor:
+        return answer_loss(model, *batch)
+
+    learning = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.AdamW(learning, lr=run.rate, weight_decay=0.0)
+    batches = repeat((ids, asked), STEPS)
+    share = partial(slope, steps=STEPS)
+    return fit(model, batches, loss_fn, optimizer, share=share, max_norm=1.0)
+
+
+def _prepared(run: Run) -> nn.Module:
+    """Return the language model with what a run trains left to learn."""
+    model = language_model()
+    if run.rank == 0:
+        return model.requires_grad_(True)
+    return add_lora(model, PROJECTIONS, rank=run.rank, alpha=2 * run.rank)
+
+
+def files() -> Iterable[Path]:
+    """Return the weights of a model of your own; the book's is named by its hash in the code."""
+    chosen = os.environ.get("GLASSFORMER_LM")
+    return [language_checkpoint() / WEIGHTS] if chosen else []
