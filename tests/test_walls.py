@@ -28,6 +28,9 @@ PLUMBING = {
     "language",
     "gguf_files",
     "fetch",
+    "capitals",
+    "few_shot",
+    "story_requests",
 }
 # Modules whose chapter is not written yet. Its front matter takes them off this list.
 WAITING: set[str] = set()
