@@ -21,7 +21,7 @@ class LoRALinear(nn.Linear):
 
     Source: Hu et al. 2022, section 4.1, equation 3; peft 0.21, `lora.Linear`.
 
-    >>> layer = LoRALinear(nn.Linear(5, 3), rank=2, alpha=4)
+    >>> layer = LoRALinear(torch.nn.Linear(5, 3), rank=2, alpha=4)
     >>> [name for name, p in layer.named_parameters() if p.requires_grad], layer.scale
     (['A', 'B'], 2.0)
     """
