@@ -82,10 +82,10 @@ WORDS = """() => {
 
 # Claims whose check would not open where their last word ends.
 ASTRAY = """() => [...document.querySelectorAll('.proofbook-sign')].filter(button => {
-  const end = [...button.previousElementSibling.getClientRects()].pop();
+  const end = [...button.parentElement.getClientRects()].pop();
   const at = button.getBoundingClientRect();
   return end.width > 0 && (Math.abs(at.right - end.right) > 10 || Math.abs(at.top - end.top) > 10);
-}).map(button => button.previousElementSibling.textContent)"""
+}).map(button => button.parentElement.textContent)"""
 
 # Blocks that wait to be drawn: the room that is left for each, and what it takes.
 ROOMS = """what => [...document.querySelectorAll(what)].filter(

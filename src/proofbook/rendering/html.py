@@ -105,8 +105,8 @@ def fact_marks(number: int) -> tuple[str, str]:
 
 def _sign(number: int) -> str:
     return (
-        '</span><button type="button" class="proofbook-sign" aria-label="How this is checked" '
-        f'popovertarget="proof-{number}"></button>'
+        '<button type="button" class="proofbook-sign" aria-label="How this is checked" '
+        f'popovertarget="proof-{number}"></button></span>'
     )
 
 

@@ -10,8 +10,8 @@ document.addEventListener("click", event => {
 // The whole phrase opens what its sign opens; links and selected words are left alone.
 document.addEventListener("click", event => {
   if (event.target.closest?.("a, button, summary, label") || String(getSelection())) return;
-  const sign = event.target.closest?.(".proofbook-claim, .proofbook-fact")?.nextElementSibling;
-  if (sign?.matches(".proofbook-sign")) sign.click();
+  const phrase = event.target.closest?.(".proofbook-claim, .proofbook-fact");
+  phrase?.querySelector(":scope > .proofbook-sign")?.click();
 });
 
 // highlight.js, which MkDocs's own themes load, leaves alone what has its colors from the build, and
