@@ -83,7 +83,7 @@ def softmax_rows(
     """Apply the softmax over the keys; a row of nothing but −inf gives zeros.
 
     Such a row is filled before the softmax as well as after it: a NaN that is only hidden
-    afterwards still comes back in the gradient.
+    afterward still comes back in the gradient.
 
     Shapes: as `scores`.
 

@@ -260,7 +260,7 @@ def _verify(weights: Path, changed: int) -> None:
 
 @contextmanager
 def _own_generator() -> Iterator[None]:
-    """Start torch's random numbers at the seed; the caller's go on afterwards as if untouched."""
+    """Start torch's random numbers at the seed; the caller's go on afterward as if untouched."""
     with torch.random.fork_rng(), torch.enable_grad():
         torch.manual_seed(SEED)
         yield

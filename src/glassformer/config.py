@@ -39,7 +39,7 @@ class TransformerConfig:
         norm_eps: what a norm adds to the variance, or to the mean square.
         norm_first: normalize before each sub-layer (pre-norm) instead of after it (post-norm).
         final_norm: normalize once more after the last layer; None is as `norm_first`, since
-            nothing else normalises what a pre-norm stack puts out.
+            nothing else normalizes what a pre-norm stack puts out.
         positions: "learned", "sinusoidal" (the paper's layout), "sinusoidal_halves" (Marian's:
             all sines, then all cosines), "rotary" (the paper's pairs, neighbors), or
             "rotary_halves" (the pairs of transformers' Llama).

@@ -42,7 +42,7 @@ def most_common_between(ids: Int[Tensor, "batch seq"]) -> dict[tuple[int, int], 
     for row in ids.tolist():
         for left, middle, right in zip(row, row[1:], row[2:], strict=False):
             seen[left, right][middle] += 1
-    return {neighbours: middles.most_common(1)[0][0] for neighbours, middles in seen.items()}
+    return {neighbors: middles.most_common(1)[0][0] for neighbors, middles in seen.items()}
 
 
 def shared_surprise(

@@ -72,7 +72,7 @@ class NounPhrase:
         return [*words, Word(noun, (f"{self.role} noun",))]
 
     def english(self) -> list[Word]:
-        """Return the same in English, where only "a" looks at its neighbour."""
+        """Return the same in English, where only "a" looks at its neighbor."""
         words = [Word(self.determiner, (f"{self.role} determiner",))]
         if self.adjective:
             words.append(Word(self.adjective.english, (f"{self.role} adjective",)))

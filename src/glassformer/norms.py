@@ -38,9 +38,9 @@ def layer_norm(
         )
     if eps <= 0:
         raise ValueError(f"eps ({eps}) must be more than 0")
-    centred = x - x.mean(dim=-1, keepdim=True)
-    variance = centred.square().mean(dim=-1, keepdim=True)  # (..., 1), divided by d_model
-    return weight * centred * torch.rsqrt(variance + eps) + bias
+    centered = x - x.mean(dim=-1, keepdim=True)
+    variance = centered.square().mean(dim=-1, keepdim=True)  # (..., 1), divided by d_model
+    return weight * centered * torch.rsqrt(variance + eps) + bias
 
 
 class RMSNorm(nn.Module):

@@ -20,14 +20,14 @@ def _layer_norm(x, weight, bias, eps):
     return F.layer_norm(x, weight.shape, weight, bias, eps)
 
 
-def _normalised(x, axes=-1, correction=0):
+def _normalized(x, axes=-1, correction=0):
     variance, mean = torch.var_mean(x, axes, correction=correction, keepdim=True)
     return (x - mean), variance
 
 
 def _scaled_by(x, weight, bias, eps, axes=-1, correction=0):
-    centred, variance = _normalised(x, axes, correction)
-    return weight * centred / (variance + eps).sqrt() + bias
+    centered, variance = _normalized(x, axes, correction)
+    return weight * centered / (variance + eps).sqrt() + bias
 
 
 check_layer_norm = Exercise(
@@ -45,12 +45,12 @@ check_layer_norm = Exercise(
         "You divide the variance by d_model − 1, as torch's var does unless you pass "
         "correction=0.": lambda x, w, b, eps: _scaled_by(x, w, b, eps, correction=1),
         "You add eps to the root. Add it to the variance, under the root.": (
-            lambda x, w, b, eps: w * _normalised(x)[0] / (_normalised(x)[1].sqrt() + eps) + b
+            lambda x, w, b, eps: w * _normalized(x)[0] / (_normalized(x)[1].sqrt() + eps) + b
         ),
         "You divide by the variance. Take its root.": (
-            lambda x, w, b, eps: w * _normalised(x)[0] / (_normalised(x)[1] + eps) + b
+            lambda x, w, b, eps: w * _normalized(x)[0] / (_normalized(x)[1] + eps) + b
         ),
-        "Subtract the mean.": lambda x, w, b, eps: w * x / (_normalised(x)[1] + eps).sqrt() + b,
+        "Subtract the mean.": lambda x, w, b, eps: w * x / (_normalized(x)[1] + eps).sqrt() + b,
         "The bias is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, w, None, eps),
         "The weight is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, None, b, eps),
         "eps is missing. It counts where the numbers are nearly equal.": (
@@ -78,10 +78,10 @@ def layer_parts(draw: Draw, d_model: int):
     def feed(hidden):
         return (hidden @ bend).tanh()
 
-    def normaliser(gain, shift):
+    def normalizer(gain, shift):
         return lambda hidden: F.layer_norm(hidden, (d_model,), gain, shift)
 
-    return attend, feed, *map(normaliser, gains, shifts)
+    return attend, feed, *map(normalizer, gains, shifts)
 
 
 def _pre_norm(hidden, attend, feed, norm_1, norm_2):

@@ -16,7 +16,7 @@ NAMED = 3  # weights that a word's own sentence names
 BASE = 148.0  # where the words stand
 RISE = 30.0  # from the words to the first lines, and how much higher the next ones are
 BETWEEN = 26.0  # words
-SURE = 9  # plain letters: other words could reach their neighbours, and are made to fit
+SURE = 9  # plain letters: other words could reach their neighbors, and are made to fit
 
 STYLE = """
 .glassformer-arcs{position:relative;margin:1.2em 0;color:inherit;font-family:inherit}

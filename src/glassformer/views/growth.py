@@ -168,7 +168,7 @@ def columns(
 
 
 def blocks(one: Panel, kept: list[bool], left: float, top: float, end: float) -> str:
-    """Return the cells of one step, neighbours together that are all kept or all new."""
+    """Return the cells of one step, neighbors together that are all kept or all new."""
     parts, start, across = [], 0, CELL * len(one.values[0])
     for old, run in groupby(kept):
         count, y = len(list(run)), top + ROW * start

@@ -1,4 +1,4 @@
-"""`strips`: vectors as rows of coloured cells, one row a word, with each vector's length."""
+"""`strips`: vectors as rows of colored cells, one row a word, with each vector's length."""
 
 import math
 from collections import defaultdict
@@ -15,7 +15,7 @@ from glassformer.views.view import UNSEEN, View, aligned, table, words
 
 CELL, ROW = 7.0, 15.0  # a cell is narrow and tall: the eye reads along a row
 LENGTHS = 44  # how wide their column is
-LEVELS = 24  # steps of colour, so that cells of one step share a path
+LEVELS = 24  # steps of color, so that cells of one step share a path
 BEYOND = 0.98  # of the numbers that are not zero, how many the scale covers: one hides no other
 LISTED = 3  # numbers of a vector that the text tells
 
@@ -34,10 +34,10 @@ def strips(
     caption: str | None = None,
     most: int = 48,
 ) -> View:
-    """Draws vectors as strips of coloured cells, a row for each word, one tensor below another.
+    """Draws vectors as strips of colored cells, a row for each word, one tensor below another.
 
     All tensors share one scale, so that what is added can be held against what it is added to.
-    The scale ends below the few largest numbers, whose cells have its strongest colour.
+    The scale ends below the few largest numbers, whose cells have its strongest color.
 
     Args:
         tensors: What each tensor is, and the tensor: `(rows, width)`, all of one shape.

@@ -209,7 +209,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self._hand_over_offers(files, config)
         self.found += strange_symbols(self._book.results, self._book.settings)
         self._tell_problems()
-        self._summarise(files)
+        self._summarize(files)
         return env
 
     @event_priority(-100)
@@ -246,7 +246,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         folder = Path(site.config.site_dir)
 
         def finish() -> None:
-            self._summarise(Files([file]))
+            self._summarize(Files([file]))
             for target, path in self.assets.items() - assets.items():
                 write_file(path.read_bytes(), str(folder / target))
             for target, text in self.offered.items() - offered.items():
@@ -315,7 +315,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         """Refuse claims in what is converted within a page."""
         self.found += self._book.unchecked(self.path, text)
 
-    def _summarise(self, files: Files) -> None:
+    def _summarize(self, files: Files) -> None:
         """Fill in what a page says about the whole book, now that all pages have run."""
         book = self._book
         asking = [file.page for file in files.documentation_pages() if file.page]

@@ -549,7 +549,7 @@ class GlassformerView extends HTMLElement {
     this.#checkHeads();
   }
 
-  // A head that is switched off has a lightened colour, which d3 writes as rgb().
+  // A head that is switched off has a lightened color, which d3 writes as rgb().
   #checkHeads() {
     const boxes = this.#all("[role=checkbox]");
     const on = boxes.filter((box) => box.getAttribute("fill").startsWith("#"));
@@ -599,7 +599,7 @@ class GlassformerView extends HTMLElement {
       target.dispatchEvent(new MouseEvent(name, { bubbles: true }));
       event.preventDefault();
     }
-    const next = this.#neighbour(target, key, heads);
+    const next = this.#neighbor(target, key, heads);
     if (!next) return;
     target.setAttribute("tabindex", "-1");
     next.setAttribute("tabindex", "0");
@@ -607,7 +607,7 @@ class GlassformerView extends HTMLElement {
     event.preventDefault();
   }
 
-  #neighbour(target, key, heads) {
+  #neighbor(target, key, heads) {
     const step = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: 0, ArrowRight: 0 }[key];
     if (step === undefined) return null;
     if (target.dataset.token) {
