@@ -15,10 +15,13 @@ const SMALL = new Set(
 // What stands before the name that is meant, and in a message before what it says.
 const BEFORE = /\b(?:torch|nn|functional|F|np|transformers|model|self)\.(?=[A-Za-z])/g;
 const HEAD = /^\w*Error(?:\(s\) in \w+)?:/;
-const [SETUP, QUERY, RESULT] = [0, 2, 3]; // what Material calls the messages to and from its worker
+const [SETUP, QUERY, RESULT] = [0, 2, 3]; // Material's messages to and from its worker
 
 const telling = (query) => {
-  const plain = query.replace(HEAD, " ").replace(/[([][\d.,\s]*[)\]]|['‘’`]/g, " ").replace(BEFORE, "");
+  const plain = query
+    .replace(HEAD, " ")
+    .replace(/[([][\d.,\s]*[)\]]|['‘’`]|[?!.,;:]+(?=\s|$)/g, " ")
+    .replace(BEFORE, "");
   const words = plain.split(/[\s=]+/).filter(Boolean);
   const left = words.filter((word) => !SMALL.has(word.toLowerCase()) && !/^[-+]?\d{1,3}$/.test(word));
   return left.length ? left : words;
@@ -47,7 +50,7 @@ const learn = () => {
     }
   }
   const texts = index.docs.map(({ title, text }) => ` ${flat(`${title} ${text}`).join(" ")} `);
-  return { all: [...all].sort(), named, texts, whole: texts.join("") };
+  return { all: [...all].sort(), exact: all, named, texts, whole: texts.join("") };
 };
 
 const begins = (word) => {
@@ -104,8 +107,10 @@ const quoted = (query) => {
     for (let i = 0; i + length <= words.length; i++) {
       const run = words.slice(i, i + length);
       const phrase = ` ${run.join(" ")} `;
-      if (run.filter((word) => !SMALL.has(word)).length < 2 || !known.whole.includes(phrase)) continue;
-      return index.docs.filter((_, j) => known.texts[j].includes(phrase)).map(({ location }) => location);
+      if (run.filter((word) => !SMALL.has(word)).length < 2) continue;
+      if (!known.whole.includes(phrase)) continue;
+      const quoting = index.docs.filter((_, j) => known.texts[j].includes(phrase));
+      return quoting.map(({ location }) => location);
     }
   }
   return [];
@@ -115,33 +120,52 @@ const said = document.createElement("p");
 said.className = "search-instead";
 said.setAttribute("role", "status");
 
+// What is looked for in place of a word: the singular, which begins the plural too; the other
+// spelling; the known end of a longer name; and, for a word that nobody wrote, the nearest one.
+const SPELLED = /^(\p{L}{3,}i)[sz](?:e[drs]?|ers|ing|ations?)$/u;
+const meant = (word) => {
+  const plain = word.toLowerCase();
+  const one = plain.replace(/ies$/, "y").replace(/([^su])s$/, "$1");
+  if (one !== plain && known.exact.has(one)) return one;
+  if (begins(plain)) return word;
+  const stem = plain.match(SPELLED)?.[1];
+  const other = stem && [`${stem}z`, `${stem}s`].find(begins);
+  if (other) return other;
+  if (plain.includes("_")) {
+    const pieces = plain.split("_");
+    const ends = pieces.map((_, i) => pieces.slice(i).join("_"));
+    return ends.find((end) => known.exact.has(end)) ?? word;
+  }
+  return /^\p{L}{4,}$/u.test(plain) ? nearest(plain) : word;
+};
+
 const asked = (query) => {
   known ??= learn();
   const words = telling(query);
-  const found = words.map((word) => {
-    const plain = word.toLowerCase();
-    return /^\p{L}{4,}$/u.test(plain) && !begins(plain) ? nearest(plain) : word;
-  });
-  const instead = words.some((word, i) => found[i] !== word);
+  const found = words.map(meant);
+  const isWrong = (word) => !SPELLED.test(word) && !begins(word.toLowerCase());
+  const instead = words.some((word, i) => isWrong(word) && found[i] !== word);
   said.textContent = instead ? `Did you mean “${found.join(" ")}”? These are the results for it.` : "";
   if (instead && !said.isConnected) document.querySelector(".md-search-result__meta").after(said);
   first = new Set(quoted(query));
   return found.join(" ");
 };
 
-// Put what is quoted before the rest, pages and within them sections; the rest stays in its order.
+// Put what is quoted before the rest, pages and within them sections; then pages with a section that
+// has all words. Otherwise the order stays.
 let first = new Set();
 const ordered = ({ data: message }) => {
-  if (message?.type !== RESULT || !first.size) return;
+  if (message?.type !== RESULT) return;
   const { items } = message.data;
   const is = (one) => first.has(one.location);
+  const all = ({ terms }) => Object.keys(terms).length > 0 && Object.values(terms).every(Boolean);
   for (const item of items) {
     if (!item.some(is)) continue;
     const best = item[0].score;
     item.sort((a, b) => is(b) - is(a));
     item.filter(is).forEach((one) => (one.score = Math.max(one.score, best)));
   }
-  items.sort((a, b) => b.some(is) - a.some(is));
+  items.sort((a, b) => b.some(is) - a.some(is) || b.some(all) - a.some(all));
 };
 
 const { postMessage } = Worker.prototype;
@@ -150,9 +174,11 @@ Worker.prototype.postMessage = function (message, ...rest) {
     index = message.data;
     parts = new RegExp(index.config.separator);
     known = null;
+    (window.requestIdleCallback ?? setTimeout)(() => (known ??= learn()));
   }
   const isQuery = message?.type === QUERY && typeof message.data === "string";
-  return postMessage.call(this, isQuery ? { ...message, data: asked(message.data) } : message, ...rest);
+  const sent = isQuery ? { ...message, data: asked(message.data) } : message;
+  return postMessage.call(this, sent, ...rest);
 };
 
 const { addEventListener: listen } = Worker.prototype;
