@@ -57,7 +57,7 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
             if is_markdown(file):
                 tags = self.text(file.content_string).meta.get("section_tags", {})
                 for anchor, words in tags.items():
-                    self.words.setdefault(f"{file.url}#{anchor}", []).extend(words)
+                    self._add(words, file.src_uri, f"#{anchor}", files)
         folder = posixpath.dirname(self.config.topics)
         for words, page, anchor in subjects(self._text(self.config.topics, files)):
             self._add(words, posixpath.normpath(posixpath.join(folder, page)), f"#{anchor}", files)
@@ -73,7 +73,8 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
     def _add(self, words: list[str], page: str, anchor: str, files: Files) -> None:
         there = files.get_file_from_path(page)
         if there is not None:  # MkDocs warns of a link that leads nowhere
-            self.words.setdefault(f"{there.url}{anchor}", []).extend(words)
+            url = "" if there.url == "./" else there.url  # as the search has that of home
+            self.words.setdefault(f"{url}{anchor}", []).extend(words)
 
     @event_priority(-100)  # after the search has written its index
     def on_post_build(self, *, config: MkDocsConfig) -> None:

@@ -22,7 +22,7 @@ TOPICS = """\
 | subject | where |
 |---|---|
 | Masks (causal, look-ahead) | Masks: [One](../masks.md#one), [Two](../masks.md#two) |
-| Heads | Masks: [Two](../masks.md#two) |
+| Heads | Masks: [Two](../masks.md#two)<br>Home: [Begin](../index.md#begin) |
 """
 TERMS = "# Terms\n\nCausal mask { #causal }\n:   A mask of the future. [Masks](../masks.md)\n"
 MASKS = (
@@ -36,7 +36,7 @@ def book(tmp_path):
     (tmp_path / "docs/lists/topics.md").write_text(TOPICS)
     (tmp_path / "docs/lists/terms.md").write_text(TERMS)
     (tmp_path / "docs/masks.md").write_text(MASKS)
-    (tmp_path / "docs/index.md").write_text("# Home\n")
+    (tmp_path / "docs/index.md").write_text("# Home\n\n## Begin\n")
     (tmp_path / "mkdocs.yml").write_text(CONFIG)
     return tmp_path
 
@@ -52,6 +52,7 @@ def test_a_section_is_found_by_the_names_of_its_subjects_and_by_words_of_its_own
     assert tags["masks/"] == ["padding", "causal mask", "causal masks"]
     assert tags["masks/#one"] == ["padding", "future", "Masks", "causal", "look-ahead"]
     assert tags["masks/#two"] == ["padding", "Masks", "causal", "look-ahead", "Heads"]
+    assert tags["#begin"] == ["Heads"]
     assert tags["lists/topics/"] is None
 
 
