@@ -234,6 +234,8 @@ def test_a_chapter_is_described_by_its_question_and_what_it_gives(site):
     assert re.match(r'How does "time" find .+\? You will know what .+√d_k', said["description"])
     assert said["og:description"] == said["description"]
     assert said["og:title"] == "Attention"
+    home = said_of(read(site / "index.html"))["og:title"]
+    assert home == "A book about the transformer that proves what it says"
 
 
 def test_only_pages_of_files_and_the_one_for_missing_addresses_ask_not_to_be_listed(site, pages):

@@ -23,8 +23,8 @@ PAPER, INK, SOFT, BLUE = "#fdfcf9", "#1c1e22", "#565b64", "#1f4fb5"
 SERIF, SANS = "STIXGeneral", "DejaVu Sans"  # matplotlib brings both, and reads no woff2
 LINE = 30  # letters of a title
 ROOM = (WIDTH - 2 * MARGIN, 330)  # for the drawing
-MIDDLE = 420  # of the drawing, from the top
-SAYS = "One attention head of all-MiniLM-L6-v2, as it reads this question"
+MIDDLE = 405  # of the drawing, from the top
+SAYS = "One attention head of all-MiniLM-L6-v2, as it reads these words"
 
 
 def main() -> None:

@@ -92,4 +92,4 @@ class SharingPlugin(BasePlugin[NoSettings]):
 
 def title_of(page: Page) -> str:
     """Give the title of a page as text; MkDocs has that of a heading as HTML."""
-    return unescape(str(page.title))
+    return str(page.meta.get("title") or unescape(str(page.title)))
