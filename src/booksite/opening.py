@@ -123,4 +123,7 @@ def contents(tokens: list[dict[str, Any]]) -> str:
             yield from top["children"]
 
     items = "".join(f'<li><a href="#{one["id"]}">{one["name"]}</a></li>' for one in sections())
-    return f'<details class="contents"><summary>In this chapter</summary><ol>{items}</ol></details>'
+    return (
+        '<details class="contents" data-search-exclude><summary>In this chapter</summary>'
+        f"<ol>{items}</ol></details>"
+    )

@@ -20,6 +20,8 @@ ADDRESS = 'git<span class="w"> </span>clone<span class="w"> </span>ADDRESS'
 """The line that clones the book, as it is highlighted."""
 WITHOUT = re.compile(r'<p class="no-repository">.*?</p>\n?', re.DOTALL)
 """What is said only where no address is known."""
+WITH = re.compile(r'<p class="with-repository">.*?</p>\n?', re.DOTALL)
+"""What is said only where one is known, with REPOSITORY in its place."""
 
 
 class PageSourcePlugin(BasePlugin[NoSettings]):
@@ -34,11 +36,13 @@ class PageSourcePlugin(BasePlugin[NoSettings]):
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Put the address of the repository into the line that clones it."""
+        """Put the address of the repository into the line that clones it, and into links."""
         if not config.repo_url:
-            return html
+            return WITH.sub("", html)
+        address = escape(config.repo_url)
         html = WITHOUT.sub("", html)
-        return html.replace(ADDRESS, ADDRESS.replace("ADDRESS", escape(config.repo_url)))
+        html = WITH.sub(lambda said: said[0].replace("REPOSITORY", address.rstrip("/")), html)
+        return html.replace(ADDRESS, ADDRESS.replace("ADDRESS", address))
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> None:
         """Write the source of a page that somebody wrote."""

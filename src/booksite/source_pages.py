@@ -77,7 +77,13 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     ) -> None:
         """Set what front matter says elsewhere; there are too many pages to have YAML read it."""
         if title := self.titles.get(page.file.src_uri):
-            page.meta.update(title=title, hide=["toc"], search={"exclude": True})
+            page.meta.update(
+                title=title,
+                description=f"The file {title}, as it was when this book was built.",
+                hide=["toc"],
+                noindex=True,
+                search={"exclude": True},
+            )
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files

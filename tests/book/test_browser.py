@@ -3,7 +3,7 @@
 import pytest
 from pages import STICKING_OUT
 
-from browser import visit
+from browser import served, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
 
@@ -218,3 +218,15 @@ def test_a_first_visit_begins_in_the_systems_colours(browser, address, dark):
         assert (
             early.evaluate(scheme) == seen.page.evaluate(scheme) == ("slate" if dark else "default")
         )
+
+
+def test_the_page_for_missing_addresses_finds_a_book_below_a_folder(site, browser, tmp_path):
+    """Where the build was not told that it is there."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/book").symlink_to(site)
+    with served(tmp_path) as root, visit(browser, f"{root}a/book/404.html") as seen:
+        seen.page.wait_for_function("document.querySelector('[href^=\"/a/book/\"]')")
+        links = seen.page.locator('[href^="/"], [action^="/"]')
+        found = links.evaluate_all("all => all.map(e => new URL(e.href ?? e.action).pathname)")
+        assert len(found) > 10
+        assert [path for path in found if not path.startswith("/a/book/")] == []

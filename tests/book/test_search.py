@@ -1,6 +1,8 @@
 """What a reader types into the search box leads first to where it is explained."""
 
+import hashlib
 import json
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,14 @@ SECTIONS = {
     "softmax axis": "encoder/attention/#softmax-over-the-wrong-axis",
     "num_heads must divide d_model": "encoder/many-heads/#which-number-must-divide-which",
 }
+QUERIES: dict[str, list[str]] = {
+    query: pages
+    for kind in tomllib.loads(Path(__file__).with_name("queries.toml").read_text("utf-8")).values()
+    for query, pages in kind.items()
+}
+# The item of each page that is found, as the links in it: the page itself, and sections of it.
+ITEMS = """count => [...document.querySelectorAll(".md-search-result__item")].slice(0, count).map(
+  item => [...item.querySelectorAll("a")].map(link => (link.pathname + link.hash).slice(1)))"""
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +120,63 @@ def test_nothing_is_found_for_what_stands_nowhere(page: Any) -> None:
     page.locator(BOX).fill("xylophone")
     page.keyboard.press("Shift")
     said(page, "No matching documents")
+    assert not page.locator(".search-instead").is_visible()
+
+
+def test_a_misspelled_word_is_mended_and_the_reader_is_told(page: Any) -> None:
+    assert first(page, "rotery embeding", 1)[0][0] == "family/rotary-positions/"
+    line = page.locator(".search-instead")
+    assert line.text_content().startswith("Did you mean “rotary embedding”?")
+    assert line.is_visible()
+    first(page, "rotary embedding", 1)
+    assert not line.is_visible()
+
+
+def test_a_list_of_contents_is_no_part_of_what_is_found(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    assert [entry["location"] for entry in index if "In this chapter" in entry["text"]] == []
+
+
+def test_only_the_words_that_were_found_are_shown_of_those_a_page_brings_along(page: Any) -> None:
+    first(page, "GQA", 1)
+    tags = page.locator(".md-search-result .md-tag")
+    shown = [tag.text_content() for tag in tags.all() if tag.is_visible()]
+    assert shown
+    assert all("gqa" in tag.lower() for tag in shown)
+    assert len(shown) < tags.count()
+
+
+def is_for_tuning(query: str) -> bool:
+    """Tell the half that the search was tuned with from the one that was measured at the end."""
+    return int(hashlib.sha256(query.encode()).hexdigest(), 16) % 2 == 0
+
+
+def first(page: Any, query: str, count: int = 3) -> list[list[str]]:
+    """The first pages that are found, each as its address and those of its sections."""
+    for text, answer in (("", "Type to start"), (query, "matching document")):
+        page.locator(BOX).fill(text)
+        page.keyboard.press("Shift")
+        said(page, answer)
+    return page.evaluate(ITEMS, count)
+
+
+def missed(page: Any, queries: list[str]) -> dict[str, list[str]]:
+    """The queries that none of the first three pages answers, and which these are."""
+    found = {}
+    for query in queries:
+        items = first(page, query)
+        answers = {one for item in items for one in item} | {item[0] for item in items}
+        if not answers & {*QUERIES[query]}:
+            found[query] = [item[0] for item in items]
+    return found
+
+
+def test_the_queries_are_many_and_in_two_halves():
+    tuning = sum(map(is_for_tuning, QUERIES))
+    assert (len(QUERIES), tuning) == (150, 73)
+
+
+@pytest.mark.slow
+def test_a_page_that_answers_a_reader_is_among_the_first_three(page: Any) -> None:
+    found = missed(page, list(QUERIES))
+    assert len(found) <= 0.03 * len(QUERIES), json.dumps(found, indent=1)

@@ -216,6 +216,40 @@ def test_pages_say_their_language_and_have_one_title(pages):
     assert len(set(titles)) == len(titles)
 
 
+def said_of(page: Page) -> dict[str, str]:
+    """What the head of a page says of it, by name."""
+    tags = [tag.attributes for tag in page.named("meta")]
+    return {tag.get("name") or tag.get("property", ""): tag.get("content", "") for tag in tags}
+
+
+def test_each_page_is_described_in_words_of_its_own(pages):
+    said = [said_of(page)["description"] for page in pages if page.path.name != "404.html"]
+    assert [twice for twice, count in Counter(said).items() if count > 1] == []
+    assert min(map(len, said)) > 20
+    assert max(map(len, said)) <= 300
+
+
+def test_a_chapter_is_described_by_its_question_and_what_it_gives(site):
+    said = said_of(read(site / "encoder/attention/index.html"))
+    assert re.match(r'How does "time" find .+\? You will know what .+√d_k', said["description"])
+    assert said["og:description"] == said["description"]
+    assert said["og:title"] == "Attention"
+    home = said_of(read(site / "index.html"))["og:title"]
+    assert home == "A book about the transformer that proves what it says"
+
+
+def test_only_pages_of_files_and_the_one_for_missing_addresses_ask_not_to_be_listed(site, pages):
+    asking = {str(page.path.relative_to(site)) for page in pages if said_of(page).get("robots")}
+    files = {name for name in asking if name.startswith("source/")}
+    assert len(files) > 100
+    assert asking - files == {"404.html"}
+
+
+def test_without_an_address_a_site_has_none_to_be_wrong(site, pages):
+    assert not (site / "sitemap.xml").exists()
+    assert not [tag for page in pages for tag in page.named("link") if "canonical" in str(tag)]
+
+
 def test_headings_skip_no_level(chapters):
     for page in chapters:
         levels = [int(tag.name[1]) for tag in page.named("h1", "h2", "h3", "h4", "h5")]

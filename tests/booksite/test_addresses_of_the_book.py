@@ -28,6 +28,8 @@ SITE, REPOSITORY = "https://someone.example/book/", "https://github.com/someone/
 ELSEWHERE = "https://forge.example/someone/book"
 HOME = (ROOT / "docs/index.md").read_text()
 [CLONE] = re.findall(r"^git clone .*$", HOME, re.MULTILINE)
+ABOUT = (ROOT / "docs/reference/about.md").read_text()
+[KNOWN] = re.findall(r"^.+\n\{ \.with-repository \}$", ABOUT, re.MULTILINE)
 [UNKNOWN] = re.findall(r"^.+\n\{ \.no-repository \}$", HOME, re.MULTILINE)
 
 
@@ -36,7 +38,7 @@ def made(tmp_path, monkeypatch):
     """Builds a page with the home page's line; gives its HTML, without tags in code, and config."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.md").write_text(
-        f"# Home\n\n```sh\n{CLONE}\n```\n\n{UNKNOWN}\n\nNow run it.\n"
+        f"# Home\n\n```sh\n{CLONE}\n```\n\n{UNKNOWN}\n\n{KNOWN}\n\nNow run it.\n"
     )
     (tmp_path / "overrides/partials").mkdir(parents=True)
     for name in ("actions.html", "source.html"):
@@ -77,6 +79,8 @@ def test_without_addresses_the_reader_is_to_fill_one_in(made):
     assert edited(html) == []
     assert "md-source" not in html
     assert "built without the address of a repository" in html
+    assert "REPOSITORY" not in html
+    assert "the list of errors" not in html
 
 
 def test_with_a_repository_the_line_and_the_links_have_it(made):
@@ -84,6 +88,7 @@ def test_with_a_repository_the_line_and_the_links_have_it(made):
     assert cloned(html) == f"git clone {REPOSITORY} glassformer"
     assert "no-repository" not in html
     assert "<p>Now run it.</p>" in html
+    assert f'<a href="{REPOSITORY}/issues">the list of errors and wishes</a>' in html
     assert edited(html) == [f"{REPOSITORY}/edit/main/docs/index.md"]
     links = re.findall(r'<a href="([^"]+)"[^>]* class="md-source"([^>]*)>', html)
     assert links

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import sys
 import tarfile
 import venv
 import zipfile
@@ -107,16 +108,58 @@ def test_another_book_passes_and_fails_without_torch(python, distributions, tmp_
     assert "docs/index.md:7: the page says 'Four', this run gives 3" in failed.stdout
 
 
-def test_glassformer_s_wheel_leaves_the_engine_and_the_site_s_code_out(python, tmp_path):
-    copy = tmp_path / "copy"
+@pytest.fixture(scope="module")
+def other(python, tmp_path_factory):
+    """The wheel of glassformer, built from a copy of the repository."""
+    folder = tmp_path_factory.mktemp("other")
     ignored = shutil.ignore_patterns(".venv", ".git", "site", ".cache", "docs", "tests", "bench")
-    shutil.copytree(ROOT, copy, ignore=ignored)
-    succeed(python, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=copy)
-    [wheel] = tmp_path.glob("glassformer-*.whl")
-    names = contents(wheel)
+    shutil.copytree(ROOT, folder / "copy", ignore=ignored)
+    succeed(python, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=folder / "copy")
+    [wheel] = folder.glob("glassformer-*.whl")
+    return wheel
+
+
+def test_glassformer_s_wheel_leaves_the_engine_and_the_site_s_code_out(other):
+    names = contents(other)
     packages = {name.parts[0] for name in names if not name.parts[0].endswith(".dist-info")}
     assert packages == {"glassformer"}
     assert {Path("glassformer/attention.py"), Path("glassformer/py.typed")} <= set(names)
+
+
+def test_both_wheels_install_from_a_folder_without_a_network(distributions, other, tmp_path):
+    """What they depend on is seen from the environment of this test."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    for wheel in (distributions[0], other):
+        shutil.copy(wheel, folder)
+    venv.create(tmp_path / "fresh", with_pip=True)
+    fresh = tmp_path / "fresh/bin/python"
+    where = ("-c", "import sysconfig; print(sysconfig.get_path('purelib'))")
+    own = Path(succeed(fresh, *where, cwd=tmp_path).strip())
+    (own / "beside.pth").write_text(succeed(sys.executable, *where, cwd=tmp_path))
+    alone = ("--no-index", "--no-deps", "--find-links", folder)
+    succeed(
+        fresh,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--force-reinstall",
+        *alone,
+        "proofbook",
+        "glassformer",
+        cwd=tmp_path,
+    )
+    code = (
+        "import torch, glassformer, proofbook\n"
+        "from glassformer.attention import scaled_dot_product_attention as attention\n"
+        "print(attention(torch.ones(1, 2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 7)).shape)\n"
+        "print(glassformer.__file__, proofbook.__file__, sep='\\n')"
+    )
+    shape, *files = succeed(fresh, "-I", "-c", code, cwd=tmp_path).splitlines()
+    assert shape == "torch.Size([1, 2, 7])"
+    assert all(Path(file).is_relative_to(own) for file in files), files
+    assert "usage" in succeed(fresh.with_name("proofbook"), "--help", cwd=tmp_path)
 
 
 def test_the_version_is_the_changelog_s():

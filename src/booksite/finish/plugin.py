@@ -11,7 +11,7 @@ from mkdocs.utils import write_file
 
 from booksite.finish.stylesheets import StyleSheets
 from booksite.finish.theme import Repairs, mended_page, repair_script
-from booksite.finish.typesetting import kept_together, with_cells
+from booksite.finish.typesetting import kept_together, plain_code, with_cells, without_indents
 from booksite.finish.views import numbers_aside, without_styles
 from booksite.no_settings import NoSettings
 
@@ -24,7 +24,9 @@ class FinishPlugin(BasePlugin[NoSettings]):
 
     def __init__(self) -> None:
         # Under `mkdocs serve`, most stay as they are.
-        self.set = lru_cache(1024)(lambda part: without_styles(with_cells(kept_together(part))))
+        self.set = lru_cache(1024)(
+            lambda part: without_styles(plain_code(with_cells(kept_together(part))))
+        )
         self.mended: dict[str, tuple[str, str, Counter[str]]] = {}
         self.aside: dict[str, tuple[str, str, dict[str, bytes]]] = {}
 
@@ -68,7 +70,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
         known, finished, found = self.mended.get(name, (None, "", Counter()))
         if known != html:
             mended, found = mended_page(html)
-            head, end, body = mended.partition("</head>")
+            head, end, body = without_indents(mended).partition("</head>")
             parts, styles = zip(*map(self.set, body.split(PART)), strict=True)
             own = dict.fromkeys(style for some in styles for style in some)
             finished = head + "".join(own) + end + PART.join(parts)

@@ -1,0 +1,95 @@
+"""The plugin that says what a page is to those who haven't opened it."""
+
+import json
+import subprocess
+import sys
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+from booksite.no_settings import NoSettings
+from booksite.opening import OPENED
+from booksite.sharing.data import structured
+from booksite.sharing.description import described
+
+FOLDER = "assets/cards/"
+HOME = "index"
+
+
+class SharingPlugin(BasePlugin[NoSettings]):
+    """Describes each page; where the site has an address, draws a picture for each chapter."""
+
+    def __init__(self) -> None:
+        self.cards: dict[str, tuple[str, str]] = {}
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin over rebuilds."""
+
+    @event_priority(-200)  # when the text of a page is whole, but before the book on one page
+    def on_page_context(
+        self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Give the template what `overrides/main.html` puts into the head of a page."""
+        html = page.content or ""
+        description = str(page.meta.get("description") or described(html))
+        picture = None
+        if config.site_url:
+            picture = f"{FOLDER}{self._card(page, html, description)}.png"
+        data = structured(page, config, description, picture)
+        page.meta["description"] = escape(description)
+        context["sharing"] = {
+            "type": "book" if page.is_homepage else "article",
+            "title": escape(title_of(page)),
+            "image": picture and urljoin(config.site_url or "", picture),
+            "data": data,
+        }
+
+    def _card(self, page: Page, html: str, description: str) -> str:
+        """Name the picture of a page, and note what is on it: its title and its question."""
+        if page.is_homepage:
+            self.cards[HOME] = (title_of(page), "time flies like an arrow")
+            return HOME
+        question, mark, _ = description.partition("?")
+        if OPENED not in html or not mark:
+            return HOME
+        name = page.url.strip("/").replace("/", "-")
+        self.cards[name] = (title_of(page), question + mark)
+        return name
+
+    def on_post_build(self, *, config: MkDocsConfig) -> None:
+        """Draw the pictures, in a process of its own: a model reads what stands on them.
+
+        Raises:
+            PluginError: it did not end well.
+        """
+        if not config.site_url:
+            return
+        root = Path(config.config_file_path).parent
+        job = {
+            "folder": str(Path(config.site_dir, FOLDER)),
+            "kept": str(root / ".cache/cards"),
+            "book": config.site_name,
+            "cards": {name: list(card) for name, card in sorted(self.cards.items())},
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "booksite.sharing.cards"],
+            input=json.dumps(job),
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise PluginError(f"the pictures of the chapters could not be drawn:\n{done.stderr}")
+
+
+def title_of(page: Page) -> str:
+    """Give the title of a page as text; MkDocs has that of a heading as HTML."""
+    return str(page.meta.get("title") or unescape(str(page.title)))
