@@ -17,6 +17,7 @@ from answers_fewer_bits import FEWER_BITS
 from answers_language_models import LANGUAGE_MODELS
 from answers_looking_inside import LOOKING_INSIDE
 from answers_lora import LORA
+from answers_many_machines import MANY_MACHINES
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -26,7 +27,15 @@ from glassformer.positions import RotaryPositions
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
 ANSWERS = (
-    ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | ASSISTANT | LOOKING_INSIDE | LORA | FEWER_BITS
+    ENCODER
+    | DECODER
+    | FAMILY
+    | LANGUAGE_MODELS
+    | ASSISTANT
+    | LOOKING_INSIDE
+    | LORA
+    | FEWER_BITS
+    | MANY_MACHINES
 )
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
