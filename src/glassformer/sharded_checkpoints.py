@@ -24,9 +24,7 @@ def save(folder: Path, step: int, model: nn.Module, optimizer: Optimizer) -> Non
     Each writes what it holds; what several hold is written once. The file `.metadata` comes last.
     """
     weights, states = get_state_dict(model, optimizer, options=BY_NAME)
-    dcp.save(
-        {"model": weights, "optimizer": states}, checkpoint_id=str(folder / f"step-{step:06}")
-    )
+    dcp.save({"model": weights, "optimizer": states}, checkpoint_id=str(folder / f"step-{step:06}"))
 
 
 def newest(folder: Path) -> int:

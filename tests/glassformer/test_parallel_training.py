@@ -1,6 +1,5 @@
 """The program for torchrun: its batches, a killed process, and the command line."""
 
-import os
 import re
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import torch
 from torchrun import torchrun
 
 from glassformer.parallel_training import BATCH, RATE, batch_at, build, split, texts
-from glassformer.sharded_checkpoints import load, newest
+from glassformer.sharded_checkpoints import newest
 
 WORKER = Path(__file__).with_name("parallel_worker.py")
 

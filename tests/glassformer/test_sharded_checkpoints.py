@@ -1,9 +1,8 @@
-"""Checkpoints in one process; that they can be read by other numbers of them is in test_parallel."""
+"""Checkpoints of one process. That other numbers of them can read them is in test_parallel."""
 
 from dataclasses import replace
 
 import pytest
-import torch
 from parallel_worker import CONFIG, batch, build, optimizer_of
 
 from glassformer.heads import TransformerForCausalLM

@@ -5,11 +5,10 @@ import torch
 import torch.distributed as dist
 from parallel_worker import CONFIG, batch, build, optimizer_of
 from torch.distributed.tensor.debug import CommDebugMode
-from torch.nn.parallel import DistributedDataParallel
 
 from glassformer.parallel import shard, tensor_parallel
 from glassformer.parallel_training import backward
-from glassformer.traffic import Traffic, held, pretended
+from glassformer.traffic import Traffic, held, pretended, replicated
 
 WEIGHTS = sum(p.numel() for p in build().parameters())
 LAYER = sum(p.numel() for p in build().decoder.layers[0].parameters())
@@ -27,7 +26,7 @@ def measured(part):
 
 def test_data_parallel_reduces_each_gradient_once():
     with pretended(5):
-        traffic, _, memory = measured(DistributedDataParallel(build()))
+        traffic, _, memory = measured(replicated(build()))
     assert traffic.about == {"all-reduce": 8 * WEIGHTS}
     assert traffic.sent(5) == pytest.approx(2 * 4 / 5 * 8 * WEIGHTS)
     assert memory == {
