@@ -11,9 +11,9 @@ CHAPTER = "practice/many-machines.md"
 
 def _processes(draw: Draw):
     for name, counts in (
-        ("two processes with 3 and 7 tokens", [3, 7]),
-        ("three processes with 5, 2 and 11 tokens", [5, 2, 11]),
-        ("three processes, one without a token", [13, 0, 4]),
+        ("two processes", [3, 7]),
+        ("three processes", [5, 2, 11]),
+        ("three processes, the second without a token", [13, 0, 4]),
     ):
         yield name, (draw(len(counts), 5), torch.tensor(counts))
 
@@ -26,7 +26,7 @@ check_mean_gradient = Exercise(
     asks="the gradient of the mean loss of all tokens, from each process's own mean",
     chapter=CHAPTER,
     reference=lambda gradients, counts: (
-        torch.einsum("pw,p->w", gradients, counts.double()) / counts.sum()
+        torch.einsum("pw,p->w", gradients, counts.to(gradients)) / counts.sum()
     ),
     examples=_processes,
     mistakes={
