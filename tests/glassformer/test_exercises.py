@@ -17,6 +17,7 @@ from answers_fewer_bits import FEWER_BITS
 from answers_language_models import LANGUAGE_MODELS
 from answers_looking_inside import LOOKING_INSIDE
 from answers_lora import LORA
+from answers_many_machines import MANY_MACHINES
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -26,7 +27,15 @@ from glassformer.positions import RotaryPositions
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
 ANSWERS = (
-    ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | ASSISTANT | LOOKING_INSIDE | LORA | FEWER_BITS
+    ENCODER
+    | DECODER
+    | FAMILY
+    | LANGUAGE_MODELS
+    | ASSISTANT
+    | LOOKING_INSIDE
+    | LORA
+    | FEWER_BITS
+    | MANY_MACHINES
 )
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
@@ -293,7 +302,8 @@ def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():
     text = (DOCS / "practice" / "exercises.md").read_text()
     rows = re.findall(r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?): `(.*?)` \|$", text, re.M)
     nav = (DOCS.parent / "mkdocs.yml").read_text()
-    order = re.findall(r"- ((?:encoder|decoder|family|language-models)/\S+\.md)", nav)
+    chapters = r"- ((?:encoder|decoder|family|language-models|practice)/(?!exercises)[\w-]+\.md)"
+    order = re.findall(chapters, nav)
     assert rows == [
         (title, chapter, anchor, CHECKERS[name].asks, name)
         for chapter in order
