@@ -12,7 +12,10 @@ from glassformer.views.view import View, number, visible
 
 HIGH, BOX, ROW = 26.0, 92.0, 34.0
 APART = 38.0  # between two steps
-MEANINGS = ("filled: kept; dashed: dropped; bold: the winning path", "numbers: log-probability so far")
+MEANINGS = (
+    "filled: kept; dashed: dropped; bold: the winning path",
+    "numbers: log-probability so far",
+)
 
 
 @dataclass(frozen=True)
@@ -121,9 +124,10 @@ def told_steps(
     found: list[list[Branch]], name: Callable[[int], str], best: list[int]
 ) -> list[list[str]]:
     """Return a row for each candidate: what it continues, and what became of it."""
-    rows, before = [], [""]
+    rows: list[list[str]] = []
+    before = [""]
     for k, branches in enumerate(found):
-        now = []
+        now: list[str] = []
         for i, branch in enumerate(branches):
             beginning, token = before[branch.parent], visible(name(branch.token))
             fate = "kept" if branch.kept else "dropped"
