@@ -1,7 +1,8 @@
 """Addresses of sections that have moved to another page.
 
-A page names them in its front matter, `moved: {old-anchor: other-page.md#anchor}`. Whoever comes by
-an old address sees a line with a link; other readers don't.
+A page names them in its front matter, `moved: {old-anchor: other-page.md#anchor}`. Readers who come
+by an old address see a line with a link. For all others it's `hidden`, also for programs that read
+the page without its style sheet; only `:target` shows it, so no script is needed.
 """
 
 import posixpath
@@ -45,6 +46,6 @@ def line(old: str, new: str, page: Page, files: Files, html: str) -> str:
         raise PluginError(f"{where}: this page still has a section of that name")
     url = f"{get_relative_url(file.url, page.url)}#{anchor}"
     return (
-        f'<p class="moved" id="{escape(old)}" data-search-exclude>This section has moved: '
+        f'<p class="moved" id="{escape(old)}" hidden data-search-exclude>This section has moved: '
         f'<a href="{escape(url)}">{escape(read_page(file.content_string).title)}</a>.</p>'
     )

@@ -350,7 +350,7 @@ def beam_search(
         ends = candidates.ended(start.ends) | (length == total)
         scale = (length - start.length) ** length_penalty
         ended = (candidates.worth / scale).masked_fill(~(ends & undecided), -math.inf)
-        # Only an end among the best num_beams counts; the others stand by to go on.
+        # Of 2 · num_beams candidates, the best num_beams may end; the rest replace those that do.
         finished = finished.joined(candidates._replace(worth=ended), num_beams).best(num_beams)
         going_on = candidates.worth.masked_fill(ends, -math.inf)
         running = candidates._replace(worth=going_on).best(num_beams)

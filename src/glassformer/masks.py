@@ -21,7 +21,8 @@ def causal_mask(
     """Make the mask that hides the future: query i may attend to keys up to i + k_len − q_len.
 
     With as many keys as queries, that's the lower triangle. With more keys, the queries are the
-    last positions, as they are when earlier keys come from a cache.
+    last positions, as they are when earlier keys come from a cache. With fewer keys, the first
+    queries come before every key and may attend to nothing.
 
     Shapes: the mask is (q_len, k_len); k_len defaults to q_len.
 

@@ -1,5 +1,7 @@
 """Old addresses of sections that have moved lead to the new ones, and only they show the line."""
 
+import re
+
 import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
@@ -16,7 +18,7 @@ extra_css: [moved.css]
 """
 ONE = "---\nmoved:\n  wheels: two.md#wheels-again\n---\n\n# One\n\n" + "## Doors\n\nText.\n\n" * 40
 TWO = "# Two & a half\n\n" + "Text.\n\n" * 40 + "## Wheels, again\n\nRound.\n" + "\nText.\n" * 40
-STYLE = ".md-typeset .moved:not(:target) { display: none }"
+STYLE = ".md-typeset .moved:target { display: block }"
 
 
 @pytest.fixture
@@ -49,6 +51,23 @@ def test_an_old_address_shows_a_line_that_leads_to_the_new_one(book):
         assert page.evaluate("scrollY") > 500
         link.click()
         page.wait_for_url("**/part/two/#wheels-again")
+
+
+def test_the_line_is_hidden_without_a_style_sheet_too(book):
+    page = (made(book) / "part/one/index.html").read_text()
+    assert re.findall(r'<p class="moved" id="(\w+)" hidden ', page) == ["wheels"]
+    assert page.count("has moved") == 1
+
+
+@pytest.mark.browser
+def test_the_line_needs_no_script(book):
+    site = made(book)
+    with served(site) as root, launched() as browser:
+        page = browser.new_context(java_script_enabled=False).new_page()
+        page.goto(f"{root}part/one/#wheels")
+        assert page.locator(".moved").is_visible()
+        page.goto(f"{root}part/one/#doors")
+        assert not page.locator(".moved").is_visible()
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_the_best_path_is_what_beam_search_writes(num_beams):
     view = beam_tree(
         lambda rows: model(rows)[:, -1].log_softmax(-1), IDS[0], str, num_beams=num_beams, steps=4
     )
-    best = [int(row[1]) for row in table(view) if row[-1] == "best"]
+    best = [int(row[2]) for row in table(view) if row[-1] == "kept, on the winning path"]
     assert best == generate(model, IDS, max_new_tokens=4, num_beams=num_beams)[0, 4:].tolist()
 
 
@@ -154,6 +154,21 @@ def test_a_tree_that_nobody_could_see_is_refused(beams, steps):
         beam_tree(lambda rows: rows.float(), IDS[0], str, num_beams=beams, steps=steps)
 
 
+def test_each_row_names_the_beginning_that_it_continues():
+    model = writer()
+    rows = table(beam_tree(lambda ids: model(ids)[:, -1].log_softmax(-1), IDS[0], str, num_beams=3))
+    assert {tuple(row[:2]) for row in rows if row[0] == "1"} == {("1", "start")}
+    for step in (2, 3):
+        before = {
+            f"{row[1]} {row[2]}".removeprefix("start ")
+            for row in rows
+            if row[0] == str(step - 1) and row[-1].startswith("kept")
+        }
+        now = [row[1] for row in rows if row[0] == str(step)]
+        assert {*now} == before
+        assert [*map(now.count, dict.fromkeys(now))] == [3, 3, 3]
+
+
 # --- training and writing
 
 
@@ -165,9 +180,10 @@ def test_training_is_one_pass_and_writing_one_a_word():
     rows = table(view)
     assert rows[:3] == [
         ["training, place 1", "[START]", "a"],
-        ["training, place 2", "a", "b"],
-        ["training, place 3", "b", "[END]"],
+        ["training, place 2", "[START] a", "b"],
+        ["training, place 3", "[START] a b", "[END]"],
     ]
+    assert len(re.findall(r'class="line thin" data-role="quiet"', view.html)) == 0 + 1 + 2
     assert [row[1] for row in rows[3:]] == ["[START]", "[START] a", "[START] a b"]
 
 

@@ -12,7 +12,10 @@ from glassformer.views.view import View, number, visible
 
 HIGH, BOX, ROW = 26.0, 92.0, 34.0
 APART = 38.0  # between two steps
-MEANINGS = ("filled: kept; dashed: dropped; bold: the best", "numbers: log-probability so far")
+MEANINGS = (
+    "filled: kept; dashed: dropped; bold: the winning path",
+    "numbers: log-probability so far",
+)
 
 
 @dataclass(frozen=True)
@@ -112,16 +115,29 @@ def beam_tree(
     for k, meaning in enumerate(MEANINGS):
         parts.append(text(0, bottom + 12 + 16 * k, meaning, css="small", anchor="start"))
     drawn = picture(parts, max(wide, *map(width_of, MEANINGS)), bottom + 16 * len(MEANINGS) + 4)
-    facts = [
-        [
-            *(str(k), visible(name(branch.token)), number(branch.score, 1.0)),
-            "best" if i == best[k - 1] else "kept" if branch.kept else "dropped",
-        ]
-        for k, branches in enumerate(found, 1)
-        for i, branch in enumerate(branches)
-    ]
-    header = ["step", "token", "log-probability so far", "what became of it"]
+    header = ["step", "after", "token", "log-probability so far", "what became of it"]
+    facts = told_steps(found, name, best)
     return figure(drawn, header, facts, name="A beam search", caption=caption)
+
+
+def told_steps(
+    found: list[list[Branch]], name: Callable[[int], str], best: list[int]
+) -> list[list[str]]:
+    """Return a row for each candidate: what it continues, and what became of it."""
+    rows: list[list[str]] = []
+    before = [""]
+    for k, branches in enumerate(found):
+        now: list[str] = []
+        for i, branch in enumerate(branches):
+            beginning, token = before[branch.parent], visible(name(branch.token))
+            fate = "kept" if branch.kept else "dropped"
+            fate += ", on the winning path" if i == best[k] else ""
+            score = number(branch.score, 1.0)
+            rows.append([str(k + 1), beginning or "start", token, score, fate])
+            if branch.kept:
+                now.append(f"{beginning} {token}".strip())
+        before = now
+    return rows
 
 
 def path(found: list[list[Branch]]) -> list[int]:

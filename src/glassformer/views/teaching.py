@@ -1,12 +1,15 @@
 """`teacher_forcing`: one pass in training beside one pass a word in writing."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
-from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text, width_of
+from glassformer.views.drawing import Number, arrow, as_role, figure, line, picture, text, width_of
 from glassformer.views.view import View, words
 
 HIGH, ROW, LONGEST = 26.0, 34.0, 10
+READS, ANSWERS = 26.0, 110.0  # the tops of the two rows in training
 LEFT = 82.0
+PAST = "gray: the earlier words, which each place sees too"
 
 
 def teacher_forcing(
@@ -15,7 +18,8 @@ def teacher_forcing(
     """Draw how a decoder is trained on a text, and how it writes the same text.
 
     In training it is given the true words, all at once, and is asked for the next one at each
-    place. In writing it is given what it wrote itself, and each word takes a pass.
+    place, where it sees all words up to there: gray lines come from the earlier ones. In writing it
+    is given what it wrote itself, and each word takes a pass.
 
     Args:
         given: The words that the decoder reads.
@@ -34,15 +38,20 @@ def teacher_forcing(
         places.append(places[-1] + max(34.0, longest + 16) + 6)
     parts = [
         text(0, 14, "Training: the true words, in one pass", css="title", anchor="start"),
-        text(LEFT - 10, 44, "it reads", anchor="end"),
-        text(LEFT - 10, 102, "it answers", anchor="end"),
+        text(LEFT - 10, READS + 18, "it reads", anchor="end"),
+        text(LEFT - 10, ANSWERS + 18, "it answers", anchor="end"),
     ]
+    middles = [(here + after - 6) / 2 for here, after in pairwise(places)]
+    for k, middle in enumerate(middles):
+        end = (middle, ANSWERS - 2)
+        parts += [line([(x, READS + HIGH + 2), end], role="quiet", css="thin") for x in middles[:k]]
     for k, (one, other) in enumerate(zip(read, asked, strict=True)):
         x, wide = places[k], places[k + 1] - places[k] - 6
-        parts.append(chip(one, x, 26, wide, "encoder"))
-        parts.append(arrow([(x + wide / 2, 54), (x + wide / 2, 82)]))
-        parts.append(chip(other, x, 84, wide, "decoder"))
-    top = 144
+        parts.append(chip(one, x, READS, wide, "encoder"))
+        parts.append(arrow([(middles[k], READS + HIGH + 2), (middles[k], ANSWERS - 2)]))
+        parts.append(chip(other, x, ANSWERS, wide, "decoder"))
+    parts.append(text(LEFT, ANSWERS + HIGH + 16, PAST, css="small", anchor="start"))
+    top = ANSWERS + HIGH + 50
     many = f"Writing: its own words, in {len(read)} passes"
     parts.append(text(0, top, many, css="title", anchor="start"))
     for k in range(len(read)):
@@ -59,15 +68,14 @@ def teacher_forcing(
     across = places[-1] + 22 + width_of(asked[-1][:LONGEST]) + 16
     drawn = picture(parts, across, top + 18 + ROW * len(read))
     facts = [
-        [f"training, place {k}", one, other]
-        for k, (one, other) in enumerate(zip(read, asked, strict=True), 1)
+        [f"training, place {k}", " ".join(read[:k]), other] for k, other in enumerate(asked, 1)
     ]
     facts += [
         [f"writing, pass {k + 1}", " ".join([read[0], *asked[:k]]), asked[k]]
         for k in range(len(read))
     ]
     name = "Training and writing"
-    return figure(drawn, ["", "it reads", "it answers"], facts, name=name, caption=caption)
+    return figure(drawn, ["", "it sees", "it answers"], facts, name=name, caption=caption)
 
 
 def chip(word: str, x: Number, y: Number, wide: Number, role: str, *, new: bool = False) -> str:
