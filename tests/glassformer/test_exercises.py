@@ -15,6 +15,7 @@ from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
 from answers_fewer_bits import FEWER_BITS
 from answers_language_models import LANGUAGE_MODELS
+from answers_longer_texts import LONGER_TEXTS
 from answers_looking_inside import LOOKING_INSIDE
 from answers_lora import LORA
 from transformers import LlamaConfig
@@ -26,7 +27,15 @@ from glassformer.positions import RotaryPositions
 DOCS = Path(__file__).parents[2] / "docs"
 CHECKERS = exercises.checkers()
 ANSWERS = (
-    ENCODER | DECODER | FAMILY | LANGUAGE_MODELS | ASSISTANT | LOOKING_INSIDE | LORA | FEWER_BITS
+    ENCODER
+    | DECODER
+    | FAMILY
+    | LANGUAGE_MODELS
+    | ASSISTANT
+    | LOOKING_INSIDE
+    | LORA
+    | FEWER_BITS
+    | LONGER_TEXTS
 )
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
