@@ -19,7 +19,16 @@ def small_model(**choices):
 
 
 def test_the_slopes_of_eight_heads_are_those_of_the_paper():
-    assert alibi_slopes(8).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
+    assert alibi_slopes(8).tolist() == [
+        1 / 2,
+        1 / 4,
+        1 / 8,
+        1 / 16,
+        1 / 32,
+        1 / 64,
+        1 / 128,
+        1 / 256,
+    ]
 
 
 @pytest.mark.parametrize("heads", [1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 23])
