@@ -26,6 +26,7 @@ RECIPES: Mapping[str, str] = MappingProxyType(
         "masked_lm": "glassformer.masked_lm",
         "next_sentence": "glassformer.next_sentence",
         "preference": "glassformer.preference",
+        "short_windows": "glassformer.short_windows",
         "supervised_tuning": "glassformer.supervised_tuning",
         "translator": "glassformer.translation",
         "warmup": "glassformer.warmup",

@@ -15,6 +15,7 @@ from answers_encoder import ENCODER, blind_by_swaps
 from answers_family import FAMILY
 from answers_fewer_bits import FEWER_BITS
 from answers_language_models import LANGUAGE_MODELS
+from answers_longer_texts import LONGER_TEXTS
 from answers_looking_inside import LOOKING_INSIDE
 from answers_lora import LORA
 from answers_many_machines import MANY_MACHINES
@@ -35,6 +36,7 @@ ANSWERS = (
     | LOOKING_INSIDE
     | LORA
     | FEWER_BITS
+    | LONGER_TEXTS
     | MANY_MACHINES
 )
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})

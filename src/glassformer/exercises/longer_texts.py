@@ -1,0 +1,75 @@
+"""Exercise of the chapter on longer texts."""
+
+import torch
+
+from glassformer.exercises.checking import Draw, Exercise
+
+__all__ = ["check_alibi_scores"]
+
+
+def _scores(draw: Draw):
+    for name, heads, q_len, k_len in (
+        ("2 heads, 7 queries and keys", 2, 7, 7),
+        ("4 heads, the last 3 of 11 tokens as queries", 4, 3, 11),
+    ):
+        yield name, (draw(heads, q_len, k_len),)
+
+
+def _biased(scores, *, base=8.0, first=1, falls=1.0, whole=False, keys=False, upper=False):
+    """Return the scores with a bias, in which one thing or another is changed."""
+    heads, q_len, k_len = scores.shape
+    head = torch.arange(first, heads + first, dtype=scores.dtype)
+    slopes = 2 ** (-base * head / heads)
+    offset = 0 if upper else k_len - q_len
+    place = torch.arange(q_len)[:, None] + offset
+    distance = (place - torch.arange(k_len)).clamp(min=0).to(scores.dtype)
+    if whole:
+        slopes = slopes.mean().expand(heads)
+    if keys:
+        distance = torch.arange(k_len).to(scores.dtype).expand(q_len, k_len)
+    return scores - falls * slopes[:, None, None] * distance
+
+
+def _multiplied(scores):
+    return scores * (1 + (_biased(scores) - scores))
+
+
+def _squared(scores):
+    bias = scores - _biased(scores)  # slope times distance
+    slopes = 2 ** (-8.0 * torch.arange(1, len(scores) + 1, dtype=scores.dtype) / len(scores))
+    return scores - bias.square() / slopes[:, None, None]
+
+
+check_alibi_scores = Exercise(
+    asks="scores that fall with the distance, by a slope for each head",
+    chapter="language-models/longer-texts.md",
+    reference=lambda scores: torch.stack(
+        [
+            one
+            - 2 ** (-8 * (h + 1) / len(scores))
+            * torch.tensor(
+                [
+                    [max(0, i + one.shape[1] - one.shape[0] - j) for j in range(one.shape[1])]
+                    for i in range(one.shape[0])
+                ],
+                dtype=one.dtype,
+            )
+            for h, one in enumerate(scores)
+        ]
+    ),
+    examples=_scores,
+    mistakes={
+        "The bias is added, so that far keys gain. Subtract it.": lambda s: _biased(s, falls=-1.0),
+        "The slopes begin at 1. The first head's is 2 to the power of −8 divided by the number of "
+        "heads.": lambda s: _biased(s, first=0),
+        "The slopes fall too slowly: the last head's is 1/256.": lambda s: _biased(s, base=1.0),
+        "All heads have the same slope.": lambda s: _biased(s, whole=True),
+        "The queries are counted from the first key. They're the last tokens, as after a cache.": (
+            lambda s: _biased(s, upper=True)
+        ),
+        "The slope is multiplied by the key's position. It's the distance from the query that "
+        "counts.": lambda s: _biased(s, keys=True),
+        "The scores are multiplied by the bias. It's added, with a minus.": _multiplied,
+        "The distance is squared.": _squared,
+    },
+)
