@@ -135,10 +135,12 @@ class Compressing(Quiet):
 
 
 # Notes in the page itself what any browser says of it: errors of scripts, files that are missing,
-# and what would come from another host.
+# and what would come from another host. That a ResizeObserver is told the rest at the next frame
+# is no mistake, though browsers say it as one.
 NOTING = b"""<script>(() => {
   const root = document.documentElement;
-  const note = said => root.setAttribute("data-said", `${root.dataset.said ?? ""}${said}\\n`);
+  const note = said => /^ResizeObserver loop completed/.test(said)
+    || root.setAttribute("data-said", `${root.dataset.said ?? ""}${said}\\n`);
   addEventListener("error", event =>
     note(event.message ?? `missing: ${event.target.src ?? event.target.href}`), true);
   addEventListener("unhandledrejection", event => note(`rejected: ${event.reason}`));

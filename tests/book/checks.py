@@ -36,7 +36,8 @@ class Check:
 OPEN = "$('.proofbook-proof:popover-open')?.innerText.includes('Checked when this page was built')"
 NONE_OPEN = "$$('.proofbook-proof').filter(p => p.matches(':popover-open')).length"
 SCHEME = "page.body.dataset.mdColorScheme"
-CLAIM = "$('article .proofbook-claim')"
+WITHOUT_LINK = "!e.querySelector('a') && e.checkVisibility()"
+CLAIM = f"$$('article .proofbook-claim').find(e => {WITHOUT_LINK})"
 RUNS = "$('.proofbook-block:has(> .proofbook-payload)')"
 BUTTON = f"{RUNS}.querySelector('[data-clipboard-target]')"
 SWITCH = "$$('label.md-header__button[for^=__palette]').find(label => label.checkVisibility())"
@@ -80,13 +81,13 @@ OVERLAPPING = """(() => {
       }
     }));
   }
-  return seen > 100 ? over : null;
+  return seen > 20 ? over : null;
 })()"""
 # Lines of code or output that end beyond their box; null where there is no code.
 CUT = """(() => {
   const blocks = $$('pre > code').filter(code => code.checkVisibility());
   const cut = blocks.filter(code => code.scrollWidth > code.clientWidth + 1);
-  return blocks.length > 5 ? cut.map(code => code.textContent.slice(0, 200)) : null;
+  return blocks.length ? cut.map(code => code.textContent.slice(0, 200)) : null;
 })()"""
 # Texts that stand out too little from what is behind them, by WCAG's measure; null without texts.
 PALE = """(() => {
@@ -143,20 +144,24 @@ PRINTED = """(() => {
 FOLDED = "$$('details:is(.proofbook-fold, .proofbook-aside) > :not(summary)')"
 # The step that is shown, and whether all of its picture, or of what it prints, is in sight.
 STEP = """(() => {
-  const shown = $$('section.steps-step').filter(step => step.checkVisibility());
+  const shown = $$('section.steps-step').filter(
+    step => step.querySelector('h2').checkVisibility({ contentVisibilityAuto: true }));
+  const step = shown[0].querySelector('h2').id;
   const output = shown[0].querySelector('.proofbook-output');
+  if (!output) return [shown.length, step, null];
   const { top, bottom } = (output.querySelector('svg') ?? output).getBoundingClientRect();
   const bar = $('.steps-bar').getBoundingClientRect().bottom;
   const place = [bar, top, bottom, innerHeight].map(Math.round);
   const isInSight = bar <= top + 1 && top < bottom && bottom <= innerHeight + 1;
-  return [shown.length, shown[0].querySelector('h2').id, isInSight || place];
+  return [shown.length, step, isInSight || place];
 })()"""
 ASKS = "$('.glassformer-arcs svg .asks .word').textContent"
 # What has the focus is drawn around, and is in the window.
 SEEN_FOCUS = """(() => {
   const one = page.activeElement;
-  const around = one.matches('.proofbook-sign') ? one.parentElement : one;
-  const box = one.getBoundingClientRect();
+  const around = one.matches('.proofbook-sign') ? one.parentElement
+    : one.matches('.md-option') ? one.nextElementSibling : one;
+  const box = around.getBoundingClientRect();
   const isIn = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
   const isDrawn = getComputedStyle(around).outlineStyle !== 'none';
   return isIn && isDrawn || one.outerHTML.slice(0, 200);
@@ -218,7 +223,7 @@ CHECKS = (
         "a click anywhere on a phrase opens its check",
         "encoder/attention/",
         (
-            ("click", "$$('.proofbook-fact').find(e => e.textContent.length > 20)"),
+            ("click", f"$$('.proofbook-fact').find(e => e.textContent.length > 20 && {WITHOUT_LINK})"),
             ("see", OPEN, True),
         ),
     ),
@@ -365,7 +370,7 @@ CHECKS = (
         (
             *drawn("head"),
             ("do", f"page.body.dataset.lines = {ALL_LINES}"),
-            ("click", view("head", "#left [data-token='2'] text, #left text:nth-of-type(2)")),
+            ("click", view("head", "#left text")),
             ("see", f"{ALL_LINES} < +page.body.dataset.lines && {ALL_LINES} > 0", True),
         ),
     ),
@@ -517,6 +522,18 @@ CHECKS = (
         (
             ("click", "$('.md-footer__link--next')"),
             ("see", "location.pathname.endsWith('/encoder/many-heads/')", True),
+        ),
+    ),
+    Check(
+        "a chapter's notebook is offered at its top",
+        "encoder/attention/",
+        (
+            ("see", "$('a.md-content__button[download]').getBoundingClientRect().top < 300", True),
+            (
+                "see",
+                "$('a.md-content__button[download]').href === $('.proofbook-download a').href",
+                True,
+            ),
         ),
     ),
     Check(

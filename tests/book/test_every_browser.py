@@ -16,7 +16,7 @@ from webdriver import Driven, Played, Value, chromium, firefox, webkit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
-PATIENCE = 10.0  # seconds until what is to be seen is there
+PATIENCE = 15.0  # seconds until what is to be seen is there
 WINDOW = (1280, 900)
 IN_PAGE = """(() => {{
   const frame = document.querySelector('iframe.framed');

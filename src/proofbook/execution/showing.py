@@ -95,7 +95,9 @@ def pasteable(program: str) -> str:
         last = statement.end_lineno or 0
         if not isinstance(statement, COMPOUND):
             continue
-        for number in set(range(statement.lineno, last)) - within:
+        above = getattr(statement, "decorator_list", [])
+        first = min([statement.lineno, *(one.lineno for one in above)])
+        for number in set(range(first, last)) - within:
             lines[number - 1] = lines[number - 1] if lines[number - 1].strip() else FILLED
         if last < len(lines) and lines[last].strip():
             ends.append(last)
