@@ -109,7 +109,9 @@ PALE = """(() => {
   };
   const grounds = element => {
     const found = [];
-    for (let e = element; e; e = e.parentElement) found.unshift(getComputedStyle(e).backgroundColor);
+    for (let e = element; e; e = e.parentElement) {
+      found.unshift(getComputedStyle(e).backgroundColor);
+    }
     return found;
   };
   const known = {};
@@ -125,6 +127,12 @@ PALE = """(() => {
   }
   const pale = Object.values(known).filter(([contrast]) => contrast < 4.5);
   return shown.length > 200 ? pale : null;
+})()"""
+# What waits to be drawn is drawn, and colors do not fade from one theme into the other.
+AT_ONCE = """(() => {
+  const style = page.createElement('style');
+  style.textContent = '* { content-visibility: visible !important; transition: none !important }';
+  page.head.append(style);
 })()"""
 # As on paper: rules for print hold, those for screens don't.
 PRINTED = """(() => {
@@ -223,7 +231,10 @@ CHECKS = (
         "a click anywhere on a phrase opens its check",
         "encoder/attention/",
         (
-            ("click", f"$$('.proofbook-fact').find(e => e.textContent.length > 20 && {WITHOUT_LINK})"),
+            (
+                "click",
+                f"$$('.proofbook-fact').find(e => e.textContent.length > 20 && {WITHOUT_LINK})",
+            ),
             ("see", OPEN, True),
         ),
     ),
@@ -293,6 +304,7 @@ CHECKS = (
             ("click", SWITCH),
             ("see", SCHEME, "slate"),
             ("do", "$$('article details').forEach(fold => { fold.open = true; })"),
+            ("do", AT_ONCE),
             ("see", PALE, []),
             ("click", SWITCH),
             ("see", PALE, []),
@@ -398,13 +410,20 @@ CHECKS = (
         "encoder/many-heads/",
         (("see", FILLS, True), ("see", "$$('.glassformer-heatmap text').length > 20", True)),
     ),
-    Check("signs of formulas do not cover each other", "encoder/attention/", (("see", OVERLAPPING, []),)),
+    Check(
+        "signs of formulas do not cover each other",
+        "encoder/attention/",
+        (("see", OVERLAPPING, []),),
+    ),
     Check(
         "signs of formulas do not cover each other on a page of few letters",
         "family/rotary-positions/",
         (("see", OVERLAPPING, []),),
     ),
-    *map(is_whole, ("", "encoder/attention/", "one-sentence/", "decoder/generation/", "labs/anatomy/")),
+    *map(
+        is_whole,
+        ("", "encoder/attention/", "one-sentence/", "decoder/generation/", "labs/anatomy/"),
+    ),
     *map(
         is_narrow,
         ("", "encoder/attention/", "encoder/seeing-attention/", "one-sentence/", "reference/map/"),
@@ -513,7 +532,11 @@ CHECKS = (
             ("click", "$('.glassformer-whole .in')"),
             ("see", "$('.glassformer-whole .zoom [aria-current]').textContent.trim()", "2 Layer"),
             ("press", "ArrowRight"),
-            ("see", "$('.glassformer-whole .zoom [aria-current]').textContent.trim()", "3 Attention"),
+            (
+                "see",
+                "$('.glassformer-whole .zoom [aria-current]').textContent.trim()",
+                "3 Attention",
+            ),
         ),
     ),
     Check(

@@ -167,7 +167,9 @@ def test_a_tap_on_the_map_shows_the_lines_of_a_chapter_and_the_next_opens_it(bro
         page = seen.page
         chapter = page.locator(".book-map .chapter", has_text="Many heads")
         other = page.locator(".book-map .chapter", has_text="Masks")
-        widths = "group => [...group.querySelectorAll('path')].map(p => getComputedStyle(p).strokeWidth)"
+        widths = (
+            "group => [...group.querySelectorAll('path')].map(p => getComputedStyle(p).strokeWidth)"
+        )
         for tapped, left in ((other, chapter), (chapter, other)):
             tapped.locator("a").tap()
             assert set(tapped.evaluate(widths)) == {"2px"}

@@ -34,7 +34,9 @@ CELL = re.compile(
     r'type="application/json" class="proofbook-payload">(?P<program>.*?)</script>',
     re.DOTALL,
 )
-PRINTED = re.compile(r'<pre class="proofbook-(?:stdout|text)"[^>]*><code>(.*?)</code></pre>', re.DOTALL)
+PRINTED = re.compile(
+    r'<pre class="proofbook-(?:stdout|text)"[^>]*><code>(.*?)</code></pre>', re.DOTALL
+)
 
 
 def unquoted(text: str) -> str:
@@ -152,7 +154,9 @@ def wrong(code: str, lines: list[str], environment: dict[str, str]) -> dict[str,
         rest = iter(printed)
         lost = [line for line in lines if not any(line.rstrip() == one.rstrip() for one in rest)]
         fails = any(line.startswith("Traceback") for line in printed)
-        if lost or (fails and not any(re.match(r"[\w.]*(Error|Exception)\b", one) for one in lines)):
+        if lost or (
+            fails and not any(re.match(r"[\w.]*(Error|Exception)\b", one) for one in lines)
+        ):
             found[name] = [*lost[:3], "...", *printed[-5:]]
     return found
 

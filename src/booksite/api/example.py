@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from proofbook.execution.showing import pasteable, showing
 
-
 PRINTS = "print("
 
 

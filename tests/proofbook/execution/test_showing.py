@@ -20,7 +20,7 @@ from proofbook.execution.showing import how_to_print, pasteable, showing
         ("(x), (y)", "print(((x), (y)))"),
         ("(x) + (y)", "print((x) + (y))"),
         ("(x\n + y)", "print(x\n + y)"),
-        ("(\"é\",)  # ä", "print((\"é\",))  # ä"),
+        ('("é",)  # ä', 'print(("é",))  # ä'),
         ("# why\nf(\n    x,\n)  # so", "# why\nprint(f(\n    x,\n))  # so"),
         ("[n for n in x]", "print([n for n in x])"),
         ("x = 1", "x = 1"),
