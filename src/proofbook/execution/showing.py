@@ -50,9 +50,9 @@ def showing(code: str, how: How) -> str:
         how: How to show it.
     """
     body = ast.parse(code).body
-    if len(body) != 1 or not isinstance(body[0], ast.Expr):
+    statement = body[0] if len(body) == 1 else None
+    if not isinstance(statement, ast.Expr):
         return code
-    (statement,) = body
     lines = code.encode().split(b"\n")
     begins = sum(len(line) + 1 for line in lines[: statement.lineno - 1]) + statement.col_offset
     last = (statement.end_lineno or 1) - 1
