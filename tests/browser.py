@@ -65,15 +65,19 @@ def executable() -> str:
 
 
 @contextmanager
-def served(folder: Path, sent: list[tuple[str, int]] | None = None) -> Iterator[str]:
+def served(
+    folder: Path, sent: list[tuple[str, int]] | None = None, *, watched: bool = False
+) -> Iterator[str]:
     """Serves a folder on a free port of 127.0.0.1; yields its address, with a slash at the end.
 
     Args:
         folder: What to serve.
         sent: Takes the path and the size of each answer, as it went over the wire: text is then
             compressed, as hosts of static sites do.
+        watched: Whether pages note what goes wrong in them.
     """
-    handler = Quiet if sent is None else partial(Compressing, sent)
+    plain = Watched if watched else Quiet
+    handler = plain if sent is None else partial(Compressing, sent)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -126,6 +130,58 @@ class Compressing(Quiet):
         self.send_header("Cache-Control", "max-age=600")
         if packed:
             self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.wfile.write(data)
+
+
+# Notes in the page itself what any browser says of it: errors of scripts, files that are missing,
+# and what would come from another host. That a ResizeObserver is told the rest at the next frame
+# is no mistake, though browsers say it as one.
+NOTING = b"""<script>(() => {
+  const root = document.documentElement;
+  const note = said => /^ResizeObserver loop completed/.test(said)
+    || root.setAttribute("data-said", `${root.dataset.said ?? ""}${said}\\n`);
+  addEventListener("error", event =>
+    note(event.message ?? `missing: ${event.target.src ?? event.target.href}`), true);
+  addEventListener("unhandledrejection", event => note(`rejected: ${event.reason}`));
+  addEventListener("securitypolicyviolation", event => note(`asks for ${event.blockedURI}`));
+  const { error } = console;
+  console.error = (...said) => { note(said.join(" ")); error.apply(console, said); };
+})()</script>"""
+OWN_HOST = "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:"
+FRAMED = """<!doctype html><html lang="en"><title>A page in a frame</title>
+<body style="margin: 0"><iframe class="framed" {sandbox}
+style="display: block; width: {width}; height: 800px; border: 0" src="{page}"></iframe>"""
+
+
+def framed(root: str, page: str, *, width: int = 0, still: bool = False) -> str:
+    """The address of a page in a frame: as narrow as wanted, and without scripts if wanted."""
+    return f"{root}framed/{width}/{'still' if still else 'live'}/{page}"
+
+
+class Watched(Quiet):
+    """One whose pages note what goes wrong in them, and that shows them in frames too."""
+
+    def do_GET(self) -> None:
+        path = self.path.partition("?")[0]
+        file = Path(self.translate_path(path))
+        file = file / "index.html" if path.endswith("/") else file
+        if path.startswith("/framed/"):
+            _, _, width, kind, page = path.split("/", 4)
+            size = f"{width}px" if int(width) else "100%"
+            sandbox = 'sandbox="allow-same-origin"' if kind == "still" else ""
+            self.send_page(FRAMED.format(sandbox=sandbox, width=size, page=f"/{page}").encode())
+        elif file.suffix == ".html" and file.is_file():
+            self.send_page(file.read_bytes().replace(b"<head>", b"<head>" + NOTING, 1))
+        else:
+            super().do_GET()
+
+    def send_page(self, data: bytes) -> None:
+        """Sends a page that may ask for nothing but its own host's files."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Security-Policy", OWN_HOST)
         self.end_headers()
         self.wfile.write(data)
 

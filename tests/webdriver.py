@@ -1,8 +1,9 @@
 """Browsers that Playwright does not drive: WebKitGTK, the nearest to Safari here, and Firefox.
 
 Both are told what to do in the words of the W3C's WebDriver, WebKit over HTTP and Firefox over the
-socket that geckodriver would speak to: an open page and the value of an expression are all that
-the tests ask for, so no client library is needed.
+socket that geckodriver would speak to: an open page, the value of an expression, a click and a key
+are all that the tests ask for, so no client library is needed. Chromium is told by Playwright, in
+the same words.
 """
 
 import itertools
@@ -21,9 +22,15 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from browser import missing
+from browser import launched, missing
 
 MINIBROWSER = "webkit2gtk-4.1/MiniBrowser"  # in Debian's libwebkit2gtk-4.1-0
+FIREFOX = (
+    "WebDriver:Navigate",
+    "WebDriver:ExecuteScript",
+    "WebDriver:PerformActions",
+    "WebDriver:SetWindowRect",
+)
 WITHOUT_GPU = {
     "LIBGL_ALWAYS_SOFTWARE": "1",
     "WEBKIT_DISABLE_COMPOSITING_MODE": "1",
@@ -33,6 +40,16 @@ PATIENCE = 60.0  # seconds until a browser has begun, or has answered
 
 Value = Any  # what JSON can say
 
+# What WebDriver calls the keys that write nothing; what Playwright calls them is their name.
+KEYS = {
+    "Tab": "\ue004",
+    "Enter": "\ue007",
+    "Escape": "\ue00c",
+    "ArrowLeft": "\ue012",
+    "ArrowRight": "\ue014",
+    "ArrowDown": "\ue015",
+}
+
 
 @dataclass(frozen=True)
 class Driven:
@@ -41,12 +58,12 @@ class Driven:
     Attributes:
         name: What to call it.
         ask: Takes one of its commands and what goes with it; gives its answer.
-        commands: What it calls `open` and `evaluate`.
+        commands: What it calls `open`, `evaluate`, `act` and `resize`.
     """
 
     name: str
     ask: Callable[[str, dict[str, Value]], Value]
-    commands: tuple[str, str]
+    commands: tuple[str, str, str, str]
 
     def open(self, url: str) -> None:
         """Opens a page and waits until it is loaded."""
@@ -55,6 +72,75 @@ class Driven:
     def evaluate(self, expression: str) -> Value:
         """The value of an expression in the open page."""
         return self.ask(self.commands[1], {"script": f"return {expression}", "args": []})
+
+    def click(self, x: float, y: float) -> None:
+        """Moves a mouse to a place of the window, and clicks."""
+        actions = [{"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp")]
+        self._act("pointer", [_move(x, y), *actions], {"pointerType": "mouse"})
+
+    def point(self, x: float, y: float) -> None:
+        """Moves a mouse to a place of the window."""
+        self._act("pointer", [_move(x, y)], {"pointerType": "mouse"})
+
+    def press(self, key: str) -> None:
+        """Presses a key of `KEYS`, or one that writes a character."""
+        value = KEYS.get(key, key)
+        self._act("key", [{"type": kind, "value": value} for kind in ("keyDown", "keyUp")])
+
+    def resize(self, width: int, height: int) -> None:
+        """Gives the window a size, its frame included."""
+        self.ask(self.commands[3], {"width": width, "height": height})
+
+    def _act(
+        self,
+        kind: str,
+        actions: list[dict[str, Value]],
+        parameters: dict[str, Value] | None = None,
+    ) -> None:
+        source = {"type": kind, "id": kind, "actions": actions}
+        source |= {"parameters": parameters} if parameters else {}
+        self.ask(self.commands[2], {"actions": [source]})
+
+
+def _move(x: float, y: float) -> dict[str, Value]:
+    return {"type": "pointerMove", "duration": 0, "x": round(x), "y": round(y)}
+
+
+@dataclass(frozen=True)
+class Played:
+    """Chromium: Playwright's page, told the same.
+
+    Attributes:
+        page: That page.
+        name: What to call it.
+    """
+
+    page: Any
+    name: str = "Chromium"
+
+    def open(self, url: str) -> None:
+        """Opens a page and waits until it is loaded."""
+        self.page.goto(url)
+
+    def evaluate(self, expression: str) -> Value:
+        """The value of an expression in the open page."""
+        return self.page.evaluate(f"() => ({expression})")
+
+    def click(self, x: float, y: float) -> None:
+        """Moves a mouse to a place of the window, and clicks."""
+        self.page.mouse.click(x, y)
+
+    def point(self, x: float, y: float) -> None:
+        """Moves a mouse to a place of the window."""
+        self.page.mouse.move(x, y)
+
+    def press(self, key: str) -> None:
+        """Presses a key."""
+        self.page.keyboard.press(key)
+
+    def resize(self, width: int, height: int) -> None:
+        """Gives the page a size."""
+        self.page.set_viewport_size({"width": width, "height": height})
 
 
 def found(package: str, *programs: str) -> str:
@@ -138,7 +224,9 @@ def webkit() -> Iterator[Driven]:
         patiently(lambda: ask("status", method="GET"), driver)
         session = f"session/{ask('session', wanted)['sessionId']}"
         try:
-            yield Driven("WebKit", ask, (f"{session}/url", f"{session}/execute/sync"))
+            commands = ("url", "execute/sync", "actions", "window/rect")
+            url, execute, act, resize = (f"{session}/{command}" for command in commands)
+            yield Driven("WebKit", ask, (url, execute, act, resize))
         finally:
             ask(session, method="DELETE")
 
@@ -158,6 +246,13 @@ def posted(url: str, body: dict[str, Value] | None, method: str) -> Value:
 
 
 @contextmanager
+def chromium() -> Iterator[Played]:
+    """Chromium, through Playwright."""
+    with launched() as browser:
+        yield Played(browser.new_page(viewport={"width": 1280, "height": 800}))
+
+
+@contextmanager
 def firefox(profile: Path) -> Iterator[Driven]:
     """Firefox without a window.
 
@@ -172,7 +267,7 @@ def firefox(profile: Path) -> Iterator[Driven]:
         with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
             ask = marionette(connection)
             ask("WebDriver:NewSession", {})
-            yield Driven("Firefox", ask, ("WebDriver:Navigate", "WebDriver:ExecuteScript"))
+            yield Driven("Firefox", ask, FIREFOX)
 
 
 def marionette(connection: socket.socket) -> Callable[[str, dict[str, Value]], Value]:

@@ -4,6 +4,7 @@
 """
 
 import re
+from codecs import BOM_UTF8
 from html import escape
 from pathlib import Path
 
@@ -45,6 +46,10 @@ class PageSourcePlugin(BasePlugin[NoSettings]):
         return html.replace(ADDRESS, ADDRESS.replace("ADDRESS", address))
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> None:
-        """Write the source of a page that somebody wrote."""
+        """Write the source of a page that somebody wrote.
+
+        It says first that it is UTF-8: not every server does, and browsers would guess wrong.
+        """
         if is_markdown(page.file) and not page.file.generated_by:
-            write_file(page.file.content_bytes, str(Path(config.site_dir) / page.file.src_uri))
+            text = BOM_UTF8 + page.file.content_bytes.removeprefix(BOM_UTF8)
+            write_file(text, str(Path(config.site_dir) / page.file.src_uri))

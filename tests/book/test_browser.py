@@ -162,6 +162,23 @@ def test_a_phrase_opens_how_it_is_checked(browser, address):
         assert opened.count() == 0
 
 
+def test_a_tap_on_the_map_shows_the_lines_of_a_chapter_and_the_next_opens_it(browser, address):
+    with visit(browser, address + "reference/map/", touch=True) as seen:
+        page = seen.page
+        chapter = page.locator(".book-map .chapter:has(a[href$='encoder/many-heads/'])")
+        other = page.locator(".book-map .chapter:has(a[href$='decoder/masks/'])")
+        widths = (
+            "group => [...group.querySelectorAll('path')].map(p => getComputedStyle(p).strokeWidth)"
+        )
+        for tapped, left in ((other, chapter), (chapter, other)):
+            tapped.locator("a").tap()
+            assert set(tapped.evaluate(widths)) == {"2px"}
+            assert set(left.evaluate(widths)) == {"1.1px"}
+            assert page.url.endswith("reference/map/")
+        chapter.locator("a").tap()
+        page.wait_for_url("**/encoder/many-heads/")
+
+
 ZOOMED = [
     "",
     "encoder/attention/",

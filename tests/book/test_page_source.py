@@ -28,7 +28,7 @@ def test_every_page_leads_to_its_own_markdown(site):
         folder = name.parent if name.stem == "index" else name.with_suffix("")
         page = site / folder / "index.html"
         [link] = VIEW.findall(page.read_text(encoding="utf-8"))
-        assert (page.parent / link).read_bytes() == path.read_bytes(), link
+        assert (page.parent / link).read_bytes() == b"\xef\xbb\xbf" + path.read_bytes(), link
 
 
 @pytest.mark.xdist_group("site")

@@ -374,6 +374,7 @@ def test_blocks_that_wait_have_the_room_they_need(address, browser, page, width)
 
 # The checker is of the year 2020. What it does not know yet, and what a shadow tree changes.
 NEWER = (
+    "Attribute “fetchpriority” not allowed",
     "Attribute “popover” not allowed",
     "Attribute “popovertarget” not allowed",
     "Attribute “shadowrootmode” not allowed",

@@ -1,11 +1,23 @@
-"""What the copy button gives runs in a fresh process and shows what the page shows."""
+"""What the copy button gives runs in a fresh process and shows what the page shows.
 
+All programs are run by the engine; some, and each night all, as a reader runs them: as a script,
+and pasted at Python's prompt.
+"""
+
+import ast
+import json
+import os
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from proofbook.checking.book import Book
+from proofbook.execution.slicing import program
 from proofbook.model import Block, BlockResult, Chapter
 from proofbook.settings import load
 
@@ -13,10 +25,40 @@ ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 
 
+FEW = 30  # programs that are run as processes at each change
+TEXTS = ("stdout", "text")
+NUMBERED = re.compile(r"block-\d+(?:-d\d+)?")  # in ids: the block, and which of its pictures
+PROMPTS = re.compile(r"^(?:>>> |\.\.\. )+")
+CELL = re.compile(
+    r'<div class="proofbook-block">(?P<shown>(?:(?!proofbook-block).)*?)<script '
+    r'type="application/json" class="proofbook-payload">(?P<program>.*?)</script>',
+    re.DOTALL,
+)
+PRINTED = re.compile(
+    r'<pre class="proofbook-(?:stdout|text)"[^>]*><code>(.*?)</code></pre>', re.DOTALL
+)
+
+
+def unquoted(text: str) -> str:
+    """A string, where a page shows its repr: a program prints it."""
+    try:
+        value = ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        return text
+    return value if isinstance(value, str) else text
+
+
 def shown(result: BlockResult) -> list[tuple[str, str]]:
-    """All that a block showed; its number on the page is left out of ids."""
-    outputs = [(o.kind, re.sub(r"block-\d+", "block", o.data)) for o in result.outputs]
-    return outputs + [("example", example.got) for example in result.examples]
+    """All that a block showed, texts one after the other; its number is left out of ids."""
+    told: list[tuple[str, str]] = []
+    for output in result.outputs:
+        if output.kind not in TEXTS:
+            told.append((output.kind, NUMBERED.sub("block", output.data)))
+            continue
+        text = f"{unquoted(output.data)}\n" if output.kind == "text" else output.data
+        before = told.pop()[1] if told and told[-1][0] == "stdout" else ""
+        told.append(("stdout", f"{before}{text}"))
+    return told + [("example", example.got) for example in result.examples]
 
 
 def alone(chapter: Chapter, index: int, result: BlockResult) -> Chapter:
@@ -45,3 +87,104 @@ def test_every_program_shows_what_its_page_shows(path: str) -> None:
                 f"{chapter_alone.path}: {run.blocks[-1].failure}\n{code}"
             )
             assert shown(run.blocks[-1]) == shown(result), f"{chapter_alone.path}\n{code}"
+
+
+def texts(result: BlockResult) -> Iterator[str]:
+    """What a block's program prints, piece by piece."""
+    for output in result.outputs:
+        text = output.data if output.kind in TEXTS else output.plain
+        yield unquoted(text) if output.kind == "text" else text
+    for example in result.examples:
+        yield "" if example.got.startswith("Traceback") else unquoted(example.got.rstrip("\n"))
+
+
+def programs() -> Iterator[tuple[str, str, list[str]]]:
+    """Each program of the chapters: its place, what is copied, and the lines that it shows."""
+    with Book(load(ROOT / "mkdocs.yml")) as book:
+        chapters = {path: (ROOT / path).read_text(encoding="utf-8") for path in CHAPTERS}
+        for path, checked in zip(chapters, book.check(chapters), strict=True):
+            assert not checked.problems
+            for number, result in enumerate(checked.run.blocks, start=1):
+                if result.payload[1]:
+                    lines = [line for text in texts(result) for line in text.splitlines()]
+                    yield f"{path}, block {number}", program(*result.payload), lines
+
+
+@pytest.fixture(scope="module")
+def every() -> list[tuple[str, str, list[str]]]:
+    found = list(programs())
+    assert len(found) > 10 * FEW
+    return found
+
+
+@pytest.fixture(scope="module")
+def environment() -> dict[str, str]:
+    """As the engine's own, so that numbers come out alike to the last digit."""
+    sources = f"{ROOT / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    return {
+        **os.environ,
+        **load(ROOT / "mkdocs.yml").child_environment(),
+        "PYTHONPATH": sources,
+        "PYTHONIOENCODING": "utf-8",
+    }
+
+
+def said(code: str, environment: dict[str, str], *, prompt: bool) -> list[str]:
+    """The lines that a program prints as a script, or where it is pasted at a prompt."""
+    command = [sys.executable, "-u", *(["-i", "-q", "-c", ""] if prompt else ["-"])]
+    done = subprocess.run(
+        command,
+        input=f"{code}\n",
+        env=environment,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return [PROMPTS.sub("", line) for line in done.stdout.splitlines()]
+
+
+def wrong(code: str, lines: list[str], environment: dict[str, str]) -> dict[str, list[str]]:
+    """What is missing of the lines that a program should print, in their order."""
+    found = {}
+    for name, prompt in (("script", False), ("prompt", True)):
+        printed = said(code, environment, prompt=prompt)
+        rest = iter(printed)
+        lost = [line for line in lines if not any(line.rstrip() == one.rstrip() for one in rest)]
+        fails = any(line.startswith("Traceback") for line in printed)
+        if lost or (
+            fails and not any(re.match(r"[\w.]*(Error|Exception)\b", one) for one in lines)
+        ):
+            found[name] = [*lost[:3], "...", *printed[-5:]]
+    return found
+
+
+def test_some_programs_run_as_scripts_and_at_a_prompt(every, environment):
+    """Every so many of them, so that they are of all parts of the book."""
+    few = [every[len(every) * k // FEW] for k in range(FEW)]
+    assert len({place.partition(",")[0] for place, _, _ in few}) >= FEW * 2 // 3
+    found = {place: wrong(code, lines, environment) for place, code, lines in few}
+    assert not {place: what for place, what in found.items() if what}
+
+
+@pytest.mark.nightly
+def test_all_programs_run_as_scripts_and_at_a_prompt(every, environment):
+    found = {place: wrong(code, lines, environment) for place, code, lines in every}
+    assert not {place: what for place, what in found.items() if what}
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("site")
+@pytest.mark.parametrize("lab", ["anatomy", "heads"])
+def test_the_last_programs_of_a_lab_run_and_show_what_it_shows(site, environment, lab):
+    html = (site / "labs" / lab / "index.html").read_text(encoding="utf-8")
+    cells = [
+        (json.loads(cell["program"]), [unescape(text) for text in PRINTED.findall(cell["shown"])])
+        for cell in CELL.finditer(html)
+    ]
+    assert len(cells) > 8
+    for code, printed in cells[-3:]:
+        lines = [line for text in printed for line in unquoted(text).splitlines()]
+        assert not wrong(code, lines, environment), code

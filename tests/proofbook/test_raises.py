@@ -167,7 +167,7 @@ def test_update_leaves_it_alone(checked):
 def test_its_program_is_whole_and_later_ones_take_what_came_before(checked):
     programs = [program(*result.payload) for result in checked.run.blocks]
     assert programs[1] == "x = 5\n\ny = x + 1\ntotal = [].pop()\n"
-    assert programs[2] == "x = 5\n\ny = x + 1\n\ny * 2\n"
+    assert programs[2] == "x = 5\n\ny = x + 1\n\nprint(y * 2)\n"
     done = subprocess.run(
         [sys.executable, "-c", programs[1]], capture_output=True, text=True, check=False
     )
@@ -207,7 +207,7 @@ def test_a_doctest_may_show_how_code_that_cannot_be_parsed_fails(book):
     page = f"```pycon\n>>> x = 2\n>>> y = import os\n{error}\n>>> x\n2\n```\n"
     [checked] = book.check({"p.md": page})
     assert checked.problems == []
-    assert program(*checked.run.blocks[0].payload) == "x = 2\n# y = import os\nx\n"
+    assert program(*checked.run.blocks[0].payload) == "x = 2\n# y = import os\nprint(x)\n"
     cells = json.loads(notebook(checked, book.settings, ABOUT))["cells"]
     source = "".join(cells[-2]["source"])
     done = subprocess.run(

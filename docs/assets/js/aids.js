@@ -68,6 +68,29 @@ addEventListener("click", event => {
   } else if (!one && !tip.contains(event.target)) hide();
 });
 
+// On the map, a finger's first tap shows what a chapter builds on, and its second opens it.
+document.querySelector(".book-map")?.addEventListener("click", event => {
+  const link = event.target.closest("a");
+  const before = document.querySelector(".book-map a.tapped");
+  if (!touched || !link || link === before) return;
+  event.preventDefault();
+  before?.classList.remove("tapped");
+  link.classList.add("tapped");
+});
+
+// Who would rather read without the lines below checked words turns them off, for all pages.
+const marks = document.querySelector(".marks-switch");
+const root = document.documentElement;
+const sayMarks = () =>
+  (marks.textContent = root.dataset.marks === "off" ? "Show the lines" : "Hide the lines");
+if (marks) sayMarks();
+marks?.addEventListener("click", () => {
+  if (root.dataset.marks === "off") delete root.dataset.marks;
+  else root.dataset.marks = "off";
+  __md_set("marks", root.dataset.marks ?? "on");
+  sayMarks();
+});
+
 // What is wider than its place scrolls, by keys too.
 const WIDE = ".maths-block, .proofbook-figure, .proofbook-html, .scroll, .md-typeset__scrollwrap, pre > code";
 const INSIDE = ".maths-block > math, .proofbook-figure > svg"; // grow when a font comes late

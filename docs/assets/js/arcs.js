@@ -35,9 +35,14 @@ document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
       token.setAttribute("tabindex", "0");
       token.setAttribute("role", "button");
       token.setAttribute("aria-label", token.dataset.says);
-      for (const event of ["pointerenter", "focus", "click"]) {
+      for (const event of ["pointerenter", "focus"]) {
         token.addEventListener(event, () => show(index));
       }
+      token.addEventListener("click", () => {
+        show(index);
+        moves = false; // what was chosen stays
+        label();
+      });
     });
   });
 

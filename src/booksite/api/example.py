@@ -1,17 +1,27 @@
 """An example of a docstring as a program that runs alone."""
 
 import ast
+import doctest
 from collections.abc import Mapping
 
+from proofbook.execution.showing import pasteable, showing
 
-def program(doctest: str, known: Mapping[str, str]) -> str:
-    """Give a doctest's statements under the imports that they need.
+PRINTS = "print("
+
+
+def program(text: str, known: Mapping[str, str]) -> str:
+    """Give a doctest's statements under the imports that they need; what it shows is printed.
 
     Args:
-        doctest: The lines of the example.
+        text: The lines of the example.
         known: What short names stand for in the module that it belongs to.
     """
-    lines = [line[4:] for line in doctest.split("\n") if line[:3] in (">>>", "...")]
+    examples = doctest.DocTestParser().get_examples(text)
+    lines = [
+        showing(source, "print") if one.want and not source.startswith(PRINTS) else source
+        for one in examples
+        for source in [one.source.rstrip("\n")]
+    ]
     tree = ast.parse("\n".join(lines))
     taken = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
     imported = {alias.name for one in taken for alias in one.names}
@@ -20,4 +30,4 @@ def program(doctest: str, known: Mapping[str, str]) -> str:
     for name in sorted(read & set(known) - imported):
         module, _, short = known[name].rpartition(".")
         head.append(f"from {module} import {short}")
-    return "\n".join([*head, *lines]) + "\n"
+    return pasteable("\n".join([*head, *lines]) + "\n")

@@ -2,7 +2,7 @@
 
 import ast
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,8 +16,11 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from booksite.labs.running import Cell
-from proofbook.model import BlockResult, Output
-from proofbook.rendering.html import AssetUrl, outputs_html
+from proofbook.execution.import_hooks import SEED
+from proofbook.execution.showing import How
+from proofbook.execution.slicing import Slicer
+from proofbook.model import Block, BlockResult, Output
+from proofbook.rendering.html import AssetUrl, outputs_html, payload_html
 
 PAGE = "text/vnd.proofbook.page"  # what profile_default/startup adds to a view's forms
 
@@ -60,11 +63,30 @@ def colab_address(page: Page, config: MkDocsConfig) -> str:
     return f"https://colab.research.google.com/#fileId={quote(urljoin(config.site_url, name))}"
 
 
-def block(cell: Cell, url: AssetUrl, color: Callable[[str], str]) -> str:
-    """Show a cell's code and its output."""
+def block(cell: Cell, program: tuple[str, str], url: AssetUrl, color: Callable[[str], str]) -> str:
+    """Show a cell's code and its output, with the program behind its copy button."""
     code = color(cell["source"])
-    result = BlockResult(outputs=tuple(map(shown, cell["outputs"])))
-    return f'<div class="proofbook-block">{code}{outputs_html(result, url)}</div>'
+    result = BlockResult(outputs=tuple(map(shown, cell["outputs"])), payload=program)
+    below = f"{outputs_html(result, url)}{payload_html(result)}"
+    return f'<div class="proofbook-block">{code}{below}</div>'
+
+
+def programs(cells: list[Cell], is_own: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+    """Yield the program of each cell: what it needs of those before it, and its own code.
+
+    Args:
+        cells: Those with code.
+        is_own: Tells whether a package is the project's.
+    """
+    slicer = Slicer(SEED, is_own)
+    for cell in cells:
+        source = cell["source"]
+        ends: dict[int, How] = {}
+        for output in cell["outputs"]:
+            if output["output_type"] == "execute_result":
+                is_text = shown(output).kind == "text"
+                ends[len(ast.parse(source).body) - 1] = "print" if is_text else "display"
+        yield slicer.add(Block("python", source, 1), [], ends)
 
 
 def colored(code: str) -> str:

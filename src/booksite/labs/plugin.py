@@ -16,7 +16,15 @@ from mkdocs_jupyter.plugin import NotebookFile
 from nbformat.v4 import new_code_cell
 
 from booksite.engine import engine_of
-from booksite.labs.cells import about, asset_url, block, colab_address, colored, counted
+from booksite.labs.cells import (
+    about,
+    asset_url,
+    block,
+    colab_address,
+    colored,
+    counted,
+    programs,
+)
 from booksite.labs.formulas import Explained
 from booksite.labs.kept import Kept
 from booksite.labs.running import HERE, Cell, run
@@ -88,13 +96,16 @@ class LabsPlugin(BasePlugin[NoSettings]):
         engine.labs[f"docs/{page.file.src_uri}"] = found
         url = partial(asset_url, page, engine.assets)
         blocks = {"<!--about-->": about(page, found, colab_address(page, config))}
+        codes = [cell for cell in cells if cell["cell_type"] != "markdown"]
+        source = Path(config.config_file_path).parent / "src"
+        copied = programs(codes, lambda package: (source / package).is_dir())
         parts = []
         for number, cell in enumerate(cells):
             if cell["cell_type"] == "markdown":
                 parts.append(cell["source"])
             else:
                 parts.append(f"<!--cell-{number}-->")
-                blocks[parts[-1]] = block(cell, url, self.colored)
+                blocks[parts[-1]] = block(cell, next(copied), url, self.colored)
         title, _, text = "\n\n".join(parts).partition("\n")
         page.markdown = f"{title}\n\n<!--about-->\n\n{text}"
         with explained(page, config):

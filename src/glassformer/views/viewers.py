@@ -238,8 +238,7 @@ def neuron_view(
         ],
     }
     button = (
-        '<button type="button" class="detail-button" aria-pressed="false">'
-        "+ queries and keys</button>"
+        '<button type="button" class="detail-button" aria-pressed="false">queries and keys</button>'
     )
     picture = Picture(
         kind="neuron",

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from proofbook.execution import markup
 from proofbook.execution.capture import Capture
 from proofbook.execution.requests_made import asked_by
+from proofbook.execution.showing import How, how_to_print
 from proofbook.model import Output
 from proofbook.text import clipped, encodable, readable
 
@@ -76,11 +77,14 @@ class Shown:
             self._outputs.append(shown)
             self._values.append(value)
 
-    def end(self, value: object) -> None:
-        """Show what a block ends with."""
+    def end(self, value: object) -> How | None:
+        """Show what a block ends with; say how a program shows it."""
         shown = show(value, self._prefix, {id(value) for value in self._values})
         self._take_printed()
         self._outputs += shown
+        if value is None:
+            return None
+        return how_to_print(value, shown[0].data) if shown[0].kind == "text" else "display"
 
     def take(self) -> list[Output]:
         """Return all that was shown; what comes now is no block's."""

@@ -18,6 +18,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from proofbook.execution.acting import ACTED, changed, state_of
@@ -27,6 +28,7 @@ from proofbook.execution.display import Shown
 from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
 from proofbook.execution.import_hooks import SEED, is_own, show_with
+from proofbook.execution.showing import How, how_to_print
 from proofbook.execution.slicing import Slicer
 from proofbook.execution.spent import SPENT, is_spent
 from proofbook.execution.strays import Strays
@@ -62,6 +64,7 @@ class Session:
         self._slicer = Slicer(SEED, is_own)
         self._strays = Strays()
         self._draws: list[tuple[int, str]] = []
+        self._shows: dict[int, How] = {}
         self._shown = Shown(capture)
         builtins.display = self._shown.display  # type: ignore[attr-defined]
         show_with(self._shown.display)
@@ -81,6 +84,7 @@ class Session:
         examples: list[Example] = []
         raised: BaseException | None = None
         self._draws.clear()
+        self._shows.clear()
         self._ran = self._all = 0
         self._shown.begin(f"block-{index + 1}", prints=block.kind == "pycon")
         try:
@@ -90,7 +94,8 @@ class Session:
                     value = self._run_python(block.code, filename)
                 else:
                     examples.extend(self._run_doctest(block.code, filename))
-                self._shown.end(value)
+                if how := self._shown.end(value):
+                    self._shows[self._all - 1] = how
         except BaseException as error:
             raised = error
             with contextlib.suppress(Exception):
@@ -106,7 +111,7 @@ class Session:
         if failure or self._aftermath:
             failure = self._after_a_failure(index, failure, raised, examples)
             return BlockResult(outputs, tuple(examples), failure, seconds, raised=words)
-        payload = self._slicer.add(block, self._draws)
+        payload = self._slicer.add(block, self._draws, self._shows)
         return BlockResult(outputs, tuple(examples), None, seconds, payload, words)
 
     def _fault(
@@ -278,8 +283,8 @@ class Session:
             source = example.source.rstrip("\n").split("\n")
             lines[example.lineno : example.lineno + len(source)] = source
         _remember(filename, "\n".join(lines))
-        sys.displayhook = sys.__displayhook__
         for number, example in enumerate(examples):
+            sys.displayhook = partial(self._print, number)
             try:
                 with self._watching_draws(number):
                     exec(self._compile_example(example, filename), self.names)
@@ -291,6 +296,12 @@ class Session:
                 got = with_traceback(printed, error)
             self._ran += 1
             yield Example(example.source, example.want, got, example.lineno)
+
+    def _print(self, number: int, value: object) -> None:
+        """Print a value as a prompt does; note how a program does so."""
+        sys.__displayhook__(value)
+        if value is not None:
+            self._shows[number] = how_to_print(value, repr(value))
 
     def _compile_example(self, example: doctest.Example, filename: str) -> types.CodeType:
         try:

@@ -6,11 +6,13 @@ slice of the page, backwards from the block.
 
 import ast
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 
 from proofbook.execution.dataflow import Reader, Statement
 from proofbook.execution.settings_made import EVERYWHERE, token
+from proofbook.execution.showing import How, pasteable, showing
 from proofbook.model import Block
 
 SEEDS = {
@@ -40,22 +42,35 @@ class Slicer:
         self._page: list[Statement] = []
         self._count = 0
 
-    def add(self, block: Block, draws: Sequence[tuple[int, str]]) -> tuple[str, str]:
+    def add(
+        self, block: Block, draws: Sequence[tuple[int, str]], shows: Mapping[int, How] | None = None
+    ) -> tuple[str, str]:
         """Return what must run before the next block of the page, and its own code without imports.
 
         Together they are the program.
+
+        Args:
+            block: The block.
+            draws: Index of a statement and name of a random generator that it moved, for each.
+            shows: By the index of its statement, how the program shows a value that the page shows.
         """
         number = self._count
         self._count += 1
-        self._page += self._reader.read(number, block, draws)
+        own = list(self._reader.read(number, block, draws))
+        self._page += own
         kept, imports = self._kept(number)
-        if is_called(DISPLAY, kept, self._page):
+        shows = shows or {}
+        shown = {id(own[index]): how for index, how in shows.items()}
+        if "display" in shows.values() or is_called(DISPLAY, kept, self._page):
             imports.append(IMPORTING)
         drawn = sorted({generator for s in kept for generator in s.draws})
         seeding = [SEEDS[generator] for generator in drawn]
         head = _sorted_imports([*imports, *(one for one, _ in seeding)], self._is_own)
         seeds = "\n".join(line.format(seed=self._seed) for _, line in seeding)
-        groups = groupby((s for s in kept if not s.imported), key=lambda s: s.block)
+        written = [
+            replace(s, code=showing(s.code, shown[id(s)])) if id(s) in shown else s for s in kept
+        ]
+        groups = groupby((s for s in written if not s.imported), key=lambda s: s.block)
         pieces = {block: _joined(list(group)) for block, group in groups}
         code = pieces.pop(number, "")
         return _apart([*head, *([seeds] if seeds else []), *pieces.values()]), code
@@ -185,8 +200,8 @@ def _makers(page: list[Statement]) -> dict[str, set[str]]:
 
 
 def program(before: str, code: str) -> str:
-    """Return the two parts of a payload as one text."""
-    return _apart([part for part in (before, code) if part]) + "\n"
+    """Return the two parts of a payload as one text, which a prompt takes too."""
+    return pasteable(_apart([part for part in (before, code) if part]) + "\n")
 
 
 def _apart(pieces: Sequence[str]) -> str:

@@ -38,6 +38,8 @@ from proofbook.settings import Settings
 FOLD = '<details class="proofbook-fold"><summary>Show the code</summary>'
 NOTHING = "<!---->"
 """What replaces a fence that shows nothing: Markdown turns an empty text into a paragraph."""
+WIDEST = 88
+"""Characters that a line may have where a page lets longer ones go on below."""
 LOOKS = ("title", "hl_lines", "linenums")
 Caption = Callable[[Shown, str], str]
 """Turns a shown source and the HTML of its place into the HTML that names it on the page."""
@@ -255,13 +257,15 @@ class PageRenderer:
 def _room(code: str, result: BlockResult) -> str:
     """Say how high a block is, for browsers that leave room for what they have not drawn yet.
 
-    Nothing if it has a picture or a fold, whose height the text doesn't tell.
+    Nothing if it has a picture, a fold or a line that may need two, whose height the text doesn't
+    tell.
     """
     texts = [code.rstrip("\n"), *(output.data.rstrip("\n") for output in result.outputs)]
     shown = [text.count("\n") + 1 for text in texts if text]
     if (
         any(output.kind not in TEXTS for output in result.outputs)
         or max(shown[1:], default=0) > LONG
+        or any(len(line) > WIDEST for text in texts for line in text.split("\n"))
     ):
         return ""
     return f' style="--lines: {sum(shown)}; --parts: {len(shown)}"'

@@ -122,6 +122,10 @@ Rule()
 ```python
 print("fold\\n" * 31)
 ```
+
+```python
+print("wide" * 23)
+```
 """
 
 
@@ -134,7 +138,7 @@ def test_room_is_left_for_the_lines_of_a_block_unless_it_draws(tmp_path):
     rooms = re.findall(
         r'<div class="proofbook-block"(?: style="--lines: (\d+); --parts: (\d+)")?', html
     )
-    assert rooms == [("3", "1"), ("3", "1"), ("5", "2"), ("", ""), ("", "")]
+    assert rooms == [("3", "1"), ("3", "1"), ("5", "2"), ("", ""), ("", ""), ("", "")]
 
 
 @pytest.mark.parametrize("option", ['source="left"', 'hl_lines="x"', 'linenums="-"', 'id="<"'])
@@ -175,5 +179,5 @@ def test_a_doctest_in_a_python_fence_is_shown_as_one_in_a_pycon_fence(tmp_path):
             marking.use(PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks().of))
             shown.append(Markdown(extensions=[marking]).convert(page))
     assert shown[0] == shown[1]
-    assert json.dumps("x = 2\nx + 1\n") in shown[1]  # the copy button gives no prompts
+    assert json.dumps("x = 2\nprint(x + 1)\n") in shown[1]  # the copy button gives no prompts
     assert offered[0] == offered[1]

@@ -144,7 +144,7 @@ def test_a_copied_program_that_displays_runs_in_plain_python(shown):
     done = subprocess.run(
         [sys.executable, "-c", displaying], capture_output=True, text=True, check=True
     )
-    assert re.fullmatch(r"<IPython.*Markdown object> x\nbetween\n", done.stdout)
+    assert re.fullmatch(r"<IPython.*Markdown object> x\nbetween\na dot\n", done.stdout)
     assert "IPython" not in plain
 
 

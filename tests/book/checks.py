@@ -1,0 +1,592 @@
+"""What matters to readers, as one table: a page, what is done on it, and what is then to be seen.
+
+Each check is made in every browser. What is done is done with a mouse and with keys. What is seen
+is the value of an expression in the page: it's asked for until it's there, or time is up.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pages import STICKING_OUT
+
+Verb = Literal["click", "point", "press", "type", "see", "do", "reload"]
+Step = tuple[Verb, str] | tuple[Verb, str, object]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that readers can do or see.
+
+    Attributes:
+        name: What must be so.
+        page: Where, relative to the root of the site.
+        steps: What is done, and what is seen, in order.
+        width: Of a frame that the page is shown in; 0 for the whole window.
+        still: Whether the page's scripts don't run.
+    """
+
+    name: str
+    page: str
+    steps: tuple[Step, ...]
+    width: int = 0
+    still: bool = field(default=False)
+
+
+# Expressions may say $ for the first element that matches, $$ for all, and `page` for the document.
+OPEN = "$('.proofbook-proof:popover-open')?.innerText.includes('Checked when this page was built')"
+NONE_OPEN = "$$('.proofbook-proof').filter(p => p.matches(':popover-open')).length"
+SCHEME = "page.body.dataset.mdColorScheme"
+WITHOUT_LINK = "!e.querySelector('a') && e.checkVisibility()"
+CLAIM = f"$$('article .proofbook-claim').find(e => {WITHOUT_LINK})"
+RUNS = "$('.proofbook-block:has(> .proofbook-payload)')"
+BUTTON = f"{RUNS}.querySelector('[data-clipboard-target]')"
+SWITCH = "$$('label.md-header__button[for^=__palette]').find(label => label.checkVisibility())"
+MARKS = "$('.marks-switch')"
+LINE = f"getComputedStyle({CLAIM}).textDecorationLine"
+
+
+def view(kind: str, what: str) -> str:
+    """An element inside the picture of a view."""
+    return f"$('glassformer-view[data-kind={kind}]').shadowRoot.querySelector({what!r})"
+
+
+def drawn(kind: str) -> tuple[Step, ...]:
+    """Waits until a view is drawn."""
+    where = f"$('glassformer-view[data-kind={kind}]')"
+    return (("point", where), ("see", f"{where}.dataset.state", "drawn"))
+
+
+# Claims and terms that have no line below them; null where there are none at all.
+BARE = """(() => {
+  const marked = $$('.proofbook-claim, .proofbook-fact, a.term');
+  const bare = marked.filter(e => getComputedStyle(e).textDecorationLine !== 'underline');
+  return marked.length > 50 ? bare.map(e => e.textContent) : null;
+})()"""
+# Signs of formulas that cover one another: more than half of the smaller one, both ways.
+OVERLAPPING = """(() => {
+  const range = page.createRange();
+  const over = [];
+  let seen = 0;
+  for (const formula of $$('math')) {
+    const signs = [...formula.querySelectorAll('mi, mn, mo, mtext')].map(sign => {
+      range.selectNodeContents(sign);
+      return [sign.textContent, range.getBoundingClientRect()];
+    }).filter(([, box]) => box.width > 2 && box.height > 2);
+    seen += signs.length;
+    signs.forEach(([one, a], k) => signs.slice(k + 1).forEach(([other, b]) => {
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 0.5 * Math.min(a.width, b.width) && high > 0.5 * Math.min(a.height, b.height)) {
+        over.push(`${one} ${other} in ${formula.textContent}`);
+      }
+    }));
+  }
+  return seen > 20 ? over : null;
+})()"""
+# Lines of code or output that end beyond their box; null where there is no code.
+CUT = """(() => {
+  const blocks = $$('pre > code').filter(code => code.checkVisibility());
+  const cut = blocks.filter(code => code.scrollWidth > code.clientWidth + 1);
+  return blocks.length ? cut.map(code => code.textContent.slice(0, 200)) : null;
+})()"""
+# Texts that stand out too little from what is behind them, by WCAG's measure; null without texts.
+PALE = """(() => {
+  const canvas = page.createElement('canvas');
+  canvas.width = canvas.height = 1;
+  const brush = canvas.getContext('2d', { willReadFrequently: true });
+  const read = colors => {
+    brush.clearRect(0, 0, 1, 1);
+    for (const color of colors) {
+      brush.fillStyle = color;
+      brush.fillRect(0, 0, 1, 1);
+    }
+    return [...brush.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  };
+  const light = colors => {
+    const [r, g, b] = read(colors).map(
+      part => part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const grounds = element => {
+    const found = [];
+    for (let e = element; e; e = e.parentElement) {
+      found.unshift(getComputedStyle(e).backgroundColor);
+    }
+    return found;
+  };
+  const known = {};
+  const shown = $$('article :is(p, li, td, th, dt, dd, h1, h2, h3, a, summary, code, pre span)')
+    .filter(e => e.textContent.trim() && e.checkVisibility());
+  for (const element of shown) {
+    const ground = grounds(element);
+    const ink = getComputedStyle(element).color;
+    const key = [...ground, ink].join();
+    if (key in known) continue;
+    const [one, other] = [light(ground), light([...ground, ink])].sort((a, b) => b - a);
+    known[key] = [(one + 0.05) / (other + 0.05), element.outerHTML.slice(0, 120)];
+  }
+  const pale = Object.values(known).filter(([contrast]) => contrast < 4.5);
+  return shown.length > 200 ? pale : null;
+})()"""
+# What waits to be drawn is drawn, and colors do not fade from one theme into the other.
+AT_ONCE = """(() => {
+  const style = page.createElement('style');
+  style.textContent = '* { content-visibility: visible !important; transition: none !important }';
+  page.head.append(style);
+})()"""
+# As on paper: rules for print hold, those for screens don't.
+PRINTED = """(() => {
+  const turn = rules => {
+    for (const rule of rules) {
+      if (rule.media && /print/.test(rule.media.mediaText)) rule.media.mediaText = 'all';
+      else if (rule.media && /screen/.test(rule.media.mediaText)) rule.media.mediaText = 'not all';
+      if (rule.cssRules?.length) turn(rule.cssRules);
+    }
+  };
+  for (const sheet of page.styleSheets) {
+    if (/print/.test(sheet.media.mediaText)) sheet.media.mediaText = 'all';
+    turn(sheet.cssRules);
+  }
+  return true;
+})()"""
+FOLDED = "$$('details:is(.proofbook-fold, .proofbook-aside) > :not(summary)')"
+# The step that is shown, and whether all of its picture, or of what it prints, is in sight.
+STEP = """(() => {
+  const shown = $$('section.steps-step').filter(
+    step => step.querySelector('h2').checkVisibility({ contentVisibilityAuto: true }));
+  const step = shown[0].querySelector('h2').id;
+  const output = shown[0].querySelector('.proofbook-output');
+  if (!output) return [shown.length, step, null];
+  const { top, bottom } = (output.querySelector('svg') ?? output).getBoundingClientRect();
+  const bar = $('.steps-bar').getBoundingClientRect().bottom;
+  const place = [bar, top, bottom, innerHeight].map(Math.round);
+  const isInSight = bar <= top + 1 && top < bottom && bottom <= innerHeight + 1;
+  return [shown.length, step, isInSight || place];
+})()"""
+ASKS = "$('.glassformer-arcs svg .asks .word').textContent"
+# What has the focus is drawn around, and is in the window.
+SEEN_FOCUS = """(() => {
+  const one = page.activeElement;
+  const around = one.matches('.proofbook-sign') ? one.parentElement
+    : one.matches('.md-option') ? one.nextElementSibling : one;
+  const box = around.getBoundingClientRect();
+  const isIn = box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+  const isDrawn = getComputedStyle(around).outlineStyle !== 'none';
+  return isIn && isDrawn || one.outerHTML.slice(0, 200);
+})()"""
+FILLS = """new Set($$('.glassformer-heatmap rect').map(cell =>
+  `${getComputedStyle(cell).fill} ${getComputedStyle(cell).fillOpacity}`)).size > 20"""
+NARROW = (
+    ("see", f"({STICKING_OUT.replace('document', 'page').replace('innerWidth', '390')})()", []),
+    ("see", "page.documentElement.scrollWidth <= 390", True),
+)
+
+
+def is_narrow(page: str) -> Check:
+    """Nothing of a page sticks out of a phone's window."""
+    return Check(f"at 390 pixels nothing sticks out of {page or 'home'}", page, NARROW, width=390)
+
+
+def is_whole(page: str) -> Check:
+    """No line of a page's code is cut off."""
+    return Check(f"no line of code is cut off: {page or 'home'}", page, (("see", CUT, []),))
+
+
+def shown_lines(kind: str, where: str) -> str:
+    """How many lines of a view can be seen."""
+    return (
+        f"[...$('glassformer-view[data-kind={kind}]').shadowRoot.querySelectorAll('{where} path')]"
+        ".filter(path => getComputedStyle(path).visibility === 'visible')"
+        ".map(path => path.getAttribute('d').split('M').length - 1).reduce((a, b) => a + b, 0)"
+    )
+
+
+ALL_LINES = shown_lines("head", "#attention")
+
+CHECKS = (
+    Check(
+        "the search opens by a key, answers, and closes",
+        "encoder/attention/",
+        (
+            ("press", "/"),
+            ("see", "page.activeElement.matches('.md-search__input')", True),
+            ("type", "softmax"),
+            ("see", "/softmax/i.test($('.md-search-result__link')?.textContent)", True),
+            ("press", "Escape"),
+            ("see", "$('#__search').checked", False),
+        ),
+    ),
+    Check(
+        "a click on checked words opens the check, and Escape closes it",
+        "encoder/attention/",
+        (
+            ("see", NONE_OPEN, 0),
+            ("click", CLAIM),
+            ("see", OPEN, True),
+            ("press", "Escape"),
+            ("see", NONE_OPEN, 0),
+        ),
+    ),
+    Check(
+        "a click anywhere on a phrase opens its check",
+        "encoder/attention/",
+        (
+            (
+                "click",
+                f"$$('.proofbook-fact').find(e => e.textContent.length > 20 && {WITHOUT_LINK})",
+            ),
+            ("see", OPEN, True),
+        ),
+    ),
+    Check(
+        "keys open the check of a claim, and Escape closes it",
+        "encoder/attention/",
+        (
+            ("do", f"{CLAIM}.querySelector('.proofbook-sign').focus()"),
+            ("press", "Enter"),
+            ("see", OPEN, True),
+            ("press", "Escape"),
+            ("see", NONE_OPEN, 0),
+        ),
+    ),
+    Check(
+        "without scripts a check opens too",
+        "encoder/attention/",
+        (
+            ("see", "$('.proofbook-sign').getBoundingClientRect().width > 4", True),
+            ("do", "$('.proofbook-sign').click()"),
+            ("see", OPEN, True),
+        ),
+        still=True,
+    ),
+    Check(
+        "claims and terms have their lines",
+        "encoder/attention/",
+        (
+            ("see", BARE, []),
+            ("see", f"getComputedStyle({CLAIM}).textDecorationStyle", "dotted"),
+            ("see", "$('.proofbook-sign').getBoundingClientRect().width <= 1", True),
+        ),
+    ),
+    Check(
+        "the lines of checked words can be turned off, by mouse and by key, and that is remembered",
+        "encoder/attention/",
+        (
+            ("see", LINE, "underline"),
+            ("click", MARKS),
+            ("see", LINE, "none"),
+            ("see", f"{MARKS}.textContent", "Show the lines"),
+            ("reload", ""),
+            ("see", LINE, "none"),
+            ("see", f"{MARKS}.textContent", "Show the lines"),
+            ("click", CLAIM),
+            ("see", OPEN, True),
+            ("press", "Escape"),
+            ("do", f"{MARKS}.focus()"),
+            ("press", "Enter"),
+            ("see", LINE, "underline"),
+            ("reload", ""),
+            ("see", LINE, "underline"),
+        ),
+    ),
+    Check(
+        "without scripts there is no switch that does nothing, and the lines are there",
+        "encoder/attention/",
+        (("see", f"{MARKS}.checkVisibility()", False), ("see", LINE, "underline")),
+        still=True,
+    ),
+    Check(
+        "the theme can be switched, and texts in the dark stand out",
+        "encoder/attention/",
+        (
+            ("click", SWITCH),
+            ("see", SCHEME, "default"),
+            ("click", SWITCH),
+            ("see", SCHEME, "slate"),
+            ("do", "$$('article details').forEach(fold => { fold.open = true; })"),
+            ("do", AT_ONCE),
+            ("see", PALE, []),
+            ("click", SWITCH),
+            ("see", PALE, []),
+        ),
+    ),
+    Check(
+        "a block's button copies its program, and says so",
+        "encoder/attention/",
+        (
+            ("point", RUNS),
+            ("click", BUTTON),
+            (
+                "see",
+                f"{BUTTON}.dataset.clipboardText === "
+                f"JSON.parse({RUNS}.querySelector('.proofbook-payload').textContent)",
+                True,
+            ),
+            ("see", "$('.md-dialog').textContent.trim()", "Copied to clipboard"),
+        ),
+    ),
+    Check(
+        "folded source opens without scripts",
+        "encoder/attention/",
+        (
+            ("do", "$('details.proofbook-aside > summary').click()"),
+            ("see", "$('details.proofbook-aside pre').checkVisibility()", True),
+            ("see", "$('details.proofbook-aside pre').offsetHeight > 20", True),
+        ),
+        still=True,
+    ),
+    Check(
+        "folded source opens by a click and by a key",
+        "encoder/attention/",
+        (
+            ("click", "$('details.proofbook-aside > summary')"),
+            ("see", "$('details.proofbook-aside').open", True),
+            ("press", "Enter"),
+            ("see", "$('details.proofbook-aside').open", False),
+        ),
+    ),
+    Check(
+        "folded code is printed",
+        "",
+        (
+            ("see", f"{FOLDED}.filter(fold => fold.checkVisibility()).length", 0),
+            ("do", PRINTED),
+            ("see", f"{FOLDED}.length > 0", True),
+            ("see", f"{FOLDED}.filter(fold => fold.offsetHeight < 20).length", 0),
+            ("see", "$('.md-header').checkVisibility()", False),
+        ),
+    ),
+    Check(
+        "Next and keys lead from step to step, and each picture is in sight",
+        "one-sentence/",
+        (
+            ("see", f"{STEP}.slice(0, 2)", [1, "step-run"]),
+            ("click", "$('.steps-next')"),
+            ("see", STEP, [1, "step-ids", True]),
+            ("press", "ArrowRight"),
+            ("see", f"{STEP}[0]", 1),
+            ("see", f"{STEP}[2]", True),
+            ("press", "ArrowLeft"),
+            ("see", STEP, [1, "step-ids", True]),
+        ),
+    ),
+    Check(
+        "all steps are there without scripts",
+        "one-sentence/",
+        (("see", "$$('h2[id^=step-]').filter(h => h.checkVisibility()).length >= 20", True),),
+        still=True,
+    ),
+    Check(
+        "the head view draws, and a click on a word leaves only its lines",
+        "encoder/seeing-attention/",
+        (
+            *drawn("head"),
+            ("do", f"page.body.dataset.lines = {ALL_LINES}"),
+            ("click", view("head", "#left text")),
+            ("see", f"{ALL_LINES} < +page.body.dataset.lines && {ALL_LINES} > 0", True),
+        ),
+    ),
+    Check(
+        "the model view draws, and a click on a head shows its words",
+        "encoder/seeing-attention/",
+        (
+            *drawn("model"),
+            ("click", view("model", "[data-thumbnail='5']")),
+            ("see", f"/Head 5/.test({view('model', 'svg')}.textContent)", True),
+        ),
+    ),
+    Check(
+        "the neuron view draws, and its button shows queries and keys",
+        "encoder/seeing-attention/",
+        (
+            *drawn("neuron"),
+            ("see", f"{view('neuron', '#expanded')}?.getAttribute('visibility')", "hidden"),
+            ("click", view("neuron", "button[aria-pressed]")),
+            ("see", f"{view('neuron', '#expanded')}.getAttribute('visibility')", "visible"),
+        ),
+    ),
+    Check(
+        "the cells of a heatmap have their colors",
+        "encoder/many-heads/",
+        (("see", FILLS, True), ("see", "$$('.glassformer-heatmap text').length > 20", True)),
+    ),
+    Check(
+        "signs of formulas do not cover each other",
+        "encoder/attention/",
+        (("see", OVERLAPPING, []),),
+    ),
+    Check(
+        "signs of formulas do not cover each other on a page of few letters",
+        "family/rotary-positions/",
+        (("see", OVERLAPPING, []),),
+    ),
+    *map(
+        is_whole,
+        ("", "encoder/attention/", "one-sentence/", "decoder/generation/", "labs/anatomy/"),
+    ),
+    *map(
+        is_narrow,
+        ("", "encoder/attention/", "encoder/seeing-attention/", "one-sentence/", "reference/map/"),
+    ),
+    is_narrow("whole-transformer/"),
+    Check(
+        "the contents beside a page lead to its sections",
+        "encoder/attention/",
+        (
+            ("click", "$$('.md-sidebar--secondary a.md-nav__link').at(3)"),
+            ("see", "location.hash.length > 1", True),
+            (
+                "see",
+                "(top => top > 0 && top < 300)"
+                "($(`[id='${location.hash.slice(1)}']`).getBoundingClientRect().top)",
+                True,
+            ),
+        ),
+    ),
+    Check(
+        "the map shows the chapters, and leads to them",
+        "reference/map/",
+        (
+            ("see", "$$('.book-map .chapter').length > 25", True),
+            ("click", "$('.book-map .chapter a')"),
+            ("see", "location.pathname.endsWith('/encoder/tokens/')", True),
+        ),
+    ),
+    Check(
+        "a missing page searches, and leads on",
+        "404.html",
+        (
+            ("see", "$$('article a').length >= 6", True),
+            ("click", "$('#missing-search')"),
+            ("type", "rotary"),
+            ("press", "Enter"),
+            ("see", "/rotary/i.test($('.md-search-result__link')?.textContent)", True),
+        ),
+    ),
+    Check(
+        "home says what the book is, and where to begin, on its first screen",
+        "",
+        (
+            ("see", "$('h1').getBoundingClientRect().bottom < innerHeight", True),
+            ("see", "/^How transformers work, for/.test($('.lead').textContent)", True),
+            ("see", "$('.md-button--primary').getBoundingClientRect().bottom < innerHeight", True),
+            ("see", "$('.glassformer-arcs').getBoundingClientRect().top < innerHeight", True),
+        ),
+    ),
+    Check(
+        "the words of home answer a click, and stay when the mouse leaves",
+        "",
+        (
+            ("click", "$('.glassformer-arcs svg .token[data-token=\"3\"]')"),
+            ("see", ASKS, "like"),
+            ("point", "$('h1')"),
+            ("do", "page.body.dataset.since = Date.now()"),
+            ("see", "Date.now() - page.body.dataset.since > 3000", True),
+            ("see", ASKS, "like"),
+        ),
+    ),
+    Check(
+        "the first Tab reaches a link past the header",
+        "encoder/attention/",
+        (
+            ("press", "Tab"),
+            ("see", "page.activeElement.textContent.trim()", "Skip to content"),
+            ("see", SEEN_FOCUS, True),
+            ("press", "Enter"),
+            ("see", "location.hash.length > 1", True),
+        ),
+    ),
+    Check(
+        "what has the focus can be seen",
+        "encoder/attention/",
+        tuple(step for _ in range(12) for step in (("press", "Tab"), ("see", SEEN_FOCUS, True))),
+    ),
+    Check(
+        "a term says what it means when it has the focus",
+        "encoder/attention/",
+        (
+            ("point", "$('a.term')"),
+            ("see", "$('#aid').checkVisibility() && $('#aid').textContent.length > 20", True),
+        ),
+    ),
+    Check(
+        "the letters of a formula are explained where a reader asks",
+        "encoder/attention/",
+        (
+            ("click", "$('details.symbols > summary')"),
+            ("see", "$('details.symbols dl').checkVisibility()", True),
+        ),
+    ),
+    Check(
+        "the solution of an exercise opens",
+        "encoder/attention/",
+        (
+            ("click", "$('details.success > summary')"),
+            ("see", "$('details.success pre').checkVisibility()", True),
+        ),
+    ),
+    Check(
+        "the whole transformer zooms by a click and by a key",
+        "whole-transformer/",
+        (
+            ("click", "$('.glassformer-whole .in')"),
+            ("see", "$('.glassformer-whole .zoom [aria-current]').textContent.trim()", "2 Layer"),
+            ("press", "ArrowRight"),
+            (
+                "see",
+                "$('.glassformer-whole .zoom [aria-current]').textContent.trim()",
+                "3 Attention",
+            ),
+        ),
+    ),
+    Check(
+        "the foot leads to the next chapter",
+        "encoder/attention/",
+        (
+            ("click", "$('.md-footer__link--next')"),
+            ("see", "location.pathname.endsWith('/encoder/many-heads/')", True),
+        ),
+    ),
+    Check(
+        "a chapter's notebook is offered at its top",
+        "encoder/attention/",
+        (
+            ("see", "$('a.md-content__button[download]').getBoundingClientRect().top < 300", True),
+            (
+                "see",
+                "$('a.md-content__button[download]').href === $('.proofbook-download a').href",
+                True,
+            ),
+        ),
+    ),
+    Check(
+        "the book's own fonts are there",
+        "encoder/attention/",
+        (
+            (
+                "see",
+                "['Source Serif 4', 'Source Sans 3', 'STIX Two Math']"
+                ".filter(name => !page.fonts.check(`16px '${name}'`))",
+                [],
+            ),
+        ),
+    ),
+    Check(
+        "a page of source numbers its lines and prints nothing over them",
+        "source/glassformer/attention/",
+        (
+            ("see", "$$('.source .line > a[data-n]').length > 20", True),
+            (
+                "see",
+                "$$('.source .line > a:not([data-n])').filter(a => "
+                "getComputedStyle(a).display !== 'inline').length",
+                0,
+            ),
+        ),
+    ),
+    Check(
+        "a lab shows its cells and what they gave",
+        "labs/anatomy/",
+        (("see", "$$('.proofbook-block .proofbook-output').length > 5", True),),
+    ),
+)
