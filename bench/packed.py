@@ -27,7 +27,7 @@ from glassformer.examples import passages
 from glassformer.packed import PackedLinear4, PackedLinear8, pack
 
 GOALS = {8: 1.6, 4: 1.8}
-TEXT_TOKENS = 1024
+TEXT_TOKENS = 256
 
 
 def weight_bytes(model: TransformerForCausalLM) -> int:
