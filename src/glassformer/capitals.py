@@ -46,17 +46,20 @@ class Run:
     Attributes:
         rank: that of the adapters; 0 trains all weights and has none.
         rate: the highest learning rate.
+        shuffled: whether each capital is shown with the country of another.
     """
 
     rank: int
     rate: float
+    shuffled: bool = False
 
 
 RUNS = {
     "LoRA": Run(8, 4e-3),
     "LoRA, rank 1": Run(1, 4e-3),
     "LoRA, low rate": Run(8, 1e-4),
-    "full": Run(0, 1e-4),
+    "all weights": Run(0, 1e-4),
+    "LoRA, shuffled": Run(8, 4e-3, shuffled=True),
 }
 """The runs of `train`; the weights of the first are kept."""
 
@@ -95,6 +98,17 @@ def capitals(split: str) -> list[tuple[str, str]]:
     known = [entry for region in REGIONS for entry in region.split(", ")]
     entries = known[::2] if split == "train" else known[1::2] + MORE.split(", ")
     return [(city, country) for country, city in (entry.split(" ", 1) for entry in entries)]
+
+
+def shuffled(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Give each capital the country of the one that comes half a list later.
+
+    >>> shuffled([("Paris", "France"), ("Rome", "Italy"), ("Cairo", "Egypt")])
+    [('Paris', 'Italy'), ('Rome', 'Egypt'), ('Cairo', 'France')]
+    """
+    cities, countries = zip(*pairs, strict=True)
+    half = len(pairs) // 2
+    return list(zip(cities, countries[half:] + countries[:half], strict=True))
 
 
 def encode(
@@ -155,10 +169,11 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     """Train each run; return its losses, which new capitals it gets right, and the story's loss."""
     history: dict[str, list[float]] = {}
     device = next(model.parameters()).device
-    ids, asked = (part.to(device) for part in encode(capitals("train")))
     for number, (name, run) in enumerate(RUNS.items()):
         tuned = model if number == 0 else _prepared(run).to(device)
         report(number, len(RUNS), name)
+        shown = shuffled(capitals("train")) if run.shuffled else capitals("train")
+        ids, asked = (part.to(device) for part in encode(shown))
         history[f"{name}: loss"] = _fit(tuned, run, ids, asked)
         history[f"{name}: right"] = answers_right(tuned, *encode(capitals("test"))).float().tolist()
         history[f"{name}: story"] = [story_loss(tuned)]

@@ -14,6 +14,7 @@ from glassformer.capitals import (
     capitals,
     encode,
     files,
+    shuffled,
 )
 from glassformer.lora import LoRALinear, add_lora
 
@@ -43,6 +44,28 @@ def test_no_capital_and_no_country_is_in_both_splits():
     assert ("Kuala Lumpur", "Malaysia") in unseen
     with pytest.raises(ValueError, match=r"split \('dev'\) must be train or test"):
         capitals("dev")
+
+
+def test_shuffled_countries_are_the_same_and_all_wrong():
+    shown = capitals("train")
+    wrong = shuffled(shown)
+    assert [city for city, _ in wrong] == [city for city, _ in shown]
+    assert sorted(country for _, country in wrong) == sorted(country for _, country in shown)
+    assert not {*wrong} & {*shown}
+
+
+@NEEDED
+@pytest.mark.parametrize(("name", "country"), [("LoRA", " France"), ("LoRA, shuffled", " Jordan")])
+def test_a_run_is_shown_what_it_says(name, country, monkeypatch):
+    read = []
+    monkeypatch.setattr(module, "fit", lambda model, batches, *_, **__: read.extend(batches) or [])
+    monkeypatch.setattr(module, "RUNS", {name: RUNS[name]})
+    monkeypatch.setattr(module, "answers_right", lambda *_: torch.tensor([True]))
+    monkeypatch.setattr(module, "story_loss", lambda _: 2.0)
+    module.train(module._prepared(RUNS[name]), lambda *_: None)
+    [ids, asked], pieces = read[0], tokenizer(language_checkpoint())
+    assert pieces.decode(ids[0][~asked[0]]).startswith("Paris:")
+    assert pieces.decode(ids[0][asked[0]]).strip("\n") == country
 
 
 def test_the_loss_is_of_the_answers_alone():
@@ -78,7 +101,7 @@ def test_lines_are_questions_and_answers():
 
 
 @NEEDED
-@pytest.mark.parametrize(("name", "learning"), [("LoRA", 460_800), ("full", 134_515_008)])
+@pytest.mark.parametrize(("name", "learning"), [("LoRA", 460_800), ("all weights", 134_515_008)])
 def test_a_run_trains_what_it_says(name, learning, monkeypatch):
     given = []
 
