@@ -344,9 +344,8 @@ def tell(
         ]
     if rows == columns and symmetric(values):
         return [["distance", "mean"], *by_distance(values, largest)]
-    return [[axes[0], f"largest at {axes[1]}", "value"]] + peaks(values, rows, columns, largest)[
-        ::step
-    ]
+    numbered = peaks(values, rows, columns, largest)[::step]
+    return [[axes[0], f"largest at {axes[1]}", "value"], *numbered]
 
 
 def symmetric(values: list[list[float]]) -> bool:
