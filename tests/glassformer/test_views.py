@@ -174,8 +174,19 @@ def test_large_heatmap_shares_paths_but_keeps_strengths():
     assert ["5", "7", "2.00"] in Reader(view.html).rows
     lines = [line.split() for line in str(view).splitlines()]
     assert lines[0] == ["query", "largest", "at", "key", "value"]
-    assert lines[6] == ["5", "7", "2.00"]
-    assert len(lines) == rows + 1
+    assert lines[2] == ["5", "7", "2.00"]
+    assert [line[0] for line in lines[1:]] == ["0", "5", "10", "15", "20", "25", "30", "35"]
+
+
+def test_a_large_symmetric_heatmap_is_told_by_distance():
+    distances = (torch.arange(41)[:, None] - torch.arange(41)).abs()
+    waves = (distances / 7).cos() + torch.eye(41)
+    lines = [line.split() for line in str(heatmap(waves, range(41), range(41))).splitlines()]
+    assert lines[0] == ["distance", "mean"]
+    assert lines[1:3] == [["0", "2.00"], ["1", f"{math.cos(1 / 7):.2f}"]]
+    assert [int(line[0]) for line in lines[1:]] == [*range(20), 20, 30, 40]
+    waves[3, 5] += 0.1
+    assert "largest at" in str(heatmap(waves, range(41), range(41)))
 
 
 def test_heatmap_words_are_text_never_markup():

@@ -31,6 +31,7 @@ LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
 WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
 MOST_CELLS = 1024  # above this many, cells of one strength share a path
 MOST_NUMBERS = 100  # cells whose numbers anybody reads
+NEAR = 20  # distances from the diagonal that are told one by one
 FIELD = 240.0  # how wide a matrix is whose rows and columns are numbered
 APART = 26.0  # numbers beside such rows and columns, at least
 
@@ -113,13 +114,14 @@ def heatmap(
     if isinstance(rows, range) and isinstance(columns, range) and weights.numel() > MOST_CELLS:
         cell = FIELD / max(weights.shape)
     title = caption or f"{axes[0]} rows, {axes[1]} columns"
+    told = tell(values, row_words, column_words, axes, largest, words_step(cell))
     html = (
         f'<figure class="glassformer-heatmap" data-search-exclude><style>{THEME}{STYLE}</style>'
         f"{draw(values, row_words, column_words, axes, largest, cell, numbered)}"
-        f'<div style="{UNSEEN}">{listen(values, row_words, column_words, axes, title, largest)}'
+        f'<div style="{UNSEEN}">{table(told[0], told[1:], caption=title, css="glassformer-cells")}'
         f"</div>{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
     )
-    return View(html, write(values, row_words, column_words, axes, caption, largest))
+    return View(html, f"{caption}\n{aligned(told)}" if caption else aligned(told))
 
 
 def draw(
@@ -322,23 +324,47 @@ def width(token: str) -> float:
     return 7.4 * columns_of(token)
 
 
-def listen(
+def tell(
     values: list[list[float]],
     rows: list[str],
     columns: list[str],
     axes: tuple[str, str],
-    title: str,
     largest: float,
-) -> str:
-    """Return the matrix as a table; of a large one, each row's largest value."""
+    step: int,
+) -> list[list[str]]:
+    """Return the matrix as a table, its header first; of a large one, what can be taken in.
+
+    A large matrix that is symmetric is told by the distance from its diagonal, any other by the
+    largest value of each row that has its word beside it.
+    """
     if len(rows) * len(columns) <= MOST_CELLS:
-        body = [
-            [r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)
+        cells = zip(rows, values, strict=True)
+        return [[" \\ ".join(axes), *columns]] + [
+            [name, *(number(v, largest) for v in row)] for name, row in cells
         ]
-        return table([" \\ ".join(axes), *columns], body, caption=title, css="glassformer-cells")
-    header = [axes[0], f"largest at {axes[1]}", "value"]
-    body = peaks(values, rows, columns, largest)
-    return table(header, body, caption=title, css="glassformer-cells")
+    if rows == columns and symmetric(values):
+        return [["distance", "mean"], *by_distance(values, largest)]
+    numbered = peaks(values, rows, columns, largest)[::step]
+    return [[axes[0], f"largest at {axes[1]}", "value"], *numbered]
+
+
+def symmetric(values: list[list[float]]) -> bool:
+    """Say whether a square matrix is its own transpose, up to rounding."""
+    return all(
+        math.isclose(value, values[j][i], abs_tol=1e-5)
+        for i, row in enumerate(values)
+        for j, value in enumerate(row[:i])
+    )
+
+
+def by_distance(values: list[list[float]], largest: float) -> list[list[str]]:
+    """Return the mean on each diagonal near the main one, and then on every tenth."""
+    told = []
+    for k in range(len(values)):
+        if k < NEAR or k % 10 == 0:
+            diagonal = [row[i + k] for i, row in enumerate(values[: len(values) - k])]
+            told.append([str(k), number(sum(diagonal) / len(diagonal), largest)])
+    return told
 
 
 def peaks(
@@ -350,23 +376,3 @@ def peaks(
         [name, columns[j], number(row[j], largest)]
         for name, row, j in zip(rows, values, best, strict=True)
     ]
-
-
-def write(
-    values: list[list[float]],
-    rows: list[str],
-    columns: list[str],
-    axes: tuple[str, str],
-    caption: str | None,
-    largest: float,
-) -> str:
-    """Return the matrix as aligned text; of a large one, each row's largest value."""
-    if len(rows) * len(columns) > MOST_CELLS:
-        body = [[axes[0], f"largest at {axes[1]}", "value"], *peaks(values, rows, columns, largest)]
-    else:
-        body = [[" \\ ".join(axes), *columns]]
-        body += [
-            [r, *(number(v, largest) for v in row)] for r, row in zip(rows, values, strict=True)
-        ]
-    text = aligned(body)
-    return f"{caption}\n{text}" if caption else text
