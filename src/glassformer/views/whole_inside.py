@@ -99,7 +99,7 @@ def score(reading: Reading, prefix: str) -> Level:
         door(opening, f"{prefix}-5", "one product"),
     ]
     says = (
-        f"Query and key are multiplied number by number, and the {count} products are added up and divided. "
+        f"Query and key are multiplied number by number, and the {count} products are added up. "
         "Blue is positive, orange negative: where both have the same sign, the score grows."
     )
     return Level("One score", says, tuple(drawn), opening)
@@ -129,8 +129,8 @@ def product(reading: Reading, prefix: str) -> Level:
     ]
     says = minus(
         f"{query[at]:.2f} × {key[at]:.2f} ≈ {products[at]:.2f}. A score is made of nothing "
-        f"smaller. To read these {n} tokens, the self-attention of this stack multiplies a number of "
-        f"a query with one of a key {every:,} times."
+        f"smaller. To read these {n} tokens, the self-attention of this stack multiplies a number "
+        f"of a query with one of a key {every:,} times."
     )
     return Level("One product", says, tuple(drawn))
 
