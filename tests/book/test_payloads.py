@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
 
@@ -161,18 +162,27 @@ def wrong(code: str, lines: list[str], environment: dict[str, str]) -> dict[str,
     return found
 
 
+def nothing_wrong(some: list[tuple[str, str, list[str]]], environment: dict[str, str]) -> None:
+    """Runs programs, two at a time; fails with those that do not show what they should."""
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda one: wrong(one[1], one[2], environment), some)
+        lost = {place: what for (place, _, _), what in zip(some, found, strict=True) if what}
+    assert not lost, json.dumps(lost, indent=1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)  # its first run has all pages run too
 def test_some_programs_run_as_scripts_and_at_a_prompt(every, environment):
     """Every so many of them, so that they are of all parts of the book."""
     few = [every[len(every) * k // FEW] for k in range(FEW)]
     assert len({place.partition(",")[0] for place, _, _ in few}) >= FEW * 2 // 3
-    found = {place: wrong(code, lines, environment) for place, code, lines in few}
-    assert not {place: what for place, what in found.items() if what}
+    nothing_wrong(few, environment)
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(5 * 3600)
 def test_all_programs_run_as_scripts_and_at_a_prompt(every, environment):
-    found = {place: wrong(code, lines, environment) for place, code, lines in every}
-    assert not {place: what for place, what in found.items() if what}
+    nothing_wrong(every, environment)
 
 
 @pytest.mark.slow
