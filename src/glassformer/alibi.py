@@ -90,7 +90,9 @@ def use_alibi(model: TransformerForCausalLM) -> TransformerForCausalLM:
     if not positions.startswith("rotary"):
         raise ValueError(f"positions ({positions!r}) must be rotary: others stay in the embeddings")
     for layer in model.decoder.layers:
-        layer.attention = _with_alibi(layer.attention)
+        attention = layer.attention
+        assert isinstance(attention, MultiHeadAttention)
+        layer.attention = _with_alibi(attention)
     return model
 
 

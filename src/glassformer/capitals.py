@@ -78,7 +78,7 @@ class Adapted(nn.Module):
         """Return the logits of what follows each token."""
         return self.model(ids)
 
-    def state_dict(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """Return A and B of each adapter."""
         return adapter_state(self.model)
 

@@ -17,11 +17,13 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B
 from torch.distributed.tensor.parallel import (
     ColwiseParallel,
+    ParallelStyle,
     RowwiseParallel,
     parallelize_module,
 )
 
 from glassformer.heads import TransformerForCausalLM
+from glassformer.multihead import MultiHeadAttention
 from glassformer.training import next_token_loss, shift_targets
 
 SET_BY_TORCHRUN = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
@@ -79,7 +81,8 @@ def shard(model: TransformerForCausalLM, mesh: DeviceMesh) -> TransformerForCaus
     """
     for layer in model.decoder.layers:
         fully_shard(layer, mesh=mesh)
-    return fully_shard(model, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    return model
 
 
 def tensor_parallel(model: TransformerForCausalLM, mesh: DeviceMesh) -> TransformerForCausalLM:
@@ -101,16 +104,16 @@ def tensor_parallel(model: TransformerForCausalLM, mesh: DeviceMesh) -> Transfor
             raise ValueError(f"{name} ({number}) must be a multiple of the processes ({size})")
     if config.qk_norm:
         raise ValueError("qk_norm (True) has weights that all heads share, so heads can't be split")
-    plan: dict[str, ColwiseParallel | RowwiseParallel] = {
-        f"attention.{name}_proj": ColwiseParallel() for name in "qkv"
-    }
+    plan: dict[str, ParallelStyle] = {f"attention.{name}_proj": ColwiseParallel() for name in "qkv"}
     plan |= {"attention.out_proj": RowwiseParallel(), "feed_forward.up_proj": ColwiseParallel()}
     plan |= {"feed_forward.gate_proj": ColwiseParallel()} if config.gated else {}
     plan |= {"feed_forward.down_proj": RowwiseParallel()}
     for layer in model.decoder.layers:
         parallelize_module(layer, mesh, plan)
-        layer.attention.num_heads //= size
-        layer.attention.num_kv_heads //= size
+        attention = layer.attention
+        assert isinstance(attention, MultiHeadAttention)
+        attention.num_heads //= size
+        attention.num_kv_heads //= size
     return model
 
 
@@ -143,7 +146,7 @@ class Stage(nn.Module):
         if index == 0:
             self.decoder.embeddings = model.decoder.embeddings
         if index == count - 1:
-            self.decoder.final_norm = model.decoder.final_norm
+            self.decoder.final_norm = model.decoder.final_norm or nn.Identity()
             self.lm_head = model.lm_head
 
     def forward(self, given: Shaped[Tensor, "batch seq *d_model"]) -> Tensor:
@@ -151,13 +154,12 @@ class Stage(nn.Module):
         positions = torch.arange(given.shape[1], device=given.device)[None]
         hidden = given
         if self.index == 0:
-            hidden = self.decoder.embeddings(given, position_ids=positions)
-        for layer in self.decoder.layers.children():
+            hidden = self.decoder.get_submodule("embeddings")(given, position_ids=positions)
+        for layer in self.decoder.get_submodule("layers").children():
             hidden = layer(hidden, position_ids=positions)  # (batch, seq, d_model)
         if self.index < self.count - 1:
             return hidden
-        norm = self.decoder.final_norm
-        return self.lm_head(hidden if norm is None else norm(hidden))
+        return self.lm_head(self.decoder.get_submodule("final_norm")(hidden))
 
 
 def pipeline(stage: Stage, microbatches: int) -> Callable[[Int[Tensor, "batch seq"]], Tensor]:
@@ -183,9 +185,11 @@ def pipeline(stage: Stage, microbatches: int) -> Callable[[Int[Tensor, "batch se
             )
         given, wanted = shift_targets(batch)
         losses: list[Tensor] = []
-        schedule.step(
-            *([given] if first else []), **({"target": wanted, "losses": losses} if last else {})
-        )
+        own = [given] if first else []
+        if last:
+            schedule.step(*own, target=wanted, losses=losses)
+        else:
+            schedule.step(*own)
         loss = torch.stack(losses).mean().detach() if last else weight.new_zeros(())
         dist.broadcast(loss, src=stage.count - 1)
         return loss

@@ -65,7 +65,7 @@ def prefer(
     """Train on preferences, with the model as it was for reference; return each step's loss."""
     device = next(model.parameters()).device
     reference = copy.deepcopy(model).eval().requires_grad_(False)
-    sides = [[(one[0], one[side]) for one in preferences] for side in (1, 2)]
+    sides = [[(request, pair[k]) for request, *pair in preferences] for k in (0, 1)]
     encoded = [[part.to(device) for part in encode_answers(pairs)] for pairs in sides]
     batches = (torch.randint(len(preferences), (BATCH,)) for _ in range(STEPS))
 

@@ -231,7 +231,7 @@ def test_each_page_is_described_in_words_of_its_own(pages):
 
 def test_a_chapter_is_described_by_its_question_and_what_it_gives(site):
     said = said_of(read(site / "encoder/attention/index.html"))
-    assert re.match(r'How does “time” find .+\? You will know what .+√d_k', said["description"])
+    assert re.match(r"How does “time” find .+\? You will know what .+√d_k", said["description"])
     assert said["og:description"] == said["description"]
     assert said["og:title"] == "Attention"
     home = said_of(read(site / "index.html"))["og:title"]
