@@ -19,7 +19,7 @@ def convert(book, text: str) -> str:
 def test_it_runs_the_page(tmp_path):
     shown = convert(make_book(tmp_path, {"index.md": PAGE}), BODY)
     assert '<pre class="proofbook-text" tabindex="0"><code>2</code></pre>' in shown
-    assert '<span class="proofbook-claim">two</span>' in shown
+    assert '<span class="proofbook-claim">two<button' in shown
     assert "Verified when this page was built: 1 block, 1 claim" in shown
 
 

@@ -74,7 +74,7 @@ def test_a_page_shows_what_its_blocks_gave(site):
     assert '<span class="filename">names.py</span>' in page
     assert "<b>card</b>" in page
     assert page.index("<b>card</b>") < page.index('<span class="nc">Card</span>')
-    assert '<span class="proofbook-claim">1.5</span>' in page
+    assert '<span class="proofbook-claim">1.5<button' in page
     assert "Not run: it would never end" in page
     lines = "https://github.com/someone/book/blob/main/lib/helper.py#L1-L3"
     assert f'<a href="{lines}">lib/helper.py, lines 1 to 3</a>' in page
@@ -274,7 +274,7 @@ def test_a_page_that_another_plugin_changes_is_run_as_changed(tmp_path):
     page = "Is [TWO]{ equals='x' }.\n\n```python\nx = 2\n```\n"
     book = make_book(tmp_path, {"index.md": page}, {"hook.py": hook}, config)
     site = build(book)
-    assert '<span class="proofbook-claim">2</span>' in (site / "index.html").read_text()
+    assert '<span class="proofbook-claim">2<button' in (site / "index.html").read_text()
 
 
 CAPTIONS = """\
