@@ -39,7 +39,7 @@ def _times_the_minimum(block):
 
 
 check_dequantized_block = Exercise(
-    asks="the 32 weights of a block of Q4_1",
+    asks="the weights of a block of Q4_1",
     chapter="language-models/fewer-bits.md",
     reference=lambda block: dequantize_q4_1(block),
     examples=_blocks,
