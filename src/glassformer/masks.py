@@ -136,9 +136,9 @@ def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."]
 def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Tensor, "*mask"]:
     """Turn a mask into numbers to add to the scores: 0 where attention is allowed, −inf elsewhere.
 
-    Minus infinity is exact in float16 and all wider types, where a large finite number may
-    overflow or let weight through. Of torch's 8-bit types, only float8_e5m2 can hold it: the others
-    make it a finite number or NaN, so mask in a wider type. A float mask is only cast to `dtype`.
+    float16, bfloat16 and wider types hold −inf exactly. A large finite number in its place may
+    overflow, or leave weight on a hidden key. Of torch's 8-bit types, only float8_e5m2 can hold it:
+    the others make it a finite number or NaN, so mask in a wider type. A float mask is only cast to `dtype`.
 
     Shapes: as `mask`.
 

@@ -97,7 +97,7 @@ class DynamicScaling(RopeScaling):
 
 @dataclass(frozen=True, kw_only=True)
 class Llama3Scaling(RopeScaling):
-    """Llama 3.1's scaling: only pairs that turn too slowly to come round in training are slowed.
+    """Llama 3.1's scaling: pairs that come round often in a text of training aren't slowed.
 
     Pairs that come round more than `high_freq_factor` times in a text of training stay as they are,
     those that come round less than `low_freq_factor` times turn by `factor` more slowly, and those
