@@ -138,7 +138,8 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
 
     float16, bfloat16 and wider types hold −inf exactly. A large finite number in its place may
     overflow, or leave weight on a hidden key. Of torch's 8-bit types, only float8_e5m2 can hold it:
-    the others make it a finite number or NaN, so mask in a wider type. A float mask is only cast to `dtype`.
+    the others make it a finite number or NaN, so mask in a wider type. A float mask is only cast
+    to `dtype`.
 
     Shapes: as `mask`.
 
