@@ -4,8 +4,8 @@
 # This notebook takes a sentence all the way from text to an answer: tokens, embeddings, attention,
 # heads, feed-forward networks, norms, layers, positions, a classifier, masks. The weights are those
 # of all-MiniLM-L6-v2, a small trained BERT. Every step is computed twice, from its parts in a few
-# lines and by the model, and an `assert` compares the two. If one of them failed, this page wouldn't
-# have been built.
+# lines and by the model, and an `assert` compares the two. If one of them failed, this page
+# wouldn't have been built.
 #
 # *You will know:* how a sentence becomes an answer, with every step between done by hand once.
 # *You need:* Python and a little PyTorch; each step names the chapter that explains it.
@@ -332,8 +332,9 @@ print(f"cosines from {cosines.min():.2f} to {cosines.max():.2f}")
 heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("order", "word"))
 
 # %% [markdown]
-# If the encoder ignored the order, all these cosines would be one. They aren't, so the order changes
-# every vector. But they stay above 0.7, so much of each vector survives the change of order.
+# If the encoder ignored the order, all these cosines would be one. They aren't, so the order
+# changes every vector. But they stay above 0.7, so much of each vector survives the change of
+# order.
 
 # %%
 assert cosines.max() < 0.99
