@@ -3,7 +3,7 @@
 #
 # What does each head of a trained encoder do with a sentence of yours? Download the notebook,
 # change `SENTENCE`, and run it again. Everything asserted here holds for any text the model can
-# read, except where two fixed sentences are compared further down.
+# read, except where fixed sentences are compared further down.
 #
 # *You will know:* what each head of a trained encoder does with a sentence of yours, in numbers,
 # and how much of it would be the same with any other sentence.
