@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -74,18 +75,25 @@ def listen(door: str, preload: Sequence[str]) -> None:
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             server.close()
-            run(file)
+            run(file, asked)
         asked.close()
 
 
-def run(file: str) -> None:
-    """Be a kernel until it is shut down."""
+def run(file: str, asked: socket.socket) -> None:
+    """Be a kernel until it is shut down, or until what asked for it is gone."""
     from ipykernel.kernelapp import IPKernelApp
 
+    threading.Thread(target=leave_with, args=[asked], daemon=True).start()
     try:
         IPKernelApp.launch_instance(["-f", file, "--HistoryManager.enabled=False"])
     finally:
         os._exit(0)
+
+
+def leave_with(asked: socket.socket) -> None:
+    """End this process as soon as the other end is closed: a kernel keeps a model in memory."""
+    asked.recv(1)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
 """Every chapter's notebook runs from top to bottom, and shows and asserts what its page does."""
 
+import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_core.utils import run_sync
 from kernels import kernels, manager
 from nbclient import NotebookClient
 
@@ -72,13 +75,22 @@ def settled(text: str) -> str:
     return re.sub(r" ?([,\[\](){}]) ?", r"\1", " ".join(text.split()))
 
 
+def execute(book: nbformat.NotebookNode, found: KernelSpecManager) -> None:
+    """Run all cells. A client ends no kernel that it was given."""
+    kernel = manager(found)
+    try:
+        NotebookClient(book, km=kernel, timeout=600, resources=THERE).execute()
+    finally:
+        run_sync(kernel.shutdown_kernel)(now=True)
+
+
 @pytest.mark.parametrize("path", CHAPTERS)
 def test_it_runs_and_shows_what_its_page_shows(path: str, forked: KernelSpecManager) -> None:
     text, book = notebook_of(path)
     nbformat.validate(book)
     assert len(text.encode()) < LARGEST
     expected = [shown(cell) for cell in book.cells if cell.cell_type == "code"]
-    NotebookClient(book, km=manager(forked), timeout=600, resources=THERE).execute()
+    execute(book, forked)
     cells = [cell for cell in book.cells if cell.cell_type == "code"]
     differing = [
         f"{cell.id}:\n{cell.source}\n-- the page\n{want}\n-- the notebook\n{shown(cell)}"
@@ -92,6 +104,25 @@ def test_it_runs_and_shows_what_its_page_shows(path: str, forked: KernelSpecMana
 def test_one_runs_in_a_kernel_that_jupyter_starts() -> None:
     _, book = notebook_of("docs/encoder/attention.md")
     NotebookClient(book, timeout=600, kernel_name="python3", resources=THERE).execute()
+
+
+def test_a_kernel_ends_with_its_notebook(forked: KernelSpecManager) -> None:
+    cell = nbformat.v4.new_code_cell("import os\nprint(os.getpid())")
+    book = nbformat.v4.new_notebook(cells=[cell])
+    execute(book, forked)
+    process = int(book.cells[0].outputs[0].text)
+    until = time.monotonic() + 30
+    while alive(process) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(process)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_chapters_were_found() -> None:
