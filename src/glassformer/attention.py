@@ -24,10 +24,11 @@ def attention_scores(
 ) -> Float[Tensor, "*batch q_len k_len"]:
     """Score how well each query matches each key; −inf where it may not look.
 
-    A score is `q @ k / sqrt(head_dim)`. Of two vectors whose numbers are independent, with mean 0
-    and variance 1, the product has variance head_dim; the root makes it 1. A `scale` replaces
-    `1 / sqrt(head_dim)`. With `is_causal`, query i sees the keys up to i, as in torch; where the
-    queries are the last positions of longer keys, `causal_lower_right` says so.
+    A score is `q @ k / sqrt(head_dim)`. If two vectors have independent entries with mean 0 and
+    variance 1, their dot product has variance head_dim; dividing by the square root makes it 1. A
+    `scale` replaces `1 / sqrt(head_dim)`. With `is_causal`, query i sees the keys up to i, as in
+    torch. If the queries are the last positions of a longer key sequence, use
+    `causal_lower_right`.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), scores (..., q_len, k_len);
     `attn_mask` broadcasts to the scores: bool, True where a query may attend, or float, added.

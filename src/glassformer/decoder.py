@@ -1,4 +1,4 @@
-"""The decoder: layers that attend to their own past, and to what an encoder made of a source."""
+"""The decoder: layers that attend to their own past, and to the output of an encoder."""
 
 from functools import partial
 
@@ -19,9 +19,9 @@ from glassformer.multihead import MultiHeadAttention
 class TransformerDecoderLayer(nn.Module):
     """Causal self-attention, cross-attention to the memory, then the feed-forward network.
 
-    Each of the three adds to what it reads. Self-attention is always causal, and a mask that is
-    passed applies as well. Without `cross_attention` in the config, the second of the three is left
-    out.
+    Each of the three adds its output to its input. Self-attention is always causal, and a mask that
+    is passed applies as well. Without `cross_attention` in the config, the second of the three is
+    left out.
 
     Shapes: hidden states (batch, seq, d_model) to the same; memory (batch, memory_seq, d_model).
 

@@ -13,7 +13,7 @@ from glassformer.masks import padding_mask
 class TransformerEncoderLayer(nn.Module):
     """Attention, then a feed-forward network; each adds its output to the residual stream.
 
-    Post-norm normalizes after each addition; pre-norm normalizes what each sublayer reads.
+    Post-norm normalizes after each addition; pre-norm normalizes each sublayer's input.
 
     Shapes: hidden states (batch, seq, d_model) to the same.
 

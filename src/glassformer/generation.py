@@ -304,9 +304,9 @@ def token_probabilities(
     """Return the distribution that the next token is drawn from.
 
     A temperature below one widens the distances between the logits, one above narrows them. Then
-    only the `top_k` best tokens stay, of these only the fewest that have `top_p` of the
-    probability together, and of these only those that are at least `min_p` times as likely as the
-    best; what stays is made to sum to one.
+    three filters apply in turn: keep the `top_k` likeliest tokens; of these, the fewest whose
+    probabilities together reach `top_p`; of these, the tokens at least `min_p` times as likely as
+    the best. The remaining probabilities are rescaled to sum to one.
 
     Source: top p: Holtzman et al. 2020, section 3.1; top k: Fan et al. 2018, section 5.4; min p:
     Nguyen et al. 2025, section 3.
@@ -330,11 +330,11 @@ def token_probabilities(
 def beam_search(
     start: Start, num_beams: int, length_penalty: float
 ) -> Int[Tensor, "batch written"]:
-    """Follow the `num_beams` best beginnings of each row, and give the best finished sequence.
+    """Follow the `num_beams` best partial sequences of each row; return the best finished one.
 
-    A sequence is worth its log-probability, divided by the number of its written tokens to the
-    power of `length_penalty`. A row is done when it has `num_beams` finished sequences, and the
-    best beginning is worth less than any.
+    A sequence's score is its log-probability divided by the number of generated tokens to the
+    power of `length_penalty`. A row is done when it has `num_beams` finished sequences and each
+    of them outscores the best unfinished one.
 
     Source: transformers 5.23, `GenerationMixin._beam_search` with `early_stopping=False`.
     """

@@ -19,7 +19,7 @@ class Reading:
     """What a model computed as it read.
 
     Attributes:
-        model: the model that read.
+        model: the model.
         encoding: what the tokenizer returned; `encoding["input_ids"]` is (batch, seq).
         tokens: the tokens of the first row, as text.
         tape: every tensor on the way, by its path in the model.

@@ -8,11 +8,12 @@ from torch import Tensor
 def shift_targets(
     tgt_ids: Int[Tensor, "batch seq"],
 ) -> tuple[Int[Tensor, "batch shifted"], Int[Tensor, "batch shifted"]]:
-    """Split ids into what the decoder reads and what it should answer: the token that follows.
+    """Split ids into the decoder's input and its targets: at each position, the next token.
 
     That is teacher forcing: each answer is asked for after the true past, not after the model's.
 
-    Shapes: (batch, seq) to twice (batch, seq − 1): all but the last, and all but the first.
+    Shapes: (batch, seq) to two tensors (batch, seq − 1): all but the last token, and all but
+    the first.
 
     Raises:
         ValueError: there are fewer than two tokens, so none follows another.
