@@ -19,7 +19,7 @@ def ablated(
 ) -> Iterator[None]:
     """Replace the outputs of some heads, as long as the context lasts.
 
-    Each row of a batch may lack other heads, so one forward pass compares many ablations. A
+    Each row of a batch can lack different heads, so one forward pass compares many ablations. A
     removed head gives its replacement at every position, and zeros without one.
 
     Shapes: `removed` (batch, layers, heads), true where a head is taken out; replacement (layers,

@@ -36,7 +36,7 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, "{num_heads}"]:
 
 
 def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Float[Tensor, "{num_heads} q_len k_len"]:
-    """Return what is added to the scores: minus the slope times the distance.
+    """Return the bias to add to the scores: minus the slope times the distance.
 
     The queries are the last positions, as in `causal_mask`. Keys after a query get nothing, since
     that mask hides them.
@@ -55,7 +55,7 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Float[Tensor, "{num_he
 
 
 class AlibiAttention(MultiHeadAttention):
-    """Attention to one's own sequence whose scores fall with the distance.
+    """Self-attention whose scores fall with the distance.
 
     Shapes: as `MultiHeadAttention`.
 
@@ -78,7 +78,7 @@ class AlibiAttention(MultiHeadAttention):
 
 
 def use_alibi(model: TransformerForCausalLM) -> TransformerForCausalLM:
-    """Replace each layer's attention by one with ALiBi; all weights stay.
+    """Replace each layer's attention with one that has ALiBi; all weights stay.
 
     The model itself is changed, and returned. Its positions must be rotary, since all others are
     added to the tokens, and would stay there.

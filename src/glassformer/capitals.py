@@ -46,7 +46,7 @@ class Run:
     Attributes:
         rank: that of the adapters; 0 trains all weights and has none.
         rate: the highest learning rate.
-        shuffled: whether each capital is shown with the country of another.
+        shuffled: whether each capital is shown with the country of another capital.
     """
 
     rank: int
@@ -114,7 +114,7 @@ def shuffled(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 def encode(
     pairs: Sequence[tuple[str, str]], before: str = ""
 ) -> tuple[Int[Tensor, "batch seq"], Bool[Tensor, "batch seq"]]:
-    """Return the ids of "Paris: France" and a line's end for each pair, and which are the answer.
+    """Return the ids of "Paris: France" and a newline for each pair, and mark the answer.
 
     Rows are padded on the right, where a causal model doesn't look. Each begins with `before`.
     """
@@ -143,7 +143,7 @@ def answer_loss(
 def answers_right(
     model: nn.Module, ids: Int[Tensor, "batch seq"], asked: Bool[Tensor, "batch seq"]
 ) -> Bool[Tensor, " batch"]:
-    """Tell for each row whether the model would write the answer, each token being the likeliest.
+    """Tell for each row whether the model would give the answer, each token being the likeliest.
 
     A first wrong token makes the row wrong, so the true past does no harm.
     """

@@ -1,4 +1,4 @@
-"""The chat template of SmolLM2: a conversation, written as one text to go on from."""
+"""The chat template of SmolLM2: a conversation, as one text for the model to continue."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ START, END = "<|im_start|>", "<|im_end|>"
 
 
 def chat_text(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool = True) -> str:
-    """Frame each message by its role and an end token, and open the assistant's answer.
+    """Wrap each message in its role and an end token, and open the assistant's answer.
 
     A conversation that begins without a system message gets the default one.
 

@@ -27,7 +27,7 @@ def dequantize_q4_1(blocks: UInt8[Tensor, "*batch 20"]) -> Float[Tensor, "*batch
     Shapes: blocks (..., 20) to weights (..., 32) in float32.
 
     Raises:
-        ValueError: the blocks have another length.
+        ValueError: the blocks have a different length.
 
     >>> dequantize_q4_1(torch.tensor([0, 60, 0, 0, *range(16)], dtype=torch.uint8))[:5]
     tensor([0., 1., 2., 3., 4.])

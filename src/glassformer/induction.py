@@ -1,4 +1,4 @@
-"""Induction heads: heads that look at what followed the same token the last time."""
+"""Induction heads: heads that look at the token that followed the same token last time."""
 
 import torch
 from jaxtyping import Float, Int

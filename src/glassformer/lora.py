@@ -1,4 +1,4 @@
-"""Low-rank adaptation: a linear layer is frozen, and two narrow matrices beside it learn."""
+"""Low-rank adaptation: a frozen linear layer, and two narrow matrices beside it that learn."""
 
 from collections.abc import Collection
 
@@ -11,7 +11,7 @@ class LoRALinear(nn.Linear):
     """A frozen linear layer plus a product of two narrow matrices, `alpha / rank * B @ A`.
 
     A starts random and B at zero, so at first the layer computes what it did before. Its weight is
-    the given layer's own and not a copy.
+    the given layer's own, not a copy.
 
     Shapes: (..., in_features) to (..., out_features); A (rank, in_features), B (out_features,
     rank).
@@ -39,12 +39,12 @@ class LoRALinear(nn.Linear):
         nn.init.kaiming_uniform_(self.A, a=5**0.5)  # as torch's linear layers start
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        """Apply the frozen layer, and add what A and B make of the same input."""
+        """Apply the frozen layer, and add the product of A and B with the same input."""
         return super().forward(x) + self.scale * (x @ self.A.T @ self.B.T)
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        """Return one plain layer that computes the same, with a weight of its own."""
+        """Return one plain layer that computes the same, with its own weight."""
         weight = self.weight + self.scale * self.B @ self.A
         layer = nn.Linear(self.in_features, self.out_features, bias=False, device="meta")
         layer.weight, layer.bias = nn.Parameter(weight), self.bias
@@ -59,7 +59,7 @@ def add_lora(
     The model itself is changed, and returned. A layer's name is the last part of its path.
 
     Raises:
-        ValueError: a name is that of no linear layer, or rank is less than one.
+        ValueError: no linear layer has one of the names, or rank is less than one.
     """
     linear = {path: part for path, part in model.named_modules() if type(part) is nn.Linear}
     chosen = [path for path in linear if path.rpartition(".")[2] in names]
@@ -73,7 +73,7 @@ def add_lora(
 
 
 def merge_lora(model: nn.Module) -> nn.Module:
-    """Replace each `LoRALinear` of a model by the plain layer that computes the same.
+    """Replace each `LoRALinear` of a model with the plain layer that computes the same.
 
     The model itself is changed, and returned.
 

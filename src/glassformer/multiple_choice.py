@@ -26,7 +26,7 @@ OTHERS = (1, 3, 6)  # places further on in the region, each a wrong option
 
 @dataclass(frozen=True)
 class Question:
-    """A text to go on from, and the ways to go on among which one is right.
+    """A text to continue, and several continuations, one of which is right.
 
     Attributes:
         text: what the model reads.
@@ -42,8 +42,8 @@ class Question:
 def capital_questions() -> list[Question]:
     """Ask for 40 capitals, each with three others of its region.
 
-    Every capital is an option four times, and right once: knowing which cities are capitals, or
-    which are often written about, helps with nothing.
+    Every capital is an option four times, and right once: it doesn't help to know which cities are
+    capitals, or which are often written about.
 
     >>> capital_questions()[0].options
     (' Paris', ' Berlin', ' Rome', ' Budapest')
@@ -59,7 +59,7 @@ def capital_questions() -> list[Question]:
 
 
 def sum_questions(count: int = 40) -> list[Question]:
-    """Ask for sums of two numbers of two digits, among four results in a row.
+    """Ask for sums of two numbers of two digits, among four consecutive results.
 
     The right one is equally often the smallest, the second, the third and the largest.
 
@@ -86,8 +86,8 @@ def score_answers(
 ) -> Float[Tensor, " pairs"]:
     """Return the log-probability of each answer after its question, summed over its tokens.
 
-    What several pairs have in common up to their last token is read once. Shorter texts are padded
-    on the right, where a causal model doesn't look.
+    A beginning that several pairs share, up to their last token, is read once. Shorter texts are
+    padded on the right, where a causal model doesn't look.
 
     Args:
         model: takes ids, (batch, seq), and returns logits, (batch, seq, vocab).

@@ -22,7 +22,7 @@ class PackedLinear8(nn.Module):
     Shapes: (..., in_features) to (..., out_features).
 
     Raises:
-        ValueError: the layer isn't on the CPU, or its in_features are no multiple of 16: the
+        ValueError: the layer isn't on the CPU, or its in_features aren't a multiple of 16: the
             kernel would read beyond them.
 
     Source: torch 2.13, `_weight_int8pack_mm`.
@@ -66,8 +66,8 @@ class PackedLinear4(nn.Module):
     Shapes: (..., in_features) to (..., out_features).
 
     Raises:
-        ValueError: the layer isn't on the CPU, its in_features are no multiple of 32, or its
-            out_features are none of 16.
+        ValueError: the layer isn't on the CPU, its in_features aren't a multiple of 32, or its
+            out_features aren't a multiple of 16.
 
     Source: torch 2.13, `_weight_int4pack_mm_for_cpu`.
 
@@ -106,7 +106,7 @@ class PackedLinear4(nn.Module):
 
 
 def pack(model: Model, bits: int) -> Model:
-    """Exchange a model's linear layers, in place, for ones with weights in so many bits.
+    """Replace a model's linear layers, in place, with ones whose weights have that many bits.
 
     At 4 bits, a layer that shares its weight with a table of embeddings has 8: as a rule it is the
     output layer, and the choice among tokens depends on it directly. The table stays as it is, and

@@ -1,6 +1,6 @@
 """One training step on several processes: what is split among them, and by which engine of torch.
 
-Every engine is torch's own. Here is what it has to be told about our models.
+Every engine is torch's own. This module tells it about our models.
 """
 
 import os
@@ -62,7 +62,7 @@ def own_rows(batch: Shaped[Tensor, "batch *rest"], rank: int, size: int) -> Tens
     Shapes: (batch, ...) to (batch / size, ...).
 
     Raises:
-        ValueError: the rows can't be divided evenly, so a mean of means would be another mean.
+        ValueError: the rows can't be divided evenly, so a mean of means would be a different mean.
 
     >>> own_rows(torch.arange(6), rank=1, size=3)
     tensor([1, 4])
@@ -150,7 +150,7 @@ class Stage(nn.Module):
             self.lm_head = model.lm_head
 
     def forward(self, given: Shaped[Tensor, "batch seq *d_model"]) -> Tensor:
-        """Pass on what came from the stage before, or the embedded ids, through these layers."""
+        """Pass the previous stage's output, or the embedded ids, through these layers."""
         positions = torch.arange(given.shape[1], device=given.device)[None]
         hidden = given
         if self.index == 0:

@@ -66,7 +66,7 @@ def texts() -> Int[Tensor, "rows seq"]:
 
 
 def batch_at(step: int, rows: Int[Tensor, "rows seq"], size: int) -> Int[Tensor, "size seq"]:
-    """Return the batch of a step: each row once per epoch, in an order that only the epoch decides.
+    """Return the batch of a step: each row once per epoch, in an order that depends on the epoch.
 
     It depends on nothing else. So a run can resume at any step, on any number of processes.
 
@@ -83,7 +83,7 @@ def batch_at(step: int, rows: Int[Tensor, "rows seq"], size: int) -> Int[Tensor,
 def split(
     scheme: str, model: TransformerForCausalLM, rank: int, size: int, microbatches: int
 ) -> tuple[nn.Module, LossOf]:
-    """Return this process's part of the model, and what computes a batch's loss and its gradient.
+    """Return this process's part of the model, and a function for a batch's loss and gradient.
 
     Raises:
         ValueError: the scheme is none of `SCHEMES`, or it can't divide the model.

@@ -1,4 +1,4 @@
-"""Activation patching: a part of one run, put into another."""
+"""Activation patching: part of one run, put into another."""
 
 from jaxtyping import Float
 from torch import Tensor
@@ -38,7 +38,7 @@ def patched(
 def read_on(
     model: TransformerForCausalLM, hidden: Float[Tensor, "batch seq d_model"], layer: int
 ) -> Float[Tensor, "batch vocab"]:
-    """Read on from the residual stream that a layer receives; return the next token's logits.
+    """Continue from the residual stream that a layer receives; return the next token's logits.
 
     Layer 0 receives the embeddings. With as many as the model has, only the final norm and the
     output layer are left.

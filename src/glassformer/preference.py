@@ -62,7 +62,7 @@ def answer_log_probs(
 def prefer(
     model: nn.Module, preferences: Sequence[Preference], report: Report, rate: float = RATE
 ) -> list[float]:
-    """Train on preferences, with the model as it was for reference; return each step's loss."""
+    """Train on preferences, with a copy from before as reference; return each step's loss."""
     device = next(model.parameters()).device
     reference = copy.deepcopy(model).eval().requires_grad_(False)
     sides = [[(request, pair[k]) for request, *pair in preferences] for k in (0, 1)]
@@ -116,7 +116,7 @@ def build() -> nn.ModuleList:
 
 
 def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train on what the reader likes, on what a coin chose, and on the first at a rate too high."""
+    """Train on the reader's choices, on a coin's, and on the reader's at too high a rate."""
     learner, control, hasty = models.children()
     preferences = preferences_for([t for t in colored_topics() if t not in UNSEEN_TOPICS])
     heads = torch.rand(len(preferences)) < 0.5

@@ -17,9 +17,9 @@ def round_weights(
 ) -> Float[Tensor, "rows columns"]:
     """Round each weight to the nearest of 2**bits even levels, from its group's minimum up.
 
-    A group is so many neighbors in a row, and without `group` the whole matrix. Its scale and its
-    minimum are in float16, as in the format Q4_1: with 4 bits and groups of 32 the result is what
-    that format stores.
+    A group is that many neighbors in a row, or, without `group`, the whole matrix. Its scale and
+    its minimum are in float16, as in the format Q4_1: with 4 bits and groups of 32, the result has
+    the values that the format stores.
 
     Shapes: (rows, columns), before and after.
 
@@ -66,7 +66,7 @@ def round_for_inputs(
     bits: int,
     group: int | None = None,
 ) -> Float[Tensor, "rows columns"]:
-    """Round weights so that the columns with large inputs become more exact.
+    """Round weights so that the columns with large inputs lose less.
 
     Multiplies each column by a power of its inputs' size, rounds, and divides again. Among the
     `POWERS`, keeps the one with the least `output_error` on these inputs. One of them is zero,
@@ -76,7 +76,7 @@ def round_for_inputs(
     the layer's inputs x.
 
     Raises:
-        ValueError: the moments are of another width or all zero, and as for `round_weights`.
+        ValueError: the moments have a different width or are all zero, and as for `round_weights`.
 
     Source: Lin et al. 2024, section 3.2.
 

@@ -65,7 +65,7 @@ class LinearScaling(RopeScaling):
 class DynamicScaling(RopeScaling):
     """Dynamic NTK scaling: the longer a text is than those of training, the slower the turns.
 
-    It raises theta, which slows the slow pairs the most, and the fastest pair not at all.
+    It raises theta, which slows the slow pairs the most, but the fastest pair not at all.
 
     Attributes:
         original_max_positions: the longest text of training.
@@ -97,11 +97,11 @@ class DynamicScaling(RopeScaling):
 
 @dataclass(frozen=True, kw_only=True)
 class Llama3Scaling(RopeScaling):
-    """Llama 3.1's scaling: pairs that come round often in a text of training aren't slowed.
+    """Llama 3.1's scaling: pairs that turn often in a training text aren't slowed.
 
-    Pairs that come round more than `high_freq_factor` times in a text of training stay as they are,
-    those that come round less than `low_freq_factor` times turn by `factor` more slowly, and those
-    between them by something between.
+    Pairs that turn more than `high_freq_factor` times in a training text stay the same, those that
+    turn less than `low_freq_factor` times turn more slowly by `factor`, and those in between by
+    something in between.
 
     Attributes:
         original_max_positions: the longest text of training.
@@ -125,7 +125,7 @@ class Llama3Scaling(RopeScaling):
             )
 
     def frequencies(self, head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-        """Slow each pair by how often it comes round in a text of training."""
+        """Slow each pair by how often it turns in a training text."""
         fast = rotary_frequencies(head_dim, theta)
         wavelength = 2 * math.pi / fast  # in positions
         span = self.high_freq_factor - self.low_freq_factor

@@ -21,7 +21,8 @@ BY_NAME = StateDictOptions(flatten_optimizer_state_dict=True)
 def save(folder: Path, step: int, model: nn.Module, optimizer: Optimizer) -> None:
     """Write weights and the optimizer's state after `step` steps. All processes call it.
 
-    Each writes what it holds; what several hold is written once. The file `.metadata` comes last.
+    Each writes the parts it holds; parts that several hold are written once. The file
+    `.metadata` comes last.
     """
     weights, states = get_state_dict(model, optimizer, options=BY_NAME)
     dcp.save({"model": weights, "optimizer": states}, checkpoint_id=str(folder / f"step-{step:06}"))
@@ -39,7 +40,7 @@ def load(folder: Path, step: int, model: nn.Module, optimizer: Optimizer) -> Non
     """Read what this process holds of the checkpoint. All processes call it.
 
     Raises:
-        ValueError: the model has a weight that the checkpoint lacks, or has in another shape.
+        ValueError: the model has a weight that the checkpoint lacks, or has in a different shape.
     """
     path = str(folder / f"step-{step:06}")
     weights, states = get_state_dict(model, optimizer, options=BY_NAME)

@@ -1,4 +1,4 @@
-"""Supervised tuning in small: a GPT of stories learns to answer requests."""
+"""Supervised tuning in small: a GPT that tells stories learns to answer requests."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -50,7 +50,7 @@ def tune(model: nn.Module, pairs: Sequence[tuple[Request, str]], report: Report)
 
 
 def tuning_pairs() -> list[tuple[Request, str]]:
-    """Return the training stories, each below its request, without the held-out requests."""
+    """Return the training stories, each after its request, without the held-out requests."""
     pairs = [(request_for(story), story.text) for story in make_stories()["train"]]
     return [(request, text) for request, text in pairs if not request.held_out]
 
@@ -64,7 +64,7 @@ def build() -> nn.ModuleList:
 
 
 def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Tune one model on the pairs, and the control on the same stories below random requests."""
+    """Tune one model on the pairs, and the control on the same stories after random requests."""
     tuned, control = models.children()
     pairs = tuning_pairs()
     requests, texts = zip(*pairs, strict=True)

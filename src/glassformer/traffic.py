@@ -1,4 +1,4 @@
-"""What processes send each other, counted in one process that only pretends to have others."""
+"""The bytes that processes send each other, counted in one that only pretends to have others."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -99,7 +99,7 @@ def score(reading: Reading, prefix: str) -> Level:
         door(opening, f"{prefix}-5", "one product"),
     ]
     says = (
-        f"Query and key are multiplied number by number, and the {count} products are added up. "
+        f"We multiply the query and the key number by number, and add up the {count} products. "
         "Blue is positive, orange negative: where both have the same sign, the score grows."
     )
     return Level("One score", says, tuple(drawn), opening)
@@ -128,9 +128,9 @@ def product(reading: Reading, prefix: str) -> Level:
         part((115, 396, 170, 40), "The whole encoder", "encoder"),
     ]
     says = minus(
-        f"{query[at]:.2f} × {key[at]:.2f} ≈ {products[at]:.2f}. A score is made of nothing "
-        f"smaller. To read these {n} tokens, the self-attention of this stack multiplies a number "
-        f"of a query with one of a key {every:,} times."
+        f"{query[at]:.2f} × {key[at]:.2f} ≈ {products[at]:.2f}. Nothing in a score is smaller "
+        f"than this. To read these {n} tokens, the self-attention of this stack multiplies a "
+        f"number of a query by a number of a key {every:,} times."
     )
     return Level("One product", says, tuple(drawn))
 

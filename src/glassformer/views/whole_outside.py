@@ -21,8 +21,8 @@ def model(reading: Reading, prefix: str) -> Level:
     parts.append(arrow([(x + 90, 330), (x + 90, 386)]))
     parts.append(ending(reading, x) if reading.answer else vectors(reading, x + 90))
     says = (
-        f"Each token becomes a vector of {stack.d_model} numbers. {stack.num_layers} layers rework "
-        "the vectors, one after the other, all built alike."
+        f"Each token becomes a vector of {stack.d_model} numbers. {stack.num_layers} layers of the "
+        "same design then transform the vectors, one after the other."
     )
     if reading.answer:
         word, chance = reading.answer[0]
@@ -128,7 +128,7 @@ def layer(reading: Reading, prefix: str) -> Level:
     many = {2: "Two", 3: "Three"}[len(parts)]
     when = "before each of them" if config.norm_first else "after each addition"
     says = (
-        f"{many} sublayers read the residual stream and add to it what they found. Nothing is "
+        f"{many} sublayers read the residual stream and add their outputs to it. Nothing is "
         f"overwritten: the old vectors stay in the sum. A norm sets the scale {when}."
     )
     return Level(f"One of {config.num_layers} layers", says, tuple(drawn), opening)
