@@ -21,8 +21,8 @@ PLUMBING = {
     "checkpoints",
     "probe",
     "reading",
+    "short_windows",
     "recipes",
-    "rope_scaling",
     "loading",
     "token_classification",
     "language",
@@ -37,7 +37,7 @@ WAITING: set[str] = set()
 
 # What torch may contribute to a model; everything else in one is built here.
 ELEMENTS = {"Linear", "Embedding", "LayerNorm", "Dropout", "GELU", "ReLU", "SiLU"}
-CONTAINERS = {"Module", "ModuleList", "Parameter", "Buffer", "init"}
+CONTAINERS = {"Module", "ModuleDict", "ModuleList", "Parameter", "Buffer", "init"}
 
 
 def top_level_imports(path):

@@ -146,7 +146,7 @@ class Stage(nn.Module):
         if index == 0:
             self.decoder.embeddings = model.decoder.embeddings
         if index == count - 1:
-            self.decoder.final_norm = model.decoder.final_norm or nn.Identity()
+            self.decoder.register_module("final_norm", model.decoder.final_norm)
             self.lm_head = model.lm_head
 
     def forward(self, given: Shaped[Tensor, "batch seq *d_model"]) -> Tensor:
@@ -159,7 +159,8 @@ class Stage(nn.Module):
             hidden = layer(hidden, position_ids=positions)  # (batch, seq, d_model)
         if self.index < self.count - 1:
             return hidden
-        return self.lm_head(self.decoder.get_submodule("final_norm")(hidden))
+        norm = dict(self.decoder.named_children()).get("final_norm")
+        return self.lm_head(hidden if norm is None else norm(hidden))
 
 
 def pipeline(stage: Stage, microbatches: int) -> Callable[[Int[Tensor, "batch seq"]], Tensor]:
