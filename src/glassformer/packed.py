@@ -27,7 +27,7 @@ class PackedLinear8(nn.Module):
 
     Source: torch 2.13, `_weight_int8pack_mm`.
 
-    >>> PackedLinear8(nn.Linear(48, 7))(torch.randn(1, 3, 48)).shape
+    >>> PackedLinear8(torch.nn.Linear(48, 7))(torch.randn(1, 3, 48)).shape
     torch.Size([1, 3, 7])
     """
 
@@ -71,7 +71,7 @@ class PackedLinear4(nn.Module):
 
     Source: torch 2.13, `_weight_int4pack_mm_for_cpu`.
 
-    >>> PackedLinear4(nn.Linear(96, 16))(torch.randn(1, 3, 96)).shape
+    >>> PackedLinear4(torch.nn.Linear(96, 16))(torch.randn(1, 3, 96)).shape
     torch.Size([1, 3, 16])
     """
 
@@ -115,7 +115,7 @@ def pack(model: Model, bits: int) -> Model:
     Raises:
         ValueError: `bits` is neither 8 nor 4, or a layer can't be packed; then all stay.
 
-    >>> pack(nn.Sequential(nn.Linear(32, 16), nn.ReLU()), bits=4)
+    >>> pack(torch.nn.Sequential(torch.nn.Linear(32, 16), torch.nn.ReLU()), bits=4)
     Sequential(
       (0): PackedLinear4(in_features=32, out_features=16)
       (1): ReLU()

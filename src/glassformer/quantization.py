@@ -109,7 +109,7 @@ def input_moments(
 
     Shapes: `is_token` (batch, seq), true for a token; (columns, columns) for each layer's name.
 
-    >>> model, moments = nn.Sequential(nn.Linear(3, 5)), None
+    >>> model, moments = torch.nn.Sequential(torch.nn.Linear(3, 5)), None
     >>> with input_moments(model, torch.tensor([[True, False]])) as moments:
     ...     _ = model(torch.tensor([[[1.0, 2.0, 3.0], [9.0, 9.0, 9.0]]]))
     >>> moments["0"][0]

@@ -30,7 +30,7 @@ def test_keys_reach_the_check_of_a_claim(browser, address):
         assert not proof.is_visible()
         seen.page.keyboard.press("Tab")  # from now on, focus is shown
         button.focus()
-        claim = button.locator("xpath=preceding-sibling::*[1]")
+        claim = button.locator("xpath=..")
         assert claim.evaluate("claim => getComputedStyle(claim).outlineStyle") == "solid"
         seen.page.keyboard.press("Enter")
         assert proof.is_visible()

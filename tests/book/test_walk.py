@@ -301,7 +301,7 @@ def test_focus_follows_where_its_step_is_left(page):
 
 
 def test_a_search_in_the_page_opens_what_it_finds(browser, address):
-    with visit(browser, f"{address}#:~:text=Softmax%20makes%20shares") as seen:
+    with visit(browser, f"{address}#:~:text=Softmax%20turns%20each%20row") as seen:
         seen.page.wait_for_function("!document.querySelector('#step-weights').closest('[hidden]')")
         assert shown(seen.page) == ["step-weights"]
         assert not seen.complaints
