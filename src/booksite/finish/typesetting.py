@@ -32,7 +32,10 @@ def plain_code(html: str) -> str:
 
 
 def without_indents(html: str) -> str:
-    """Take out the indents of the theme's templates, around the text of a page."""
+    """Take out the indents of the theme's templates, around the text of a page.
+
+    A space is left after each line: axe takes a line's end alone for no space between words.
+    """
     before, begin, rest = html.partition("<article")
     inside, end, after = rest.rpartition("</article>")
-    return INDENT.sub("\n", before) + begin + inside + end + INDENT.sub("\n", after)
+    return INDENT.sub("\n ", before) + begin + inside + end + INDENT.sub("\n ", after)
