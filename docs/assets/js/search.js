@@ -63,7 +63,7 @@ const begins = (word) => {
   return known.all[low]?.startsWith(word) ?? false;
 };
 
-// How many letters must be changed, put in, taken out, or swapped with their neighbour.
+// How many letters must be changed, put in, taken out, or swapped with their neighbor.
 const distance = (one, other) => {
   let [before, last] = [[], [...other, 0].map((_, j) => j)];
   for (let i = 1; i <= one.length; i++) {
