@@ -96,7 +96,8 @@ def texts(result: BlockResult) -> Iterator[str]:
         text = output.data if output.kind in TEXTS else output.plain
         yield unquoted(text) if output.kind == "text" else text
     for example in result.examples:
-        yield "" if example.got.startswith("Traceback") else unquoted(example.got.rstrip("\n"))
+        got = example.got.rstrip("\n")
+        yield got.rpartition("\n")[2] if got.startswith("Traceback") else unquoted(got)
 
 
 def programs() -> Iterator[tuple[str, str, list[str]]]:

@@ -60,10 +60,17 @@ def test_the_first_mention_carries_the_definition():
         ("### Logit\n\nx", []),
         ("| logit |\n|---|\n| a logit |", [("logit", "logit")]),
         ('<div class="proofbook-end" markdown>a logit</div>', []),
+        ("<b>logit</b> alone in its marks, then a logit", [("logit", "logit")]),
+        ("<b>a logit</b> in its marks", [("logit", "logit")]),
     ],
 )
 def test_forms_and_places(text, found):
     assert linked(converted(f"## How\n\n{text}")) == found
+
+
+def test_a_mention_alone_in_its_marks_waits_for_the_next():
+    html = converted("## How\n\n<b>logit</b> alone in its marks, then a logit")
+    assert "<b>logit</b>" in html
 
 
 def test_order_and_text_stay_as_they_were():

@@ -7,7 +7,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
 
-VERBATIM = {"a", "button", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
+VERBATIM = {"a", "button", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
 
 
 class SymbolLinks(Extension):

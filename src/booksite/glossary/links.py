@@ -1,12 +1,13 @@
 """Links from the first mention of each term to its entry."""
 
+import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import AtomicString
+from markdown.util import ETX, STX, AtomicString
 from mkdocs.utils import get_relative_url
 
 from booksite.glossary.terms import Glossary, Term
@@ -78,7 +79,7 @@ class _Linker(Treeprocessor):
         found = [
             (match, term)
             for match in self.links.glossary.pattern.finditer(text)
-            if (term := self._first(match[0]))
+            if not _is_marked(text, match) and (term := self._first(match[0]))
         ]
         if not found:
             return
@@ -102,3 +103,8 @@ class _Linker(Treeprocessor):
         link = Element("a", {"class": "term", "href": address, "data-aid": term.definition})
         link.text = word
         return link
+
+
+def _is_marked(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a mention is all that stands between two marks: a tap on it opens its check."""
+    return text[: match.start()].endswith(ETX) and text[match.end() :].startswith(STX)

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,8 @@ from proofbook.settings import Settings
 
 GRACE = 3.0
 """Seconds beyond a block's limit after which the parent ends what did not end itself."""
+PULSE = 0.5
+"""Seconds between looks: a signal that another thread was given does not wake the one that waits."""
 FLOOD = 256_000_000
 """Bytes that a page may print in all."""
 
@@ -55,8 +57,11 @@ class Pool:
         with ThreadPoolExecutor(self._settings.side_by_side) as pool:
             pages = {pool.submit(self._run_page, chapter): chapter for chapter in chapters}
             try:
-                for page in as_completed(pages):
-                    yield pages[page], *page.result()
+                running = set(pages)
+                while running:
+                    ended, running = wait(running, PULSE, FIRST_COMPLETED)
+                    for page in ended:
+                        yield pages[page], *page.result()
             finally:  # after an interrupt no page may keep the pool waiting
                 self._ending = True
                 pool.shutdown(wait=False, cancel_futures=True)

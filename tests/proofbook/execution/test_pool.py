@@ -96,7 +96,7 @@ def _ends(pid: int) -> bool:
 
 
 BUILDER = '''
-import signal, sys
+import signal, sys, threading, time
 from pathlib import Path
 from proofbook.model import Block, Chapter
 from proofbook.execution import pool
@@ -104,6 +104,9 @@ from proofbook.execution.runner import Runner
 from proofbook.settings import Settings
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+if sys.argv[3] == "another":  # as some kernels do, which do not prefer the first thread
+    threading.Thread(target=time.sleep, args=(99,), daemon=True).start()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 root = Path(sys.argv[1])
 code = """
 import os, time
@@ -117,10 +120,13 @@ with Runner(Settings(root, spawn=sys.argv[2] == "spawn")) as runner:
 
 
 @pytest.mark.parametrize("how", ["fork", "spawn"])
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
-def test_pages_end_with_the_process_that_runs_them(tmp_path, how, ending):
+@pytest.mark.parametrize(
+    ("ending", "thread"),
+    [(signal.SIGKILL, "first"), (signal.SIGINT, "first"), (signal.SIGINT, "another")],
+)
+def test_pages_end_with_the_process_that_runs_them(tmp_path, how, ending, thread):
     builder = subprocess.Popen(
-        [sys.executable, "-c", BUILDER, str(tmp_path), how],
+        [sys.executable, "-c", BUILDER, str(tmp_path), how, thread],
         stderr=subprocess.PIPE,
         text=True,
     )
