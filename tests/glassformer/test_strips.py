@@ -151,7 +151,7 @@ def test_strips_are_laid_out_by_hand():
     assert numbers(re.search('viewBox="([^"]*)"', html)[1]) == [
         0,
         0,
-        round(right + 48),
+        round(left + 5 * 7.4 + 6 + 9 * 16 + 6 + 4 * 7.4),  # `−2.00`, nine squares, `2.00`
         bottom + 40,
     ]
     found = texts(html)
@@ -180,7 +180,8 @@ def test_strips_are_laid_out_by_hand():
 @pytest.mark.parametrize(("count", "narrowest"), [(5, None), (48, 300)])
 def test_strips_shrink_to_a_phone_and_grow_by_a_fifth(count, narrowest):
     html = strips({"x": torch.ones(1, count)}, ["time"]).html
-    wide = 4 * 7.4 + 9 + 7 * count + 48
+    legend = 7.4 + 6 + 5 * 16 + 6 + 4 * 7.4  # `0`, five squares, `1.00`
+    wide = 4 * 7.4 + 9 + max(7 * count + 48, legend)
     assert [int(n) for n in re.findall(r"m..-width:(\d+)px", html)] == [
         round(1.2 * wide),
         narrowest or round(wide),

@@ -76,7 +76,8 @@ def test_a_small_heatmap_is_laid_out_by_hand():
     picture = Picture(heatmap(torch.tensor(NUMBERED), ["cats", "sleep"], ["a", "b", "c"]))
     left, top, cell = 20 + 5 * LETTER + 8, 22 + 20, 4 * 7 + 9
     right, bottom = left + 3 * cell, top + 2 * cell
-    assert (picture.wide, picture.high) == (right + 8, bottom + 14 + 26)
+    legend = LETTER + 6 + 5 * 16 + 6 + 4 * LETTER  # `0`, five squares, `1.00`
+    assert (picture.wide, picture.high) == (round(left + legend), bottom + 14 + 26)
     assert [place(rect) for rect in picture.cells] == [
         near(left + j * cell, top + i * cell) for i in range(2) for j in range(3)
     ]
@@ -290,7 +291,7 @@ def test_a_small_heatmap_is_not_stretched():
     assert "min-width:300px" in view.html
     narrow = heatmap(torch.rand(1, 3), ["a"], range(3))
     widths = [int(n) for n in re.findall(r"m..-width:(\d+)px", narrow.html)]
-    whole = 28 + LETTER + 37 * 3 + 8
+    whole = 28 + LETTER + LETTER + 6 + 5 * 16 + 6 + 4 * LETTER  # the legend is wider than 3 cells
     assert widths == [round(whole), round(0.76 * whole)]
 
 

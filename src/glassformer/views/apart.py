@@ -48,12 +48,12 @@ def heads_apart(
     merged = merge_heads(apart[None])[0]  # (words, d_model)
     end = largest(wide.tolist())
     high = HIGH * len(names)
-    middle = text(WIDTH - 8, 110 + 2 * high, "attention goes here", css="small", anchor="end")
+    middle = text(WIDTH / 2, 100 + 2 * high, "attention goes here", css="small")
     drawn = [
         step(1, *whole(wide, names, num_heads, 30, end, "one wide row for each word")),
         step(2, *between(30 + high, num_heads), *cut(apart, 84 + high, end, len(names))),
-        step(3, *between(92 + 2 * high, num_heads, back=True), middle),
-        step(3, *whole(merged, names, num_heads, 162 + 2 * high, end, "side by side again")),
+        step(3, middle, *between(104 + 2 * high, num_heads, back=True)),
+        step(3, *whole(merged, names, num_heads, 174 + 2 * high, end, "side by side again")),
     ]
     size = wide.shape[1] // num_heads
     sentences = [
@@ -68,7 +68,7 @@ def heads_apart(
         *([f"head {k}", f"{len(names)} × {size}"] for k in range(num_heads)),
         ["merged", f"{len(names)} × {merged.shape[1]}"],
     ]
-    image = picture(drawn, WIDTH, 172 + 3 * high)
+    image = picture(drawn, WIDTH, 184 + 3 * high)
     name = "Splitting into heads, and merging"
     return stepped(image, sentences, ["tensor", "shape"], facts, name=name, caption=caption)
 

@@ -15,6 +15,7 @@ GROWS = 1.4  # at most, on a wide page
 ROW = 24.0  # of a name with its bar or dot
 TOP = 20.0  # room for names above
 LONGEST = 26  # letters shown of a name
+BEHIND_BARS, BEHIND_DOTS = 46.0, 14.0  # room behind the axis
 
 
 def bars(
@@ -44,9 +45,9 @@ def bars(
     every = [0.0, *(v for v in (*found.values(), *marks.values()) if math.isfinite(v))]
     low, high = min(every), max(every)
     across = x_range or (low, high if high > low else low + 1.0)
-    axis = sideways(found, span([], across), numbered=True)
+    axis = sideways(found, span([], across), BEHIND_BARS)
     drawn = [draw_bar(value, k, axis, role) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, marks, {}, x, caption)
+    return finished(found, axis, drawn, marks, {}, x, caption, BEHIND_BARS)
 
 
 def dots(
@@ -79,9 +80,9 @@ def dots(
     shades = {name: (float(low), float(high)) for name, (low, high) in (bands or {}).items()}
     edges = [edge for shade in shades.values() for edge in shade]
     across = span([*found.values(), *marks.values(), *edges], x_range, log=log)
-    axis = sideways(found, across, log=log)
+    axis = sideways(found, across, BEHIND_DOTS, log=log)
     drawn = [draw_dot(value, k, axis) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, marks, shades, x, caption)
+    return finished(found, axis, drawn, marks, shades, x, caption, BEHIND_DOTS)
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, float]:
@@ -93,12 +94,11 @@ def checked(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def sideways(
-    names: Iterable[str], across: tuple[float, float], *, log: bool = False, numbered: bool = False
+    names: Iterable[str], across: tuple[float, float], behind: float, *, log: bool = False
 ) -> Axis:
     """Return the axis beside the names, with room for the numbers of bars behind both ends."""
     left = max(min(columns_of(name), LONGEST) for name in names) * width_of("m") + 10
-    behind = 46.0 if numbered else 14.0
-    before = behind if numbered and across[0] < 0 else 0.0
+    before = behind if behind == BEHIND_BARS and across[0] < 0 else 0.0
     return Axis(*across, start=left + before, end=max(WIDTH, left + 200) - behind, log=log)
 
 
@@ -137,6 +137,7 @@ def finished(
     bands: Mapping[str, tuple[float, float]],
     x: str,
     caption: str | None,
+    behind: float,
 ) -> View:
     """Put names, axis, levels and bands around what is drawn."""
     bottom = TOP + ROW * len(found) + 4
@@ -147,7 +148,7 @@ def finished(
     shades = [band(name, axis, ends, bottom) for name, ends in bands.items()]
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
     parts = [*shades, *names, *drawn, *dotted, along(axis, bottom, x)]
-    wide, high = max(WIDTH, axis.end + 14), bottom + (42 if x else 24)
+    wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
     rows = [[name, short(value)] for name, value in found.items()]
     rows += [[f"{name} (dotted)", short(value)] for name, value in levels.items()]
     rows += [[f"{name} (shaded)", " to ".join(map(short, ends))] for name, ends in bands.items()]

@@ -10,8 +10,8 @@ from torch import Tensor
 from glassformer.views.drawing import Number, as_role, figure, line, picture, text, width_of
 from glassformer.views.view import View, number, visible
 
-HIGH, BOX, ROW = 26.0, 92.0, 34.0
-APART = 38.0  # between two steps
+HIGH, BOX, ROW = 26.0, 104.0, 34.0
+APART = 30.0  # between two steps
 MEANINGS = (
     "filled: kept; dashed: dropped; bold: the winning path",
     "numbers: log-probability so far",

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 
+import torch
 from jaxtyping import Shaped
 from torch import Tensor
 
+from glassformer.views.drawing import Number
 from glassformer.views.palette import SHADOWS, THEME
 from glassformer.views.view import (
     JOINERS,
@@ -106,9 +108,10 @@ def heatmap(
         raise ValueError(f"weights of shape {tuple(weights.shape)} have nothing to draw")
     if end is not None and not 0 < end < math.inf:
         raise ValueError(f"end ({end}) must be a number above 0")
-    values = weights.detach().cpu().double().tolist()
+    counts = not weights.is_floating_point()
+    values = weights.detach().cpu().to(torch.long if counts else torch.double).tolist()
     largest = max((abs(v) for row in values for v in row if math.isfinite(v)), default=0.0)
-    largest = largest if end is None else float(end)
+    largest = largest if end is None else end if counts else float(end)
     cell, numbered = cell_size(values, max(map(width, map(shorten, column_words))), largest)
     numbered = numbered and (weights.numel() <= MOST_NUMBERS if numbers is None else numbers)
     if isinstance(rows, range) and isinstance(columns, range) and weights.numel() > MOST_CELLS:
@@ -125,11 +128,11 @@ def heatmap(
 
 
 def draw(
-    values: list[list[float]],
+    values: list[list[Number]],
     rows: list[str],
     columns: list[str],
     axes: tuple[str, str],
-    largest: float,
+    largest: Number,
     cell: float,
     numbered: bool,
 ) -> str:
@@ -158,8 +161,9 @@ def draw(
     between = numbered or cell > 2 * SMALLEST
     parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
     bottom = top + grid_height + 14
-    parts.append(scale(values, left, bottom, largest))
-    total_width, total_height = left + grid_width + right, bottom + 26
+    legend, legend_end = scale(values, left, bottom, largest)
+    parts.append(legend)
+    total_width, total_height = max(left + grid_width + right, legend_end), bottom + 26
     narrowest = NARROWEST * total_width if numbered else min(total_width, PHONE)
     place = room(total_width, total_height, narrowest, total_width)
     reach = ' tabindex="0"' if narrowest > PHONE else ""  # keys can scroll it
@@ -171,7 +175,9 @@ def draw(
     )
 
 
-def cell_size(values: list[list[float]], column_width: float, largest: float) -> tuple[float, bool]:
+def cell_size(
+    values: list[list[Number]], column_width: float, largest: Number
+) -> tuple[float, bool]:
     """Say how wide a cell is, and whether it holds its number: few columns leave room."""
     columns = len(values[0])
     roomy = max(34.0, 7.0 * max(len(number(v, largest)) for row in values for v in row) + 9)
@@ -211,13 +217,13 @@ def word(shown: str, whole: str, x: float, y: float, anchor: str, *, turn: int =
 
 
 def cells(
-    values: list[list[float]],
+    values: list[list[Number]],
     rows: list[str],
     columns: list[str],
     cell: float,
     left: float,
     top: float,
-    largest: float,
+    largest: Number,
 ) -> str:
     """Draw the colored squares; a large matrix shares one path for all cells of one strength."""
     if len(rows) * len(columns) > MOST_CELLS:
@@ -236,7 +242,7 @@ def cells(
 
 
 def many_cells(
-    values: list[list[float]], cell: float, left: float, top: float, largest: float
+    values: list[list[Number]], cell: float, left: float, top: float, largest: Number
 ) -> str:
     """Draw cells as strokes in units of one cell: a path for each sign and 64th of the scale.
 
@@ -263,7 +269,9 @@ def many_cells(
     return f'<g shape-rendering="crispEdges" transform="{place}">{inner}</g>'  # no seams
 
 
-def numbers(values: list[list[float]], cell: float, left: float, top: float, largest: float) -> str:
+def numbers(
+    values: list[list[Number]], cell: float, left: float, top: float, largest: Number
+) -> str:
     """Write the value in each cell, white where the cell is too dark for the page's own ink."""
     return "".join(
         f'<text class="number{" on" if strength(value, largest) > WHITE_FROM else ""}" '
@@ -287,8 +295,8 @@ def grid_lines(rows: int, columns: int, cell: float, left: float, top: float, be
     return f'<path class="g" d="{lines}"/>'
 
 
-def scale(values: list[list[float]], left: float, y: float, largest: float) -> str:
-    """Draw the legend: steps of color from the most negative value's hue to the most positive's."""
+def scale(values: list[list[Number]], left: float, y: float, largest: Number) -> tuple[str, float]:
+    """Draw the legend, from the most negative value's hue to the most positive's; say its end."""
     negative = any(v < 0 and math.isfinite(v) for row in values for v in row)
     steps = [i / 4 for i in range(-4 if negative else 0, 5)]
     low = number(-largest, largest).replace("-", "−") if negative else "0"
@@ -300,14 +308,15 @@ def scale(values: list[list[float]], left: float, y: float, largest: float) -> s
         for k, step in enumerate(steps)
     )
     end = x + 16 * len(steps)
-    return (
+    drawn = (
         f'<text class="axis" x="{left:.1f}" y="{y + 8.5:.1f}">{low}</text>{squares}'
         f'<path class="g" d="M{x:.1f} {y:.1f}H{end:.1f}v9H{x:.1f}z"/>'
         f'<text class="axis" x="{end + 6:.1f}" y="{y + 8.5:.1f}">{high}</text>'
     )
+    return drawn, end + 6 + width(high)
 
 
-def strength(value: float, largest: float) -> float:
+def strength(value: Number, largest: Number) -> float:
     """Say how strongly a cell is colored, from 0 to 1; what is not finite has no color."""
     return min(1.0, abs(value) / largest) if largest and math.isfinite(value) else 0.0
 
@@ -325,11 +334,11 @@ def width(token: str) -> float:
 
 
 def tell(
-    values: list[list[float]],
+    values: list[list[Number]],
     rows: list[str],
     columns: list[str],
     axes: tuple[str, str],
-    largest: float,
+    largest: Number,
     step: int,
 ) -> list[list[str]]:
     """Return the matrix as a table, its header first; of a large one, what can be taken in.
@@ -348,7 +357,7 @@ def tell(
     return [[axes[0], f"largest at {axes[1]}", "value"], *numbered]
 
 
-def symmetric(values: list[list[float]]) -> bool:
+def symmetric(values: list[list[Number]]) -> bool:
     """Say whether a square matrix is its own transpose, up to rounding."""
     return all(
         math.isclose(value, values[j][i], abs_tol=1e-5)
@@ -357,7 +366,7 @@ def symmetric(values: list[list[float]]) -> bool:
     )
 
 
-def by_distance(values: list[list[float]], largest: float) -> list[list[str]]:
+def by_distance(values: list[list[Number]], largest: Number) -> list[list[str]]:
     """Return the mean on each diagonal near the main one, and then on every tenth."""
     told = []
     for k in range(len(values)):
@@ -368,7 +377,7 @@ def by_distance(values: list[list[float]], largest: float) -> list[list[str]]:
 
 
 def peaks(
-    values: list[list[float]], rows: list[str], columns: list[str], largest: float
+    values: list[list[Number]], rows: list[str], columns: list[str], largest: Number
 ) -> list[list[str]]:
     """Of each row, where its largest value stands, and the value."""
     best = [max(range(len(row)), key=row.__getitem__) for row in values]

@@ -187,7 +187,8 @@ def legend(every: list[Panel], numbers: int, left: float, top: float, end: float
     drawn = len(every[0].values[0])
     first = "all" if drawn == numbers else f"the first {drawn} of"
     lines = ("framed: new; faint: as in the step before", f"{first} {numbers} numbers of a vector")
-    return scale([row for one in every for row in one.values], left, top, end) + "".join(
+    legend, _ = scale([row for one in every for row in one.values], left, top, end)
+    return legend + "".join(
         f'<text class="axis" x="{left:.1f}" y="{top + 27 + 16 * k:.1f}">{line}</text>'
         for k, line in enumerate(lines)
     )

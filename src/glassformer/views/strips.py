@@ -127,12 +127,13 @@ def draw(panels: list[Panel], rows: list[str], count: int) -> str:
     every = [row for one in panels for row in one.values]
     if any(abs(value) > end for row in every for value in row):
         across += ", some beyond the scale"
-    wide = right + LENGTHS + 4
+    legend, legend_end = scale(every, left, bottom + 4, end)
+    wide = max(right + LENGTHS + 4, legend_end)
     return (
         f'<svg aria-hidden="true" viewBox="0 0 {wide:.0f} {bottom + 40:.0f}" '
         f'style="width:100%;max-width:{1.2 * wide:.0f}px;min-width:{min(wide, PHONE):.0f}px">'
         f'<text class="axis" x="{right + LENGTHS:.1f}" y="18" text-anchor="end">length</text>'
-        f"{''.join(drawn)}{scale(every, left, bottom + 4, end)}"
+        f"{''.join(drawn)}{legend}"
         f'<text class="axis" x="{left:.1f}" y="{bottom + 33:.1f}">{across}</text></svg>'
     )
 

@@ -81,8 +81,10 @@ def columns_of(token: str) -> int:
     )
 
 
-def number(value: float, largest: float) -> str:
+def number(value: float | int, largest: float | int) -> str:
     """Write a number for the eye: two decimals, fewer beside larger numbers, none for counts."""
+    if isinstance(value, int):
+        return str(int(value))
     if value != value:
         return "nan"
     if value in (float("inf"), float("-inf")):

@@ -32,7 +32,7 @@ from proofbook.settings import Settings
 GRACE = 3.0
 """Seconds beyond a block's limit after which the parent ends what did not end itself."""
 PULSE = 0.5
-"""Seconds between looks: a signal that another thread was given does not wake the one that waits."""
+"""Seconds between looks: a signal that another thread was given does not wake this one."""
 FLOOD = 256_000_000
 """Bytes that a page may print in all."""
 
