@@ -474,6 +474,16 @@ def test_pointing_and_keys(site, chrome):
         clean(seen)
 
 
+def test_a_finger_finds_each_head_on_a_narrow_phone(site, chrome):
+    place = (
+        "boxes => boxes.map(box => box.getBoundingClientRect()).map(at => [at.width, at.height])"
+    )
+    with visit(chrome, f"{site}large.html", width=360, touch=True) as seen:
+        boxes = drawn(seen.page, "head").locator("[role=checkbox]").evaluate_all(place)
+    assert len(boxes) == 12
+    assert min(min(box) for box in boxes) >= 24
+
+
 def test_far_views_wait_and_nothing_moves(site, chrome):
     with visit(chrome, f"{site}far.html", width=360) as seen:
         page = seen.page

@@ -14,6 +14,7 @@ from glassformer.views.page import Picture, Viewer, viewer
 from glassformer.views.view import columns_of, table, words
 
 STRONGEST = 12  # rows of the table that says a picture in words
+SQUARE = 25  # of a head, as in glassformer-views.js
 MOST_LINES = 150_000  # what a browser draws without falling silent
 
 # What a mouse does, and after the bar, what a finger does.
@@ -74,7 +75,7 @@ def head_view(
     picture = Picture(
         kind="head",
         packed=pack(header, [weight_bytes(weights)]),
-        size=(max(336, 20 * num_heads + 2), round(seq * 22.5 + 34)),
+        size=(max(336, SQUARE * num_heads + 2), round(seq * 22.5 + 34)),
         controls=choice("layer", "Layer", []) + sentences(split, "head"),
         hint=HEAD_HINT + remark(least),
         table=as_table(strong, what),
@@ -143,7 +144,7 @@ def cross_view(
             header | {"layer": layer, "shown": heads and shown, "filter": CROSS[0][0]},
             [weight_bytes(weights)],
         ),
-        size=(max(336, 20 * num_heads + 2), round(max(target, source) * 22.5 + 34)),
+        size=(max(336, SQUARE * num_heads + 2), round(max(target, source) * 22.5 + 34)),
         controls=choice("layer", "Layer", []) + choice("filter", "Attention", CROSS),
         hint="The target's words are on the left, the source's on the right. "
         + HEAD_HINT

@@ -389,6 +389,8 @@ function shortened(text, room) {
   return cut(fits);
 }
 
+const SQUARE = 25; // of a head: a finger finds it, on a narrow phone too
+
 const near = new IntersectionObserver(
   (entries) => entries.forEach((entry) => entry.isIntersecting && entry.target.draw()),
   { rootMargin: "600px" },
@@ -492,7 +494,7 @@ class GlassformerView extends HTMLElement {
     const open = kind === "neuron" && this.#expanded();
     const rows = params.attention[params.default_filter].left_text.length;
     const box = {
-      head: [0, 0, Math.max(336, 20 * params.total_heads + 2), height + 4],
+      head: [0, 0, Math.max(336, SQUARE * params.total_heads + 2), height + 4],
       model: [0, 0, 970, height],
       neuron: open ? [0, 0, 1010, rows * 26 + 50] : [0, 36, 420, rows * 26 + 14],
     }[kind];
@@ -538,11 +540,14 @@ class GlassformerView extends HTMLElement {
       box.setAttribute("role", "checkbox");
       box.setAttribute("tabindex", "0");
       box.setAttribute("aria-label", `head ${head}`);
+      box.setAttribute("x", SQUARE * head);
+      box.setAttribute("width", SQUARE);
+      box.setAttribute("height", SQUARE);
       const number = document.createElementNS(box.namespaceURI, "text");
       number.setAttribute("class", "head-number");
       number.setAttribute("aria-hidden", "true");
-      number.setAttribute("x", 20 * head + 10);
-      number.setAttribute("y", 14);
+      number.setAttribute("x", SQUARE * (head + 0.5));
+      number.setAttribute("y", SQUARE / 2 + 4);
       number.textContent = head;
       box.after(number);
     });
