@@ -70,7 +70,7 @@ def test_the_table_and_the_sentences_say_the_same():
         [f"{score:.2f}", f"{weight:.2f}"] for score, weight in zip(scores, weights, strict=True)
     ]
     assert told.splitlines()[4].split()[-2:] == [f"{value:.2f}" for value in output]
-    assert "2. The query of “flies” times each key" in told
+    assert "2. The score of each word is its key times the query of “flies”" in told
 
 
 @pytest.mark.parametrize(

@@ -66,11 +66,11 @@ def size(view):
     ("heads", "seq", "wide", "high"),
     [
         (3, 5, 336, 146),  # two columns of 110, lines of 115, and 1; 5·22.5 + 34 = 146.5
-        (16, 7, 336, 192),  # 322 is less; 7·22.5 + 34 = 191.5
-        (17, 2, 342, 79),  # squares of 20 and 2
+        (13, 7, 336, 192),  # 327 is less; 7·22.5 + 34 = 191.5
+        (17, 2, 427, 79),  # squares of 25 and 2
     ],
 )
-def test_the_head_view_has_bertviz_s_own_size(heads, seq, wide, high):
+def test_the_head_view_has_room_for_its_columns_and_squares(heads, seq, wide, high):
     assert size(head_view(weights(seq, heads=heads), words(seq))) == (wide, high)
     assert size(cross(seq, seq - 1, heads=heads)) == (wide, high)
     assert size(cross(seq - 1, seq, heads=heads)) == (wide, high)
@@ -86,11 +86,11 @@ def test_the_neuron_view_has_a_row_of_26_for_each_word():
     assert size(neuron_view(tape(5), words(5))) == (420, 5 * 26 + 14)
 
 
-@pytest.mark.parametrize(("heads", "narrowest"), [(3, 0), (22, 0), (23, 314)])
+@pytest.mark.parametrize(("heads", "narrowest"), [(3, 0), (17, 0), (18, 307)])
 def test_a_wide_picture_shrinks_to_two_thirds_and_a_narrow_one_to_any_window(heads, narrowest):
-    """442 is narrow enough, 462 is not."""
+    """427 is narrow enough, 452 is not."""
     html = head_view(weights(2, heads=heads), words(2)).html
-    wide = max(336, 20 * heads + 2)
+    wide = max(336, 25 * heads + 2)
     assert f"--width:{wide}px;--narrowest:{narrowest}px;" in html
 
 

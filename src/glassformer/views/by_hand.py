@@ -82,13 +82,14 @@ def by_hand(
     facts.append([f"output for {names[asks]}", "", "", "", "", "", listed(output)])
     name = f"Attention by hand, for {names[asks]}"
     sentences = [
-        "Each word's numbers, and what three matrices make of them: its query, key and value."
+        "Each word's vector, and the query, key and value that three matrices compute from it."
         if "embedding" in made
-        else "Three rows of numbers for each word: its query, its key and its value.",
-        f"The query of “{names[asks]}” times each key, divided by the root of their width: one "
-        "score for each word.",
-        "The larger the score, the larger the share; all shares together are one.",
-        f"Each value times its weight, added up: this is the output for “{names[asks]}”.",
+        else "Each word has three vectors: a query, a key and a value.",
+        f"The score of each word is its key times the query of “{names[asks]}”, divided by the "
+        "square root of their width.",
+        "Softmax turns the scores into weights, which sum to one. A larger score gets a larger "
+        "weight.",
+        f"Add up the values, each times its weight. That's the output for “{names[asks]}”.",
     ]
     return stepped(stacked(drawn), sentences, header, facts, name=name, caption=caption)
 

@@ -19,7 +19,7 @@ MOST_LINES = 150_000  # what a browser draws without falling silent
 
 # What a mouse does, and after the bar, what a finger does.
 HEAD_HINT = (
-    "{Point at a word to see only its lines; click it and they stay|Tap a word to see only its "
+    "{Point at a word to see only its lines, or click it to keep them|Tap a word to see only its "
     "lines}. {Click|Tap} a colored square to switch a head off or on, {double-click|double-tap} to "
     "see it alone."
 )
@@ -250,7 +250,7 @@ def neuron_view(
         + sentences(split, "neuron")
         + button,
         hint="{Point at|Tap} a word on the left to see what it attends to"
-        "{; click it and the choice stays|}. "
+        "{, or click it to keep it selected|}. "
         "The + shows the query and the keys behind the weights.",
         table=as_table(strong, what),
     )
