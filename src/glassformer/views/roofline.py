@@ -1,0 +1,80 @@
+"""`roofline`: how fast programs run, below the two limits of the machine that runs them."""
+
+from collections.abc import Mapping
+
+from glassformer.views.axes import Axis, along, short, span, tick_width, upward
+from glassformer.views.drawing import Number, figure, line, picture, text, width_of
+from glassformer.views.palette import SMALL
+from glassformer.views.plots import GROWS, HIGH, WIDTH, mark
+from glassformer.views.view import View
+
+APART = 15.0  # names, one below the other
+
+
+def roofline(
+    points: Mapping[str, tuple[float, float]],
+    *,
+    rates: Mapping[str, float],
+    bandwidth: float,
+    caption: str | None = None,
+) -> View:
+    """Draws each program as a point below the machine's roof, both axes logarithmic.
+
+    A program that does `x` operations for each byte it moves can't do more a second than
+    `x · bandwidth`, nor more than the rate: a slope and a level, which meet at the ridge.
+
+    Args:
+        points: What each program is, its operations a byte, and its billions of operations a
+            second.
+        rates: The machine's billions of operations a second, for each type of number.
+        bandwidth: Its billions of bytes a second.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no point or no rate, or a number isn't above 0.
+    """
+    every = [*rates.values(), bandwidth, *(number for pair in points.values() for number in pair)]
+    if not points or not rates or min(every) <= 0:
+        raise ValueError(
+            f"a roofline needs points and rates, and all numbers above 0: rates {dict(rates)}, "
+            f"bandwidth {bandwidth}, points {dict(points)}"
+        )
+    ridges = {name: rate / bandwidth for name, rate in rates.items()}
+    right = span([*(x for x, _ in points.values()), *ridges.values()], log=True)
+    up = span([*(y for _, y in points.values()), *rates.values()], log=True)
+    y = Axis(*up, start=26 + HIGH, end=26, log=True)
+    aside = max(width_of(name, SMALL) for name in (*points, *rates)) + 12
+    x = Axis(*right, start=tick_width(y), end=WIDTH - aside, log=True)
+    parts = [
+        upward(y, x.start, x.end, "billion operations a second"),
+        along(x, y.start, "operations per byte"),
+        *(roof(x, y, rate, bandwidth, name) for name, rate in rates.items()),
+        *named(points, x, y),
+    ]
+    rows = [[name, short(a), short(b)] for name, (a, b) in points.items()]
+    rows += [[f"ridge, {name}", short(ridges[name]), short(rates[name])] for name in rates]
+    header = ["", "operations per byte", "billion operations a second"]
+    drawn = picture(parts, WIDTH, y.start + 42, grows=GROWS)
+    return figure(drawn, header, rows, name="Programs below the roof", caption=caption)
+
+
+def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
+    """Draw the slope, as far as it's within the axes, and the level that it meets, with a name."""
+    ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
+    corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
+    drawn = line([(x.place(a), y.place(b)) for a, b in corners], role="quiet", css="bold")
+    return drawn + text(x.end + 6, y.place(rate) + 4, name, css="small", anchor="start")
+
+
+def named(points: Mapping[str, tuple[float, float]], x: Axis, y: Axis) -> list[str]:
+    """Draw the points with their names to the right, those of near points one below the other."""
+    places = {name: (x.place(a), y.place(b)) for name, (a, b) in points.items()}
+    parts: list[str] = []
+    taken: list[tuple[Number, Number, Number]] = []  # where names begin and end, and how high
+    for name, (a, b) in sorted(places.items(), key=lambda one: one[1][1]):
+        height, end = b + 4, a + 8 + width_of(name, SMALL)
+        while any(left < end and a < right and abs(h - height) < APART for left, right, h in taken):
+            height += 1.0
+        taken.append((a, end, height))
+        parts.append(mark(a, b, 0) + text(a + 8, height, name, css="small", anchor="start"))
+    return parts
