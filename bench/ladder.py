@@ -14,13 +14,16 @@ import json
 import platform
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 import torch
+from glassformer.drafts import PromptLookup
+from glassformer.online_attention import online_attention
+from glassformer.speculative import speculative_generate
 from torch import Tensor, nn
 
 from _turns import RESULTS, in_turn, machine, peak_bytes, ratio
@@ -33,15 +36,12 @@ from glassformer import (
 )
 from glassformer.attention import fused_attention, scaled_dot_product_attention
 from glassformer.cache import KVCache
-from glassformer.drafts import PromptLookup
 from glassformer.examples import passages
 from glassformer.few_rows import few_rows
 from glassformer.ladder import Batched, Joined, Looped, attending, versions
-from glassformer.online_attention import online_attention
-from glassformer.speculative import speculative_generate
 from glassformer.views.costs import flops, widths
 
-READ = 512  # tokens of the text that is read
+READ = 256  # tokens of the text that is read
 CONTEXT = 128  # tokens before the one that is written
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 SENTENCES, TOGETHER = 32, 8
@@ -250,7 +250,9 @@ def lengths(model: TransformerForCausalLM, turns: int) -> list[dict]:
             found |= dict(zip(chosen, logits, strict=True))
         return torch.stack([found[k] for k in in_order])
 
-    rows = rows_of("lengths", {name: partial(read, plan) for name, plan in plans.items()}, turns, {})
+    rows = rows_of(
+        "lengths", {name: partial(read, plan) for name, plan in plans.items()}, turns, {}
+    )
     for name, row in rows.items():
         padded = sum(len(chosen) * max(sizes[k] for k in chosen) for chosen in plans[name])
         parts = [work(model, size, size) for size in sizes]
@@ -351,7 +353,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="write bench/results/ladder.json")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    about = machine() | {"model": processor(), "instructions": torch.backends.cpu.get_cpu_capability()}
+    about = machine() | {
+        "model": processor(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
+    }
     print(" ".join(f"{name} {value}" for name, value in about.items()))
     with torch.inference_mode():
         limits = roof(options.turns)

@@ -158,7 +158,9 @@ def attending(decoder: TransformerDecoder, attentions: Sequence[Version]) -> Ite
     'Looped'
     """
     if len(attentions) != len(decoder.layers):
-        raise ValueError(f"{len(attentions)} attentions are not one for {len(decoder.layers)} layers")
+        raise ValueError(
+            f"{len(attentions)} attentions are not one for {len(decoder.layers)} layers"
+        )
     own = [layer.attention for layer in decoder.layers]
     try:
         for layer, attention in zip(decoder.layers, attentions, strict=True):

@@ -1,8 +1,9 @@
 """`roofline`: how fast programs run, below the two limits of the machine that runs them."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 
-from glassformer.views.axes import Axis, along, short, span, tick_width, upward
+from glassformer.views.axes import Axis, along, short, tick_width, upward
 from glassformer.views.drawing import Number, figure, line, picture, text, width_of
 from glassformer.views.palette import SMALL
 from glassformer.views.plots import GROWS, HIGH, WIDTH, mark
@@ -12,10 +13,10 @@ APART = 15.0  # names, one below the other
 
 
 def roofline(
-    points: Mapping[str, tuple[float, float]],
+    points: Mapping[str, tuple[Number, Number]],
     *,
-    rates: Mapping[str, float],
-    bandwidth: float,
+    rates: Mapping[str, Number],
+    bandwidth: Number,
     caption: str | None = None,
 ) -> View:
     """Draws each program as a point below the machine's roof, both axes logarithmic.
@@ -39,23 +40,31 @@ def roofline(
             f"a roofline needs points and rates, and all numbers above 0: rates {dict(rates)}, "
             f"bandwidth {bandwidth}, points {dict(points)}"
         )
-    ridges = {name: rate / bandwidth for name, rate in rates.items()}
-    right = span([*(x for x, _ in points.values()), *ridges.values()], log=True)
-    up = span([*(y for _, y in points.values()), *rates.values()], log=True)
-    y = Axis(*up, start=26 + HIGH, end=26, log=True)
+    levels = {name: float(rate) for name, rate in rates.items()}
+    places = {name: (float(a), float(b)) for name, (a, b) in points.items()}
+    ridges = {name: rate / bandwidth for name, rate in levels.items()}
+    right = decades([*(a for a, _ in places.values()), *ridges.values()])
+    up = decades([*(b for _, b in places.values()), *levels.values()])
+    y = Axis(*up, start=26.0 + HIGH, end=26.0, log=True)
     aside = max(width_of(name, SMALL) for name in (*points, *rates)) + 12
     x = Axis(*right, start=tick_width(y), end=WIDTH - aside, log=True)
     parts = [
         upward(y, x.start, x.end, "billion operations a second"),
         along(x, y.start, "operations per byte"),
-        *(roof(x, y, rate, bandwidth, name) for name, rate in rates.items()),
-        *named(points, x, y),
+        *(roof(x, y, rate, float(bandwidth), name) for name, rate in levels.items()),
+        *named(places, x, y),
     ]
-    rows = [[name, short(a), short(b)] for name, (a, b) in points.items()]
-    rows += [[f"ridge, {name}", short(ridges[name]), short(rates[name])] for name in rates]
+    rows = [[name, short(a), short(b)] for name, (a, b) in places.items()]
+    rows += [[f"ridge, {name}", short(ridges[name]), short(levels[name])] for name in levels]
     header = ["", "operations per byte", "billion operations a second"]
     drawn = picture(parts, WIDTH, y.start + 42, grows=GROWS)
     return figure(drawn, header, rows, name="Programs below the roof", caption=caption)
+
+
+def decades(values: Iterable[float]) -> tuple[float, float]:
+    """Return the powers of ten around some numbers."""
+    sizes = [math.log10(value) for value in values]
+    return 10.0 ** math.floor(min(sizes) - 0.05), 10.0 ** math.ceil(max(sizes) + 0.05)
 
 
 def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
