@@ -6,7 +6,7 @@ its results are from that version's: a relative difference, or the share of equa
 has the operations, by formula, and the least bytes that they need: every weight once a pass, and
 the cache. The roof is this machine's fastest matrix product and its fastest copy.
 
-    python bench/ladder.py [--turns 7] [--threads N] [--json]
+    python bench/ladder.py [--turns 6] [--threads N] [--json]
 """
 
 import argparse
@@ -44,11 +44,11 @@ from glassformer.views.costs import flops, widths
 READ = 256  # tokens of the text that is read
 CONTEXT = 128  # tokens before the one that is written
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
-SENTENCES, TOGETHER = 32, 8
+SENTENCES, TOGETHER = 24, 8
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
-HEAD_DIM = 64
+HEAD_DIM, BLOCK = 64, 1024
 SQUARE, COPIED = 2048, 256 * 2**20
-NEW, BEGUN = 48, 8  # tokens that are written, and that a copy begins with
+NEW, BEGUN = 24, 8  # tokens that are written, and that a copy begins with
 
 Calls = Mapping[str, Callable[[], Tensor]]
 
@@ -296,7 +296,7 @@ def memory() -> list[dict]:
     """The most bytes that one head's attention holds at once, beside its inputs."""
     ways = {
         "stored": scaled_dot_product_attention,
-        "online": online_attention,
+        "online": partial(online_attention, block_size=BLOCK),
         "fused": fused_attention,
     }
     rows = []
@@ -348,7 +348,7 @@ def line(row: dict) -> str:
 def main() -> None:
     """Measure all parts, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--turns", type=int, default=7)
+    parser.add_argument("--turns", type=int, default=6)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--json", action="store_true", help="write bench/results/ladder.json")
     options = parser.parse_args()
