@@ -46,7 +46,7 @@ CONTEXT = 128  # tokens before the one that is written
 BATCHES = (1, 2, 4, 8, 16, 32, 64)
 SENTENCES, TOGETHER = 24, 8
 LENGTHS = (1024, 2048, 4096, 8192, 16384)
-HEAD_DIM, BLOCK = 64, 1024
+HEAD_DIM, BLOCK = 64, 256
 SQUARE, COPIED = 2048, 256 * 2**20
 NEW, BEGUN = 24, 8  # tokens that are written, and that a copy begins with
 
