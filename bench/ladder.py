@@ -26,7 +26,7 @@ from glassformer.online_attention import online_attention
 from glassformer.speculative import speculative_generate
 from torch import Tensor, nn
 
-from _turns import RESULTS, in_turn, machine, peak_bytes, ratio
+from _turns import CONFIDENCE, RESULTS, in_turn, machine, peak_bytes, ratio
 from glassformer import (
     TransformerForCausalLM,
     generate,
@@ -377,7 +377,8 @@ def main() -> None:
         held = memory()
     print(*held, sep="\n")
     if options.json:
-        whole = {"machine": about, "roof": limits, "rows": rows, "memory": held}
+        whole = {"machine": about, "confidence": CONFIDENCE, "roof": limits, "rows": rows}
+        whole |= {"turns": options.turns, "memory": held}
         (RESULTS / "ladder.json").write_text(json.dumps(whole, indent=1) + "\n")
 
 
