@@ -21,9 +21,6 @@ from pathlib import Path
 from statistics import median
 
 import torch
-from glassformer.drafts import PromptLookup
-from glassformer.online_attention import online_attention
-from glassformer.speculative import speculative_generate
 from torch import Tensor, nn
 
 from _turns import CONFIDENCE, RESULTS, in_turn, machine, peak_bytes, ratio
@@ -36,9 +33,12 @@ from glassformer import (
 )
 from glassformer.attention import fused_attention, scaled_dot_product_attention
 from glassformer.cache import KVCache
+from glassformer.drafts import PromptLookup
 from glassformer.examples import passages
 from glassformer.few_rows import few_rows
 from glassformer.ladder import Batched, Joined, Looped, attending, versions
+from glassformer.online_attention import online_attention
+from glassformer.speculative import speculative_generate
 from glassformer.views.costs import flops, widths
 
 READ = 256  # tokens of the text that is read

@@ -109,7 +109,7 @@ class Joined(Version):
     def __init__(self, attention: MultiHeadAttention, *, fused: bool = False):
         super().__init__(attention)
         parts = attention.q_proj, attention.k_proj, attention.v_proj
-        biases = [part.bias for part in parts if part.bias is not None]
+        biases: list[Tensor] = [part.bias for part in parts if part.bias is not None]
         self.weight = nn.Parameter(torch.cat([part.weight for part in parts]).detach())
         self.bias = nn.Parameter(torch.cat(biases).detach()) if biases else None
         self.fused = fused
@@ -131,7 +131,7 @@ class Joined(Version):
 
 
 def versions(
-    decoder: TransformerDecoder, make: Callable[[MultiHeadAttention], Version]
+    decoder: TransformerDecoder, make: Callable[..., Version]
 ) -> list[Version]:
     """Make a version of each layer's attention.
 
@@ -140,7 +140,7 @@ def versions(
     >>> len(versions(TransformerDecoder(config), Looped))
     3
     """
-    return [make(layer.attention) for layer in decoder.layers]
+    return [make(layer.get_submodule("attention")) for layer in decoder.layers]
 
 
 @contextmanager
@@ -161,10 +161,10 @@ def attending(decoder: TransformerDecoder, attentions: Sequence[Version]) -> Ite
         raise ValueError(
             f"{len(attentions)} attentions are not one for {len(decoder.layers)} layers"
         )
-    own = [layer.attention for layer in decoder.layers]
+    own = [layer.get_submodule("attention") for layer in decoder.layers]
     try:
-        for layer, attention in zip(decoder.layers, attentions, strict=True):
-            layer.attention = attention
+        for layer, version in zip(decoder.layers, attentions, strict=True):
+            layer.attention = version
         yield
     finally:
         for layer, attention in zip(decoder.layers, own, strict=True):
