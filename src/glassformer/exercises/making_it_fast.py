@@ -14,7 +14,7 @@ def _blocks(draw: Draw):
     for name, width, maximum, scores in (
         ("five scores that raise the maximum", 7, 0.5, 3 + draw(5)),
         ("three scores below the maximum", 5, 9.0, draw(3)),
-        ("seven scores far from zero", 3, 2000.0, 2003 + draw(7)),
+        ("seven large scores", 3, 20.0, 23 + draw(7)),
     ):
         total, output = 1 + draw(2)[0].square(), draw(width)
         yield name, (torch.tensor(maximum), total, output, scores, draw(len(scores), width))
@@ -46,7 +46,7 @@ def _divided(*given):
 
 
 check_online_update = Exercise(
-    asks="the new maximum, sum of powers and sum of values, with the block added",
+    asks="the largest score, the sum of powers and the sum of values, with a block added",
     chapter=CHAPTER,
     reference=lambda maximum, total, output, scores, value: _update(
         maximum, total, output, scores, value
@@ -72,7 +72,7 @@ check_online_update = Exercise(
         "The result is already divided by the sum. That's done once, after the last block.": (
             _divided
         ),
-        "The maximum isn't subtracted from the scores, so exp overflows.": (
+        "The maximum isn't subtracted from the scores: it's exp(score − maximum).": (
             lambda *given: _update(*given, powers=lambda scores, new: scores.exp())
         ),
         "The values are added without their powers as weights.": (
@@ -114,7 +114,7 @@ def _without(p, q, token):
 
 
 check_rejection = Exercise(
-    asks="the probability that the token is accepted, and the distribution that replaces it if not",
+    asks="the probability of accepting a proposed token, and the distribution that replaces it",
     chapter=CHAPTER,
     reference=lambda p, q, token: _rejection(p, q, token),
     examples=_proposals,
@@ -127,7 +127,7 @@ check_rejection = Exercise(
         ),
         "The token is accepted as often as the model would write it. That it was proposed is known "
         "already, so divide by q.": lambda *given: _rejection(*given, accept=lambda p, q: p),
-        "The replacement is drawn from p. Draw it from what the draft leaves of p: max(0, p − q).": (
+        "The replacement is drawn from p. Draw it from what is left of p: max(0, p − q).": (
             lambda *given: _rejection(*given, left=lambda p, q: p)
         ),
         "What is left of p doesn't sum to one. Divide by the sum.": (
