@@ -130,9 +130,7 @@ class Joined(Version):
         return attention.out_proj(merge_heads(output))
 
 
-def versions(
-    decoder: TransformerDecoder, make: Callable[..., Version]
-) -> list[Version]:
+def versions(decoder: TransformerDecoder, make: Callable[..., Version]) -> list[Version]:
     """Make a version of each layer's attention.
 
     >>> from glassformer import TransformerConfig

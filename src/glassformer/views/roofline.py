@@ -7,9 +7,10 @@ from glassformer.views.axes import Axis, along, short, tick_width, upward
 from glassformer.views.drawing import Number, figure, line, picture, text, width_of
 from glassformer.views.palette import SMALL
 from glassformer.views.plots import GROWS, HIGH, WIDTH, mark
-from glassformer.views.view import View
+from glassformer.views.view import View, columns_of
 
 APART = 15.0  # names, one below the other
+LONGEST = 22  # letters shown of a name
 
 
 def roofline(
@@ -32,13 +33,13 @@ def roofline(
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no point or no rate, or a number isn't above 0.
+        ValueError: There is no point or no rate, or a number isn't finite and above 0.
     """
     every = [*rates.values(), bandwidth, *(number for pair in points.values() for number in pair)]
-    if not points or not rates or min(every) <= 0:
+    if not points or not rates or not all(0 < number < math.inf for number in every):
         raise ValueError(
-            f"a roofline needs points and rates, and all numbers above 0: rates {dict(rates)}, "
-            f"bandwidth {bandwidth}, points {dict(points)}"
+            "a roofline needs points and rates, all finite and above 0: "
+            f"rates {dict(rates)}, bandwidth {bandwidth}, points {dict(points)}"
         )
     levels = {name: float(rate) for name, rate in rates.items()}
     places = {name: (float(a), float(b)) for name, (a, b) in points.items()}
@@ -46,7 +47,7 @@ def roofline(
     right = decades([*(a for a, _ in places.values()), *ridges.values()])
     up = decades([*(b for _, b in places.values()), *levels.values()])
     y = Axis(*up, start=26.0 + HIGH, end=26.0, log=True)
-    aside = max(width_of(name, SMALL) for name in (*points, *rates)) + 12
+    aside = max(wide(name) for name in (*points, *rates)) + 12
     x = Axis(*right, start=tick_width(y), end=WIDTH - aside, log=True)
     parts = [
         upward(y, x.start, x.end, "billion operations a second"),
@@ -61,6 +62,11 @@ def roofline(
     return figure(drawn, header, rows, name="Programs below the roof", caption=caption)
 
 
+def wide(name: str) -> float:
+    """Return how wide a name is, cut if it's long."""
+    return LONGEST * width_of("m", SMALL) if columns_of(name) > LONGEST else width_of(name, SMALL)
+
+
 def decades(values: Iterable[float]) -> tuple[float, float]:
     """Return the powers of ten around some numbers."""
     sizes = [math.log10(value) for value in values]
@@ -72,7 +78,9 @@ def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
     ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
     corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
     drawn = line([(x.place(a), y.place(b)) for a, b in corners], role="quiet", css="bold")
-    return drawn + text(x.end + 6, y.place(rate) + 4, name, css="small", anchor="start")
+    return drawn + text(
+        x.end + 6, y.place(rate) + 4, name, css="small", anchor="start", most=LONGEST
+    )
 
 
 def named(points: Mapping[str, tuple[float, float]], x: Axis, y: Axis) -> list[str]:
@@ -81,9 +89,11 @@ def named(points: Mapping[str, tuple[float, float]], x: Axis, y: Axis) -> list[s
     parts: list[str] = []
     taken: list[tuple[Number, Number, Number]] = []  # where names begin and end, and how high
     for name, (a, b) in sorted(places.items(), key=lambda one: one[1][1]):
-        height, end = b + 4, a + 8 + width_of(name, SMALL)
+        height, end = b + 4, a + 8 + wide(name)
         while any(left < end and a < right and abs(h - height) < APART for left, right, h in taken):
             height += 1.0
         taken.append((a, end, height))
-        parts.append(mark(a, b, 0) + text(a + 8, height, name, css="small", anchor="start"))
+        parts.append(
+            mark(a, b, 0) + text(a + 8, height, name, css="small", anchor="start", most=LONGEST)
+        )
     return parts
