@@ -1,5 +1,6 @@
 """`roofline`: how fast programs run, below the two limits of the machine that runs them."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 
@@ -47,13 +48,13 @@ def roofline(
     right = decades([*(a for a, _ in places.values()), *ridges.values()])
     up = decades([*(b for _, b in places.values()), *levels.values()])
     y = Axis(*up, start=26.0 + HIGH, end=26.0, log=True)
-    aside = max(wide(name) for name in (*points, *rates)) + 12
+    aside = max(wide(name) for name in points) + 12
     x = Axis(*right, start=tick_width(y), end=WIDTH - aside, log=True)
     parts = [
         upward(y, x.start, x.end, "billion operations a second"),
         along(x, y.start, "operations per byte"),
         *(roof(x, y, rate, float(bandwidth), name) for name, rate in levels.items()),
-        *named(places, x, y),
+        *named(places, x, y, levels.values()),
     ]
     rows = [[name, short(a), short(b)] for name, (a, b) in places.items()]
     rows += [[f"ridge, {name}", short(ridges[name]), short(levels[name])] for name in levels]
@@ -78,22 +79,25 @@ def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
     ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
     corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
     drawn = line([(x.place(a), y.place(b)) for a, b in corners], role="quiet", css="bold")
-    return drawn + text(
-        x.end + 6, y.place(rate) + 4, name, css="small", anchor="start", most=LONGEST
-    )
+    left, below = x.place(ridge) + 4, y.place(rate) + 15
+    return drawn + text(left, below, name, css="small", anchor="start", most=LONGEST)
 
 
-def named(points: Mapping[str, tuple[float, float]], x: Axis, y: Axis) -> list[str]:
-    """Draw the points with their names to the right, those of near points one below the other."""
-    places = {name: (x.place(a), y.place(b)) for name, (a, b) in points.items()}
+def named(
+    points: Mapping[str, tuple[float, float]], x: Axis, y: Axis, levels: Iterable[float]
+) -> list[str]:
+    """Draw the points with their names to the right, none over another one or over a level."""
+    lines = [(x.start, x.end, y.place(level), APART / 2) for level in levels]
     parts: list[str] = []
-    taken: list[tuple[Number, Number, Number]] = []  # where names begin and end, and how high
-    for name, (a, b) in sorted(places.items(), key=lambda one: one[1][1]):
-        height, end = b + 4, a + 8 + wide(name)
-        while any(left < end and a < right and abs(h - height) < APART for left, right, h in taken):
-            height += 1.0
-        taken.append((a, end, height))
-        parts.append(
-            mark(a, b, 0) + text(a + 8, height, name, css="small", anchor="start", most=LONGEST)
+    for name, (right, up) in sorted(points.items(), key=lambda one: -one[1][1]):
+        a, b = x.place(right), y.place(up)
+        start, end = a + 8, a + 8 + wide(name)
+        near = [(h, apart) for left, last, h, apart in lines if left < end and start < last]
+        moves = (sign * step for step in itertools.count() for sign in (1, -1))
+        middle = next(
+            b + move for move in moves if all(abs(b + move - h) >= apart for h, apart in near)
         )
+        lines.append((start, end, middle, APART))
+        words = text(start, middle + 4, name, css="small", anchor="start", most=LONGEST)
+        parts.append(mark(a, b, 0) + words)
     return parts
