@@ -18,6 +18,7 @@ from answers_language_models import LANGUAGE_MODELS
 from answers_longer_texts import LONGER_TEXTS
 from answers_looking_inside import LOOKING_INSIDE
 from answers_lora import LORA
+from answers_making_it_fast import MAKING_IT_FAST
 from answers_many_machines import MANY_MACHINES
 from transformers import LlamaConfig
 
@@ -38,6 +39,7 @@ ANSWERS = (
     | FEWER_BITS
     | LONGER_TEXTS
     | MANY_MACHINES
+    | MAKING_IT_FAST
 )
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
@@ -248,6 +250,12 @@ SAYS = {
     "an end at token": lambda model, ids, count, end: written(model, ids, count, end)[-1] == end,
     "from position": lambda x, position_ids, theta: position_ids.diff().eq(1).all(),
     "as long as it is wide": lambda x, keys, *_: keys.shape == (len(x), len(x)),
+    "raise the maximum": lambda maximum, total, output, scores, value: scores.max() > maximum,
+    "below the maximum": lambda maximum, total, output, scores, value: scores.max() < maximum,
+    "large scores": lambda maximum, total, output, scores, value: scores.min() > 15,
+    "proposed too often": lambda p, q, token: q[token] > p[token],
+    "proposed too seldom": lambda p, q, token: q[token] < p[token],
+    "sure of token": lambda p, q, token: q[token] == q.sum() == 1,
     "layers of .* heads": lambda weights, *_: torch.allclose(
         weights.sum(-1), torch.ones(()).double()
     ),

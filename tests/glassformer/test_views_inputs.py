@@ -30,6 +30,7 @@ from glassformer.views import (
     model_view,
     next_tokens,
     reading_order,
+    roofline,
     scatter,
     shapes,
     strips,
@@ -67,7 +68,8 @@ VALUES = {
 }
 
 
-NO_NUMBER = ["lines", "scatter", "bars", "dots", "dots, log", "hands"]
+LOG = ["dots, log", "roofline"]
+NO_NUMBER = ["lines", "scatter", "bars", "dots", "hands", *LOG]
 NO_WEIGHTS = ["head_view", "model_view"]
 NO_CHANCES = ["next_tokens", "lookup"]
 SMALL = ["by_hand", "dials"]
@@ -75,13 +77,13 @@ NOT_FINITE = [*NO_NUMBER, *NO_WEIGHTS, "beside", *NO_CHANCES, *SMALL, "embedding
 REFUSES = {
     "nan": NOT_FINITE,
     "infinite": NOT_FINITE,
-    "zeros": ["dots, log", "hands", "dials"],
-    "tiny": ["dots, log", "dials"],
-    "true and false": ["dots, log", "dials"],  # of the key both are false
-    "some masked": ["dots, log", *NO_WEIGHTS, *SMALL, "embedding_map"],
-    "huge": ["dots, log", *NO_WEIGHTS, *SMALL, *NO_CHANCES],
-    **dict.fromkeys(("half", "with a gradient"), ("dots, log", *NO_WEIGHTS)),
-    "some nan": [*NO_WEIGHTS, *SMALL, *NO_CHANCES, "embedding_map"],
+    "zeros": [*LOG, "hands", "dials"],
+    "tiny": [*LOG, "dials"],
+    "true and false": [*LOG, "dials"],  # of the key both are false
+    "some masked": [*LOG, *NO_WEIGHTS, *SMALL, "embedding_map"],
+    "huge": [*LOG, *NO_WEIGHTS, *SMALL, *NO_CHANCES],
+    **dict.fromkeys(("half", "with a gradient"), (*LOG, *NO_WEIGHTS)),
+    "some nan": ["roofline", *NO_WEIGHTS, *SMALL, *NO_CHANCES, "embedding_map"],
     "counts": NO_WEIGHTS,
 }
 TOO_FEW = ["one token", "the same token twice", "a very long token"]
@@ -132,6 +134,11 @@ VIEWS = {
     "bars": lambda v, t: bars(by_token(v, t)),
     "dots": lambda v, t: dots(by_token(v, t)),
     "dots, log": lambda v, t: dots(by_token(v, t), log=True),
+    "roofline": lambda v, t: roofline(
+        {name: (1.0, float(value)) for name, value in zip(t, v((len(t),)), strict=True)},
+        rates={"r": 2.0},
+        bandwidth=1.0,
+    ),
     "hands": lambda v, t: hands({name: v((3, 2)) for name in t}),
     "flow": lambda v, t: flow(Named(t), v((2, 3)).float()),
     "shapes": lambda v, t: shapes(Named(t), v((2, 3)).float()),

@@ -21,6 +21,7 @@ from glassformer.views.page import Viewer
 from glassformer.views.path import shapes
 from glassformer.views.plots import lines, scatter
 from glassformer.views.reading import Reading, read
+from glassformer.views.roofline import roofline
 from glassformer.views.sharing import shared_heads
 from glassformer.views.stream import residual_stream
 from glassformer.views.strips import strips
@@ -64,6 +65,7 @@ __all__ = [
     "reading_order",
     "readings",
     "residual_stream",
+    "roofline",
     "scatter",
     "shapes",
     "shared_heads",

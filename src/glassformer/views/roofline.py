@@ -1,0 +1,103 @@
+"""`roofline`: how fast programs run, below the two limits of the machine that runs them."""
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+
+from glassformer.views.axes import Axis, along, short, tick_width, upward
+from glassformer.views.drawing import Number, figure, line, picture, text, width_of
+from glassformer.views.palette import SMALL
+from glassformer.views.plots import GROWS, HIGH, WIDTH, mark
+from glassformer.views.view import View, columns_of
+
+APART = 15.0  # names, one below the other
+LONGEST = 22  # letters shown of a name
+
+
+def roofline(
+    points: Mapping[str, tuple[Number, Number]],
+    *,
+    rates: Mapping[str, Number],
+    bandwidth: Number,
+    caption: str | None = None,
+) -> View:
+    """Draws each program as a point below the machine's roof, both axes logarithmic.
+
+    A program that does `x` operations for each byte it moves can't do more a second than
+    `x · bandwidth`, nor more than the rate: a slope and a level, which meet at the ridge.
+
+    Args:
+        points: What each program is, its operations a byte, and its billions of operations a
+            second.
+        rates: The machine's billions of operations a second, for each type of number.
+        bandwidth: Its billions of bytes a second.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no point or no rate, or a number isn't finite and above 0.
+    """
+    every = [*rates.values(), bandwidth, *(number for pair in points.values() for number in pair)]
+    if not points or not rates or not all(0 < number < math.inf for number in every):
+        raise ValueError(
+            "a roofline needs points and rates, all finite and above 0: "
+            f"rates {dict(rates)}, bandwidth {bandwidth}, points {dict(points)}"
+        )
+    levels = {name: float(rate) for name, rate in rates.items()}
+    places = {name: (float(a), float(b)) for name, (a, b) in points.items()}
+    ridges = {name: rate / bandwidth for name, rate in levels.items()}
+    right = decades([*(a for a, _ in places.values()), *ridges.values()])
+    up = decades([*(b for _, b in places.values()), *levels.values()])
+    y = Axis(*up, start=26.0 + HIGH, end=26.0, log=True)
+    aside = max(wide(name) for name in points) + 12
+    x = Axis(*right, start=tick_width(y), end=WIDTH - aside, log=True)
+    parts = [
+        upward(y, x.start, x.end, "billion operations a second"),
+        along(x, y.start, "operations per byte"),
+        *(roof(x, y, rate, float(bandwidth), name) for name, rate in levels.items()),
+        *named(places, x, y, levels.values()),
+    ]
+    rows = [[name, short(a), short(b)] for name, (a, b) in places.items()]
+    rows += [[f"ridge, {name}", short(ridges[name]), short(levels[name])] for name in levels]
+    header = ["", "operations per byte", "billion operations a second"]
+    drawn = picture(parts, WIDTH, y.start + 42, grows=GROWS)
+    return figure(drawn, header, rows, name="Programs below the roof", caption=caption)
+
+
+def wide(name: str) -> float:
+    """Return how wide a name is, cut if it's long."""
+    return LONGEST * width_of("m", SMALL) if columns_of(name) > LONGEST else width_of(name, SMALL)
+
+
+def decades(values: Iterable[float]) -> tuple[float, float]:
+    """Return the powers of ten around some numbers."""
+    sizes = [math.log10(value) for value in values]
+    return 10.0 ** math.floor(min(sizes) - 0.05), 10.0 ** math.ceil(max(sizes) + 0.05)
+
+
+def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
+    """Draw the slope, as far as it's within the axes, and the level that it meets, with a name."""
+    ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
+    corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
+    drawn = line([(x.place(a), y.place(b)) for a, b in corners], role="quiet", css="bold")
+    left, below = x.place(ridge) + 4, y.place(rate) + 15
+    return drawn + text(left, below, name, css="small", anchor="start", most=LONGEST)
+
+
+def named(
+    points: Mapping[str, tuple[float, float]], x: Axis, y: Axis, levels: Iterable[float]
+) -> list[str]:
+    """Draw the points with their names to the right, none over another one or over a level."""
+    lines = [(x.start, x.end, y.place(level), APART / 2) for level in levels]
+    parts: list[str] = []
+    for name, (right, up) in sorted(points.items(), key=lambda one: -one[1][1]):
+        a, b = x.place(right), y.place(up)
+        start, end = a + 8, a + 8 + wide(name)
+        near = [(h, apart) for left, last, h, apart in lines if left < end and start < last]
+        moves = (sign * step for step in itertools.count() for sign in (1, -1))
+        middle = next(
+            b + move for move in moves if all(abs(b + move - h) >= apart for h, apart in near)
+        )
+        lines.append((start, end, middle, APART))
+        words = text(start, middle + 4, name, css="small", anchor="start", most=LONGEST)
+        parts.append(mark(a, b, 0) + words)
+    return parts

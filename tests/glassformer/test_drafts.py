@@ -1,0 +1,119 @@
+"""Drafts propose what they say, from the distribution that they say."""
+
+import pytest
+import torch
+
+from glassformer import TransformerConfig, TransformerForCausalLM, generate
+from glassformer.drafts import ModelDraft, PromptLookup, early_exit
+
+VOCAB = 13
+
+
+def build(positions="rotary", **choices):
+    config = TransformerConfig(
+        vocab_size=VOCAB,
+        d_model=20,
+        num_heads=2,
+        num_layers=3,
+        d_ff=7,
+        num_token_types=0,
+        initializer_range=0.3,
+        positions=positions,
+        **choices,
+    )
+    return TransformerForCausalLM(config).double().eval()
+
+
+@pytest.mark.parametrize(
+    ("text", "ngram", "proposed"),
+    [
+        ([7, 3, 8, 9, 7, 3], 2, [8, 9, 7]),
+        ([7, 3, 8, 9, 3, 5, 7, 3], 2, [8, 9, 3]),  # two tokens before one
+        ([7, 3, 8, 9, 3, 5, 7, 3], 1, [5, 7, 3]),  # the last occurrence
+        ([7, 3, 8, 4, 3, 5], 3, []),
+        ([6, 1, 6], 3, [1, 6]),
+        ([4, 4, 4], 5, [4]),
+        ([4], 2, []),
+    ],
+)
+def test_the_prompt_is_copied(text, ngram, proposed):
+    tokens, probabilities = PromptLookup(VOCAB, ngram)(torch.tensor([text]), 3)
+    assert tokens.tolist() == proposed
+    assert probabilities.shape == (len(proposed), VOCAB)
+    assert probabilities.argmax(-1).tolist() == proposed
+    assert probabilities.sum().item() == len(proposed)
+
+
+def test_no_more_is_copied_than_asked_for():
+    assert PromptLookup(VOCAB)(torch.tensor([[4, 5, 6, 4]]), 0)[0].tolist() == []
+    assert PromptLookup(VOCAB)(torch.tensor([[4, 5, 6, 4]]), 1)[0].tolist() == [5]
+
+
+def test_a_greedy_draft_writes_as_generate_whatever_was_asked_before():
+    model, ids = build(), torch.randint(1, VOCAB, (1, 11))
+    draft = ModelDraft(model)
+    changed = ids.clone()
+    changed[0, 4] = ids[0, 4] % (VOCAB - 1) + 1
+    for text in (ids, ids[:, :7], changed, torch.cat([changed, ids], dim=1), ids[:, :1]):
+        tokens, probabilities = draft(text, 5)
+        expected = generate(model, text, max_new_tokens=5)[0, text.shape[1] :]
+        assert tokens.equal(expected)
+        assert probabilities.argmax(-1).equal(expected)
+        assert probabilities.sum(-1).eq(1).all()
+    tokens, probabilities = draft(ids, 0)
+    assert tokens.shape == (0,)
+    assert probabilities.shape == (0, VOCAB)
+
+
+def test_what_was_read_is_not_read_again():
+    model, ids, read = build(), torch.randint(1, VOCAB, (1, 11)), []
+    model.decoder.register_forward_pre_hook(lambda _, given: read.append(given[0].shape[1]))
+    draft = ModelDraft(model)
+    tokens, _ = draft(ids, 3)
+    draft(torch.cat([ids, tokens[None, :2], 1 + tokens[None, 2:] % 3], dim=1), 1)
+    assert read == [11, 1, 1, 1]
+
+
+def test_a_sampled_draft_says_what_it_draws_from():
+    model, ids = build(), torch.randint(1, VOCAB, (1, 11))
+    draft = ModelDraft(model, do_sample=True, temperature=0.7)
+    tokens, probabilities = draft(ids, 5)
+    with torch.no_grad():
+        logits = model(torch.cat([ids, tokens[None]], dim=1))[0, 10:-1]
+    expected = (logits / 0.7).softmax(-1).float()
+    torch.testing.assert_close(probabilities, expected, rtol=0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("positions", ["rotary", "learned", "sinusoidal"])
+@pytest.mark.parametrize("tie_embeddings", [True, False])
+@torch.no_grad()
+def test_an_early_exit_is_a_model_with_fewer_layers(positions, tie_embeddings):
+    model = build(positions, norm_first=True, tie_embeddings=tie_embeddings)
+    whole, ids = model(torch.ones(1, 5).long()), torch.randint(1, VOCAB, (3, 11))
+    shallow = early_exit(model, 2)
+    hidden = []
+    model.decoder.layers[1].register_forward_hook(lambda *given: hidden.append(given[-1]))
+    model(ids)
+    expected = model.lm_head(model.decoder.final_norm(hidden[0]))
+    assert shallow(ids).equal(expected)
+    assert shallow.config.num_layers == 2
+    assert {*shallow.parameters()} <= {*model.parameters()}
+    assert model.config.num_layers == len(model.decoder.layers) == 3
+    assert model(torch.ones(1, 5).long()).equal(whole)
+
+
+@pytest.mark.usefixtures("unhooked")
+class TestBadInput:
+    def test_no_ngram(self):
+        with pytest.raises(ValueError, match=r"ngram \(0\) must be at least 1"):
+            PromptLookup(VOCAB, 0)
+
+    @pytest.mark.parametrize("num_layers", [0, 4])
+    def test_layers_that_are_not_there(self, num_layers):
+        message = rf"num_layers \({num_layers}\) must be from 1 to the model's 3"
+        with pytest.raises(ValueError, match=message):
+            early_exit(build(), num_layers)
+
+    def test_no_temperature(self):
+        with pytest.raises(ValueError, match=r"temperature \(0.0\) must be more than 0"):
+            ModelDraft(build(), do_sample=True, temperature=0.0)
