@@ -19,6 +19,7 @@ from answers_longer_texts import LONGER_TEXTS
 from answers_looking_inside import LOOKING_INSIDE
 from answers_lora import LORA
 from answers_many_machines import MANY_MACHINES
+from answers_training_in_practice import TRAINING_IN_PRACTICE
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -38,6 +39,7 @@ ANSWERS = (
     | FEWER_BITS
     | LONGER_TEXTS
     | MANY_MACHINES
+    | TRAINING_IN_PRACTICE
 )
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
