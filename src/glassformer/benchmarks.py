@@ -102,11 +102,11 @@ def read(path: Path) -> list[Table]:
     ]
 
 
-def by_device(rows: Sequence[Row]) -> Iterator[tuple[dict[str, str], list[Row]]]:
+def by_device(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row]]]:
     """Take rows of different devices apart: no table mixes them."""
     for device in dict.fromkeys(row.get("device") for row in rows):
         chosen = [row for row in rows if row.get("device") == device]
-        rest = [{k: v for k, v in row.items() if k != "device"} for row in chosen]
+        rest: list[Row] = [{k: v for k, v in row.items() if k != "device"} for row in chosen]
         yield ({} if device is None else {"device": device}), rest
 
 

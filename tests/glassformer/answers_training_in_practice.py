@@ -53,9 +53,7 @@ TRAINING_IN_PRACTICE = {
             ],
             "stretched": always,
             "sum of the squares": lambda g, max_norm: clip(g, max_norm, length=lambda v: v @ v),
-            "largest number": lambda g, max_norm: clip(
-                g, max_norm, length=lambda v: v.abs().max()
-            ),
+            "largest number": lambda g, max_norm: clip(g, max_norm, length=lambda v: v.abs().max()),
             "length one": to_one,
             "Lengths don't add": added_up,
             "thrown away": dropped,
