@@ -300,10 +300,6 @@ def wait(book: Path, address: str, change: Callable[[Path, int], str], number: i
     return wait_for(address, change(book, number))
 
 
-def median_ratio(over: list[float], under: list[float]) -> float:
-    return statistics.median(a / b for a, b in zip(over, under, strict=True))
-
-
 def time_builds(
     rounds: int, kinds: dict[str, Callable[[Path], Path]], folder: Path
 ) -> Iterator[dict]:
