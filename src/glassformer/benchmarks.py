@@ -56,9 +56,12 @@ class Table:
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows
         )
+        name = escape(self.name)
         above = "".join(f"<p>{escape(line)}</p>" for line in lines)
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-        html = f"<div><p><strong>{escape(self.name)}</strong></p>{above}{table}</div>"
+        scrolls = f'<div style="overflow-x:auto" tabindex="0" role="region" aria-label="{name}">'
+        title = f"<p><strong>{name}</strong></p>"
+        html = f"<div data-search-exclude>{title}{above}{scrolls}{table}</div></div>"
         text = [self.name, *lines, *map(" | ".join, [self.columns, *self.rows])]
         return View(html, "\n".join(text))
 
