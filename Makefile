@@ -60,8 +60,8 @@ check-versions: language-model ## check with the oldest and the newest transform
 	$(BIN)/python bench/_versions.py $(ARGS)
 
 # All but drift.py and processors.py, which take hours: run these by themselves.
-bench: language-model ## measure; each script prints its table
-	@set -e; for script in $(filter-out bench/drift.py bench/processors.py,$(wildcard bench/[a-z]*.py)); do echo "== $$script"; $(BIN)/python "$$script"; done
+bench: language-model ## measure; each script prints its table and writes bench/results
+	@set -e; for script in $(filter-out bench/drift.py bench/processors.py,$(wildcard bench/[a-z]*.py)); do echo "== $$script"; $(BIN)/python "$$script" --json; done
 
 clean: ## remove what was built (the environment in .venv stays)
 	rm -rf site .proofbook .cache .pytest_cache .mypy_cache .ruff_cache

@@ -4,9 +4,11 @@ import json
 import math
 import os
 import platform
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
@@ -87,10 +89,21 @@ def machine() -> dict[str, str | int]:
     """What the numbers of a run depend on."""
     return {
         "processor": platform.processor() or platform.machine(),
+        "model": processor_name(),
+        "instructions": torch.backends.cpu.get_cpu_capability(),
         "cores": os.cpu_count() or 1,
         "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
         "torch": torch.__version__,
+        "transformers": version("transformers"),
     }
+
+
+def processor_name() -> str:
+    """What the processor calls itself, where the system tells."""
+    told = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.+)", told.read_text()) if told.exists() else None
+    return found[1] if found else platform.processor() or platform.machine()
 
 
 def keep(name: str, rows: list[dict]) -> None:

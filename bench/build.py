@@ -8,7 +8,7 @@
 Every build is a whole process on a fresh copy of the book. The four take turns, so that a slow
 minute of the machine falls on all of them, and a ratio is the median of the ratios of a turn.
 
-    python bench/build.py [--rounds 3] [--without-jupyter-book]
+    python bench/build.py [--rounds 3] [--without-jupyter-book] [--json]
 """
 
 import argparse
@@ -28,6 +28,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import yaml
+
+from _turns import keep, ratio
 
 ROOT = Path(__file__).resolve().parents[1]
 JUPYTER_BOOK = ROOT / ".cache" / "bench" / "jupyter-book"
@@ -298,11 +300,9 @@ def wait(book: Path, address: str, change: Callable[[Path, int], str], number: i
     return wait_for(address, change(book, number))
 
 
-def median_ratio(over: list[float], under: list[float]) -> float:
-    return statistics.median(a / b for a, b in zip(over, under, strict=True))
-
-
-def print_builds(rounds: int, kinds: dict[str, Callable[[Path], Path]], folder: Path) -> None:
+def time_builds(
+    rounds: int, kinds: dict[str, Callable[[Path], Path]], folder: Path
+) -> Iterator[dict]:
     """Cold, nothing changed, only prose changed: each kind in turn, `rounds` times."""
     times: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds):
@@ -317,10 +317,14 @@ def print_builds(rounds: int, kinds: dict[str, Callable[[Path], Path]], folder: 
     print("|---|---|---:|---:|---:|---:|")
     for (kind, state), measured in times.items():
         row = [f"{statistics.median(measured):8.2f}"]
+        kept = {"build": kind, "state": state}
         for other in ("plain", "stock", "jupyter book"):
             against = times.get((other, state))
-            row.append(f"{median_ratio(measured, against):.2f}" if against else "–")
+            found = ratio(measured, against) if against else None
+            row.append(f"{found.median:.2f}" if found else "–")
+            kept |= {f"over {other}": vars(found)} if found else {}
         print(f"| {kind:<16} | {state:<12} | {' | '.join(row)} |")
+        yield kept
 
 
 def print_serve(edits: int, folder: Path) -> None:
@@ -362,6 +366,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--without-jupyter-book", action="store_true")
+    parser.add_argument("--json", action="store_true", help="write bench/results/build.json")
     options = parser.parse_args()
     kinds = {"plain": plain, "stock": stock, "jupyter book": jupyter_book, "ours": ours}
     if options.without_jupyter_book:
@@ -369,9 +374,11 @@ def main() -> None:
     else:
         install_jupyter_book()
     with tempfile.TemporaryDirectory() as folder:
-        print_builds(options.rounds, kinds, Path(folder))
+        rows = [*time_builds(options.rounds, kinds, Path(folder))]
         print_serve(2 * options.rounds + 1, Path(folder))
     print_imports(options.rounds)
+    if options.json:
+        keep("build", rows)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ PLUMBING = {
     "capitals",
     "few_shot",
     "story_requests",
+    "benchmarks",
 }
 # Modules whose chapter is not written yet. Its front matter takes them off this list.
 WAITING: set[str] = set()

@@ -20,6 +20,7 @@ from answers_looking_inside import LOOKING_INSIDE
 from answers_lora import LORA
 from answers_making_it_fast import MAKING_IT_FAST
 from answers_many_machines import MANY_MACHINES
+from answers_training_in_practice import TRAINING_IN_PRACTICE
 from transformers import LlamaConfig
 
 from glassformer import exercises
@@ -40,6 +41,7 @@ ANSWERS = (
     | LONGER_TEXTS
     | MANY_MACHINES
     | MAKING_IT_FAST
+    | TRAINING_IN_PRACTICE
 )
 CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
