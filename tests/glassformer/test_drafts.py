@@ -49,20 +49,12 @@ def test_no_more_is_copied_than_asked_for():
     assert PromptLookup(VOCAB)(torch.tensor([[4, 5, 6, 4]]), 1)[0].tolist() == [5]
 
 
-def test_a_greedy_draft_writes_as_generate_whatever_was_asked_before():
+def test_a_greedy_draft_writes_as_generate():
     model, ids = build(), torch.randint(1, VOCAB, (1, 11))
-    draft = ModelDraft(model)
-    changed = ids.clone()
-    changed[0, 4] = ids[0, 4] % (VOCAB - 1) + 1
-    for text in (ids, ids[:, :7], changed, torch.cat([changed, ids], dim=1), ids[:, :1]):
-        tokens, probabilities = draft(text, 5)
-        expected = generate(model, text, max_new_tokens=5)[0, text.shape[1] :]
-        assert tokens.equal(expected)
-        assert probabilities.argmax(-1).equal(expected)
-        assert probabilities.sum(-1).eq(1).all()
-    tokens, probabilities = draft(ids, 0)
-    assert tokens.shape == (0,)
-    assert probabilities.shape == (0, VOCAB)
+    tokens, probabilities = ModelDraft(model)(ids, 5)
+    assert tokens.equal(generate(model, ids, max_new_tokens=5)[0, 11:])
+    assert probabilities.argmax(-1).equal(tokens)
+    assert probabilities.sum(-1).eq(1).all()
 
 
 def test_what_was_read_is_not_read_again():
@@ -74,14 +66,20 @@ def test_what_was_read_is_not_read_again():
     assert read == [11, 1, 1, 1]
 
 
-def test_a_sampled_draft_says_what_it_draws_from():
+def test_a_sampled_draft_says_what_it_draws_from_whatever_was_asked_before():
     model, ids = build(), torch.randint(1, VOCAB, (1, 11))
     draft = ModelDraft(model, do_sample=True, temperature=0.7)
-    tokens, probabilities = draft(ids, 5)
-    with torch.no_grad():
-        logits = model(torch.cat([ids, tokens[None]], dim=1))[0, 10:-1]
-    expected = (logits / 0.7).softmax(-1).float()
-    torch.testing.assert_close(probabilities, expected, rtol=0.0, atol=1e-6)
+    changed = ids.clone()
+    changed[0, 4] = ids[0, 4] % (VOCAB - 1) + 1
+    for text in (ids, ids[:, :7], changed, torch.cat([changed, ids], dim=1), ids[:, :1]):
+        tokens, probabilities = draft(text, 5)
+        with torch.no_grad():
+            logits = model(torch.cat([text, tokens[None]], dim=1))[0, -6:-1]
+        expected = (logits / 0.7).softmax(-1).float()
+        torch.testing.assert_close(probabilities, expected, rtol=0.0, atol=1e-6)
+    tokens, probabilities = draft(ids, 0)
+    assert tokens.shape == (0,)
+    assert probabilities.shape == (0, VOCAB)
 
 
 @pytest.mark.parametrize("positions", ["rotary", "learned", "sinusoidal"])
