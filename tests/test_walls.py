@@ -22,6 +22,7 @@ PLUMBING = {
     "probe",
     "reading",
     "short_windows",
+    "long_reading",
     "recipes",
     "loading",
     "token_classification",

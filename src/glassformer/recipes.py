@@ -23,6 +23,7 @@ RECIPES: Mapping[str, str] = MappingProxyType(
         "capitals": "glassformer.capitals",
         "classifier": "glassformer.classification",
         "gpt": "glassformer.gpt",
+        "long_reading": "glassformer.long_reading",
         "masked_lm": "glassformer.masked_lm",
         "next_sentence": "glassformer.next_sentence",
         "preference": "glassformer.preference",

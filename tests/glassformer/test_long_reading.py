@@ -1,0 +1,166 @@
+"""What is measured of a language model on a long text, tried on a small one."""
+
+import random
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from glassformer import KVCache, TransformerConfig, TransformerForCausalLM
+from glassformer import long_reading as module
+from glassformer.checkpoints import tokenizer
+from glassformer.language import language_checkpoint
+from glassformer.long_reading import (
+    ALIKE,
+    BLOCK,
+    DIFFERENT,
+    SINKS,
+    VIEW,
+    WINDOWS,
+    block_means,
+    finds,
+    hide_needles,
+    kept_in_view,
+    losses_after_gaps,
+    spell,
+    token_losses,
+)
+
+NEEDED = pytest.mark.language_model
+VOCAB = 13
+
+
+@pytest.fixture
+def small():
+    torch.manual_seed(0)
+    sizes = {"vocab_size": VOCAB, "d_model": 20, "num_heads": 5, "num_layers": 2, "d_ff": 7}
+    config = TransformerConfig(
+        **sizes,
+        num_kv_heads=1,
+        positions="rotary_halves",
+        embedding_norm=False,
+        num_token_types=0,
+        norm_first=True,
+        initializer_range=0.5,
+    )
+    return TransformerForCausalLM(config).eval()
+
+
+def plain_losses(model, ids):
+    return cross_entropy(model(ids)[:, :-1].mT, ids[:, 1:], reduction="none").detach()
+
+
+def test_losses_are_those_of_a_plain_pass(small, monkeypatch):
+    monkeypatch.setattr(module, "PIECE", 4)
+    ids = torch.randint(VOCAB, (3, 11))
+    assert token_losses(small, ids).shape == (3, 10)
+    assert torch.allclose(token_losses(small, ids), plain_losses(small, ids), atol=1e-5)
+
+
+def test_what_no_token_sees_changes_nothing(small):
+    ids = torch.randint(VOCAB, (1, 11))
+    other = ids.clone()
+    other[0, 0] = (ids[0, 0] + 1) % VOCAB
+    seen = torch.ones(11, 11, dtype=torch.bool)
+    seen[1:, 0] = False
+    moved = (token_losses(small, ids, seen=seen) - token_losses(small, other, seen=seen)).abs()[0]
+    assert moved[0] > 1e-4
+    assert (moved[1:] < 1e-6).all()
+
+
+def test_without_a_gap_the_second_half_is_read_as_part_of_the_whole(small):
+    ids = torch.randint(VOCAB, (3, 14))
+    after = losses_after_gaps(small, ids, (0, 5))
+    assert after.shape == (2, 3, 6)
+    assert torch.allclose(after[0], plain_losses(small, ids)[:, 7:], atol=1e-5)
+
+
+def test_a_gap_moves_the_first_half_away(small):
+    """The same with everything in one pass, at positions written down by hand."""
+    ids = torch.randint(VOCAB, (3, 14))
+    positions = torch.tensor([[*range(7), *range(7 + 5, 14 + 5)]])
+    whole = token_losses(small, ids, positions=positions)[:, 7:]
+    near, far = losses_after_gaps(small, ids, (0, 5))
+    assert torch.allclose(far, whole, atol=1e-5)
+    assert not torch.allclose(far, near, atol=1e-2)
+
+
+def test_means_are_of_neighbors():
+    losses = torch.arange(2.0 * 77).view(2, 77)
+    assert BLOCK == 32
+    assert block_means(losses).tolist() == [[15.5, 47.5], [92.5, 124.5]]
+
+
+def test_a_window_keeps_some_positions_in_view():
+    row = kept_in_view(VIEW + 5, 2, 4)[-1].nonzero()[:, 0].tolist()
+    assert row == [2, 3, *range(5, VIEW + 5)]
+    counts = {n: kept_in_view(VIEW + 97, *kept)[-1].sum().item() for n, kept in WINDOWS.items()}
+    assert counts == {"window": VIEW, "first kept": VIEW + SINKS, "others kept": VIEW + SINKS}
+    assert (
+        kept_in_view(VIEW + 97, *WINDOWS["first kept"])[-1, :6].tolist() == [True] * 4 + [False] * 2
+    )
+
+
+@NEEDED
+@pytest.mark.parametrize(("length", "things"), [(512, ALIKE), (1021, DIFFERENT)])
+def test_each_number_is_hidden_once_and_evenly(length, things):
+    ids, hay, facts = hide_needles(length, things, random.Random(7))
+    text = tokenizer(language_checkpoint()).decode(ids)
+    lines = [f"The {thing} is {number}.\n\n" for thing, number in facts]
+    assert sorted(thing for thing, _ in facts) == sorted(things)
+    assert [text.count(line) for line in lines] == [1] * len(things)
+    places = [text.index(line) / (len(text) - len(lines[-1])) for line in lines]
+    assert places == sorted(places)
+    assert places == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.2)
+    assert places[0] == 0
+    assert places[-1] == 1
+    for line in lines:
+        text = text.replace(line, "")
+    assert text == tokenizer(language_checkpoint()).decode(hay)
+    assert len(hay) < len(ids) <= length
+
+
+class Copier(torch.nn.Module):
+    """Writes what followed the last four tokens the first time."""
+
+    def __init__(self):
+        super().__init__()
+        self.lm_head = torch.nn.Identity()
+        self.text = []
+
+    def read(self, model, ids, *, cache):
+        if not self.text:
+            self.text = ids[0].tolist()
+        logits = torch.zeros(*ids.shape, 49152)
+        for row, line in enumerate(ids.tolist()):
+            for place in range(3, len(line)):
+                before = line[place - 3 : place + 1]
+                for start in range(len(self.text) - 4):
+                    if self.text[start : start + 4] == before:
+                        logits[row, place, self.text[start + 4]] = 9
+        return logits
+
+
+@NEEDED
+def test_a_number_is_found_where_the_model_would_write_it(monkeypatch):
+    facts = [("code of the green door", "0417"), ("price of the car", "9320")]
+    ids = spell("The price of the car is 9320.\n\nThe code of the green door is 0417.")
+    monkeypatch.setattr(KVCache, "reorder", lambda self, rows: None)
+    for asked, right in (
+        (facts, [True, True]),
+        ([facts[0], (facts[1][0], "9321")], [True, False]),
+        ([(facts[0][0], "1417"), facts[1]], [False, True]),
+    ):
+        copier = Copier()
+        monkeypatch.setattr(module, "read", copier.read)
+        assert finds(copier, ids, asked).tolist() == right
+
+
+def test_nothing_is_trained_and_a_model_of_your_own_counts(monkeypatch, tmp_path):
+    assert not module.build().state_dict()
+    monkeypatch.delenv("GLASSFORMER_LM", raising=False)
+    assert [path.name for path in module.files()] == ["topics.py"]
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "model.safetensors").touch()
+    monkeypatch.setenv("GLASSFORMER_LM", str(tmp_path))
+    assert [path.name for path in module.files()] == ["topics.py", "model.safetensors"]
