@@ -459,7 +459,7 @@ assert past_moved(None)
 #   sentence, and which would hold for any sentence?
 # - Take an addition or a norm out of `through`, and see which assertion fails first. To leave out
 #   the division by the square root, multiply `query` by `math.sqrt(width)` in `self_attention`.
-# - A decoder has the causal mask in every layer, and a second attention sublayer that attends to
+# - A decoder has the causal mask in every layer, and a second attention sub-layer that attends to
 #   another sentence: [The decoder layer](../decoder/decoder-layer.md).
 # - To see how other notebooks get this wrong, with each mistake measured, see [What notebooks get
 #   wrong](../practice/notebooks.md).

@@ -137,7 +137,7 @@ check_decoder_layer = Exercise(
         "memory).": _memory_asks,
         "This is pre-norm; here each norm comes after its addition.": _pre_norm,
         "The layer never reads the memory.": _without_memory,
-        "Only the last norm is there; each of the three sublayers has one.": _normed_once,
+        "Only the last norm is there; each of the three sub-layers has one.": _normed_once,
         "Cross-attention reads the layer's input. It should read the result of self-attention.": (
             _side_by_side
         ),

@@ -117,12 +117,12 @@ check_pre_norm = Exercise(
     reference=_pre_norm,
     examples=layers,
     mistakes={
-        "This is post-norm: the norms come after the additions. In pre-norm, each sublayer "
+        "This is post-norm: the norms come after the additions. In pre-norm, each sub-layer "
         "reads a normalized copy.": _post_norm,
         "You add to the normalized copy. Add to the hidden state itself.": (_residual_of_normed),
         "The residual around attention is missing.": _no_first_residual,
         "The residual around the feed-forward network is missing.": _no_second_residual,
-        "Neither sublayer has a residual.": (
+        "Neither sub-layer has a residual.": (
             lambda x, attend, feed, norm_1, norm_2: feed(norm_2(attend(norm_1(x))))
         ),
         "Your feed-forward network reads the layer's input. It should read that input plus what "

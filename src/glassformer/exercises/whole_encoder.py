@@ -57,7 +57,7 @@ check_stack = Exercise(
     examples=_stacks,
     mistakes={
         "This is pre-norm; BERT normalizes after each addition.": _pre_norm_stack,
-        "The residuals are missing: add each sublayer's output to its input.": _without_residuals,
+        "The residuals are missing: add each sub-layer's output to its input.": _without_residuals,
         "The norms are missing.": _without_norms,
         "The norm after attention is missing: each layer has two norms.": _one_norm_a_layer,
         "Every layer reads the input; each should read the output of the one before it.": (
