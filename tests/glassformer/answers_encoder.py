@@ -560,7 +560,7 @@ ENCODER = {
             "You add to": overwritten,
             "around attention is missing": lambda x, a, f, n, m: a(n(x)) + f(m(a(n(x)))),
             "around the feed-forward network is missing": lambda x, a, f, n, m: f(m(x + a(n(x)))),
-            "Neither sublayer has": lambda x, a, f, n, m: f(m(a(n(x)))),
+            "Neither sub-layer has": lambda x, a, f, n, m: f(m(a(n(x)))),
             "reads the layer's input": lambda x, a, f, n, m: f(m(x)) + a(n(x)) + x,
             "norms are swapped": lambda x, a, f, n, m: pre_norm(x, a, f, m, n),
             "no norms at all": lambda x, a, f, n, m: x + a(x) + f(x + a(x)),
