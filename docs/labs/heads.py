@@ -6,8 +6,9 @@
 # except where the notebook compares fixed sentences, farther down.
 #
 # *You will know:* what each head of a trained encoder does with your own sentence, in numbers, and
-# how much of it would be the same with any other sentence. *You need:* [Many
-# heads](../encoder/many-heads.md), [Seeing attention](../encoder/seeing-attention.md).
+# how much of it would be the same with any other sentence.
+# *You need:* [Many heads](../encoder/many-heads.md),
+# [Seeing attention](../encoder/seeing-attention.md).
 #
 # The encoder is all-MiniLM-L6-v2, a small trained BERT.
 
