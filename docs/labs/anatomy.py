@@ -3,16 +3,16 @@
 #
 # This notebook takes a sentence all the way from text to an answer: tokens, embeddings, attention,
 # heads, feed-forward networks, norms, layers, positions, a classifier, masks. The weights are those
-# of all-MiniLM-L6-v2, a small trained BERT. Every step is computed twice, from its parts in a few
-# lines and by the model, and an `assert` compares the two. If one of them failed, this page
+# of all-MiniLM-L6-v2, a small trained BERT. Every step is computed twice, by a few lines of our own
+# and by the model, and an `assert` compares the two results. If an assertion failed, this page
 # wouldn't have been built.
 #
-# *You will know:* how a sentence becomes an answer, with every step between done by hand once.
+# *You will know:* how a sentence becomes an answer, with every step in between done by hand once.
 # *You need:* Python and a little PyTorch; each step names the chapter that explains it.
 #
 # Two settings come first, because many notebooks forget them. `load` returns the model in
 # evaluation mode, so no dropout changes its answers. And since we don't train anything here, we
-# switch gradients off, for the whole notebook. If you add a cell that trains, begin it with
+# turn gradients off for the whole notebook. If you add a cell that trains, start it with
 # `torch.set_grad_enabled(True)`, or `backward` will fail.
 
 # %%
@@ -53,9 +53,9 @@ def same(ours, theirs):
 # %% [markdown]
 # ## Text to tokens
 #
-# The tokenizer cuts the text into tokens and gives each one its number. It puts `[CLS]` in front
-# and `[SEP]` at the end. The model was trained with both, so we keep them. Chapter: [Tokens and
-# embeddings](../encoder/tokens.md#text-to-tokens-tokens-to-ids).
+# The tokenizer cuts the text into tokens and gives each token its number. It puts `[CLS]` at the
+# beginning and `[SEP]` at the end. The model was trained with both, so we keep them. Chapter:
+# [Tokens and embeddings](../encoder/tokens.md#text-to-tokens-tokens-to-ids).
 
 # %%
 text = "time flies like an arrow"
@@ -73,9 +73,9 @@ assert tokenize.decode(ids[0], skip_special_tokens=True) == text
 # %% [markdown]
 # ## The whole way, recorded
 #
-# One call goes from ids to vectors. `record` keeps every tensor on the way, under the path of the
-# module that made it. We'll compare our own lines with this tape. Chapter: [Seeing
-# attention](../encoder/seeing-attention.md#how-to-record-any-tensor).
+# One call goes from ids to vectors. `record` keeps every tensor computed along the way, under the
+# path of the module that computed it. We'll compare our own results with this recording. Chapter:
+# [Seeing attention](../encoder/seeing-attention.md#how-to-record-any-tensor).
 
 # %%
 with record(encoder) as tape:
@@ -90,10 +90,10 @@ assert not output.requires_grad
 # %% [markdown]
 # ## Tokens to vectors
 #
-# There are three tables: one row for the token, one for its position, and one for the sentence of a
-# pair that it belongs to. The rows are added, and the sum is normalized. The last table is often
-# forgotten, because with a single sentence all tokens have type zero. But the row for type zero
-# isn't zero. Chapter: [Tokens and embeddings](../encoder/tokens.md#the-source).
+# Three tables each provide a row: one for the token, one for its position, and one for which
+# sentence of a pair it belongs to. The rows are added, and the sum is normalized. The last table is
+# often forgotten, because with a single sentence, all tokens have type zero. But the row for type
+# zero isn't all zeros. Chapter: [Tokens and embeddings](../encoder/tokens.md#the-source).
 
 # %%
 tables = encoder.embeddings
@@ -113,8 +113,8 @@ assert same(embedded, tape["embeddings.output"])
 assert not same(normalize(word + place, tables.norm), embedded)
 
 # %% [markdown]
-# Looking up a row is the same as multiplying by a one-hot vector. And the lookup knows nothing
-# about the sentence: "flies" has one row, whether time does it or an insect is meant.
+# Looking up a row is the same as multiplying by a one-hot vector. And the lookup doesn't depend on
+# the sentence: "flies" has one row, whether it's what time does or an insect.
 
 # %%
 one_hot = F.one_hot(ids, config.vocab_size).float()  # (1, seq, vocab)
@@ -128,13 +128,12 @@ assert verb.equal(insects)
 # %% [markdown]
 # ## Attention by hand
 #
-# Each vector is projected three times: to a query, a key and a value. A score is the dot product of
-# a query and a key, divided by the square root of their width. Softmax turns each row of scores
+# Each vector is projected three times: to a query, a key, and a value. A score is the dot product
+# of a query and a key, divided by the square root of their width. Softmax turns each row of scores
 # into weights, and a word's new vector is the average of all values with these weights. Here's one
-# head of the first layer, which has its own slice of each projection. It's number 8, the one that
+# head of the first layer, which has its own slice of each projection. It's head 8, the head that
 # [Seeing attention](../encoder/seeing-attention.md#how-does-a-weight-come-about) takes apart; any
-# other would do. As a formula:
-# $\operatorname{softmax}(Q K^\top / \sqrt{d_k}) \, V$. Chapter:
+# other head would do. As a formula: $\operatorname{softmax}(Q K^\top / \sqrt{d_k}) \, V$. Chapter:
 # [Attention](../encoder/attention.md#weights-from-dot-products).
 
 # %%
@@ -160,16 +159,16 @@ assert same(mixed, F.scaled_dot_product_attention(query, key, value))
 heatmap(weights, tokens, tokens)
 
 # %% [markdown]
-# Here's the same head in the neuron view. Open a word with its +, and you see the product of query
-# and key number by number.
+# Here's the same head in the neuron view. Click the + next to a word to see the product of query
+# and key, number by number.
 
 # %%
 neuron_view(tape, tokens, layer=0, head=head)
 
 # %% [markdown]
-# Why three projections? Many introductions use the vectors of a new embedding table for all three.
-# Then each vector is far more similar to itself than to any other. Each word looks at itself alone,
-# and what comes out is what went in. Chapter:
+# Why three projections? Many introductions use the vectors from a new embedding table as queries,
+# keys, and values alike. Then each vector is far more similar to itself than to any other. Each
+# word attends only to itself, and the output equals the input. Chapter:
 # [Attention](../encoder/attention.md#using-the-embeddings-as-query-key-and-value-at-once).
 
 # %%
@@ -215,7 +214,7 @@ assert same(attended, attention(embedded))
 #
 # <span id="add-then-normalise"></span>
 #
-# The output of attention is added to what was there: a residual connection. Then each vector is
+# The output of attention is added to its input: this is a residual connection. Then each vector is
 # normalized over its own numbers, to a mean of zero and a variance of one, before the norm's
 # trained weight and bias rescale and shift it. Chapter: [Norms and
 # residuals](../encoder/norms-and-residuals.md#layer-normalisation).
@@ -233,8 +232,9 @@ assert same(plain.var(dim=-1, unbiased=False), torch.ones(ids.shape))
 # %% [markdown]
 # ## Feed-forward
 #
-# Now each word goes on by itself: projected to four times the width, through a GELU, and back.
-# Chapter: [Feed-forward](../encoder/feed-forward.md#each-word-by-itself).
+# Now each word is processed by itself: its vector is projected to four times the width, goes
+# through a GELU, and is projected back. Chapter:
+# [Feed-forward](../encoder/feed-forward.md#each-word-by-itself).
 
 # %%
 network = layer.feed_forward
@@ -247,8 +247,8 @@ assert same(network(read[:, 2:3]), thought[:, 2:3])  # a word alone gives the sa
 assert config.d_ff == 4 * config.d_model
 
 # %% [markdown]
-# The result is added and normalized too: the second residual of the layer. If you forget it,
-# nothing complains. The shape is right, and the vectors aren't the model's. Chapter: [Norms and
+# The result is added and normalized, too: this is the layer's second residual. If you forget it, no
+# error warns you. The shape is right, but the vectors aren't the model's. Chapter: [Norms and
 # residuals](../encoder/norms-and-residuals.md#a-residual-that-is-missing).
 
 # %%
@@ -264,7 +264,7 @@ assert cosine < 0.9
 # %% [markdown]
 # ## The encoder
 #
-# That was one layer. Write it as a function, repeat it, and you have the encoder. Chapter: [The
+# That was one layer. Write it as a function and repeat it, and you have the encoder. Chapter: [The
 # whole encoder](../encoder/whole-encoder.md#embed-then-repeat).
 
 
@@ -291,8 +291,8 @@ for number, layer in enumerate(encoder.layers):
 assert same(hidden, output)
 
 # %% [markdown]
-# Is it BERT? `transformers` reads the same file of weights, so we can compare every number.
-# Chapter: [The whole encoder](../encoder/whole-encoder.md#the-same-numbers-layer-by-layer).
+# Is it BERT? `transformers` reads the same weights file, so we can compare every number. Chapter:
+# [The whole encoder](../encoder/whole-encoder.md#the-same-numbers-layer-by-layer).
 
 # %%
 reference = AutoModel.from_pretrained(default_checkpoint()).eval()
@@ -301,7 +301,8 @@ print(f"largest difference: {difference:.0e}")
 assert difference < 2e-5
 
 # %% [markdown]
-# And "flies" no longer has one vector for both sentences, because its neighbors have come in.
+# And "flies" no longer has the same vector in both sentences, because its neighbors now contribute
+# to it.
 
 # %%
 verb, insects = encoder(**both)[:, 2]
@@ -313,9 +314,9 @@ assert cosine < 0.9
 # ## Positions
 #
 # Reverse the order of the vectors that enter a layer. The layer returns the same vectors as before,
-# reversed, because it doesn't know their order. Each word took its old position along, which was
-# added before. But if you reverse the words of the sentence, each gets the row of its new position,
-# and the encoder notices. Chapter:
+# reversed, because it doesn't know their order. Each word takes its old position along, because the
+# position was added beforehand. But if you reverse the words in the sentence, each word gets the
+# row for its new position, and the output changes. Chapter:
 # [Positions](../encoder/positions.md#what-does-attention-know-about-word-order).
 
 # %%
@@ -343,9 +344,9 @@ assert cosines.min() > 0.7
 # %% [markdown]
 # ## The norm in front
 #
-# Newer models normalize what each half of a layer reads, not what it returns. There are still two
-# additions. It's another design, and with BERT's weights it isn't BERT. Chapter: [Norms and
-# residuals](../encoder/norms-and-residuals.md#before-or-after).
+# Newer models normalize the input of each half of a layer, not its output. There are still two
+# additions. This is a different design, and with BERT's weights, it doesn't compute what BERT does.
+# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#before-or-after).
 
 # %%
 torch.manual_seed(0)
@@ -358,9 +359,9 @@ assert same(step, pre_norm(embedded))
 # %% [markdown]
 # ## An answer
 #
-# A classification head reads one vector, that of `[CLS]`, and returns a number for each label. A
-# new head is random. Its probabilities sum to one like any others, and mean nothing yet. Chapter:
-# [Classification](../encoder/classification.md#a-head-that-knows-nothing-yet).
+# A classification head reads one vector, the one for `[CLS]`, and returns a number for each label.
+# A new head is random. Its probabilities sum to one like any others, but they don't mean anything
+# yet. Chapter: [Classification](../encoder/classification.md#a-head-that-knows-nothing-yet).
 
 # %%
 torch.manual_seed(0)
@@ -377,7 +378,7 @@ assert same(logits.softmax(dim=-1).sum(dim=-1), torch.ones(1))
 
 # %% [markdown]
 # The book trains a classifier on a question that only word order can answer: who does it, a person,
-# an animal or a thing? It hasn't seen these sentences in training. Chapter:
+# an animal, or a thing? It didn't see these sentences in training. Chapter:
 # [Classification](../encoder/classification.md#on-sentences-it-has-not-seen).
 
 # %%
@@ -394,9 +395,9 @@ assert right > len(test) / 2
 # %% [markdown]
 # ## Two masks
 #
-# To put sentences of different lengths into one batch, we fill up the shorter ones with padding.
-# The padding mask says what is padding. With the mask, a sentence gets the same vectors as it gets
-# alone. Without it, the model reads the padding as if it were text. Chapter:
+# To put sentences of different lengths into one batch, we fill up the shorter sentences with
+# padding. The padding mask says which tokens are padding. With the mask, a sentence gets the same
+# vectors as it does by itself. Without it, the model reads the padding as if it were text. Chapter:
 # [Masks](../decoder/masks.md#two-sentences-no-padding).
 
 # %%
@@ -416,8 +417,8 @@ assert not same(without[:1, : len(tokens)], output)
 
 # %% [markdown]
 # The causal mask hides the future, since a model that writes one word at a time can't look at words
-# that aren't there yet. The hidden scores become minus infinity, and softmax turns them into zeros.
-# Chapter: [Masks](../decoder/masks.md#on-our-sentence-no-future).
+# that it hasn't written yet. The hidden scores become minus infinity, and softmax turns them into
+# weights of zero. Chapter: [Masks](../decoder/masks.md#on-our-sentence-no-future).
 
 # %%
 may_see = causal_mask(len(tokens))  # (seq, seq)
@@ -432,8 +433,8 @@ assert same(causal @ value, by_function)
 heatmap(causal, tokens, tokens)
 
 # %% [markdown]
-# It's easy to get a mask wrong, and the shapes don't tell. Here's a test that does: change the
-# future, and see whether the past moves. Chapter:
+# It's easy to get a mask wrong, and the shapes don't reveal it. Here's a test that does: change the
+# future, and see whether the past changes. Chapter:
 # [Masks](../decoder/masks.md#change-the-future-the-past-must-not-move).
 
 # %%
@@ -454,13 +455,13 @@ assert past_moved(None)
 # %% [markdown]
 # ## Where to go from here
 #
-# - Change `text` or `head`, and run it all again. Which assertions are about your sentence, and
-#   which would hold for any?
+# - Change `text` or `head`, and run the whole notebook again. Which assertions are about your
+#   sentence, and which would hold for any sentence?
 # - Take an addition or a norm out of `through`, and see which assertion fails first. To leave out
 #   the division by the square root, multiply `query` by `math.sqrt(width)` in `self_attention`.
-# - A decoder has the causal mask in every layer, and a second attention to another sentence:
-#   [The decoder layer](../decoder/decoder-layer.md).
-# - For how this goes wrong elsewhere, each mistake measured, see
-#   [What notebooks get wrong](../practice/notebooks.md).
+# - A decoder has the causal mask in every layer, and a second attention sub-layer that attends to
+#   another sentence: [The decoder layer](../decoder/decoder-layer.md).
+# - To see how other notebooks get this wrong, with each mistake measured, see [What notebooks get
+#   wrong](../practice/notebooks.md).
 #
-# **Next:** the same model on a sentence of your own, [head by head](heads.py).
+# **Next:** the same model on your own sentence, [head by head](heads.py).

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Your sentence, head by head
 #
-# What does each head of a trained encoder do with a sentence of yours? Download the notebook,
-# change `SENTENCE`, and run it again. Everything asserted here holds for any text the model can
-# read, except where fixed sentences are compared further down.
+# What does each head of a trained encoder do with your own sentence? Download the notebook, change
+# `SENTENCE`, and run it again. Everything asserted here holds for any text the model can read,
+# except where the notebook compares fixed sentences, farther down.
 #
-# *You will know:* what each head of a trained encoder does with a sentence of yours, in numbers,
-# and how much of it would be the same with any other sentence.
+# *You will know:* what each head of a trained encoder does with your own sentence, in numbers, and
+# how much of it would be the same with any other sentence.
 # *You need:* [Many heads](../encoder/many-heads.md),
 # [Seeing attention](../encoder/seeing-attention.md).
 #
@@ -28,9 +28,8 @@ SENTENCE = "time flies like an arrow"
 # %% [markdown]
 # ## Every weight of every head
 #
-# `read` records the attention weights of every layer. Together they make one tensor. For each layer
-# and head it has a square with a row for each token that looks and a column for each token it can
-# look at.
+# `read` records the attention weights of every layer. Stacked, they form one tensor. For each layer
+# and head, it has a square matrix with a row for each query token and a column for each key token.
 
 
 # %%
@@ -45,9 +44,9 @@ assert torch.allclose(weights.sum(dim=-1), torch.ones(layers, heads, seq))
 # ## Four habits
 #
 # If you look at pictures of dozens of heads, you'll see what you'd like to see. So let's first
-# write down what we're looking for. A habit is a set of pairs of tokens: which one looks, and at
-# which other. A head has the habit to the extent that its weight falls on those pairs. In a
-# sentence without repetitions, "same word" means the word itself.
+# write down what we're looking for. A habit is a set of token pairs: a token that looks, and the
+# token it looks at. A head has the habit to the extent that its weight falls on those pairs. In a
+# sentence without repeated words, "same word" means the word itself.
 #
 # All four grids have the same color scale, from zero to one.
 
@@ -86,8 +85,9 @@ assert all(0 <= shares.min() <= shares.max() < 1.0001 for shares in found.values
 # ## Which heads have them most?
 #
 # Here are the three strongest heads for each habit. The number in parentheses is what a head would
-# show if it spread its attention evenly. Only what's far above it deserves a name. For the sentence
-# about time, "same word" isn't: its strongest head shows little more than an even share.
+# show if it spread its attention evenly. Only a number far above that deserves a name. For the
+# sentence about time, "same word" isn't far above: its strongest head shows little more than an
+# even share.
 
 
 # %%
@@ -111,8 +111,8 @@ for name, by_chance in even_shares(tokens).items():
     assert found[name][layer, head] == found[name].max()
 
 # %% [markdown]
-# This is the head that looks back most, as a grid of weights, and with its lines in the head view.
-# In the view you can switch to any other layer and head.
+# This is the head that looks back most, shown as a grid of weights and as lines in the head view.
+# In the view, you can switch to any other layer and head.
 
 # %%
 layer, head = strongest(found["previous token"])[0]
@@ -123,7 +123,7 @@ heatmap(weights[layer, head], tokens, tokens, caption=name)
 head_view(weights.unsqueeze(1).unbind(), tokens, layer=layer, heads=[head])
 
 # %% [markdown]
-# And this one looks ahead most.
+# And this is the head that looks ahead most.
 
 # %%
 layer, head = strongest(found["next token"])[0]
@@ -134,10 +134,10 @@ heatmap(weights[layer, head], tokens, tokens, caption=name)
 # ## The head, or the sentence?
 #
 # Does a head look back because it's that head, or because of these words? Let's take three
-# sentences. The second has the form of the first and shares words with it. The third is a question,
-# twice as long, and has other words. We rank all heads by a habit in each sentence, and compare the
-# rankings with the first one by Spearman's correlation. It's one if they agree, and near zero if
-# they're unrelated.
+# sentences. The second has the same form as the first and shares words with it. The third is a
+# question, twice as long, with different words. In each sentence, we rank all heads by a habit, and
+# we compare the rankings with the first sentence's, using Spearman's correlation. It's one if two
+# rankings agree and near zero if they're unrelated.
 
 # %%
 first = read("time flies like an arrow", model=encoder)
@@ -167,10 +167,11 @@ assert 0.3 < different["previous token"] < similar["previous token"] - 0.1
 assert min(share for name, share in different.items() if name != "previous token") > 0.6
 
 # %% [markdown]
-# In the sentence of the same form, the heads largely keep their order. In the question, the order
-# by "previous token" changes more. The median head looks back hardly more than an even share in
-# either sentence, so the ranks of most heads say little. What about the head that was strongest in
-# the first sentence? In parentheses is its rank in the question, where one is the strongest.
+# In the sentence with the same form, the heads largely keep their order. In the question, the
+# ranking by "previous token" changes more. The median head looks back hardly more than an even
+# share in either sentence, so the ranks of most heads say little. What about the head that was
+# strongest in the first sentence? The number in parentheses is its rank in the question, where one
+# is the strongest.
 
 # %%
 evenly = even_shares(third.tokens)
@@ -193,10 +194,10 @@ assert of_time["same word"][place] < 1.5 * even_shares(time)["same word"]
 assert place not in strongest(of_question["same word"], 3)
 
 # %% [markdown]
-# The head that looks back most and the one that looks ahead most are the same in both sentences,
-# far above an even share. So far, these two habits seem to belong to the head. "Same word" was
-# little above an even share to begin with, and in the question its head is no longer among the
-# three strongest: the number described the sentence. And three sentences are few. Try your own
+# The head that looks back most and the head that looks ahead most are the same in both sentences,
+# far above an even share. So far, these two habits seem to belong to the heads. "Same word" was
+# little above an even share to begin with, and in the question, its head is no longer among the
+# three strongest: the number described the sentence. And three sentences aren't many. Try your own
 # before you give a head a name.
 #
 # ## Where they differ
@@ -204,8 +205,9 @@ assert place not in strongest(of_question["same word"], 3)
 # <span id="where-the-two-part"></span>
 #
 # "flies" is a verb in one sentence and insects in the other, at the same position. We take each
-# head's row of weights for it in both sentences. Half the sum of the absolute differences is the
-# share of attention that has moved: zero if the rows are equal, one if they have nothing in common.
+# head's row of weights for "flies" in both sentences. Half the sum of the absolute differences is
+# the share of attention that has moved: zero if the rows are equal, one if they have nothing in
+# common.
 
 # %%
 flies = time.index("flies")
@@ -227,9 +229,9 @@ name = f"layer {layer}, head {head}: where 'flies' looks"
 heatmap(both, ["verb", "insects"], frame, caption=name, axes=("flies", "key"))
 
 # %% [markdown]
-# In this head, the verb gives the most weight to its subject, "time". The insects give the most to
+# In this head, the verb gives the most weight to its subject, "time." The noun gives the most to
 # `[CLS]`. That's one head and two sentences, and we picked the head because it differs most. It
-# takes more sentences to call this a rule.
+# would take more sentences to call this a rule.
 
 # %%
 assert time[both[0].argmax()] == "time"
@@ -238,9 +240,9 @@ assert fruit[both[1].argmax()] == "[CLS]"
 # %% [markdown]
 # ## Both in one input
 #
-# BERT can read two sentences at once, and then a word can find itself in the other sentence. Here's
-# the head that does it most. Of all pairs of equal words, we count only those of two different
-# positions.
+# BERT can read two sentences at once, and a word can then attend to its own copy in the other
+# sentence. Here's the head that does it most. Among pairs of identical words, we count only those
+# at two different positions.
 
 # %%
 both_sentences = read("time flies like an arrow", "fruit flies like a banana", model=encoder)
@@ -264,19 +266,20 @@ head_view(
 #
 # <span id="what-this-does-not-say"></span>
 #
-# A habit is a description, and an exact one: this much weight falls on such pairs. It doesn't
-# follow that the model needs the head for it, or that the words mean anything to the head. [Seeing
+# A habit is an exact description: this much weight falls on such pairs. It doesn't follow that the
+# model needs the head for it, or that the words mean anything to the head. [Seeing
 # attention](../encoder/seeing-attention.md#what-the-pictures-do-not-show) measures how far you can
 # trust such pictures.
 #
 # ## Things to try
 #
-# - Use a sentence that has a word twice. Does the head that looked back still do so?
-# - Use a long sentence. What falls faster, the share of a head with a habit, or an even share?
+# - Use a sentence in which a word occurs twice. Does the head that looked back still do so?
+# - Use a long sentence. Which falls faster, the share of a head with a habit or an even share?
 # - Add a habit of your own: looking at the verb, at the last comma, at words of the same length.
 #   It takes one line in `habits`.
 # - Try other verbs and other insects. Does the head that told the two "flies" apart do it again?
-# - Use the same words in another order. Which heads follow the words, and which the positions?
+# - Use the same words in a different order. Which heads follow the words, and which follow the
+#   positions?
 #
 # **Next:** what a picture of attention doesn't tell you: [Pictures and tools that
 # mislead](../practice/notebooks/pictures-and-tools.md).

@@ -44,7 +44,7 @@ class Options:
     )
     timeout: float = field(
         default=60.0,
-        metadata={"meaning": "after how many seconds a block counts as hanging"},
+        metadata={"meaning": "how many seconds a block may run before it counts as hanging"},
     )
     jobs: int | None = field(
         default=None,
@@ -58,7 +58,7 @@ class Options:
         default=(),
         metadata={
             "meaning": "environment variables that results depend on; "
-            "one whose name ends in DEVICE names the device"
+            "a variable whose name ends in DEVICE names the device"
         },
     )
     sources: tuple[str, ...] = field(
@@ -69,7 +69,7 @@ class Options:
         default=(),
         metadata={
             "meaning": "exceptions that mean that something is missing on this machine: a page "
-            "that ends with one shows it, and the build warns instead of failing"
+            "that ends with such an exception shows it, and the build warns instead of failing"
         },
     )
     hashed: Mapping[str, str] = field(
@@ -80,13 +80,14 @@ class Options:
     coverage: Coverage = field(
         default_factory=Coverage,
         metadata={
-            "meaning": "`names`: texts that never need a claim, such as names with a numeral"
+            "meaning": "`names`: texts that never need a claim, "
+            "such as names that contain a numeral"
         },
     )
     source_url: str = field(
         default="",
         metadata={
-            "meaning": "where lines of a file can be read online, "
+            "meaning": "where a file's lines can be read online, "
             "with placeholders `{path}`, `{first}` and `{last}`"
         },
     )

@@ -88,7 +88,7 @@ def test_with_a_repository_the_line_and_the_links_have_it(made):
     assert cloned(html) == f"git clone {REPOSITORY} glassformer"
     assert "no-repository" not in html
     assert "<p>Now run it.</p>" in html
-    assert f'<a href="{REPOSITORY}/issues">the list of errors and wishes</a>' in html
+    assert f'<a href="{REPOSITORY}/issues">the issue tracker</a>' in html
     assert edited(html) == [f"{REPOSITORY}/edit/main/docs/index.md"]
     links = re.findall(r'<a href="([^"]+)"[^>]* class="md-source"([^>]*)>', html)
     assert links

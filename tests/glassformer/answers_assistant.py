@@ -21,7 +21,7 @@ ASSISTANT = {
             "minus is missing": lambda *given: -dpo(*given),
             "logarithm is missing": lambda *given: dpo(*given, log=lambda share: share),
             "summed": lambda *given: len(given[0]) * dpo(*given),
-            "two gains are added": lambda c, r, rc, rr, b: dpo(c, -r, rc, -rr, b),
+            "You add the": lambda c, r, rc, rr, b: dpo(c, -r, rc, -rr, b),
         },
     ),
 }

@@ -174,37 +174,33 @@ DECODER = {
         {
             r"& instead of \|": lambda m: padding_mask(m) | causal_mask(m.shape[1]),
             "keep the diagonal": lambda m: of_both(m) & ~torch.eye(m.shape[1], dtype=torch.bool),
-            "one word of the future": lambda m: (
+            "Every word sees": lambda m: (
                 padding_mask(m) & causal_mask(m.shape[1], m.shape[1] + 1)[:, :-1]
             ),
             "take the lower triangle": lambda m: (
                 padding_mask(m) & torch.ones(2 * m.shape[-1:], dtype=torch.bool).triu()
             ),
             "True and False are swapped": lambda m: of_both(m).logical_not(),
-            "The padding is in the rows": lambda m: (
-                padding_mask(m).transpose(2, 3) & causal_mask(m.shape[1])
-            ),
+            "You mask padding": lambda m: padding_mask(m).transpose(2, 3) & causal_mask(m.shape[1]),
             "Nothing keeps the words from looking at padding": lambda m: torch.stack(
                 [causal_mask(m.shape[1])[None]] * len(m)
             ),
             "from looking at the future": lambda m: padding_mask(m).repeat(1, 1, m.shape[1], 1),
-            "axis of the heads": lambda m: of_both(m)[:, 0],
-            "is of torch.int64, and bool is wanted": lambda m: of_both(m).long(),
+            "The heads' axis": lambda m: of_both(m)[:, 0],
+            "is of torch.int64, but it should be bool": lambda m: of_both(m).long(),
         },
     ),
     "check_masked_weights": Answers(
         lambda s, m: softmax_rows(s + torch.where(m, 0.0, -math.inf)),
         {
-            "The mask is not used": lambda s, m: torch.softmax(s, -1),
+            "You don't use": lambda s, m: torch.softmax(s, -1),
             "no longer sum to one": lambda s, m: torch.where(m, torch.softmax(s, -1), 0.0),
             "e⁰ is 1": lambda s, m: s.masked_fill(~m, 0).softmax(-1),
             "its softmax is NaN": lambda s, m: (s + m.double().log()).softmax(-1),
-            "A row that may look at nothing looks at everything alike": lambda s, m: s.masked_fill(
-                ~m, -1e9
-            ).softmax(-1),
+            "at nothing looks": lambda s, m: s.masked_fill(~m, -1e9).softmax(-1),
             "True and False are swapped": lambda s, m: softmax_rows(s.masked_fill(m, -math.inf)),
-            "still leaks": lambda s, m: torch.where(m, s, torch.tensor(-10.0)).softmax(-1),
-            "makes allowed pairs likelier": lambda s, m: torch.softmax(s + m.double(), dim=-1),
+            "Replacing a score": lambda s, m: torch.where(m, s, torch.tensor(-10.0)).softmax(-1),
+            "You add the": lambda s, m: torch.softmax(s + m.double(), dim=-1),
             "your answer has": lambda s, m: s.masked_fill(~m, -1.0).softmax(-1),
         },
     ),
@@ -214,29 +210,29 @@ DECODER = {
             "the decoder asks": lambda x, m, q, k, v: across(m, x, q, k, v),
             "values come from the decoder": lambda x, m, q, k, v: look(x @ q.T, m @ k.T, x @ v.T),
             "this is self-attention": lambda x, m, q, k, v: look(x @ q.T, x @ k.T, x @ v.T),
-            "the memory looks at itself": lambda x, m, q, k, v: look(m @ q.T, m @ k.T, m @ v.T),
+            "use the decoder's": lambda x, m, q, k, v: look(m @ q.T, m @ k.T, m @ v.T),
             "There's a causal mask": lambda x, m, q, k, v: F.scaled_dot_product_attention(
                 x @ q.T,
                 m @ k.T,
                 m @ v.T,
                 attn_mask=torch.ones(x.shape[1], m.shape[1], dtype=torch.bool).tril(),
             ),
-            "not divided": lambda x, m, q, k, v: (x @ q.T @ (m @ k.T).mT).softmax(-1) @ (m @ v.T),
-            "swapped their projections": lambda x, m, q, k, v: across(x, m, q, v, k),
-            "those of both sentences": lambda x, m, q, k, v: across(
-                x, torch.cat([x, m], dim=1), q, k, v
+            "The scores aren't": lambda x, m, q, k, v: (
+                (x @ q.T @ (m @ k.T).mT).softmax(-1) @ (m @ v.T)
             ),
+            "swapped their projections": lambda x, m, q, k, v: across(x, m, q, v, k),
+            "The keys come": lambda x, m, q, k, v: across(x, torch.cat([x, m], dim=1), q, k, v),
             "your answer has": lambda x, m, q, k, v: across(x, m, q.T, k.T, v.T),
         },
     ),
     "check_decoder_layer": Answers(
         three_steps,
         {
-            "looks at the memory first": across_first,
+            "The layer attends": across_first,
             "around cross-attention is missing": nothing_kept_across,
-            "The memory asks": memory_asks,
+            "The memory provides": memory_asks,
             "This is pre-norm": norms_first,
-            "The memory is not read": deaf,
+            "The layer never": deaf,
             "Only the last norm": one_norm,
             "reads the layer's input": both_read_the_same,
             "your answer has": memory_kept,
@@ -245,74 +241,74 @@ DECODER = {
     "check_shift": Answers(
         shift_targets,
         {
-            "Reading and answering are exchanged": lambda ids: shift_targets(ids)[::-1],
-            "that it has just read": lambda ids: (ids.narrow(1, 0, ids.shape[1] - 1),) * 2,
-            "roll brings the first one round": lambda ids: (
+            "Input and target": lambda ids: shift_targets(ids)[::-1],
+            "At each position": lambda ids: (ids.narrow(1, 0, ids.shape[1] - 1),) * 2,
+            "You shift the": lambda ids: (
                 ids,
                 torch.cat([ids[:, 1:], ids[:, :1]], dim=1),
             ),
-            "for which there is no answer": lambda ids: (ids, ids[:, 1:]),
-            "move along the words": lambda ids: (ids[:-1], ids[1:]),
-            "They are shifted once": lambda ids: (
+            "The decoder also": lambda ids: (ids, ids[:, 1:]),
+            "You shift along": lambda ids: (ids[:-1], ids[1:]),
+            "Your targets are": lambda ids: (
                 shift_targets(ids)[0][:, :-1],
                 shift_targets(shift_targets(ids)[1])[1],
             ),
-            r"a tensor of shape \(2, 4\), and 2 results are wanted": lambda ids: ids[:, 1:],
+            r"a tensor of shape \(2, 4\), but it should have 2 results": lambda ids: ids[:, 1:],
         },
     ),
     "check_loss": Answers(
         lambda z, y, pad: next_token_loss(z, y, pad_token_id=pad),
         {
-            "asked for like a word": lambda z, y, pad: flat_loss(z, y),
-            "still counts when it comes to dividing": lambda z, y, pad: (
+            "You score padding": lambda z, y, pad: flat_loss(z, y),
+            "You leave padding": lambda z, y, pad: (
                 sum(map(sum, place_by_place(z, y, pad))) / y.numel()
             ),
             "This is the sum": lambda z, y, pad: flat_loss(z, y, ignore_index=pad, reduction="sum"),
-            "Only padding is asked for": lambda z, y, pad: F.cross_entropy(
-                z[y == pad], y[y == pad]
-            ),
-            "Each sentence is averaged first": lambda z, y, pad: (
+            "You score only": lambda z, y, pad: F.cross_entropy(z[y == pad], y[y == pad]),
+            "You average each": lambda z, y, pad: (
                 sum(sum(row) / len(row) for row in place_by_place(z, y, pad)) / len(y)
             ),
             "by the number of sentences": lambda z, y, pad: (
                 sum(map(sum, place_by_place(z, y, pad))) / len(y)
             ),
             "minus is missing": lambda z, y, pad: -next_token_loss(z, y, pad_token_id=pad),
-            "taken to be 0": lambda z, y, pad: flat_loss(z, y, ignore_index=0),
+            "You take the": lambda z, y, pad: flat_loss(z, y, ignore_index=0),
             "stops with": lambda z, y, pad: F.cross_entropy(z, y, ignore_index=pad),
         },
     ),
     "check_greedy": Answers(
         written,
         {
-            "read off the first place": lambda *given: written(*given, place=0),
+            "You read the": lambda *given: written(*given, place=0),
             "least likely": lambda *given: written(*given, best=torch.argmin),
-            "goes on after the end": lambda *given: written(*given, stop=False),
+            "Your function continues": lambda *given: written(*given, stop=False),
             "append it before you stop": without_end,
             "prompt is missing": lambda model, ids, n, end: written(model, ids, n, end)[len(ids) :],
             "one token too few": lambda model, ids, n, end: written(model, ids, n - 1, end),
-            "counted among": lambda model, ids, n, end: written(model, ids, n - len(ids), end),
-            "All tokens are chosen at once": all_at_once,
+            "You count the": lambda model, ids, n, end: written(model, ids, n - len(ids), end),
+            "You choose all": all_at_once,
             "your answer has shape": lambda model, ids, n, end: written(model, ids, n + 1, end),
         },
     ),
     "check_top_p": Answers(
         lambda logits, p: token_probabilities(logits, top_p=p),
         {
-            "the last to stay": lambda z, p: kept_by_mask(
+            "You drop the": lambda z, p: kept_by_mask(
                 z, p, lambda together, chance, p: together > p
             ).nan_to_num(),
-            "does not sum to one": lambda z, p: torch.where(
+            "The probabilities you": lambda z, p: torch.where(
                 token_probabilities(z, top_p=p) > 0, z.softmax(-1), 0.0
             ),
             "sort them first": unsorted,
-            "put each back": lambda z, p: -torch.sort(-token_probabilities(z, top_p=p)).values,
-            "compared with p by itself": lambda z, p: kept_by_mask(
+            "Your probabilities are": lambda z, p: (
+                -torch.sort(-token_probabilities(z, top_p=p)).values
+            ),
+            "You compare each": lambda z, p: kept_by_mask(
                 z, p, lambda together, chance, p: chance < p
             ).nan_to_num(),
-            "Nothing is dropped": lambda z, p: token_probabilities(z),
-            "Only the best": lambda z, p: token_probabilities(z, top_k=1),
-            "The worst tokens are kept": lambda z, p: kept_by_mask(
+            "You don't drop": lambda z, p: token_probabilities(z),
+            "You keep only": lambda z, p: token_probabilities(z, top_k=1),
+            "You keep the": lambda z, p: kept_by_mask(
                 z, p, lambda together, chance, p: 1 - together >= p
             ),
             "your answer has": lambda z, p: token_probabilities(z, temperature=0.5, top_p=p),
@@ -321,20 +317,20 @@ DECODER = {
     "check_cached_step": Answers(
         next_step,
         {
-            "does not look at itself": of_the_past,
-            "and then not kept": lambda *given: (next_step(*given)[0], *given[1:3]),
+            "new token doesn't": of_the_past,
+            "You use the": lambda *given: (next_step(*given)[0], *given[1:3]),
             "With is_causal=True": of_the_first,
-            "are overwritten": in_place_of_the_last,
-            "stand in front": turned_round,
+            "You overwrite the": in_place_of_the_last,
+            "and value come": turned_round,
             "keep its key and its value": with_the_vector,
-            "looks at itself alone": lambda *given: (
+            "new token attends": lambda *given: (
                 given[5] @ given[0],
                 *next_step(*given)[1:],
             ),
             "w_q is missing": lambda x, k, v, q, wk, wv: next_step(
                 x, k, v, torch.eye(len(q)), wk, wv
             ),
-            "3 results are wanted": lambda *given: next_step(*given)[0],
+            "should have 3 results": lambda *given: next_step(*given)[0],
         },
     ),
 }

@@ -317,17 +317,17 @@ ENCODER = {
         loops_one_hot,
         {
             "the other way around": lambda ids, n: torch.eye(n)[ids].transpose(1, 2),
-            "one place too far left": lambda ids, n: torch.eye(n)[ids - 1],
-            "loses their order": lambda ids, n: torch.eye(n)[ids].sum(dim=1),
+            "The ones are": lambda ids, n: torch.eye(n)[ids - 1],
+            "You sum over": lambda ids, n: torch.eye(n)[ids].sum(dim=1),
             "are swapped": lambda ids, n: (ids[..., None] != torch.arange(n)).double(),
             r"end with \.double\(\)": lambda ids, n: torch.eye(n, dtype=torch.long)[ids],
             "The id itself": lambda ids, n: torch.zeros(*ids.shape, n).scatter(
                 2, ids[..., None], ids[..., None].double()
             ),
-            "is of torch.bool, and a float type is wanted": lambda ids, n: (
+            "is of torch.bool, but it should be a float type": lambda ids, n: (
                 ids[..., None] == torch.arange(n)
             ),
-            r"at \[0, 0, \d+\] your answer has 0, and 1 is right": one_hot_from_one,
+            r"at \[0, 0, \d+\], your answer has 0, but it should have 1": one_hot_from_one,
         },
     ),
     "check_embed": Answers(
@@ -335,15 +335,13 @@ ENCODER = {
         {
             "positions are missing": lambda ids, t, p: F.embedding(ids, t),
             "Every token gets position 0": lambda ids, t, p: t[ids] + p[:1],
-            "count from 0, and yours from 1": lambda ids, t, p: (
-                t[ids] + p[torch.arange(1, ids.shape[1] + 1)]
-            ),
+            "Your positions start": lambda ids, t, p: t[ids] + p[torch.arange(1, ids.shape[1] + 1)],
             "row by the token's id": lambda ids, t, p: t[ids] + p.repeat(2, 1)[ids],
             "tokens are missing": lambda ids, t, p: p[: ids.shape[1]].repeat(len(ids), 1, 1),
-            "You multiply token": lambda ids, t, p: t[ids].mul(p[: ids.shape[1]]),
+            "You multiply the": lambda ids, t, p: t[ids].mul(p[: ids.shape[1]]),
             "stops with IndexError": lambda ids, t, p: t[ids] + p[ids],
             "stops with RuntimeError": lambda ids, t, p: t[ids] + p,
-            r"has shape \(1, 3\), and \(1, 5, 3\) is right": lambda ids, t, p: (
+            r"has shape \(1, 3\), but it should have \(1, 5, 3\)": lambda ids, t, p: (
                 t[ids].sum(1) + p[: ids.shape[1]].sum(0)
             ),
             "changes its argument token_table": lambda ids, t, p: (
@@ -354,34 +352,38 @@ ENCODER = {
     "check_most_frequent_pair": Answers(
         lambda words: top(neighbors(words)),
         {
-            "Every word counts once": lambda words: top(neighbors([(p, 1) for p, _ in words])),
-            "take the last in alphabetical order": lambda words: sorted(
+            "You count every": lambda words: top(neighbors([(p, 1) for p, _ in words])),
+            "take the last": lambda words: sorted(
                 (n, pair) for pair, n in neighbors(words).items()
             )[-1][1],
-            "met first": lambda words: max(neighbors(words), key=neighbors(words).get),
-            "counts once there": lambda words: top(neighbors(words, only_new)),
+            "take the one": lambda words: max(neighbors(words), key=neighbors(words).get),
+            "a pair only": lambda words: top(neighbors(words, only_new)),
             "its reverse": unordered,
-            "across the end of a word": run_together,
-            "taken apart": lambda words: top(neighbors([([*"".join(p)], n) for p, n in words])),
+            "You count pairs": run_together,
+            "You split the": lambda words: top(neighbors([([*"".join(p)], n) for p, n in words])),
             "rarest": lambda words: sorted((n, pair) for pair, n in neighbors(words).items())[0][1],
-            "divided": per_piece,
-            "joined to one text": lambda words: "{}{}".format(*top(neighbors(words))),
+            "You divide the": per_piece,
+            "These are the": lambda words: "{}{}".format(*top(neighbors(words))),
             "stops with TypeError": lambda words: max(words) + 1,
-            "answer is 10, and 2 results are wanted": lambda words: max(neighbors(words).values()),
+            "answer is 10, but it should have 2 results": lambda words: max(
+                neighbors(words).values()
+            ),
         },
     ),
     "check_longest_match": Answers(
         cut_first,
         {
-            "lack their ##": plainly,
-            "## of those that continue the word is lost": lambda word, vocabulary: (
+            "The pieces after": plainly,
+            "The pieces are": lambda word, vocabulary: (
                 " ".join(cut_first(word, vocabulary)).replace("##", "").split()
             ),
             "shortest piece": lambda word, vocabulary: marked(word, vocabulary, shortest=True),
-            "before the gap is still there": lambda word, vocabulary: marked(
+            "You keep the": lambda word, vocabulary: marked(
                 word, vocabulary, gap=lambda pieces: [*pieces, "[UNK]"]
             ),
-            "left out": lambda word, vocabulary: cut_first(word.replace("q", ""), vocabulary),
+            "You skip letters": lambda word, vocabulary: cut_first(
+                word.replace("q", ""), vocabulary
+            ),
             "from the end of the word": right_to_left,
             "fewest pieces": lambda word, vocabulary: min(
                 every_cut(word, vocabulary), key=len, default=["[UNK]"]
@@ -390,7 +392,7 @@ ENCODER = {
                 [{word: word}.get(word)] if word in vocabulary else ["[UNK]"]
             ),
             "answer is a tensor": lambda word, vocabulary: torch.zeros(len(word)),
-            "your answer has 1 results, and 4 are wanted": lambda word, vocabulary: [word],
+            "your answer has 1 result, but it should have 4": lambda word, vocabulary: [word],
         },
     ),
     "check_softmax": Answers(
@@ -398,9 +400,9 @@ ENCODER = {
         {
             "The columns sum to one": lambda s: s.transpose(-1, -2).softmax(-1).transpose(-1, -2),
             "All weights together": lambda s: s.flatten().exp().div(s.exp().sum()).view(s.shape),
-            "infinite power: first subtract": lambda s: s.exp() / s.exp().sum(-1)[..., None],
+            "exp of a": lambda s: s.exp() / s.exp().sum(-1)[..., None],
             "take exp first": lambda s: s / s.sum(dim=-1, keepdim=True),
-            "divide by their sums": lambda s: torch.exp(s - s.max(-1, keepdim=True).values),
+            "The rows don't": lambda s: torch.exp(s - s.max(-1, keepdim=True).values),
             "logarithms": lambda s: s - s.logsumexp(-1, keepdim=True),
             "keys compete": lambda s: 1 / (1 + torch.exp(-s)),
             "your answer has inf": lambda s: s.exp() / 0,
@@ -410,16 +412,12 @@ ENCODER = {
     "check_attention": Answers(
         loops_attention,
         {
-            "not divided by √head_dim": lambda q, k, v: torch.einsum(
+            "The scores aren't": lambda q, k, v: torch.einsum(
                 "...qk,...kd->...qd", torch.einsum("...qd,...kd->...qk", q, k).softmax(-1), v
             ),
-            "not by its square root": lambda q, k, v: (q / q.shape[-1] @ k.mT).softmax(-1) @ v,
-            "multiplied by √head_dim": lambda q, k, v: (
-                (q @ k.mT * math.sqrt(q.shape[-1])).softmax(-1) @ v
-            ),
-            "how many keys there are": lambda q, k, v: (
-                (q @ k.mT / math.sqrt(k.shape[-2])).softmax(-1) @ v
-            ),
+            "scores by head_dim": lambda q, k, v: (q / q.shape[-1] @ k.mT).softmax(-1) @ v,
+            "You multiply the": lambda q, k, v: (q @ k.mT * math.sqrt(q.shape[-1])).softmax(-1) @ v,
+            "scores by the": lambda q, k, v: (q @ k.mT / math.sqrt(k.shape[-2])).softmax(-1) @ v,
             "along the queries": lambda q, k, v: (
                 (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-2) @ v
             ),
@@ -427,8 +425,8 @@ ENCODER = {
             "These are the weights": lambda q, k, v: torch.softmax(
                 q @ k.mT / q.shape[-1] ** 0.5, dim=-1
             ),
-            "There is no softmax": lambda q, k, v: q @ (k.mT @ v) / math.sqrt(q.shape[-1]),
-            "keys are averaged": lambda q, k, v: F.scaled_dot_product_attention(q, k, k),
+            "There's no softmax": lambda q, k, v: q @ (k.mT @ v) / math.sqrt(q.shape[-1]),
+            "You average the": lambda q, k, v: F.scaled_dot_product_attention(q, k, k),
             "stops with RuntimeError": lambda q, k, v: F.scaled_dot_product_attention(
                 q, k.transpose(0, 1), v
             ),
@@ -437,17 +435,17 @@ ENCODER = {
     "check_split_heads": Answers(
         split_heads,
         {
-            "cuts across the words": lambda x, n: x.view(x.shape[0], n, x.shape[1], -1),
+            "The shape is": lambda x, n: x.view(x.shape[0], n, x.shape[1], -1),
             "swap axes 1 and 2": lambda x, n: x.view(*x.shape[:2], n, -1),
             "numbers from all over": lambda x, n: torch.stack(
                 [x[..., h::n] for h in range(n)], dim=1
             ),
             "last two axes are swapped": lambda x, n: x.unflatten(-1, (n, -1)).permute(0, 2, 3, 1),
             "Every head gets the whole": lambda x, n: torch.stack([x] * n, dim=1),
-            r"has shape \(2, 1, 5, 7\), and \(1, 2, 5, 7\) is right": lambda x, n: torch.stack(
-                x.chunk(n, -1)
+            r"has shape \(2, 1, 5, 7\), but it should have \(1, 2, 5, 7\)": lambda x, n: (
+                torch.stack(x.chunk(n, -1))
             ),
-            r"answer is a tuple of 2, and a tensor of \(1, 2, 5, 7\) is wanted": lambda x, n: (
+            r"answer is a tuple of 2, but it should be a tensor of \(1, 2, 5, 7\)": lambda x, n: (
                 x.chunk(n, -1)
             ),
         },
@@ -456,19 +454,15 @@ ENCODER = {
         heads_in_turn,
         {
             "only head_dim wide": lambda x, q, k, v, o, n: heads_in_turn(x, q / n**0.5, k, v, o, n),
-            "not divided by √head_dim": lambda x, q, k, v, o, n: heads_in_turn(
+            "The scores aren't": lambda x, q, k, v, o, n: heads_in_turn(
                 x, q * (x.shape[-1] / n) ** 0.5, k, v, o, n
             ),
             "w_o, is missing": unprojected_heads,
             "mixes up the words": tangled_heads,
-            "one head of the whole width": lambda x, q, k, v, o, n: (
-                loops_attention(x @ q.T, x @ k.T, x @ v.T) @ o.T
-            ),
-            "multiplies by their transpose": lambda x, q, k, v, o, n: heads_in_turn(
-                x, q.T, k.T, v.T, o.T, n
-            ),
+            "This is a": lambda x, q, k, v, o, n: loops_attention(x @ q.T, x @ k.T, x @ v.T) @ o.T,
+            "The weights have": lambda x, q, k, v, o, n: heads_in_turn(x, q.T, k.T, v.T, o.T, n),
             "swapped their projections": lambda x, q, k, v, o, n: heads_in_turn(x, k, q, v, o, n),
-            "not projected by w_v": lambda x, q, k, v, o, n: heads_in_turn(
+            "You don't project": lambda x, q, k, v, o, n: heads_in_turn(
                 x, q, k, torch.eye(x.shape[-1]), o, n
             ),
         },
@@ -478,12 +472,12 @@ ENCODER = {
         {
             "is in its column": lambda w: w.mean(0).mean(0).sum(1),
             "sum over the words": lambda w: w.flatten(0, 2).mean(0),
-            "heads are summed": lambda w: torch.einsum("lhqk->k", w),
-            "keeps for itself": lambda w: torch.einsum("lhqq->q", w) / w[:, :, 0, 0].numel(),
+            "You sum the": lambda w: torch.einsum("lhqk->k", w),
+            "The diagonal holds": lambda w: torch.einsum("lhqq->q", w) / w[:, :, 0, 0].numel(),
             "Only the last layer": lambda w: w[-1].mean(0).sum(0),
             "Only the first head": lambda w: w[:, 0].mean(0).sum(0),
             r"the first token, gives": lambda w: w[:, :, 0].mean((0, 1)),
-            r"has shape \(2, 3, 5\), and \(5,\) is right": lambda w: w.sum(-2),
+            r"has shape \(2, 3, 5\), but it should have \(5,\)": lambda w: w.sum(-2),
         },
     ),
     "check_leave_one_out": Answers(
@@ -491,24 +485,24 @@ ENCODER = {
         {
             "sign is flipped": lambda s, ids, m: -hidden_one_by_one(s, ids, m),
             "stay hidden in later rounds": hidden_more_and_more,
-            "cut out": shortened,
+            "You cut the": shortened,
             "How far is each below the whole": lambda s, ids, m: (
                 s(ids) - hidden_one_by_one(s, ids, m)
             ),
             "sign is lost": lambda s, ids, m: abs(hidden_one_by_one(s, ids, m)),
-            "Only the token is left": kept_alone,
+            "You keep only": kept_alone,
             "changes its argument ids": written_into,
-            r"has shape \(\), and \(5,\) is right": lambda s, ids, m: s(ids) - s(0 * ids + m),
+            r"has shape \(\), but it should have \(5,\)": lambda s, ids, m: s(ids) - s(0 * ids + m),
         },
     ),
     "check_gelu": Answers(
         lambda x: x * torch.distributions.Normal(0.0, 1.0).cdf(x),
         {
             "This is ReLU": lambda x: x.clamp(min=0),
-            "the form with tanh": lambda x: (
+            "is the tanh": lambda x: (
                 x / 2 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
             ),
-            "the form with a sigmoid": lambda x: x / (1 + torch.exp(-1.702 * x)),
+            "is the sigmoid": lambda x: x / (1 + torch.exp(-1.702 * x)),
             "This is SiLU": lambda x: x / (1 + torch.exp(-x)),
             "Multiply it by x": lambda x: torch.special.ndtr(x),
             "Pass x / √2 to erf": lambda x: x * torch.special.ndtr(x * math.sqrt(2)),
@@ -548,7 +542,7 @@ ENCODER = {
             "under the root": lambda x, w, b, eps: (
                 w * centred(x) / (deviation(x, correction=0) + eps) + b
             ),
-            "Take its root": lambda x, w, b, eps: (
+            "You divide by": lambda x, w, b, eps: (
                 w * centred(x) / (deviation(x, correction=0) ** 2 + eps) + b
             ),
             "Subtract the mean": lambda x, w, b, eps: (
@@ -563,10 +557,10 @@ ENCODER = {
         pre_norm,
         {
             "This is post-norm": post_norm,
-            "You add to the normed copy": overwritten,
+            "You add to": overwritten,
             "around attention is missing": lambda x, a, f, n, m: a(n(x)) + f(m(a(n(x)))),
             "around the feed-forward network is missing": lambda x, a, f, n, m: f(m(x + a(n(x)))),
-            "Neither sub-layer": lambda x, a, f, n, m: f(m(a(n(x)))),
+            "Neither sub-layer has": lambda x, a, f, n, m: f(m(a(n(x)))),
             "reads the layer's input": lambda x, a, f, n, m: f(m(x)) + a(n(x)) + x,
             "norms are swapped": lambda x, a, f, n, m: pre_norm(x, a, f, m, n),
             "no norms at all": lambda x, a, f, n, m: x + a(x) + f(x + a(x)),
@@ -590,7 +584,7 @@ ENCODER = {
             ),
             "turn at the same speed": lambda n, d: sine_table(n, d, lambda i, c, d: i),
             "yours are swapped": lambda n, d: sine_table(n, d).T,
-            r"at \[\d+, \d+\] your answer has": lambda n, d: sine_table(
+            r"at \[\d+, \d+\], your answer has": lambda n, d: sine_table(
                 n, d, lambda i, c, d: i / 1000 ** (2 * c / d)
             ),
         },
@@ -601,13 +595,13 @@ ENCODER = {
             "the same way before you compare": lambda model, x: torch.allclose(
                 model(x[::2].new_tensor(x.flip(0).tolist())), model(x)
             ),
-            "Reversing is one order": lambda model, x: torch.allclose(
+            "Reversing is only": lambda model, x: torch.allclose(
                 model(x.flip(0)).flip(0), model(x)
             ),
             "every model passes": lambda model, x: torch.allclose(model(x), model(x.clone())),
             "No model passes": lambda model, x: model(x).shape != x.shape,
             "True and False are swapped": lambda model, x: not blind_by_swaps(model, x),
-            "You move every word on by one place": lambda model, x: torch.allclose(
+            "You move every": lambda model, x: torch.allclose(
                 model(x.roll(1, 0)), model(x).roll(1, 0)
             ),
             "your answer is a tensor of shape": lambda model, x: model(x.flip(0)),
@@ -620,7 +614,7 @@ ENCODER = {
             "residuals are missing": lambda h, layers: stacked(
                 h, layers, lambda x, a, f, n, m: m(f(n(a(x))))
             ),
-            "There are no norms": lambda h, layers: stacked(
+            "The norms are": lambda h, layers: stacked(
                 h, layers, lambda x, a, f, n, m: x + a(x) + f(x + a(x))
             ),
             "norm after attention": lambda h, layers: stacked(
@@ -637,37 +631,37 @@ ENCODER = {
         {
             "biases are missing": count_without("proj.bias", "in.bias", "out.bias"),
             "The norms are missing": count_without("norm"),
-            "norm of the embeddings": count_without("embeddings.norm"),
-            "norms of the layers": count_without("attention_norm", "forward_norm"),
-            "and there are two": count_without("attention_norm"),
+            "The embeddings' norm": count_without("embeddings.norm"),
+            "The layers' norms": count_without("attention_norm", "forward_norm"),
+            "You count one": count_without("attention_norm"),
             "positions are missing": count_without("positions"),
             "token types are missing": count_without("token_types"),
-            "A single layer": lambda v, d, f, n, p, t: counted(v, d, f, 1, p, t),
-            "projection of attention's output": count_without("out_proj"),
-            "A pooler is counted": with_a_pooler,
+            "You count only": lambda v, d, f, n, p, t: counted(v, d, f, 1, p, t),
+            "Attention's output projection": count_without("out_proj"),
+            "You count a": with_a_pooler,
             "your answer is": count_without("tokens"),
         },
     ),
     "check_mean_pool": Answers(
         mean_pool,
         {
-            "Padding is averaged too": lambda h, m: h.sum(1) / h.shape[1],
-            "still counted": lambda h, m: summed_rows(h, m) / m.shape[1],
+            "You average the": lambda h, m: h.sum(1) / h.shape[1],
+            "You set padding": lambda h, m: summed_rows(h, m) / m.shape[1],
             "This is the sum": summed_rows,
             "This is the first vector": lambda h, m: h.select(1, 0),
-            "maximum of each number": lambda h, m: torch.stack(
+            "is the maximum": lambda h, m: torch.stack(
                 [row[: int(n)].max(0).values for row, n in zip(h, m.sum(1), strict=True)]
             ),
             "runs along d_model": lambda h, m: h.mean(dim=2),
-            "of the whole batch": lambda h, m: summed_rows(h, m) / m.count_nonzero(),
-            "All sentences are averaged": lambda h, m: mean_pool(h, m).mean(0).repeat(len(h), 1),
+            "You divide every": lambda h, m: summed_rows(h, m) / m.count_nonzero(),
+            "You average all": lambda h, m: mean_pool(h, m).mean(0).repeat(len(h), 1),
         },
     ),
     "check_cross_entropy": Answers(
         lambda logits, labels: -right_log_probs(logits, labels).mean(),
         {
             "minus is missing": lambda z, y: right_log_probs(z, y).mean(),
-            "losses are summed": lambda z, y: -right_log_probs(z, y).sum(),
+            "You sum the": lambda z, y: -right_log_probs(z, y).sum(),
             "one number per example": lambda z, y: -right_log_probs(z, y),
             "log is missing": lambda z, y: -right_log_probs(z, y).exp().mean(),
             "along the batch": lambda z, y: F.nll_loss(F.log_softmax(z, 0), y),

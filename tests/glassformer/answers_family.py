@@ -127,28 +127,31 @@ FAMILY = {
                 ids.clone(),
             ),
             "already masked": labels_too_late,
-            "of the tokens that are not hidden": lambda ids, c, m: (
+            "You label the": lambda ids, c, m: (
                 hidden_in_lists(ids, c, m)[0],
                 ids.masked_fill(c, -100),
             ),
-            "were not chosen are hidden": lambda ids, c, m: (
+            "You hide the": lambda ids, c, m: (
                 ids.masked_fill(~c, m),
                 ids.masked_fill(~c, -100),
             ),
-            "the label is 0": lambda ids, c, m: (ids.masked_fill(c, m), ids.masked_fill(~c, 0)),
-            "Nothing is hidden": lambda ids, c, m: (ids, hidden_in_lists(ids, c, m)[1]),
-            "results are exchanged": lambda ids, c, m: hidden_in_lists(ids, c, m)[::-1],
+            "Where there's nothing": lambda ids, c, m: (
+                ids.masked_fill(c, m),
+                ids.masked_fill(~c, 0),
+            ),
+            "You don't hide": lambda ids, c, m: (ids, hidden_in_lists(ids, c, m)[1]),
+            "The two results": lambda ids, c, m: hidden_in_lists(ids, c, m)[::-1],
             "changes its argument ids": into_the_ids,
         },
     ),
     "check_perplexity": Answers(
         lambda z, ids: surprise(z, ids).mean().exp(),
         {
-            "Nothing is shifted": lambda z, ids: surprise(z, ids, ahead=0).mean().exp(),
-            "shifted twice": lambda z, ids: surprise(z, ids, ahead=2).mean().exp(),
+            "You don't shift": lambda z, ids: surprise(z, ids, ahead=0).mean().exp(),
+            "shift the targets": lambda z, ids: surprise(z, ids, ahead=2).mean().exp(),
             "This is the loss": lambda z, ids: surprise(z, ids).mean(),
-            "losses are summed": lambda z, ids: surprise(z, ids).sum().exp(),
-            "average of e to each": lambda z, ids: surprise(z, ids).exp().mean(),
+            "You sum the": lambda z, ids: surprise(z, ids).sum().exp(),
+            "is the average": lambda z, ids: surprise(z, ids).exp().mean(),
             "power of 2": lambda z, ids: torch.exp2(surprise(z, ids).mean()),
             "minus is missing": lambda z, ids: 1 / surprise(z, ids).mean().exp(),
             "wrong way": lambda z, ids: surprise(z.flip(1), ids.flip(1)).mean().exp(),
@@ -159,16 +162,16 @@ FAMILY = {
         packed,
         {
             "first `sep` has type 1": packed_with_types(lambda t, n: t[n + 1].fill_(1)),
-            "begins one token late": packed_with_types(lambda t, n: t[n + 2].fill_(0)),
-            "types are exchanged": packed_with_types(lambda t, n: t.logical_not_()),
+            "second text begins": packed_with_types(lambda t, n: t[n + 2].fill_(0)),
+            "The types are": packed_with_types(lambda t, n: t.logical_not_()),
             "last `sep` has type 0": packed_with_types(lambda t, n: t[-1].fill_(0)),
             "Every token has type 0": packed_with_types(lambda t, n: t.zero_()),
             "no `sep` at the end": lambda a, b, cls, sep: tuple(
                 part[: len(a) + len(b) + 2] for part in packed(a, b, cls, sep)
             ),
-            "texts are exchanged": lambda a, b, cls, sep: packed(b, a, cls, sep),
-            "`cls` and `sep` are exchanged": lambda a, b, cls, sep: packed(a, b, sep, cls),
-            "two results are exchanged": lambda *given: packed(*given)[::-1],
+            "The texts are": lambda a, b, cls, sep: packed(b, a, cls, sep),
+            "`cls` and `sep`": lambda a, b, cls, sep: packed(a, b, sep, cls),
+            "The two results": lambda *given: packed(*given)[::-1],
             "has shape": lambda a, b, cls, sep: tuple(
                 part[1:-1] for part in packed(a, b, cls, sep)
             ),
@@ -178,11 +181,9 @@ FAMILY = {
         rms_module,
         {
             "mean is subtracted first": lambda x, w, eps: F.layer_norm(x, w.shape, w, eps=eps),
-            "squares are summed": lambda x, w, eps: (
-                w * x / (x.pow(2).sum(-1, keepdim=True) + eps).sqrt()
-            ),
+            "You sum the": lambda x, w, eps: w * x / (x.pow(2).sum(-1, keepdim=True) + eps).sqrt(),
             "root is missing": lambda x, w, eps: w * x / (rms(x) ** 2 + eps),
-            "belongs under it": lambda x, w, eps: w * x / (rms(x) + eps),
+            "You add eps": lambda x, w, eps: w * x / (rms(x) + eps),
             "eps is missing": lambda x, w, eps: w * x / rms(x),
             "weight is missing": lambda x, w, eps: F.rms_norm(x, w.shape, eps=eps),
             "along the words": lambda x, w, eps: w * x / (rms(x, -2) ** 2 + eps).sqrt(),
@@ -193,15 +194,15 @@ FAMILY = {
         turned_pair_by_pair,
         {
             "turn the wrong way": lambda x, p, theta: turned(x, -p, theta),
-            "halves are paired": lambda x, p, theta: turned(x, p, theta, interleaved=False),
-            "All pairs turn alike": lambda x, p, theta: turned_pair_by_pair(
+            "You pair the": lambda x, p, theta: turned(x, p, theta, interleaved=False),
+            "All your pairs": lambda x, p, theta: turned_pair_by_pair(
                 x, p, theta, lambda c, d, theta: 1.0
             ),
             "too fast": lambda x, p, theta: turned(x, p, theta**0.5),
             "too slowly": lambda x, p, theta: turned(x, p, theta**2),
-            "counted from 0 again": lambda x, p, theta: turned(x, torch.arange(x.shape[-2]), theta),
-            "counted from 1": lambda x, p, theta: turned(x, 1 + p, theta),
-            "taken to be 10000": lambda x, p, theta: turned(x, p, 10000.0),
+            "positions from 0": lambda x, p, theta: turned(x, torch.arange(x.shape[-2]), theta),
+            "positions from 1": lambda x, p, theta: turned(x, 1 + p, theta),
+            "You set theta": lambda x, p, theta: turned(x, p, 10000.0),
             "sines are missing": lambda x, p, theta: (
                 (turned(x, p, theta) + turned(x, -p, theta)) / 2
             ),
@@ -211,13 +212,13 @@ FAMILY = {
     "check_gated": Answers(
         gate_module,
         {
-            "Gate and up are exchanged": lambda x, g, u, d: gated(x, u, g, d, F.silu),
-            "gate is a sigmoid": lambda x, g, u, d: gated(x, g, u, d, torch.special.expit),
+            "and up are": lambda x, g, u, d: gated(x, u, g, d, F.silu),
+            "uses a sigmoid": lambda x, g, u, d: gated(x, g, u, d, torch.special.expit),
             "GeGLU": lambda x, g, u, d: gated(x, g, u, d, F.gelu),
             "no activation": lambda x, g, u, d: gated(x, g, u, d, lambda h: h),
-            "halves are added": lambda x, g, u, d: (F.silu(x @ g.T) + x @ u.T) @ d.T,
-            "There is no gate": lambda x, g, u, d: F.silu(x @ u.T) @ d.T,
-            "after the product": lambda x, g, u, d: F.silu((x @ u.T) * (x @ g.T)) @ d.T,
+            "You add the": lambda x, g, u, d: (F.silu(x @ g.T) + x @ u.T) @ d.T,
+            "There's no gate": lambda x, g, u, d: F.silu(x @ u.T) @ d.T,
+            "to the product": lambda x, g, u, d: F.silu((x @ u.T) * (x @ g.T)) @ d.T,
             "your answer has": lambda x, g, u, d: gated(x, g, u, d, F.relu),
         },
     ),
@@ -226,27 +227,27 @@ FAMILY = {
             q, repeat_heads(k, q.shape[1]), repeat_heads(v, q.shape[1])
         ),
         {
-            "take turns; neighbors": lambda q, k, v: scaled_dot_product_attention(
+            "key-value heads alternate": lambda q, k, v: scaled_dot_product_attention(
                 q, in_turn(k, q), in_turn(v, q)
             ),
             "the first key-value head": lambda q, k, v: torch.cat(
                 [group_by_group(one, k[:, :1], v[:, :1]) for one in q.split(1, 1)], dim=1
             ),
-            "are averaged; each serves": lambda q, k, v: torch.cat(
+            "average the key-value": lambda q, k, v: torch.cat(
                 [
                     group_by_group(one, k.mean(1, keepdim=True), v.mean(1, keepdim=True))
                     for one in q.split(1, 1)
                 ],
                 dim=1,
             ),
-            "and the keys do not": lambda q, k, v: scaled_dot_product_attention(
+            "The values alternate": lambda q, k, v: scaled_dot_product_attention(
                 q, repeat_heads(k, q.shape[1]), in_turn(v, q)
             ),
-            "queries are averaged": lambda q, k, v: scaled_dot_product_attention(
+            "average the queries": lambda q, k, v: scaled_dot_product_attention(
                 torch.stack([part.mean(1) for part in q.chunk(k.shape[1], 1)], dim=1), k, v
             ),
-            "Keys and values are exchanged": lambda q, k, v: group_by_group(q, v, k),
-            "another order": lambda q, k, v: group_by_group(q.flip(1), k, v),
+            "values are swapped": lambda q, k, v: group_by_group(q, v, k),
+            "The result's heads": lambda q, k, v: group_by_group(q.flip(1), k, v),
             "stops with RuntimeError": lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
             "your answer has": lambda q, k, v: group_by_group(q, k.flip(1), v.flip(1)),
         },
@@ -263,10 +264,10 @@ FAMILY = {
             "pixels come column by column": lambda image, down, across: patch_by_patch(
                 image, down, across, lambda patch: patch.mT.flatten()
             ),
-            "channels come last": lambda image, down, across: patch_by_patch(
+            "patch, the numbers": lambda image, down, across: patch_by_patch(
                 image, down, across, lambda patch: patch.permute(1, 2, 0).flatten()
             ),
-            "height and width are exchanged": lambda image, down, across: unfolded(
+            "A patch's height": lambda image, down, across: unfolded(
                 image, across, down, stride=(across, down)
             ),
             "each channel has": lambda image, down, across: torch.cat(
@@ -280,14 +281,14 @@ FAMILY = {
     "check_nearest": Answers(
         lambda q, p, k: of_cosines(q, p).topk(k).indices,
         {
-            "in which a long vector wins": lambda q, p, k: torch.einsum("qd,pd->qp", q, p).argsort(
+            "These are dot": lambda q, p, k: torch.einsum("qd,pd->qp", q, p).argsort(
                 descending=True
             )[:, :k],
             "farthest": lambda q, p, k: of_cosines(q, p).argsort(-1)[:, :k],
             "nearest one comes last": lambda q, p, k: of_cosines(q, p).argsort(-1)[:, -k:],
             "These are the cosines": lambda q, p, k: of_cosines(q, p).topk(k).values,
-            "yours from 1": lambda q, p, k: 1 + of_cosines(q, p).topk(k).indices,
-            "One order serves all": lambda q, p, k: torch.stack(
+            "Your passage indices": lambda q, p, k: 1 + of_cosines(q, p).topk(k).indices,
+            "You use the": lambda q, p, k: torch.stack(
                 [of_cosines(q, p).sum(0).topk(k).indices] * len(q)
             ),
             "nearest questions": lambda q, p, k: (

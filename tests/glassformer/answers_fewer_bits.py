@@ -21,13 +21,13 @@ FEWER_BITS = {
     "check_dequantized_block": Answers(
         right=by_struct,
         wrong={
-            "neighbors": lambda b: by_struct(b, places=lambda k: (2 * k, 2 * k + 1)),
+            "You take neighboring": lambda b: by_struct(b, places=lambda k: (2 * k, 2 * k + 1)),
             "high halves come first": lambda b: by_struct(b, places=lambda k: (k + 16, k)),
-            "8 is subtracted": lambda b: by_struct(b, value=lambda q, d, m: m + (q - 8) * d),
+            "You subtract 8": lambda b: by_struct(b, value=lambda q, d, m: m + (q - 8) * d),
             "minimum is missing": lambda b: by_struct(b, value=lambda q, d, m: q * d),
-            "minimum is subtracted": lambda b: by_struct(b, value=lambda q, d, m: q * d - m),
-            "exchanged": lambda b: by_struct(b, value=lambda q, d, m: q * m + d),
-            "multiplied by the scale": lambda b: by_struct(b, value=lambda q, d, m: (q + m) * d),
+            "You subtract the": lambda b: by_struct(b, value=lambda q, d, m: q * d - m),
+            "Scale and minimum": lambda b: by_struct(b, value=lambda q, d, m: q * m + d),
+            "You multiply the": lambda b: by_struct(b, value=lambda q, d, m: (q + m) * d),
         },
     ),
 }

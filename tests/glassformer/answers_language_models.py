@@ -18,17 +18,17 @@ LANGUAGE_MODELS = {
     "check_answer_score": Answers(
         lambda z, ids, prompt: of_answer(z, ids, prompt).prod().log(),
         {
-            "Nothing is shifted": lambda z, ids, p: of_answer(z, ids, p, ahead=0).log().sum(),
-            "prompt is scored, too": lambda z, ids, p: of_answer(z, ids, 1).prod().log(),
+            "You don't shift": lambda z, ids, p: of_answer(z, ids, p, ahead=0).log().sum(),
+            "You score the": lambda z, ids, p: of_answer(z, ids, 1).prod().log(),
             "mean over the answer": lambda z, ids, p: (
                 of_answer(z, ids, p).log().sum() / (len(ids) - p)
             ),
-            "probabilities are summed": lambda z, ids, p: of_answer(z, ids, p).sum(),
-            "Only the last token": lambda z, ids, p: of_answer(z, ids, len(ids) - 1)[0].log(),
-            "Only the first token": lambda z, ids, p: chances(z, ids, [p])[0].log(),
-            "first token is left out": lambda z, ids, p: of_answer(z, ids, p + 1).log().sum(),
-            "minus is too much": lambda z, ids, p: -of_answer(z, ids, p).prod().log(),
-            "summed as they are": lambda z, ids, p: sum(
+            "sum the probabilities": lambda z, ids, p: of_answer(z, ids, p).sum(),
+            "the answer's last": lambda z, ids, p: of_answer(z, ids, len(ids) - 1)[0].log(),
+            "only the answer's first": lambda z, ids, p: chances(z, ids, [p])[0].log(),
+            "You leave out": lambda z, ids, p: of_answer(z, ids, p + 1).log().sum(),
+            "is the loss": lambda z, ids, p: -of_answer(z, ids, p).prod().log(),
+            "sum the raw": lambda z, ids, p: sum(
                 z[place - 1, ids[place]] for place in range(p, len(ids))
             ),
         },

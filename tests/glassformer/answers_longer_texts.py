@@ -30,16 +30,14 @@ LONGER_TEXTS = {
     "check_alibi_scores": Answers(
         right=in_loops,
         wrong={
-            "far keys gain": lambda s: in_loops(s, change=lambda x, m, d: x + m * d),
+            "You add the": lambda s: in_loops(s, change=lambda x, m, d: x + m * d),
             "begin at 1": lambda s: in_loops(s, slope=lambda h, n: 0.5 ** (8 * h / n)),
             "too slowly": lambda s: in_loops(s, slope=lambda h, n: 0.5 ** ((h + 1) / n)),
             "same slope": lambda s: in_loops(s, slope=mean_slope),
-            "counted from the first key": lambda s: in_loops(
-                s, distance=lambda i, j, past: max(i - j, 0)
-            ),
+            "You count the": lambda s: in_loops(s, distance=lambda i, j, past: max(i - j, 0)),
             "key's position": lambda s: in_loops(s, distance=lambda i, j, past: j),
-            "multiplied by the bias": lambda s: in_loops(s, change=lambda x, m, d: x * (1 - m * d)),
-            "squared": lambda s: in_loops(s, change=lambda x, m, d: x - m * d * d),
+            "multiply the scores": lambda s: in_loops(s, change=lambda x, m, d: x * (1 - m * d)),
+            "You square the": lambda s: in_loops(s, change=lambda x, m, d: x - m * d * d),
         },
     ),
 }

@@ -29,7 +29,7 @@ LORA = {
     "check_lora_layer": Answers(
         right=in_outer_products,
         wrong={
-            "not divided by the rank": lambda *given: in_outer_products(*given, divisor=1),
+            "You multiply the": lambda *given: in_outer_products(*given, divisor=1),
             "isn't scaled": lambda *given: in_outer_products(*given, times=1),
             "alpha is missing": lambda *given: in_outer_products(*given, times=1 / len(given[3])),
             "number of inputs": lambda *given: in_outer_products(*given, divisor=given[1].shape[1]),
@@ -37,9 +37,9 @@ LORA = {
                 *given, divisor=given[3].shape[0] ** 0.5
             ),
             "frozen weight is missing": without_the_weight,
-            "scaled as well": scaled_altogether,
+            "You scale the": scaled_altogether,
             "bias is missing": lambda *given: in_outer_products(*given, biases=0),
-            "added twice": lambda *given: in_outer_products(*given, biases=2),
+            "You add the": lambda *given: in_outer_products(*given, biases=2),
             "activation": bent,
         },
     ),

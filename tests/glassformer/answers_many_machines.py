@@ -32,12 +32,12 @@ MANY_MACHINES = {
         wrong={
             "plain mean": lambda gradients, counts: sum(gradients) / len(gradients),
             "sum of the processes": lambda gradients, counts: sum(gradients),
-            "not divided by all tokens": lambda *given: token_by_token(*given, divisor=1),
+            "You multiply each": lambda *given: token_by_token(*given, divisor=1),
             "number of processes": lambda g, counts: token_by_token(g, counts, divisor=len(g)),
             "largest number": lambda g, c: token_by_token(g, c, divisor=max(c.tolist())),
             "Only the first": lambda gradients, counts: gradients[0].clone(),
             "softmax": by_softmax,
-            "once more": divided_again,
+            "You divide each": divided_again,
         },
     ),
 }

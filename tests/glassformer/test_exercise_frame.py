@@ -36,11 +36,11 @@ def test_a_mistake_that_is_known_is_named_and_one_that_is_not_is_shown():
     known, unknown = SMALL(torch.square), SMALL(lambda x: 3 * x)
     assert not known
     assert not unknown
-    seen = f"At [0] your answer has {x[0] ** 2:.4g}, and {2 * x[0]:.4g} is right"
+    seen = f"At [0], your answer has {x[0] ** 2:.4g}, but it should have {2 * x[0]:.4g}"
     assert known.says == "Not yet. That is the square."
     assert known.because == ("Seen with three numbers: x (3,).", f"{seen}.")
     assert unknown.says == (
-        f"Not yet. At [0] your answer has {3 * x[0]:.4g}, and {2 * x[0]:.4g} is right."
+        f"Not yet. At [0], your answer has {3 * x[0]:.4g}, but it should have {2 * x[0]:.4g}."
     )
     assert unknown.because == ("Seen with three numbers: x (3,).",)
 
@@ -109,9 +109,7 @@ def test_an_answer_with_other_arguments_is_told_what_it_is_given():
 def test_what_is_not_a_function_is_told_so():
     verdict = SMALL(twice(torch.ones(3)))
     assert not verdict
-    assert verdict.says == (
-        "Not yet. This is a tensor of shape (3,); the function itself is to be checked."
-    )
+    assert verdict.says == ("Not yet. This is a tensor of shape (3,); pass the function itself.")
 
 
 def test_an_answer_that_changes_what_it_is_given_is_refused():
@@ -123,11 +121,11 @@ def test_an_answer_that_changes_what_it_is_given_is_refused():
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        (lambda x: (2 * x).tolist(), r"is a list of 3, and a tensor of \(3,\) is wanted"),
-        (lambda x: 2 * x[None], r"has shape \(1, 3\), and \(3,\) is right"),
-        (lambda x: (2 * x).long(), "is of torch.int64, and a float type is wanted"),
-        (lambda x: x / 0 * 0, "has nan, and"),
-        (lambda x: twice, "is a function, and a tensor"),
+        (lambda x: (2 * x).tolist(), r"is a list of 3, but it should be a tensor of \(3,\)"),
+        (lambda x: 2 * x[None], r"has shape \(1, 3\), but it should have \(3,\)"),
+        (lambda x: (2 * x).long(), "is of torch.int64, but it should be a float type"),
+        (lambda x: x / 0 * 0, "has nan, but"),
+        (lambda x: twice, "is a function, but it should be a tensor"),
     ],
 )
 def test_another_kind_of_thing_is_named(answer, told):
@@ -152,34 +150,34 @@ def test_what_an_answer_makes_itself_is_of_the_type_of_what_it_is_given():
     [
         (5, 5, None),
         (5, torch.tensor(5), None),
-        (5, 7, "your answer is 7, and 5 is right"),
-        (110_000_000, 110_000_001, "your answer is 110000001, and 110000000 is right"),
+        (5, 7, "your answer is 7, but it should be 5"),
+        (110_000_000, 110_000_001, "your answer is 110000001, but it should be 110000000"),
         (torch.tensor(0.25), 0.25, None),
         (
             torch.tensor(0.25),
             torch.ones(3),
-            "your answer is a tensor of shape (3,), and 0.25 is right",
+            "your answer is a tensor of shape (3,), but it should be 0.25",
         ),
-        (1.0, True, "your answer is True, and 1 is right"),
-        (5, "five", "your answer is 'five', and 5 is right"),
+        (1.0, True, "your answer is True, but it should be 1"),
+        (5, "five", "your answer is 'five', but it should be 5"),
         (True, True, None),
-        (True, 1, "your answer is 1, and True is right"),
+        (True, 1, "your answer is 1, but it should be True"),
         (0.25, 0.25 + 1e-9, None),
-        (0.25, 0.26, "your answer is 0.26, and 0.25 is right"),
+        (0.25, 0.26, "your answer is 0.26, but it should be 0.25"),
         ([1, 2], (1, 2), None),
-        ([1, 2], [1, 3], "of your 2 results, number 2: your answer is 3, and 2 is right"),
-        ([1, 2], [1], "your answer has 1 results, and 2 are wanted"),
-        ([1, 2], 1, "your answer is 1, and 2 results are wanted"),
+        ([1, 2], [1, 3], "in result 2 of 2, your answer is 3, but it should be 2"),
+        ([1, 2], [1], "your answer has 1 result, but it should have 2"),
+        ([1, 2], 1, "your answer is 1, but it should have 2 results"),
         ("five", "five", None),
-        ("five", "four", "your answer is 'four', and 'five' is right"),
-        ("5", 5, "your answer is 5, and '5' is right"),
+        ("five", "four", "your answer is 'four', but it should be 'five'"),
+        ("5", 5, "your answer is 5, but it should be '5'"),
         (["fi", "ve"], ("fi", "ve"), None),
         (
             ("fi", "ve"),
             ["fi", "fe"],
-            "of your 2 results, number 2: your answer is 'fe', and 've' is right",
+            "in result 2 of 2, your answer is 'fe', but it should be 've'",
         ),
-        (("fi", "ve"), "five", "your answer is 'five', and 2 results are wanted"),
+        (("fi", "ve"), "five", "your answer is 'five', but it should have 2 results"),
     ],
 )
 def test_numbers_and_lists_are_compared_too(wanted, given, told):

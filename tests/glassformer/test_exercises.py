@@ -238,13 +238,11 @@ SAYS = {
     ),
     "padded on the left": lambda mask: (mask.diff(dim=1) >= 0).all(),
     "without padding": lambda hidden, mask: mask.all(),
-    "no future": lambda scores, mask: mask.equal(causal_mask(mask.shape[1])),
-    "second of which may look at nothing": lambda scores, mask: (
-        mask.any(1).tolist() == [True, False]
-    ),
+    "causal mask": lambda scores, mask: mask.equal(causal_mask(mask.shape[1])),
+    "second may look at nothing": lambda scores, mask: mask.any(1).tolist() == [True, False],
     "as long as its memory": lambda hidden, memory, *_: hidden.shape == memory.shape,
     "longer memories": lambda hidden, memory, *_: hidden.shape[1] < memory.shape[1],
-    "looks at itself": lambda query, key, value: query.shape == key.shape == value.shape,
+    "attends to itself": lambda query, key, value: query.shape == key.shape == value.shape,
     "a prompt of": lambda model, ids, *_: model(ids).shape[1] in ODD_PRIMES,
     "and no end": lambda model, ids, count, end: (
         len(written(model, ids, count, end)) == len(ids) + count

@@ -26,26 +26,27 @@ check_nearest = Exercise(
     )[:, :k],
     examples=_shelves,
     mistakes={
-        "These are dot products, in which a long vector wins: divide both by their lengths.": (
+        "These are dot products, which favor long vectors: divide each vector by its length.": (
             lambda q, p, k: (q @ p.mT).topk(k).indices
         ),
         "These are the farthest passages: the larger the cosine, the nearer.": (
             lambda q, p, k: _cosines(q, p).topk(k, largest=False).indices
         ),
         "The nearest one comes last.": lambda q, p, k: _cosines(q, p).topk(k).indices.flip(1),
-        "These are the cosines; wanted are the numbers of the passages.": (
+        "These are the cosines; return the passages' indices.": (
             lambda q, p, k: _cosines(q, p).topk(k).values
         ),
-        "Passages are counted from 0, and yours from 1.": (
+        "Your passage indices start at 1; they should start at 0.": (
             lambda q, p, k: _cosines(q, p).topk(k).indices + 1
         ),
-        "One order serves all questions; each has its own.": (
+        "You use the same order for all questions; each question should have its own.": (
             lambda q, p, k: _cosines(q, p).mean(0).topk(k).indices.expand(len(q), -1)
         ),
-        "For each passage the nearest questions are given; it is the other way round.": (
+        "You return the nearest questions for each passage; it's the other way around.": (
             lambda q, p, k: _cosines(p, q).argsort(dim=1, descending=True)[:, :k]
         ),
-        "These are the nearest by distance. Length counts there; in a cosine it does not.": (
+        "These are the nearest by distance. Distance depends on the vectors' lengths; a "
+        "cosine doesn't.": (
             lambda q, p, k: (q[:, None] - p).norm(dim=-1).topk(k, largest=False).indices
         ),
     },

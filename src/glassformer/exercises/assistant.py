@@ -31,7 +31,7 @@ check_dpo_loss = Exercise(
         "The reference is left out: subtract its log-probability from the model's.": (
             lambda c, r, rc, rr, b: _loss(c, r, 0, 0, b).mean()
         ),
-        "This makes the rejected answers likelier: two of the four are exchanged.": (
+        "This makes the rejected answers likelier: the chosen and rejected answers are swapped.": (
             lambda c, r, rc, rr, b: _loss(r, c, rr, rc, b).mean()
         ),
         "Beta is left out: multiply the difference by it before the sigmoid.": (
@@ -40,16 +40,15 @@ check_dpo_loss = Exercise(
         "Beta multiplies the loss; it belongs inside the sigmoid.": (
             lambda c, r, rc, rr, b: b * _loss(c, r, rc, rr, 1).mean()
         ),
-        "The minus is missing: this is what to make large, and a loss is made small.": (
-            lambda c, r, rc, rr, b: -_loss(c, r, rc, rr, b).mean()
-        ),
-        "The logarithm is missing: this is minus the probability of the choice.": (
+        "The minus is missing: you want this quantity to be large, but training makes a loss "
+        "small.": (lambda c, r, rc, rr, b: -_loss(c, r, rc, rr, b).mean()),
+        "The logarithm is missing: this is the negative of the choice's probability.": (
             lambda c, r, rc, rr, b: -(-_loss(c, r, rc, rr, b)).exp().mean()
         ),
         "The losses are summed; take their mean.": (
             lambda c, r, rc, rr, b: _loss(c, r, rc, rr, b).sum()
         ),
-        "The two gains are added; take the chosen answer's minus the rejected one's.": (
+        "You add the two gains; subtract the rejected answer's gain from the chosen answer's.": (
             lambda c, r, rc, rr, b: -logsigmoid(b * (c - rc + r - rr)).mean()
         ),
     },

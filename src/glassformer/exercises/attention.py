@@ -21,23 +21,22 @@ check_softmax = Exercise(
     reference=lambda scores: F.softmax(scores, dim=-1),
     examples=_scores,
     mistakes={
-        "The columns sum to one, and the rows should: sum along the keys, dim=-1.": (
+        "The columns sum to one, but the rows should: sum along the keys, dim=-1.": (
             lambda scores: scores.softmax(-2)
         ),
-        "All weights together sum to one, and each row should.": (
+        "All weights together sum to one, but each row should.": (
             lambda scores: scores.exp() / scores.exp().sum()
         ),
-        "A score in the thousands has an infinite power: first subtract the largest of its row.": (
-            lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True)
-        ),
-        "The scores are divided by their sum, but nothing makes them positive: take exp first.": (
+        "exp of a score in the thousands overflows to infinity: first subtract the largest "
+        "score in its row.": (lambda scores: scores.exp() / scores.exp().sum(-1, keepdim=True)),
+        "You divide the scores by their sum, but nothing makes them positive: take exp first.": (
             lambda scores: scores / scores.sum(-1, keepdim=True)
         ),
-        "The rows do not sum to one: divide by their sums.": (
+        "The rows don't sum to one: divide each row by its sum.": (
             lambda scores: (scores - scores.amax(-1, keepdim=True)).exp()
         ),
-        "These are logarithms of weights.": lambda scores: scores.log_softmax(-1),
-        "A sigmoid looks at each score alone; in a softmax the keys compete.": (
+        "These are the logarithms of the weights.": lambda scores: scores.log_softmax(-1),
+        "A sigmoid treats each score separately; in a softmax, the keys compete.": (
             lambda scores: scores.sigmoid()
         ),
     },
@@ -45,7 +44,7 @@ check_softmax = Exercise(
 
 
 def _queries(draw: Draw):
-    yield "a sentence that looks at itself", (draw(5, 7), draw(5, 7), draw(5, 7))
+    yield "a sentence that attends to itself", (draw(5, 7), draw(5, 7), draw(5, 7))
     yield "queries and keys of different sentences", (draw(3, 7), draw(11, 7), draw(11, 5))
     yield (
         "two sentences with three heads",
@@ -65,28 +64,26 @@ check_attention = Exercise(
     reference=lambda query, key, value: F.scaled_dot_product_attention(query, key, value),
     examples=_queries,
     mistakes={
-        "The scores are not divided by √head_dim.": (
-            lambda q, k, v: _attention(q, k, v, scale=1.0)
-        ),
-        "The scores are divided by head_dim, and not by its square root.": (
+        "The scores aren't divided by √head_dim.": (lambda q, k, v: _attention(q, k, v, scale=1.0)),
+        "You divide the scores by head_dim; divide them by its square root.": (
             lambda q, k, v: _attention(q, k, v, scale=1 / q.shape[-1])
         ),
-        "The scores are multiplied by √head_dim, not divided.": (
+        "You multiply the scores by √head_dim; divide them.": (
             lambda q, k, v: _attention(q, k, v, scale=q.shape[-1] ** 0.5)
         ),
-        "The scores are divided by the root of how many keys there are; it is their width that "
-        "counts, head_dim.": (lambda q, k, v: _attention(q, k, v, scale=k.shape[-2] ** -0.5)),
-        "The softmax runs along the queries, so that the columns sum to one. Along the keys it is "
-        "dim=-1.": lambda q, k, v: _attention(q, k, v, axis=-2),
+        "You divide the scores by the square root of the number of keys; use the keys' "
+        "width, head_dim.": (lambda q, k, v: _attention(q, k, v, scale=k.shape[-2] ** -0.5)),
+        "The softmax runs along the queries, so the columns sum to one. Run it along the "
+        "keys: dim=-1.": lambda q, k, v: _attention(q, k, v, axis=-2),
         "Query and key are swapped: each row of scores belongs to one query.": (
             lambda q, k, v: _attention(k, q, v)
         ),
-        "These are the weights; the average of the values is still to come.": (
+        "These are the weights; now use them to average the values.": (
             lambda q, k, v: (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
         ),
-        "There is no softmax: the scores themselves weigh the values.": (
+        "There's no softmax: you weight the values by the scores themselves.": (
             lambda q, k, v: q @ k.mT / q.shape[-1] ** 0.5 @ v
         ),
-        "The keys are averaged, and the values should be.": (lambda q, k, v: _attention(q, k, k)),
+        "You average the keys; average the values.": (lambda q, k, v: _attention(q, k, k)),
     },
 )

@@ -54,8 +54,8 @@ class Exercise:
         if not callable(answer):
             return Verdict(
                 False,
-                f"Not yet. This is {shown(answer)}; the function itself is to be checked.",
-                ("Hand it over by its name, without calling it.",),
+                f"Not yet. This is {shown(answer)}; pass the function itself.",
+                ("Pass its name, without calling it.",),
             )
         with _same_start():
             examples = list(self.examples(Draw()))

@@ -13,7 +13,7 @@ CHAPTER = "encoder/classification.md"
 def _padded(draw: Draw):
     lengths = torch.tensor([5, 3, 1])
     yield (
-        "three sentences of 5, 3 and 1 words",
+        "three sentences of 5, 3, and 1 words",
         (draw(3, 5, 7), (torch.arange(int(lengths.max())) < lengths[:, None]).long()),
     )
     yield "two sentences without padding", (draw(2, 3, 11), torch.ones(2, 3, dtype=torch.long))
@@ -29,26 +29,24 @@ check_mean_pool = Exercise(
     reference=_mean_pool,
     examples=_padded,
     mistakes={
-        "Padding is averaged too.": lambda h, m: h.mean(1),
-        "Padding is set to zero, and still counted in the division.": (
+        "You average the padding, too.": lambda h, m: h.mean(1),
+        "You set padding to zero but still count it in the division.": (
             lambda h, m: (h * m[..., None]).mean(1)
         ),
         "This is the sum; divide by the number of tokens.": (
             lambda h, m: (h * m[..., None]).sum(1)
         ),
-        "This is the first vector, that of [CLS], which is another way to pool.": (
-            lambda h, m: h[:, 0]
-        ),
-        "This is the maximum of each number, not the average.": (
+        "This is the first vector, [CLS]'s, which is another way to pool.": (lambda h, m: h[:, 0]),
+        "This is the maximum in each dimension, not the average.": (
             lambda h, m: h.masked_fill(m[..., None] == 0, -torch.inf).amax(1)
         ),
-        "The average runs along d_model, and should run along the words: dim=1.": (
+        "The average runs along d_model, but it should run along the words: dim=1.": (
             lambda h, m: h.mean(-1)
         ),
-        "All sentences are averaged together.": (
+        "You average all sentences together; average each sentence separately.": (
             lambda h, m: _mean_pool(h, m).mean(0).expand(len(h), -1)
         ),
-        "All vectors are divided by the number of tokens of the whole batch.": (
+        "You divide every sum by the number of tokens in the whole batch.": (
             lambda h, m: (h * m[..., None]).sum(1) / m.sum()
         ),
     },
@@ -76,22 +74,20 @@ check_cross_entropy = Exercise(
     examples=_questions,
     mistakes={
         "The minus is missing: a smaller loss is better.": (lambda z, y: -F.cross_entropy(z, y)),
-        "The losses are summed, and should be averaged.": (
-            lambda z, y: F.cross_entropy(z, y, reduction="sum")
-        ),
+        "You sum the losses; average them.": (lambda z, y: F.cross_entropy(z, y, reduction="sum")),
         "You return one number per example; average them.": (
             lambda z, y: F.cross_entropy(z, y, reduction="none")
         ),
         "The log is missing: you averaged the probabilities.": (
             lambda z, y: -_picked(z.softmax(-1), y).mean()
         ),
-        "The softmax runs along the batch, and should run along the classes: dim=-1.": (
+        "The softmax runs along the batch, but it should run along the classes: dim=-1.": (
             lambda z, y: -_picked(z.log_softmax(0), y).mean()
         ),
         "The softmax is missing: these are the logits of the right classes.": (
             lambda z, y: -_picked(z, y).mean()
         ),
-        "All classes are summed; only the right one counts.": (
+        "You sum over all classes; only the right one counts.": (
             lambda z, y: -z.log_softmax(-1).sum(-1).mean()
         ),
         "You take the softmax first and then its logarithm. A small probability underflows to 0, "

@@ -19,7 +19,7 @@ def difference(given: Any, wanted: Any) -> str | None:
     given, wanted = _plain(given), _plain(wanted)
     if _same(given, wanted):
         return None
-    return f"your answer is {shown(given)}, and {shown(wanted)} is right"
+    return f"your answer is {shown(given)}, but it should be {shown(wanted)}"
 
 
 def shown(value: Any) -> str:
@@ -37,29 +37,32 @@ def shown(value: Any) -> str:
 
 def _of_sequences(given: Any, wanted: list | tuple) -> str | None:
     if not isinstance(given, list | tuple):
-        return f"your answer is {shown(given)}, and {len(wanted)} results are wanted"
+        return f"your answer is {shown(given)}, but it should have {len(wanted)} results"
     if len(given) != len(wanted):
-        return f"your answer has {len(given)} results, and {len(wanted)} are wanted"
+        results = "result" if len(given) == 1 else "results"
+        return f"your answer has {len(given)} {results}, but it should have {len(wanted)}"
     for number, right in enumerate(wanted, start=1):
         if told := difference(given[number - 1], right):
-            return f"of your {len(wanted)} results, number {number}: {told}"
+            return f"in result {number} of {len(wanted)}, {told}"
     return None
 
 
 def _of_tensors(given: Any, wanted: Tensor) -> str | None:
     if not isinstance(given, Tensor):
-        return f"your answer is {shown(given)}, and a tensor of {tuple(wanted.shape)} is wanted"
+        return f"your answer is {shown(given)}, but it should be a tensor of {tuple(wanted.shape)}"
     if given.shape != wanted.shape:
-        return f"your answer has shape {tuple(given.shape)}, and {tuple(wanted.shape)} is right"
+        return (
+            f"your answer has shape {tuple(given.shape)}, but it should have {tuple(wanted.shape)}"
+        )
     if _kind(given) != _kind(wanted):
-        return f"your answer is of {given.dtype}, and {_kind(wanted)} is wanted"
+        return f"your answer is of {given.dtype}, but it should be {_kind(wanted)}"
     mine, right = given.detach().double().cpu(), wanted.detach().double().cpu()
     wrong = ~torch.isclose(mine, right, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
     if not wrong.any():
         return None
     place = wrong.nonzero()[0].tolist()
     found, expected = (_number(x[tuple(place)].item(), wanted.dtype) for x in (mine, right))
-    return f"at {place} your answer has {found}, and {expected} is right"
+    return f"at {place}, your answer has {found}, but it should have {expected}"
 
 
 def _plain(value: Any) -> Any:

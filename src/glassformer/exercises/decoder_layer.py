@@ -39,30 +39,32 @@ def _causal_across(hidden, memory, w_q, w_k, w_v):
 
 
 check_cross_attention = Exercise(
-    asks="a weighted average of the memory's values for each word of the decoder",
+    asks="a weighted average of the memory's values for each word in the decoder",
     chapter=CHAPTER,
     reference=_cross_attention,
     examples=_two_sentences,
     mistakes={
-        "Queries come from the memory, and keys and values from the decoder. It's the other way"
-        " round: the decoder asks.": lambda x, m, q, k, v: _cross_attention(m, x, q, k, v),
+        "Your queries come from the memory, and your keys and values from the decoder. It's "
+        "the other way around: the decoder asks.": lambda x, m, q, k, v: _cross_attention(
+            m, x, q, k, v
+        ),
         "The values come from the decoder. They should come from the memory, as the keys do.": (
             _values_of_hidden
         ),
-        "Nothing of the memory is used: this is self-attention.": (
+        "You don't use the memory: this is self-attention.": (
             lambda x, m, q, k, v: _cross_attention(x, x, q, k, v)
         ),
-        "Nothing of the decoder's words is used: the memory looks at itself.": (
+        "You don't use the decoder's words: the memory attends to itself.": (
             lambda x, m, q, k, v: _cross_attention(m, m, q, k, v)
         ),
-        "There's a causal mask, but the decoder may look at the whole source.": (_causal_across),
-        "The scores are not divided by √d.": (
+        "There's a causal mask, but the decoder may attend to the whole source.": (_causal_across),
+        "The scores aren't divided by √d.": (
             lambda x, m, q, k, v: _cross_attention(x, m, q, k, v, scale=1.0)
         ),
         "Keys and values have swapped their projections.": (
             lambda x, m, q, k, v: _cross_attention(x, m, q, v, k)
         ),
-        "The keys are those of both sentences. Use only the memory's.": (
+        "The keys come from both sentences. Use only the memory's.": (
             lambda x, m, q, k, v: _cross_attention(x, torch.cat([m, x], 1), q, k, v)
         ),
     },
@@ -127,13 +129,14 @@ check_decoder_layer = Exercise(
     reference=_decoder_layer,
     examples=_layers,
     mistakes={
-        "The layer looks at the memory first. It should look at its own sentence first.": (
+        "The layer attends to the memory first. It should attend to its own sentence first.": (
             _across_first
         ),
         "The residual around cross-attention is missing.": _no_residual_across,
-        "The memory asks, but the decoder should: attend_across(hidden, memory).": _memory_asks,
+        "The memory provides the queries, but the decoder should: attend_across(hidden, "
+        "memory).": _memory_asks,
         "This is pre-norm; here each norm comes after its addition.": _pre_norm,
-        "The memory is not read.": _without_memory,
+        "The layer never reads the memory.": _without_memory,
         "Only the last norm is there; each of the three sub-layers has one.": _normed_once,
         "Cross-attention reads the layer's input. It should read the result of self-attention.": (
             _side_by_side

@@ -24,23 +24,23 @@ check_patches = Exercise(
     reference=lambda image, down, across: _cut(image, down, across),
     examples=_images,
     mistakes={
-        "These are strips: reshape takes the numbers as they lie in memory. Part both axes first, "
-        "then bring what belongs to a patch together.": (
+        "These are strips: reshape takes the numbers in the order they have in memory. First "
+        "split both axes, then group the parts that belong to one patch.": (
             lambda image, down, across: image.reshape(-1, len(image) * down * across)
         ),
-        "The patches come column by column; wanted is row by row.": (
+        "The patches come column by column; they should come row by row.": (
             lambda image, down, across: _cut(image, down, across, (3, 1, 0, 2, 4))
         ),
-        "Within a patch the pixels come column by column; wanted is row by row.": (
+        "Within a patch, the pixels come column by column; they should come row by row.": (
             lambda image, down, across: _cut(image, down, across, (1, 3, 0, 4, 2))
         ),
-        "Within a patch the channels come last, pixel by pixel; wanted is channel by channel.": (
+        "Within a patch, the numbers come pixel by pixel; they should come channel by channel.": (
             lambda image, down, across: _cut(image, down, across, (1, 3, 2, 4, 0))
         ),
-        "A patch's height and width are exchanged: it is down high and across wide.": (
+        "A patch's height and width are swapped: `down` is its height, and `across` its width.": (
             lambda image, down, across: _cut(image, across, down)
         ),
-        "Each channel has patches of its own; a patch holds the numbers of all channels.": (
+        "Each channel has its own patches; a patch should hold the numbers from all channels.": (
             lambda image, down, across: _cut(image, down, across, (0, 1, 3, 2, 4)).reshape(
                 -1, down * across
             )

@@ -29,16 +29,16 @@ check_gelu = Exercise(
     examples=_numbers,
     mistakes={
         "This is ReLU, which has a corner at zero; GELU is smooth.": F.relu,
-        "This is the form with tanh, which is close to GELU but not equal to it. Use erf.": (
+        "This is the tanh approximation, which is close to GELU but not equal to it. Use erf.": (
             lambda x: F.gelu(x, approximate="tanh")
         ),
-        "This is the form with a sigmoid, x · σ(1.702 x), which is only close to GELU.": (
+        "This is the sigmoid approximation, x · σ(1.702 x), which is only close to GELU.": (
             lambda x: x * torch.sigmoid(1.702 * x)
         ),
         "This is SiLU, x · σ(x).": F.silu,
         "This is Φ(x). Multiply it by x.": _phi,
         "Pass x / √2 to erf, not x.": lambda x: x * (1 + torch.erf(x)) / 2,
-        "1 + erf runs from 0 to 2, and Φ from 0 to 1. Halve it.": lambda x: 2 * F.gelu(x),
+        "1 + erf runs from 0 to 2, but Φ runs from 0 to 1. Halve it.": lambda x: 2 * F.gelu(x),
         "This is tanh.": torch.tanh,
     },
 )
@@ -75,7 +75,7 @@ check_feed_forward = Exercise(
         "The GELU comes before the first layer. Put it between the two.": (
             lambda x, w, b, v, c: _feed_forward(F.gelu(x), w, b, v, c, lambda h: h)
         ),
-        "The encoder layer adds the residual. The network doesn't.": (
+        "The encoder layer adds the residual; the network shouldn't.": (
             lambda x, w, b, v, c: x + _feed_forward(x, w, b, v, c)
         ),
         "You average the words, but the network reads each word by itself.": (

@@ -39,21 +39,23 @@ def _times_the_minimum(block):
 
 
 check_dequantized_block = Exercise(
-    asks="the weights of a block of Q4_1",
+    asks="the weights in a block of Q4_1",
     chapter="language-models/fewer-bits.md",
     reference=lambda block: dequantize_q4_1(block),
     examples=_blocks,
     mistakes={
-        "Neighbors come from one byte here. The high half of a byte belongs 16 weights after the "
-        "low half.": lambda b: _weights(b, order=lambda codes: torch.stack(codes, 1).flatten()),
-        "The high halves come first; they belong behind the low ones.": lambda b: _weights(
+        "You take neighboring weights from one byte. A byte's high half belongs 16 weights "
+        "after its low half.": lambda b: _weights(
+            b, order=lambda codes: torch.stack(codes, 1).flatten()
+        ),
+        "The high halves come first; they belong after the low halves.": lambda b: _weights(
             b, order=lambda codes: torch.cat(codes[::-1])
         ),
-        "8 is subtracted from the codes, as in a format without a minimum. Here they count up from "
-        "the minimum.": lambda b: _weights(b, offset=8),
+        "You subtract 8 from the codes, as in a format without a minimum. Here the codes "
+        "count up from the minimum.": lambda b: _weights(b, offset=8),
         "The minimum is missing.": lambda b: _weights(b, sign=0),
-        "The minimum is subtracted; add it.": lambda b: _weights(b, sign=-1),
-        "Scale and minimum are exchanged: the scale comes first in the block.": _exchanged,
-        "The minimum is multiplied by the scale. Only the codes are.": _times_the_minimum,
+        "You subtract the minimum; add it.": lambda b: _weights(b, sign=-1),
+        "Scale and minimum are swapped: the scale comes first in the block.": _exchanged,
+        "You multiply the minimum by the scale. Multiply only the codes.": _times_the_minimum,
     },
 )

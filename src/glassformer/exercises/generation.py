@@ -41,25 +41,30 @@ check_greedy = Exercise(
     reference=_greedy,
     examples=_writers,
     mistakes={
-        "The next token is read off the first place; it is the last that tells what follows.": (
+        "You read the next token from the first position; the last position predicts what "
+        "follows.": (
             lambda model, ids, n, end: _greedy(model, ids, n, end, lambda z: z[0].argmax())
         ),
-        "The least likely token is taken.": (
+        "You take the least likely token.": (
             lambda model, ids, n, end: _greedy(model, ids, n, end, lambda z: z[-1].argmin())
         ),
-        "It goes on after the end token.": lambda model, ids, n, end: _greedy(model, ids, n, -1),
-        "The end token itself belongs to the text; append it before you stop.": (
+        "Your function continues after the end token.": lambda model, ids, n, end: _greedy(
+            model, ids, n, -1
+        ),
+        "The end token is part of the text; append it before you stop.": (
             lambda model, ids, n, end: _greedy(model, ids, n, end, keep=False)
         ),
-        "The prompt is missing.": (
+        "The prompt is missing from the result.": (
             lambda model, ids, n, end: _greedy(model, ids, n, end)[len(ids) :]
         ),
-        "It writes one token too few.": lambda model, ids, n, end: _greedy(model, ids, n - 1, end),
-        "The prompt is counted among the new tokens.": (
+        "Your function writes one token too few.": lambda model, ids, n, end: _greedy(
+            model, ids, n - 1, end
+        ),
+        "You count the prompt's tokens as new tokens.": (
             lambda model, ids, n, end: _greedy(model, ids, n - len(ids), end)
         ),
-        "All tokens are chosen at once, from one reading of the prompt. Each choice has to be read "
-        "before the next.": lambda model, ids, n, end: torch.cat(
+        "You choose all tokens at once, after reading only the prompt. The model has to read "
+        "each token before you choose the next.": lambda model, ids, n, end: torch.cat(
             [ids, model(ids)[-1].topk(min(n, model(ids).shape[-1])).indices]
         ),
     },
@@ -70,7 +75,7 @@ def _next_logits(draw: Draw):
     yield "seven tokens, and p = 0.9", (draw(7), 0.9)
     yield "three rows, and p = 0.6", (draw(3, 11), 0.6)
     chances = torch.tensor([0.1, 0.7, 0.2])
-    yield "chances of 0.1, 0.7 and 0.2, and p = 0.5", (chances.log(), 0.5)
+    yield "probabilities of 0.1, 0.7, and 0.2, and p = 0.5", (chances.log(), 0.5)
 
 
 def _top_p(logits, p):
@@ -105,29 +110,30 @@ def _unsorted(logits, p):
 
 
 check_top_p = Exercise(
-    asks="the probabilities of the fewest likeliest tokens that reach p, rescaled to sum to one",
+    asks="the probabilities of the smallest set of likeliest tokens whose sum reaches p, "
+    "rescaled to sum to one",
     chapter=CHAPTER,
     reference=_top_p,
     examples=_next_logits,
     mistakes={
-        "The token with which the sum reaches p is dropped; it is the last to stay.": (
+        "You drop the token with which the sum reaches p; it's the last one to keep.": (
             lambda z, p: _kept(z, (_sorted(z).values.cumsum(-1) > p)).nan_to_num()
         ),
-        "What is left does not sum to one: divide by the sum.": (
+        "The probabilities you keep don't sum to one: divide by their sum.": (
             lambda z, p: z.softmax(-1) * (_top_p(z, p) > 0)
         ),
-        "The probabilities are summed in the order of the vocabulary; sort them first.": _unsorted,
-        "The probabilities are in the order of their size; put each back to its token.": (
+        "You sum the probabilities in vocabulary order; sort them first.": _unsorted,
+        "Your probabilities are in sorted order; put each one back at its token's position.": (
             lambda z, p: _top_p(z, p).sort(dim=-1, descending=True).values
         ),
-        "Each token is compared with p by itself; it is their sum that counts.": (
+        "You compare each token's probability with p; compare their running sum.": (
             lambda z, p: z.masked_fill(z.softmax(-1) < p, -torch.inf).softmax(-1).nan_to_num()
         ),
-        "Nothing is dropped.": lambda z, p: z.softmax(-1),
-        "The worst tokens are kept: sort with descending=True.": (
+        "You don't drop any tokens.": lambda z, p: z.softmax(-1),
+        "You keep the least likely tokens: sort with descending=True.": (
             lambda z, p: _kept_from_the_end(z, p)
         ),
-        "Only the best token is kept, whatever p is.": (
+        "You keep only the likeliest token, whatever p is.": (
             lambda z, p: F.one_hot(z.argmax(-1), z.shape[-1]).double()
         ),
     },

@@ -56,18 +56,18 @@ check_cached_step = Exercise(
     reference=_cached_step,
     examples=_steps,
     mistakes={
-        "The new token does not look at itself: add its key and value before you attend.": (
+        "The new token doesn't attend to itself: append its key and value before you attend.": (
             _looks_at_the_past_alone
         ),
-        "The new key and value are used, and then not kept: give back the longer tensors.": (
+        "You use the new key and value but don't keep them: return the longer tensors.": (
             lambda x, k, v, q, wk, wv: (_cached_step(x, k, v, q, wk, wv)[0], k, v)
         ),
-        "With is_causal=True torch lets a first query see the first key alone. The new token is "
-        "the last one, and may see all: no mask.": _causal_from_the_first,
-        "The last key and value are overwritten; put the new ones after them.": _overwrites,
-        "The new key and value stand in front; the cache is in the order of the words.": _in_front,
-        "What is kept is the token's vector; keep its key and its value.": _keeps_the_input,
-        "The new token looks at itself alone, so the past is lost.": (
+        "With is_causal=True, torch lets the first query see only the first key. The new "
+        "token is the last token and may see all keys: use no mask.": _causal_from_the_first,
+        "You overwrite the last key and value; append the new ones after them.": _overwrites,
+        "The new key and value come first; the cache is in the order of the words.": _in_front,
+        "You keep the token's vector; keep its key and its value.": _keeps_the_input,
+        "The new token attends only to itself, so the past is lost.": (
             lambda x, k, v, q, wk, wv: (wv @ x, *_cached_step(x, k, v, q, wk, wv)[1:])
         ),
         "w_q is missing: the query is the token's vector itself.": (

@@ -41,7 +41,7 @@ def _squared(scores):
 
 
 check_alibi_scores = Exercise(
-    asks="scores that fall with the distance, by a slope for each head",
+    asks="scores that fall with the distance, with one slope per head",
     chapter="language-models/longer-texts.md",
     reference=lambda scores: torch.stack(
         [
@@ -59,17 +59,20 @@ check_alibi_scores = Exercise(
     ),
     examples=_scores,
     mistakes={
-        "The bias is added, so that far keys gain. Subtract it.": lambda s: _biased(s, falls=-1.0),
+        "You add the bias, which favors distant keys. Subtract it.": lambda s: _biased(
+            s, falls=-1.0
+        ),
         "The slopes begin at 1. The first head's is 2 to the power of −8 divided by the number of "
         "heads.": lambda s: _biased(s, first=0),
         "The slopes fall too slowly: the last head's is 1/256.": lambda s: _biased(s, base=1.0),
-        "All heads have the same slope.": lambda s: _biased(s, whole=True),
-        "The queries are counted from the first key. They're the last tokens, as after a cache.": (
-            lambda s: _biased(s, upper=True)
+        "All your heads have the same slope; each head has its own.": lambda s: _biased(
+            s, whole=True
         ),
-        "The slope is multiplied by the key's position. It's the distance from the query that "
-        "counts.": lambda s: _biased(s, keys=True),
-        "The scores are multiplied by the bias. It's added, with a minus.": _multiplied,
-        "The distance is squared.": _squared,
+        "You count the queries' positions from the first key. The queries are the last "
+        "tokens, as they are with a cache.": (lambda s: _biased(s, upper=True)),
+        "You multiply the slope by the key's position. Multiply it by the key's distance "
+        "from the query.": lambda s: _biased(s, keys=True),
+        "You multiply the scores by the bias. Subtract the bias instead.": _multiplied,
+        "You square the distance.": _squared,
     },
 )

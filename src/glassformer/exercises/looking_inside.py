@@ -21,28 +21,30 @@ def _looked_back(weights, length, back=None):
 
 
 check_induction_scores = Exercise(
-    asks="for each head, the mean weight on what followed the same token the first time",
+    asks="for each head, the mean weight on the token that followed the same token the first time",
     chapter=CHAPTER,
     reference=lambda weights, length: _looked_back(weights, length).mean(-1),
     examples=_repeated,
     mistakes={
-        "This is the weight on the same token in the first copy. What followed it is one position "
-        "later.": lambda w, n: _looked_back(w, n, n).mean(-1),
+        "This is the weight on the same token in the first copy. The token that followed it "
+        "is one position later.": lambda w, n: _looked_back(w, n, n).mean(-1),
         "This is two positions after the earlier copy; you want the one right after it.": (
             lambda w, n: _looked_back(w, n, n - 2).mean(-1)
         ),
-        "Tokens of the first copy are averaged in, and they have nothing to look back at. Keep the "
-        "second copy's queries.": lambda w, n: w.diagonal(1 - n, -2, -1).mean(-1),
-        "Rows and columns are exchanged: a row is a query, a column a key.": (
+        "You include the first copy's tokens in the average, but they have nothing to look "
+        "back at. Keep only the second copy's queries.": lambda w, n: w.diagonal(
+            1 - n, -2, -1
+        ).mean(-1),
+        "Rows and columns are swapped: a row is a query, and a column is a key.": (
             lambda w, n: _looked_back(w.mT, n).mean(-1)
         ),
-        "The weights are summed; divide by the number of tokens.": (
+        "You sum the weights; divide the sum by the number of tokens.": (
             lambda w, n: _looked_back(w, n).sum(-1)
         ),
-        "The layers are averaged together; each head of each layer has its own score.": (
+        "You average over the layers; each head in each layer has its own score.": (
             lambda w, n: _looked_back(w, n).mean((0, -1))
         ),
-        "This is the token just before, at a distance of 1 and not of length - 1.": (
+        "This is the weight on the token just before, at a distance of 1 instead of length - 1.": (
             lambda w, n: _looked_back(w, n, 1).mean(-1)
         ),
     },
@@ -93,7 +95,7 @@ def _from_the_start(hidden, source, layers, layer, position):
 
 
 check_patched_run = Exercise(
-    asks="the last layer's output of a run that got one vector of another run",
+    asks="the last layer's output in a run with one vector patched in from another run",
     chapter=CHAPTER,
     reference=lambda hidden, source, layers, layer, position: _run(
         hidden, source, layers, [layer], _put(position)
@@ -103,24 +105,24 @@ check_patched_run = Exercise(
         "The vector goes to the next position: count positions from zero.": (
             lambda h, s, layers, k, p: _run(h, s, layers, [k], _put(p + 1))
         ),
-        "The patch comes after the layer; it belongs before it.": (
+        "You patch after the layer; patch before it.": (
             lambda h, s, layers, k, p: _run(h, s, layers, [k + 1], _put(p))
         ),
-        "Every position is patched, so this is the other run. Only one may change.": (
+        "You patch every position, so this is the other run. Change only one position.": (
             lambda h, s, layers, k, p: _run(h, s, layers, [k], _put(0, len(h)))
         ),
-        "The later positions are patched as well; change one alone.": (
+        "You also patch the later positions; change only one position.": (
             lambda h, s, layers, k, p: _run(h, s, layers, [k], _put(p, len(h)))
         ),
-        "The two vectors are averaged; the other run's takes the place of this one's.": (
+        "You average the two vectors; replace this run's vector with the other run's.": (
             lambda h, s, layers, k, p: _run(h, s, layers, [k], _put(p, share=0.5))
         ),
-        "The source's vector is that of its beginning. Run the source through the earlier layers "
-        "too.": _from_the_start,
-        "Each later layer is patched again; patch once.": (
+        "You take the source's vector before the first layer. Run the source through the "
+        "earlier layers, too.": _from_the_start,
+        "You patch again before each later layer; patch only once.": (
             lambda h, s, layers, k, p: _run(h, s, layers, range(k, len(layers)), _put(p))
         ),
-        "The runs are exchanged: this is the source's output, patched from `hidden`.": (
+        "The runs are swapped: this is the source's output, patched from `hidden`.": (
             lambda h, s, layers, k, p: _run(s, h, layers, [k], _put(p))
         ),
     },

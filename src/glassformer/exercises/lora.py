@@ -24,32 +24,30 @@ def _layer(x, weight, bias, a, b, scale, frozen=1.0, biases=1.0):
 
 
 check_lora_layer = Exercise(
-    asks="a frozen layer's output plus the scaled low-rank one",
+    asks="a frozen layer's output plus the scaled low-rank change",
     chapter=CHAPTER,
     reference=lambda x, w, bias, a, b, alpha: torch.nn.functional.linear(
         x, torch.addmm(w, b, a, alpha=alpha / a.shape[0]), bias
     ),
     examples=_layers,
     mistakes={
-        "The change is multiplied by alpha and not divided by the rank, the number of rows of A.": (
-            lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha)
-        ),
+        "You multiply the change by alpha but don't divide it by the rank, the number of "
+        "rows in A.": (lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha)),
         "The change isn't scaled: multiply it by alpha over the rank.": (
             lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, 1.0)
         ),
-        "The change is divided by the rank, but alpha is missing.": (
+        "You divide the change by the rank, but alpha is missing.": (
             lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, 1 / len(a))
         ),
-        "The change is divided by the number of inputs; the rank is the number of rows of A.": (
-            lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha / x.shape[-1])
-        ),
-        "The change is divided by the square root of the rank; here it's the rank itself.": (
+        "You divide the change by the number of inputs; divide it by the rank, the number of "
+        "rows in A.": (lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha / x.shape[-1])),
+        "You divide the change by the square root of the rank; divide it by the rank itself.": (
             lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha / len(a) ** 0.5)
         ),
-        "The frozen weight is missing: the change is added to what the layer computed before.": (
+        "The frozen weight is missing: add the change to the frozen layer's output.": (
             lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha / len(a), frozen=0.0)
         ),
-        "The frozen layer is scaled as well; only the change is.": (
+        "You scale the frozen layer as well; scale only the change.": (
             lambda x, w, c, a, b, alpha: (
                 alpha / len(a) * _layer(x, w, c, a, b, 1.0) + c * (1 - alpha / len(a))
             )
@@ -57,7 +55,7 @@ check_lora_layer = Exercise(
         "The bias is missing.": (
             lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha / len(a), biases=0.0)
         ),
-        "The bias is added twice: the change has none.": (
+        "You add the bias twice: the change has no bias.": (
             lambda x, w, c, a, b, alpha: _layer(x, w, c, a, b, alpha / len(a), biases=2.0)
         ),
         "There's an activation between A and B. The change is a plain product.": (

@@ -20,25 +20,25 @@ def _split(hidden, num_heads):
 
 
 check_split_heads = Exercise(
-    asks="one piece of each vector for each head, as (batch, heads, seq, head_dim)",
+    asks="one piece of each vector per head, as (batch, heads, seq, head_dim)",
     chapter=CHAPTER,
     reference=_split,
     examples=_hidden,
     mistakes={
-        "The shape is right, but a view straight to it cuts across the words. First view as "
-        "(batch, seq, heads, head_dim), then swap the middle axes.": (
+        "The shape is right, but a direct view to that shape mixes up the words. First view "
+        "as (batch, seq, heads, head_dim), then swap the middle axes.": (
             lambda x, n: x.reshape(x.shape[0], n, x.shape[1], -1)
         ),
         "The heads come after the words; swap axes 1 and 2.": (
             lambda x, n: x.unflatten(-1, (n, -1))
         ),
-        "Each head takes numbers from all over the vector; it should take neighbors.": (
+        "Each head takes numbers from all over the vector; it should take neighboring numbers.": (
             lambda x, n: x.unflatten(-1, (-1, n)).permute(0, 3, 1, 2)
         ),
         "The last two axes are swapped: each head should have one row per word.": (
             lambda x, n: _split(x, n).mT
         ),
-        "Every head gets the whole vector; each should get a piece of it.": (
+        "Every head gets the whole vector; each should get one piece of it.": (
             lambda x, n: x[:, None].expand(-1, n, -1, -1)
         ),
     },
@@ -69,10 +69,10 @@ check_multi_head = Exercise(
     reference=_multi_head,
     examples=_projections,
     mistakes={
-        "The scores are divided by √d_model; each head is only head_dim wide.": (
+        "You divide the scores by √d_model, but each head is only head_dim wide.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=x.shape[-1] ** -0.5)
         ),
-        "The scores are not divided by √head_dim.": (
+        "The scores aren't divided by √head_dim.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=1.0)
         ),
         "The last projection, w_o, is missing.": (
@@ -83,16 +83,15 @@ check_multi_head = Exercise(
                 x, q, k, v, o, n, merge=lambda heads: heads.reshape(x.shape)
             )
         ),
-        "This is one head of the whole width; split the projections into num_heads first.": (
+        "This is a single head of the full width; split the projections into num_heads first.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, 1)
         ),
-        "The weights are laid out as nn.Linear's, which multiplies by their transpose: x @ w.mT.": (
-            lambda x, q, k, v, o, n: _multi_head(x, q.mT, k.mT, v.mT, o.mT, n)
-        ),
+        "The weights have the same layout as nn.Linear's, which multiplies by the transpose: "
+        "x @ w.mT.": (lambda x, q, k, v, o, n: _multi_head(x, q.mT, k.mT, v.mT, o.mT, n)),
         "Queries and keys have swapped their projections.": (
             lambda x, q, k, v, o, n: _multi_head(x, k, q, v, o, n)
         ),
-        "The values are not projected by w_v.": (
+        "You don't project the values with w_v.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, torch.eye(x.shape[-1]), o, n)
         ),
     },

@@ -23,34 +23,33 @@ def _weighted(gradients, weights):
 
 
 check_mean_gradient = Exercise(
-    asks="the gradient of the mean loss of all tokens, from each process's own mean",
+    asks="the gradient of the mean loss over all tokens, from each process's own mean",
     chapter=CHAPTER,
     reference=lambda gradients, counts: (
         torch.einsum("pw,p->w", gradients, counts.to(gradients)) / counts.sum()
     ),
     examples=_processes,
     mistakes={
-        "It's the plain mean of the processes: one with few tokens counts as much as one with "
-        "many. Weight each by its tokens.": lambda g, counts: g.mean(dim=0),
-        "It's the sum of the processes' gradients: each is a mean, and so should the result be.": (
-            lambda g, counts: g.sum(dim=0)
+        "This is the plain mean over processes: a process with few tokens counts as much as "
+        "one with many. Weight each gradient by its process's number of tokens.": (
+            lambda g, counts: g.mean(dim=0)
         ),
-        "Each gradient is multiplied by its tokens, and the sum is not divided by all tokens.": (
-            lambda g, counts: _weighted(g, counts)
-        ),
-        "The sum is divided by the number of processes; divide by the number of all tokens.": (
+        "This is the sum of the processes' gradients: each gradient is a mean, and so should "
+        "the result be.": (lambda g, counts: g.sum(dim=0)),
+        "You multiply each gradient by its number of tokens but don't divide the sum by the "
+        "total number of tokens.": (lambda g, counts: _weighted(g, counts)),
+        "You divide the sum by the number of processes; divide it by the total number of tokens.": (
             lambda g, counts: _weighted(g, counts) / len(counts)
         ),
-        "The sum is divided by the largest number of tokens, as if it were padding for the rest.": (
-            lambda g, counts: _weighted(g, counts) / counts.max()
-        ),
-        "Only the first process's gradient is returned: all of them have to be added.": (
+        "You divide the sum by the largest number of tokens, as if the other processes had "
+        "been padded to it.": (lambda g, counts: _weighted(g, counts) / counts.max()),
+        "You return only the first process's gradient: add the gradients from all processes.": (
             lambda g, counts: g[0]
         ),
-        "The weights are a softmax of the numbers of tokens: divide by their sum instead.": (
+        "Your weights are a softmax of the token counts: divide each count by their sum instead.": (
             lambda g, counts: _weighted(g, counts.double().softmax(dim=0))
         ),
-        "Each gradient is divided by its tokens once more; it is a mean already.": (
+        "You divide each gradient by its number of tokens again; it's already a mean.": (
             lambda g, counts: (g / counts.clamp(min=1)[:, None]).sum(dim=0)
         ),
     },

@@ -12,7 +12,7 @@ CHAPTER = "decoder/masks.md"
 def _paddings(draw: Draw):
     lengths = torch.tensor([5, 3, 2])
     yield (
-        "three sentences of 5, 3 and 2 words",
+        "three sentences of 5, 3, and 2 words",
         ((torch.arange(int(lengths.max())) < lengths[:, None]).long(),),
     )
     yield "one of 5, padded on the left", (torch.tensor([[0, 0, 1, 1, 1, 1, 1]]),)
@@ -42,18 +42,18 @@ check_decoder_mask = Exercise(
         "A pair is allowed if either mask allows it. Both must allow it: use & instead of |.": (
             lambda m: _triangle(m) | _real(m)
         ),
-        "No word sees itself, so the first one sees nothing: keep the diagonal.": (
+        "No word sees itself, so the first word sees nothing: keep the diagonal.": (
             lambda m: _triangle(m, -1) & _real(m)
         ),
-        "Every word sees one word of the future.": lambda m: _triangle(m, 1) & _real(m),
-        "Words see the future, and not the past: take the lower triangle.": (
+        "Every word sees the next word, which it shouldn't.": lambda m: _triangle(m, 1) & _real(m),
+        "Words see the future instead of the past: take the lower triangle.": (
             lambda m: _triangle(m).mT & _real(m)
         ),
-        "True and False are swapped: True is where a word may look.": (
+        "True and False are swapped: True means that a word may look there.": (
             lambda m: ~(_triangle(m) & _real(m))
         ),
-        "The padding is in the rows, so it keeps padding from looking. Put it on the last axis,"
-        " that of the keys: words shouldn't look at padding.": (
+        "You mask padding in the rows, which keeps padding from looking. Mask it along the "
+        "last axis, the keys: words shouldn't look at padding.": (
             lambda m: _triangle(m) & m.bool()[:, None, :, None]
         ),
         "Nothing keeps the words from looking at padding.": (
@@ -62,7 +62,7 @@ check_decoder_mask = Exercise(
         "Nothing keeps the words from looking at the future.": (
             lambda m: _real(m).expand(-1, -1, m.shape[1], -1)
         ),
-        "The axis of the heads is missing: (batch, 1, seq, seq).": (
+        "The heads' axis is missing: (batch, 1, seq, seq).": (
             lambda m: _decoder_mask(m).squeeze(1)
         ),
     },
@@ -70,10 +70,13 @@ check_decoder_mask = Exercise(
 
 
 def _masked(draw: Draw):
-    yield "two sentences, and no future", (draw(2, 5, 5), torch.ones(5, 5, dtype=torch.bool).tril())
+    yield (
+        "two sentences with a causal mask",
+        (draw(2, 5, 5), torch.ones(5, 5, dtype=torch.bool).tril()),
+    )
     yield "keys of another sentence, eight pairs allowed", (draw(3, 7), draw.ids(2, 3, 7).bool())
     yield (
-        "two words, the second of which may look at nothing",
+        "two words, where the second may look at nothing",
         (draw(2, 3), torch.tensor([[True] * 3, [False] * 3])),
     )
 
@@ -84,31 +87,32 @@ def _masked_weights(scores, mask):
 
 
 check_masked_weights = Exercise(
-    asks="weights that are zero where the mask is False, and sum to one over what is left",
+    asks="weights that are zero where the mask is False and sum to one over the rest",
     chapter=CHAPTER,
     reference=_masked_weights,
     examples=_masked,
     mistakes={
-        "The mask is not used.": lambda s, m: s.softmax(-1),
-        "The weights are cut after the softmax, and no longer sum to one. Mask the scores.": (
+        "You don't use the mask.": lambda s, m: s.softmax(-1),
+        "You mask the weights after the softmax, so they no longer sum to one. Mask the scores.": (
             lambda s, m: s.softmax(-1) * m
         ),
-        "The scores are multiplied by the mask. A score of 0 hides nothing: e⁰ is 1.": (
+        "You multiply the scores by the mask. A score of 0 hides nothing: e⁰ is 1.": (
             lambda s, m: (s * m).softmax(-1)
         ),
-        "A row that may look at nothing has only −∞, and its softmax is NaN. It should be all "
-        "zeros.": lambda s, m: s.masked_fill(~m, -torch.inf).softmax(-1),
-        "A row that may look at nothing looks at everything alike: its scores are all the same "
-        "large negative number, and the softmax sees only differences. It should be all zeros.": (
+        "A row that may look at nothing contains only −∞, so its softmax is NaN. It should "
+        "be all zeros.": lambda s, m: s.masked_fill(~m, -torch.inf).softmax(-1),
+        "A row that may look at nothing looks at everything equally: its scores are all the "
+        "same large negative number, and the softmax depends only on differences. The row "
+        "should be all zeros.": (
             lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min).softmax(-1)
         ),
-        "True and False are swapped: True is where a word may look.": (
+        "True and False are swapped: True means that a word may look there.": (
             lambda s, m: _masked_weights(s, ~m)
         ),
-        "A small number in place of a score still leaks. Use −∞.": (
+        "Replacing a score with a merely small number still lets attention through. Use −∞.": (
             lambda s, m: s.masked_fill(~m, -10.0).softmax(-1)
         ),
-        "The mask is added to the scores as a number, which makes allowed pairs likelier and "
+        "You add the mask to the scores as a number, which raises the allowed pairs and "
         "hides none.": lambda s, m: (s + m).softmax(-1),
     },
 )

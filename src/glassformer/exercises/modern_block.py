@@ -33,23 +33,23 @@ check_rms_norm = Exercise(
         "The mean is subtracted first, as in layer norm. RMSNorm doesn't subtract it.": (
             lambda x, w, eps: _rms_norm(x - x.mean(-1, keepdim=True), w, eps)
         ),
-        "The squares are summed, and should be averaged.": (
+        "You sum the squares; average them.": (
             lambda x, w, eps: w * x * torch.rsqrt(x.square().sum(-1, keepdim=True) + eps)
         ),
-        "The root is missing: the vectors are divided by their mean square.": (
+        "The square root is missing: you divide the vectors by their mean square.": (
             lambda x, w, eps: w * x / (_mean_square(x) + eps)
         ),
-        "eps is added to the root; it belongs under it.": (
+        "You add eps to the square root; add it under the root.": (
             lambda x, w, eps: w * x / (_mean_square(x).sqrt() + eps)
         ),
-        "eps is missing, and where the numbers are near zero it counts.": (
+        "eps is missing; it matters when the numbers are near zero.": (
             lambda x, w, eps: w * x * torch.rsqrt(_mean_square(x))
         ),
         "The weight is missing.": lambda x, w, eps: _rms_norm(x, torch.ones_like(w), eps),
-        "The mean square runs along the words; each word has its own: dim=-1.": (
+        "Your mean square runs along the words; each word has its own: dim=-1.": (
             lambda x, w, eps: w * x * torch.rsqrt(_mean_square(x, -2) + eps)
         ),
-        "One mean square serves the whole sentence; each word has its own.": (
+        "You use one mean square for the whole sentence; each word has its own.": (
             lambda x, w, eps: w * x * torch.rsqrt(_mean_square(x, (-2, -1)) + eps)
         ),
     },
@@ -73,23 +73,23 @@ check_gated = Exercise(
     reference=_gated,
     examples=_networks,
     mistakes={
-        "Gate and up are exchanged: the SiLU belongs to the gate.": (
+        "Gate and up are swapped: apply the SiLU to the gate.": (
             lambda x, g, u, d: _gated(x, u, g, d)
         ),
-        "The gate is a sigmoid; it is SiLU, x · σ(x).": (
+        "Your gate uses a sigmoid; it should use SiLU, x · σ(x).": (
             lambda x, g, u, d: _gated(x, g, u, d, torch.sigmoid)
         ),
-        "The gate is a GELU, as in the GeGLU; here it is SiLU.": (
+        "Your gate uses a GELU, as in GEGLU; here it should use SiLU.": (
             lambda x, g, u, d: _gated(x, g, u, d, F.gelu)
         ),
         "The gate has no activation.": lambda x, g, u, d: _gated(x, g, u, d, lambda h: h),
-        "The two halves are added; the gate multiplies.": (
+        "You add the two halves; multiply them.": (
             lambda x, g, u, d: F.linear(F.silu(x @ g.mT) + x @ u.mT, d)
         ),
-        "There is no gate: up goes through the SiLU and then down.": (
+        "There's no gate: you apply the SiLU to up, and then down.": (
             lambda x, g, u, d: F.linear(F.silu(x @ u.mT), d)
         ),
-        "The SiLU comes after the product of gate and up; it belongs to the gate alone.": (
+        "You apply the SiLU to the product of gate and up; apply it only to the gate.": (
             lambda x, g, u, d: F.linear(F.silu((x @ g.mT) * (x @ u.mT)), d)
         ),
     },

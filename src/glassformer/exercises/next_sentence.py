@@ -42,8 +42,8 @@ check_pack = Exercise(
     examples=_two_texts,
     mistakes={
         "The first `sep` has type 1; it belongs to the first text.": _rolled(-1),
-        "The second text begins one token late: its first token has type 0.": _rolled(1),
-        "The types are exchanged: the first text should have type 0.": (
+        "The second text begins one token too late: its first token has type 0.": _rolled(1),
+        "The types are swapped: the first text should have type 0.": (
             lambda a, b, cls, sep: (_ids(a, b, cls, sep), 1 - _types(a, b))
         ),
         "The last `sep` has type 0; it belongs to the second text.": (
@@ -55,16 +55,16 @@ check_pack = Exercise(
         "Every token has type 0, so nothing tells the two texts apart.": (
             lambda a, b, cls, sep: (_ids(a, b, cls, sep), torch.zeros_like(_ids(a, b, cls, sep)))
         ),
-        "There is no `sep` at the end.": (
+        "There's no `sep` at the end.": (
             lambda a, b, cls, sep: (_ids(a, b, cls, sep)[:-1], _types(a, b)[:-1])
         ),
-        "The texts are exchanged: the first one comes first.": (
+        "The texts are swapped: the first text should come first.": (
             lambda a, b, cls, sep: (_ids(b, a, cls, sep), _types(b, a))
         ),
-        "`cls` and `sep` are exchanged.": (
+        "`cls` and `sep` are swapped.": (
             lambda a, b, cls, sep: (_ids(a, b, sep, cls), _types(a, b))
         ),
-        "The two results are exchanged: first the ids, then the types.": (
+        "The two results are swapped: return the ids first, then the types.": (
             lambda a, b, cls, sep: (_types(a, b), _ids(a, b, cls, sep))
         ),
     },

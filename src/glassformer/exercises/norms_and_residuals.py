@@ -44,16 +44,18 @@ check_layer_norm = Exercise(
         ),
         "You divide the variance by d_model − 1, as torch's var does unless you pass "
         "correction=0.": lambda x, w, b, eps: _scaled_by(x, w, b, eps, correction=1),
-        "You add eps to the root. Add it to the variance, under the root.": (
+        "You add eps to the square root. Add it to the variance, under the root.": (
             lambda x, w, b, eps: w * _normalized(x)[0] / (_normalized(x)[1].sqrt() + eps) + b
         ),
-        "You divide by the variance. Take its root.": (
+        "You divide by the variance. Divide by its square root.": (
             lambda x, w, b, eps: w * _normalized(x)[0] / (_normalized(x)[1] + eps) + b
         ),
-        "Subtract the mean.": lambda x, w, b, eps: w * x / (_normalized(x)[1] + eps).sqrt() + b,
+        "You don't subtract the mean.": lambda x, w, b, eps: (
+            w * x / (_normalized(x)[1] + eps).sqrt() + b
+        ),
         "The bias is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, w, None, eps),
         "The weight is missing.": lambda x, w, b, eps: F.layer_norm(x, w.shape, None, b, eps),
-        "eps is missing. It counts where the numbers are nearly equal.": (
+        "eps is missing. It matters when the numbers are nearly equal.": (
             lambda x, w, b, eps: _scaled_by(x, w, b, 0)
         ),
     },
@@ -115,9 +117,9 @@ check_pre_norm = Exercise(
     reference=_pre_norm,
     examples=layers,
     mistakes={
-        "This is post-norm: the norms come after the additions. In pre-norm each sub-layer reads "
-        "a normed copy.": _post_norm,
-        "You add to the normed copy. Add to the hidden state itself.": (_residual_of_normed),
+        "This is post-norm: the norms come after the additions. In pre-norm, each sub-layer "
+        "reads a normalized copy.": _post_norm,
+        "You add to the normalized copy. Add to the hidden state itself.": (_residual_of_normed),
         "The residual around attention is missing.": _no_first_residual,
         "The residual around the feed-forward network is missing.": _no_second_residual,
         "Neither sub-layer has a residual.": (

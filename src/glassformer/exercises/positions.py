@@ -38,11 +38,12 @@ check_sinusoids = Exercise(
             lambda n, d: _sinusoids(n, d, waves=(torch.cos, torch.sin))
         ),
         "Positions start at 0; yours start at 1.": lambda n, d: _sinusoids(n, d, first=1),
-        "Pair c turns by 10000^(−2c / d_model); your 2 is missing, so all turn too fast.": (
-            lambda n, d: _sinusoids(n, d, exponent=-1.0)
+        "Pair c turns by 10000^(−2c / d_model) radians per position; your 2 is missing, so "
+        "all pairs turn too fast.": (lambda n, d: _sinusoids(n, d, exponent=-1.0)),
+        "Pair c turns by 10000^(−2c / d_model) radians per position; your exponent is twice "
+        "as large, so all pairs turn too slowly. Do your columns count c, or 2c?": lambda n, d: (
+            _sinusoids(n, d, exponent=-4.0)
         ),
-        "Pair c turns by 10000^(−2c / d_model); your exponent is twice as large, so all turn too "
-        "slowly. Do the columns count c, or 2c?": lambda n, d: _sinusoids(n, d, exponent=-4.0),
         "Your exponent lacks its minus: the pairs should turn more and more slowly.": (
             lambda n, d: _sinusoids(n, d, exponent=2.0)
         ),
@@ -90,17 +91,18 @@ check_order_blind = Exercise(
     reference=_order_blind,
     examples=_readers,
     mistakes={
-        "You compare the output with that of the sentence in order. It may be shuffled too: "
-        "shuffle one output the same way before you compare.": lambda model, hidden: torch.allclose(
-            model(hidden.flip(0)), model(hidden)
+        "You compare the output with that of the unshuffled sentence, but it may be "
+        "shuffled, too: shuffle one of the two outputs the same way before you compare.": (
+            lambda model, hidden: torch.allclose(model(hidden.flip(0)), model(hidden))
         ),
-        "Reversing is one order among many, and a sum of neighbors doesn't notice it. Shuffle.": (
+        "Reversing is only one order among many, and a sum of neighbors doesn't change with "
+        "it. Shuffle.": (
             lambda model, hidden: _order_blind(model, hidden, list(reversed(range(len(hidden)))))
         ),
-        "Nothing is shuffled, so every model passes.": lambda model, hidden: True,
+        "You don't shuffle anything, so every model passes.": lambda model, hidden: True,
         "No model passes your test; attention should.": lambda model, hidden: False,
         "True and False are swapped.": lambda model, hidden: not _order_blind(model, hidden),
-        "You move every word on by one place, and many models don't notice that. Shuffle.": (
+        "You move every word by one position, and many models don't notice that. Shuffle.": (
             lambda model, hidden: _order_blind(model, hidden, torch.arange(len(hidden)).roll(1))
         ),
     },

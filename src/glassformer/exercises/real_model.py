@@ -29,31 +29,31 @@ check_answer_score = Exercise(
     reference=lambda logits, ids, prompt: _log_probs(logits, ids)[prompt - 1 :].sum(),
     examples=_answered,
     mistakes={
-        "Nothing is shifted: the logits of a position are about the token that follows.": (
+        "You don't shift anything: the logits at a position predict the token that follows.": (
             lambda z, ids, prompt: _log_probs(z, ids, prompt, shift=0).sum()
         ),
-        "The prompt is scored, too; only the tokens of the answer count.": (
+        "You score the prompt, too; score only the answer's tokens.": (
             lambda z, ids, prompt: _log_probs(z, ids).sum()
         ),
         "This is the mean over the answer's tokens; the score is their sum.": (
             lambda z, ids, prompt: _log_probs(z, ids, prompt).mean()
         ),
-        "The probabilities are summed; add up their logarithms.": (
+        "You sum the probabilities; sum their logarithms.": (
             lambda z, ids, prompt: _log_probs(z, ids, prompt).exp().sum()
         ),
-        "Only the last token of the answer is scored.": (
+        "You score only the answer's last token.": (
             lambda z, ids, prompt: _log_probs(z, ids, prompt)[-1]
         ),
-        "Only the first token of the answer is scored.": (
+        "You score only the answer's first token.": (
             lambda z, ids, prompt: _log_probs(z, ids, prompt)[0]
         ),
-        "The answer's first token is left out: the prompt's last logits are about it.": (
+        "You leave out the answer's first token: the prompt's last logits predict it.": (
             lambda z, ids, prompt: _log_probs(z, ids, prompt + 1).sum()
         ),
-        "This is the loss: the minus is too much, and the best answer gets the lowest score.": (
+        "This is the loss: drop the minus, which gives the best answer the lowest score.": (
             lambda z, ids, prompt: -_log_probs(z, ids, prompt).sum()
         ),
-        "The logits are summed as they are; take the log_softmax over the vocabulary first.": (
+        "You sum the raw logits; first take the log_softmax over the vocabulary.": (
             lambda z, ids, prompt: z[prompt - 1 : -1].gather(1, ids[prompt:, None]).sum()
         ),
     },

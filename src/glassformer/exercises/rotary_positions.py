@@ -40,25 +40,26 @@ check_rotary = Exercise(
         "The pairs turn the wrong way: (a, b) becomes (a cos − b sin, b cos + a sin).": (
             lambda x, p, theta: _rotary(x, p, theta, turn=-1.0)
         ),
-        "The halves are paired, c with c + head_dim / 2, as in the Llamas of transformers; here it "
-        "is neighbors, 2c with 2c + 1.": lambda x, p, theta: _of_halves(x, p, theta),
-        "All pairs turn alike; pair c turns by theta^(−2c / head_dim) a position.": (
-            lambda x, p, theta: _rotary(x, p, theta, exponent=0.0)
-        ),
+        "You pair the halves, c with c + head_dim / 2, as the Llama models in transformers "
+        "do; here, pair neighbors, 2c with 2c + 1.": lambda x, p, theta: _of_halves(x, p, theta),
+        "All your pairs turn at the same speed; pair c turns by theta^(−2c / head_dim) "
+        "radians per position.": (lambda x, p, theta: _rotary(x, p, theta, exponent=0.0)),
         "The pairs turn too fast: the exponent is −2c / head_dim, and the 2 is missing.": (
             lambda x, p, theta: _rotary(x, p, theta, exponent=-0.5)
         ),
         "The pairs turn too slowly: is c the number of the pair, or already twice that?": (
             lambda x, p, theta: _rotary(x, p, theta, exponent=-2.0)
         ),
-        "The positions are counted from 0 again; they are given as position_ids.": (
+        "You count positions from 0 again; they're given as position_ids.": (
             lambda x, p, theta: _rotary(x, (p - p[0]).double(), theta)
         ),
-        "Positions are counted from 1, and position_ids says from where.": (
+        "You count positions from 1; position_ids says where they start.": (
             lambda x, p, theta: _rotary(x, p + 1.0, theta)
         ),
-        "theta is taken to be 10000; it is given.": lambda x, p, theta: _rotary(x, p, 10000.0),
-        "The vectors are multiplied by the cosines, and the sines are missing.": (
+        "You set theta to 10000; use the theta that's given.": lambda x, p, theta: _rotary(
+            x, p, 10000.0
+        ),
+        "You multiply the vectors by the cosines, but the sines are missing.": (
             lambda x, p, theta: (_rotary(x, p, theta) + _rotary(x, p, theta, turn=-1.0)) / 2
         ),
     },

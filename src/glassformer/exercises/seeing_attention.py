@@ -15,25 +15,24 @@ def _weights(draw: Draw):
 
 
 check_received = Exercise(
-    asks="how much attention each token receives from all, on average over layers and heads",
+    asks="how much attention each token receives from all tokens, averaged over layers and heads",
     chapter=CHAPTER,
     reference=lambda weights: weights.mean(dim=(0, 1)).sum(dim=0),
     examples=_weights,
     mistakes={
-        "Every row sums to one, wherever its word looks. What a token receives is in its column: "
-        "sum over the queries, dim=-2.": (lambda w: w.sum(-1).mean(dim=(0, 1))),
-        "This is what a token receives from one word on average; sum over the words.": (
+        "Every row sums to one, wherever its word looks. The attention a token receives is "
+        "in its column: sum over the queries, dim=-2.": (lambda w: w.sum(-1).mean(dim=(0, 1))),
+        "This is the average attention a token receives from one word; sum over the words.": (
             lambda w: w.mean(dim=(0, 1, 2))
         ),
-        "The heads are summed; take their average.": lambda w: w.sum(dim=(0, 1, 2)),
-        "The diagonal is what each word keeps for itself.": (
+        "You sum the heads; average them.": lambda w: w.sum(dim=(0, 1, 2)),
+        "The diagonal holds the attention each word gives to itself.": (
             lambda w: w.mean(dim=(0, 1)).diagonal()
         ),
-        "Only the last layer is counted.": lambda w: w[-1].mean(0).sum(0),
-        "Only the first head of each layer is counted.": lambda w: w[:, 0].mean(0).sum(0),
-        "This is what [CLS], the first token, gives to each; sum over all rows.": (
-            lambda w: w.mean(dim=(0, 1))[0]
-        ),
+        "You count only the last layer.": lambda w: w[-1].mean(0).sum(0),
+        "You count only the first head in each layer.": lambda w: w[:, 0].mean(0).sum(0),
+        "This is the attention that [CLS], the first token, gives to each token; sum over "
+        "all rows.": (lambda w: w.mean(dim=(0, 1))[0]),
     },
 )
 
@@ -77,19 +76,18 @@ check_leave_one_out = Exercise(
         "The sign is flipped: if hiding a token lowers the score, the token has helped.": (
             lambda score, ids, m: _without_each(score, ids, m) - score(ids)
         ),
-        "Tokens stay hidden in later rounds: hide each one in a fresh copy of the ids.": (
+        "Tokens stay hidden in later rounds: hide each token in a fresh copy of the ids.": (
             _one_more_each_time
         ),
-        "The token is cut out, which moves all the tokens after it. Put mask_id in its place.": (
+        "You cut the token out, which moves all the tokens after it. Replace it with mask_id.": (
             _cut_out
         ),
-        "These are the scores without each token. How far is each below the whole sentence's?": (
-            _without_each
-        ),
+        "These are the scores without each token. How far is each below the whole sentence's "
+        "score?": (_without_each),
         "The sign is lost: hiding a token can also raise the score.": (
             lambda score, ids, m: (score(ids) - _without_each(score, ids, m)).abs()
         ),
-        "Only the token is left, and everything else is hidden. Hide the token instead.": (
+        "You keep only the token and hide everything else. Hide the token instead.": (
             lambda score, ids, m: (
                 score(ids)
                 - torch.stack(

@@ -27,27 +27,29 @@ check_grouped = Exercise(
     ),
     examples=_groups,
     mistakes={
-        "The key-value heads take turns; neighbors should share one: repeat_interleave instead of "
-        "repeat.": lambda q, k, v: _grouped(q, k, v, lambda h, n: h.repeat(1, n, 1, 1)),
+        "The key-value heads alternate, but neighboring query heads should share one: use "
+        "repeat_interleave instead of repeat.": lambda q, k, v: _grouped(
+            q, k, v, lambda h, n: h.repeat(1, n, 1, 1)
+        ),
         "All heads read the first key-value head.": (
             lambda q, k, v: _grouped(q, k, v, lambda h, n: h[:, :1])
         ),
-        "The key-value heads are averaged; each serves a group of its own.": (
+        "You average the key-value heads; each serves its own group.": (
             lambda q, k, v: _grouped(q, k, v, lambda h, n: h.mean(1, keepdim=True))
         ),
-        "The values take turns, and the keys do not: repeat both alike.": (
+        "The values alternate, but the keys don't: repeat both the same way.": (
             lambda q, k, v: F.scaled_dot_product_attention(
                 q,
                 k.repeat_interleave(q.shape[1] // k.shape[1], dim=1),
                 v.repeat(1, q.shape[1] // v.shape[1], 1, 1),
             )
         ),
-        "The queries are averaged within each group, and the heads with them; only keys and values "
-        "are shared.": lambda q, k, v: F.scaled_dot_product_attention(
+        "You average the queries within each group, which merges their heads; only keys and "
+        "values are shared.": lambda q, k, v: F.scaled_dot_product_attention(
             q.unflatten(1, (k.shape[1], -1)).mean(2), k, v
         ),
-        "Keys and values are exchanged.": lambda q, k, v: _grouped(q, v, k),
-        "The heads of queries are in another order than those of the result.": (
+        "Keys and values are swapped.": lambda q, k, v: _grouped(q, v, k),
+        "The result's heads aren't in the same order as the query heads.": (
             lambda q, k, v: _grouped(q.flip(1), k, v)
         ),
     },

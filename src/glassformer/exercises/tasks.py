@@ -28,24 +28,26 @@ check_hide = Exercise(
     reference=_hide,
     examples=_chosen,
     mistakes={
-        "Every token is a label; only what is hidden is asked for, and −100 stands elsewhere.": (
+        "Every token is a label; only hidden tokens should be labels, with −100 everywhere else.": (
             lambda ids, chosen, m: (_hide(ids, chosen, m)[0], ids)
         ),
-        "The labels are made from ids that are already masked: the answer is the mask token.": (
-            lambda ids, chosen, m: (_hide(ids, chosen, m)[0], torch.where(chosen, m, -100))
-        ),
-        "The labels are those of the tokens that are not hidden.": (
+        "You make the labels from ids that are already masked, so every answer is the mask "
+        "token.": (lambda ids, chosen, m: (_hide(ids, chosen, m)[0], torch.where(chosen, m, -100))),
+        "You label the tokens that aren't hidden; label the hidden ones.": (
             lambda ids, chosen, m: (_hide(ids, chosen, m)[0], ids.where(~chosen, -100))
         ),
-        "The tokens that were not chosen are hidden.": (
+        "You hide the tokens that weren't chosen; hide the chosen ones.": (
             lambda ids, chosen, m: (_hide(ids, ~chosen, m)[0], _hide(ids, chosen, m)[1])
         ),
-        "Where nothing is asked the label is 0, which is a token; it should be −100, which "
-        "cross_entropy ignores.": lambda ids, chosen, m: (_hide(ids, chosen, m)[0], ids * chosen),
-        "Nothing is hidden: the answer stands in what the model reads.": (
+        "Where there's nothing to predict, your label is 0, which is a token; use −100, "
+        "which cross_entropy ignores.": lambda ids, chosen, m: (
+            _hide(ids, chosen, m)[0],
+            ids * chosen,
+        ),
+        "You don't hide anything: the model can read the answer in its input.": (
             lambda ids, chosen, m: (ids, _hide(ids, chosen, m)[1])
         ),
-        "The two results are exchanged: first the ids, then the labels.": (
+        "The two results are swapped: return the ids first, then the labels.": (
             lambda ids, chosen, m: _hide(ids, chosen, m)[::-1]
         ),
     },
@@ -69,26 +71,27 @@ check_perplexity = Exercise(
     reference=lambda logits, ids: _surprises(logits, ids).mean().exp(),
     examples=_texts,
     mistakes={
-        "Nothing is shifted: the logits of a place are about the token that follows.": (
+        "You don't shift anything: the logits at a position predict the token that follows.": (
             lambda z, ids: _surprises(z, ids, shift=0).mean().exp()
         ),
-        "The targets are shifted twice: the logits of a place are about the very next token.": (
+        "You shift the targets twice: the logits at a position predict the very next token.": (
             lambda z, ids: _surprises(z, ids, shift=2).mean().exp()
         ),
-        "This is the loss; the perplexity is e to that.": lambda z, ids: _surprises(z, ids).mean(),
-        "The losses are summed, and should be averaged: longer texts are not more perplexing.": (
+        "This is the loss; the perplexity is e to the power of the loss.": lambda z, ids: (
+            _surprises(z, ids).mean()
+        ),
+        "You sum the losses; average them: a text isn't more perplexing because it's longer.": (
             lambda z, ids: _surprises(z, ids).sum().exp()
         ),
-        "This is the average of e to each loss; it should be e to the average.": (
-            lambda z, ids: _surprises(z, ids).exp().mean()
-        ),
-        "The logarithm is the natural one, and yours is taken back with a power of 2.": (
+        "This is the average of e to the power of each loss; take e to the power of the "
+        "average loss.": (lambda z, ids: _surprises(z, ids).exp().mean()),
+        "The logarithm is natural, but you undo it with a power of 2; use e.": (
             lambda z, ids: 2 ** _surprises(z, ids).mean()
         ),
-        "The minus is missing: this falls as the model gets worse.": (
+        "The minus is missing: your result falls as the model gets worse.": (
             lambda z, ids: (-_surprises(z, ids).mean()).exp()
         ),
-        "Places are moved the wrong way: the logits of a place are about what follows it.": (
+        "You shift the wrong way: the logits at a position predict the token after it.": (
             lambda z, ids: F.cross_entropy(z[:, 1:].flatten(0, 1), ids[:, :-1].flatten()).exp()
         ),
     },

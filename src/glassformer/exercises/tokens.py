@@ -27,13 +27,13 @@ check_one_hot = Exercise(
         "Your rows are the vocabulary and your columns the tokens; it's the other way around.": (
             lambda ids, size: _one_hot(ids, size).mT
         ),
-        "The ones are one place too far left: ids count from 0.": (
+        "The ones are one column too far to the left: ids start at 0.": (
             lambda ids, size: _one_hot((ids - 1) % size, size)
         ),
-        "You sum over the sentence: that keeps which words are in it and loses their order.": (
+        "You sum over the sentence: the sum shows which words occur but not in which order.": (
             lambda ids, size: _one_hot(ids, size).sum(1)
         ),
-        "Zeros and ones are swapped: only the id's place is 1.": (
+        "Zeros and ones are swapped: only the id's column is 1.": (
             lambda ids, size: 1 - _one_hot(ids, size)
         ),
         "Integers can't be multiplied by a table of floats: end with .double() or .float().": (
@@ -70,16 +70,15 @@ check_embed = Exercise(
         "Every token gets position 0; the second token's position is 1.": (
             lambda ids, rows, places: rows[ids] + places[0]
         ),
-        "Positions count from 0, and yours from 1.": (
+        "Your positions start at 1; they should start at 0.": (
             lambda ids, rows, places: rows[ids] + places[1 : ids.shape[1] + 1]
         ),
-        "You look up the position's row by the token's id; use its place in the sentence.": (
-            lambda ids, rows, places: rows[ids] + places[ids % len(places)]
-        ),
+        "You look up the position's row by the token's id; use the token's place in the "
+        "sentence.": (lambda ids, rows, places: rows[ids] + places[ids % len(places)]),
         "The tokens are missing: these are only the positions.": (
             lambda ids, rows, places: places[: ids.shape[1]].expand(*ids.shape, -1)
         ),
-        "You multiply token and position; add them.": (
+        "You multiply the token's row by the position's; add them.": (
             lambda ids, rows, places: rows[ids] * places[: ids.shape[1]]
         ),
     },

@@ -20,21 +20,19 @@ check_shift = Exercise(
     reference=lambda ids: (ids[:, :-1], ids[:, 1:]),
     examples=_targets,
     mistakes={
-        "Reading and answering are exchanged: the answer is what follows.": (
+        "Input and target are swapped: the target is the token that follows.": (
             lambda ids: (ids[:, 1:], ids[:, :-1])
         ),
-        "Each place is asked for the token that it has just read.": (
+        "At each position, the target is the token just read; it should be the next token.": (
             lambda ids: (ids[:, :-1], ids[:, :-1])
         ),
-        "The answers are moved and nothing is cut: after the last token nothing follows, and "
-        "roll brings the first one round.": lambda ids: (ids, ids.roll(-1, dims=1)),
-        "The decoder reads its last token too, for which there is no answer.": (
+        "You shift the targets but don't cut anything off: nothing follows the last token, "
+        "and roll wraps the first token around.": lambda ids: (ids, ids.roll(-1, dims=1)),
+        "The decoder also reads the last token, which has no target.": (
             lambda ids: (ids, ids[:, 1:])
         ),
-        "It is the sentences that are moved against each other; move along the words.": (
-            lambda ids: (ids[:-1], ids[1:])
-        ),
-        "The answers lie two places ahead. They are shifted once.": (
+        "You shift along the sentences; shift along the words.": (lambda ids: (ids[:-1], ids[1:])),
+        "Your targets are two positions ahead. Shift them only once.": (
             lambda ids: (ids[:, :-2], ids[:, 2:])
         ),
     },
@@ -68,27 +66,25 @@ check_loss = Exercise(
     reference=_loss,
     examples=_answers,
     mistakes={
-        "Padding is asked for like a word.": lambda z, y, pad: _losses(z, y).mean(),
-        "Padding counts nothing in the sum, and still counts when it comes to dividing.": (
+        "You score padding like a word.": lambda z, y, pad: _losses(z, y).mean(),
+        "You leave padding out of the sum but still count it when you divide.": (
             lambda z, y, pad: (_losses(z, y) * (y != pad)).mean()
         ),
-        "This is the sum; divide by how many labels are not padding.": (
+        "This is the sum; divide it by the number of labels that aren't padding.": (
             lambda z, y, pad: (_losses(z, y) * (y != pad)).sum()
         ),
-        "Only padding is asked for: turn the comparison round.": (
+        "You score only padding: reverse the comparison.": (
             lambda z, y, pad: _losses(z, y)[y == pad].mean()
         ),
-        "Each sentence is averaged first, then the sentences: a short one counts as much as a long "
-        "one. Average over all labels at once.": lambda z, y, pad: (
+        "You average each sentence first, then average over sentences: a short sentence "
+        "counts as much as a long one. Average over all labels at once.": lambda z, y, pad: (
             (_losses(z, y) * (y != pad)).sum(1) / (y != pad).sum(1)
         ).mean(),
-        "The sum is divided by the number of sentences, and not of labels.": (
+        "You divide the sum by the number of sentences; divide it by the number of labels.": (
             lambda z, y, pad: (_losses(z, y) * (y != pad)).sum() / len(y)
         ),
-        "The minus is missing: a loss is the smaller the better.": (
-            lambda z, y, pad: -_loss(z, y, pad)
-        ),
-        "The padding token is taken to be 0; it is given as pad_token_id.": (
+        "The minus is missing: a smaller loss is better.": (lambda z, y, pad: -_loss(z, y, pad)),
+        "You take the padding token to be 0; it's given as pad_token_id.": (
             lambda z, y, pad: _loss(z, y, 0)
         ),
     },

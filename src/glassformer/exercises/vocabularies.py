@@ -17,7 +17,7 @@ def _split_words(draw: Draw):
         ((tuple("ab"), 1), (tuple("abc"), 1), (tuple("abd"), 1), (("x", "y"), 7)),
     )
     yield "equally frequent pairs", ((tuple("bc"), 3), (tuple("cd"), 3), (tuple("ad"), 3))
-    yield "a pair that comes back within its word", ((tuple("nanana"), 2), (tuple("qu"), 5))
+    yield "a pair that recurs within its word", ((tuple("nanana"), 2), (tuple("qu"), 5))
     yield "pieces of several letters", ((("th", "e"), 5), (("th", "an"), 3), (tuple("in"), 4))
     yield (
         "words that begin and end alike",
@@ -83,33 +83,31 @@ check_most_frequent_pair = Exercise(
     reference=_most_frequent_pair,
     examples=lambda draw: ((name, (words,)) for name, words in _split_words(draw)),
     mistakes={
-        "Every word counts once; it has to count as often as it occurs.": (
+        "You count every word once; count it as often as it occurs.": (
             lambda words: _first(_pairs(words, lambda times: 1))
         ),
-        "Of several pairs you take the last in alphabetical order; take the first.": (
+        "When pairs tie, you take the last one in alphabetical order; take the first.": (
             _last_of_several
         ),
-        "Of several pairs you take the one that is met first; compare the pairs themselves.": (
+        "When pairs tie, you take the one that occurs first; compare the pairs themselves.": (
             lambda words: _pairs(words).most_common(1)[0][0]
         ),
-        "A pair that comes back within a word counts once there; count each time.": _once_a_word,
-        "A pair and its reverse are counted together; which piece comes first matters.": (
+        "You count a pair only once per word, even if it recurs there; count every "
+        "occurrence.": _once_a_word,
+        "You count a pair and its reverse together, but which piece comes first matters.": (
             _in_any_order
         ),
-        "You count across the end of a word; its last piece has no neighbor on the right.": (
-            _across_words
-        ),
-        "The pieces are taken apart into letters again; what has been merged stays whole.": (
+        "You count pairs across word boundaries; a word's last piece has no neighbor on its "
+        "right.": (_across_words),
+        "You split the pieces into letters again; pieces that have been merged stay whole.": (
             lambda words: _most_frequent_pair([("".join(pieces), n) for pieces, n in words])
         ),
         "This is the rarest pair.": lambda words: min(
             (counts := _pairs(words)), key=lambda pair: (counts[pair], pair)
         ),
-        "The count is divided by those of the pieces; byte pair encoding takes the plain count.": (
-            _most_surprising
-        ),
-        "These are the pieces joined to one text; return the pair, a tuple of two texts.": (
-            lambda words: "".join(_most_frequent_pair(words))
-        ),
+        "You divide the pair's count by its pieces' counts; byte pair encoding uses the "
+        "plain count.": (_most_surprising),
+        "These are the two pieces joined into one string; return the pair as a tuple of two "
+        "strings.": (lambda words: "".join(_most_frequent_pair(words))),
     },
 )

@@ -57,19 +57,19 @@ check_stack = Exercise(
     examples=_stacks,
     mistakes={
         "This is pre-norm; BERT normalizes after each addition.": _pre_norm_stack,
-        "The residuals are missing: each sublayer adds to what it reads.": _without_residuals,
-        "There are no norms.": _without_norms,
-        "The norm after attention is missing: there are two in each layer.": _one_norm_a_layer,
+        "The residuals are missing: add each sub-layer's output to its input.": _without_residuals,
+        "The norms are missing.": _without_norms,
+        "The norm after attention is missing: each layer has two norms.": _one_norm_a_layer,
         "Every layer reads the input; each should read the output of the one before it.": (
             lambda hidden, layers: _stack(hidden, layers[-1:])
         ),
-        "Only the first layer is run. Is the return inside the loop?": (
+        "You run only the first layer. Is the return inside the loop?": (
             lambda hidden, layers: _stack(hidden, layers[:1])
         ),
-        "The layers are run from last to first.": (
+        "You run the layers from last to first.": (
             lambda hidden, layers: _stack(hidden, layers[::-1])
         ),
-        "The first layer is run again and again; each has weights of its own.": (
+        "You run the first layer again and again; each layer has its own weights.": (
             lambda hidden, layers: _stack(hidden, layers[:1] * len(layers))
         ),
     },
@@ -105,7 +105,7 @@ def _counted(**left_out):
 
 
 check_count = Exercise(
-    asks="how many parameters the encoder has",
+    asks="the number of parameters in the encoder",
     chapter=CHAPTER,
     reference=_count,
     examples=_sizes,
@@ -115,22 +115,22 @@ check_count = Exercise(
         "The norms are missing: each has a weight and a bias, d_model wide.": (
             _counted(norms=0, first_norm=0)
         ),
-        "The norm of the embeddings is missing.": _counted(first_norm=0),
-        "The norms of the layers are missing.": _counted(norms=0),
-        "One norm is counted in each layer, and there are two.": _counted(norms=1),
-        "The positions are missing; they have a table too.": (
+        "The embeddings' norm is missing.": _counted(first_norm=0),
+        "The layers' norms are missing.": _counted(norms=0),
+        "You count one norm per layer, but there are two.": _counted(norms=1),
+        "The positions are missing; they have a table, too.": (
             lambda v, d, f, n, p, t: _count(v, d, f, n, 0, t)
         ),
-        "The token types are missing; they have a small table too.": (
+        "The token types are missing; they have a small table, too.": (
             lambda v, d, f, n, p, t: _count(v, d, f, n, p, 0)
         ),
-        "A single layer is counted; there are num_layers.": lambda v, d, f, n, p, t: _count(
+        "You count only one layer; there are num_layers.": lambda v, d, f, n, p, t: _count(
             v, d, f, 1, p, t
         ),
-        "A pooler is counted, d_model to d_model. It belongs to a head; the encoder has none.": (
-            lambda v, d, f, n, p, t: _count(v, d, f, n, p, t) + d * d + d
-        ),
-        "The projection of attention's output is missing: there are four of d_model to d_model.": (
+        "You count a pooler, d_model to d_model. It belongs to a classification head; the "
+        "encoder itself has none.": (lambda v, d, f, n, p, t: _count(v, d, f, n, p, t) + d * d + d),
+        "Attention's output projection is missing: each layer has four projections from "
+        "d_model to d_model.": (
             lambda v, d, f, n, p, t: _count(v, d, f, n, p, t) - n * (d * d + d)
         ),
     },

@@ -19,11 +19,11 @@ def _vocabulary(draw: Draw):
     for name, word in (
         ("a whole word", "bed"),
         ("a word of several pieces", "embeddings"),
-        ("a beginning that is no word", "unbed"),
+        ("a beginning that isn't a word", "unbed"),
         ("a long beginning that costs pieces later", "abcdef"),
         ("a long end that costs pieces before it", "ghijk"),
-        ("a letter that is nowhere", "bedqs"),
-        ("a letter that is nowhere, at the end", "bedsq"),
+        ("a letter that no piece contains", "bedqs"),
+        ("a letter that no piece contains, at the end", "bedsq"),
     ):
         yield name, (word, PIECES)
 
@@ -94,24 +94,23 @@ check_longest_match = Exercise(
     reference=_longest_match,
     examples=_vocabulary,
     mistakes={
-        "The pieces after the first lack their ##, in the look-up and in the answer.": (
+        "The pieces after the first are missing their ##, both in the lookup and in the answer.": (
             lambda word, vocabulary: _cut(word, vocabulary, mark="")
         ),
-        "The pieces are right, but the ## of those that continue the word is lost.": (
+        "The pieces are right, but those after the first have lost their ##.": (
             lambda word, vocabulary: [piece.removeprefix("##") for piece in _cut(word, vocabulary)]
         ),
         "You take the shortest piece that fits; begin with the longest.": (
             lambda word, vocabulary: _cut(word, vocabulary, longest=False)
         ),
-        "What was found before the gap is still there; the whole word becomes one [UNK].": (
+        "You keep the pieces found before the gap; the whole word should become one [UNK].": (
             lambda word, vocabulary: _cut(word, vocabulary, gap=lambda pieces: [*pieces, "[UNK]"])
         ),
-        "What fits nowhere is left out; the whole word becomes one [UNK].": _skipping,
-        "You cut from the end of the word; begin at its first letter.": _from_the_end,
-        "This is the cut with the fewest pieces; take the longest, whatever comes after it.": (
-            _fewest
-        ),
-        "You give up on a word that is not in the vocabulary; first try to cut it into pieces.": (
+        "You skip letters that no piece fits; the whole word should become one [UNK].": _skipping,
+        "You cut from the end of the word; start at its first letter.": _from_the_end,
+        "This is the split with the fewest pieces; always take the longest piece, whatever "
+        "comes after it.": (_fewest),
+        "You give up on a word that isn't in the vocabulary; first try to split it into pieces.": (
             lambda word, vocabulary: [word] if word in vocabulary else ["[UNK]"]
         ),
     },
