@@ -152,7 +152,9 @@ def test_a_reader_can_go_through_with_the_keyboard(browser, address):
 
 def test_a_phrase_opens_how_it_is_checked(browser, address):
     with visit(browser, address + "encoder/attention/") as seen:
-        phrase = seen.page.locator(".proofbook-fact", has_text="which queries may attend to which keys").first
+        phrase = seen.page.locator(
+            ".proofbook-fact", has_text="which queries may attend to which keys"
+        ).first
         phrase.scroll_into_view_if_needed()
         phrase.click()
         opened = seen.page.locator(".proofbook-proof:popover-open")
