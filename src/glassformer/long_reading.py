@@ -141,8 +141,7 @@ def hide_needles(
 ) -> tuple[list[int], list[int], list[tuple[str, str]]]:
     """Hide a line about each thing in some paragraphs of the long text, from its start to its end.
 
-    Returns:
-        The ids, at most `length`, then the same without the lines, and each thing with its number.
+    Returns at most `length` ids, then the same without the lines, and each thing with its number.
     """
     shuffled = dice.sample(things, len(things))
     facts = [(thing, f"{dice.randrange(10_000):04d}") for thing in shuffled]
