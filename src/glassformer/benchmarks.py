@@ -7,6 +7,7 @@ measured; other numbers are times or rates, which mean nothing on another machin
 
 import ast
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,6 +17,7 @@ from typing import Any
 from glassformer.views.view import View
 
 BENCH = Path(__file__).parents[2] / "bench"
+CODE = re.compile(r"`+([^`]+)`+")  # in what a script says of itself
 MACHINE = ("processor", "cores", "threads", "torch")
 OTHERS = {"drift", "drift-anew", "versions"}
 """Records that aren't times: mistakes that were noticed, and versions that passed."""
@@ -51,13 +53,14 @@ class Table:
         constant = ", ".join(f"{name} {value}" for name, value in self.constant.items())
         lines = [self.about, f"Machine: {machine}."]
         lines += [f"In all rows: {constant}."] if constant else []
-        lines.append(f"Again: {self.command}")
+        lines.append(f"Again: `{self.command}`")
         heads = "".join(f'<th scope="col">{escape(column)}</th>' for column in self.columns)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows
         )
         name = escape(self.name)
-        above = "".join(f"<p>{escape(line)}</p>" for line in lines)
+        told = [CODE.sub(r"<code>\1</code>", escape(line)) for line in lines]
+        above = "".join(f"<p>{line}</p>" for line in told)
         table = f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
         scrolls = f'<div style="overflow-x:auto" tabindex="0" role="region" aria-label="{name}">'
         title = f"<p><strong>{name}</strong></p>"
