@@ -133,7 +133,7 @@ heatmap(weights[layer, head], tokens, tokens, caption=name)
 # %% [markdown]
 # ## The head, or the sentence?
 #
-# Does a head look back because it's that head, or because of these words? Let's take three
+# Is looking back a property of the head, or does it come from these words? Let's take three
 # sentences. The second has the same form as the first and shares words with it. The third is a
 # question, twice as long, with different words. In each sentence, we rank all heads by a habit, and
 # we compare the rankings with the first sentence's, using Spearman's correlation. It's one if two
