@@ -128,4 +128,5 @@ def authors(people: Sequence[Person]) -> str:
     ]
     if names[-1] == "others":
         return f"{', '.join(names[:-1])} et al."
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    last = ", and " if len(names) > 2 else " and "
+    return last.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

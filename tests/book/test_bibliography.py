@@ -35,7 +35,8 @@ def works() -> dict[str, dict[str, str]]:
 def ways_to_say(authors: str) -> set[str]:
     """How a chapter may name authors: all of up to three, or the first of at least three."""
     names = [name.partition(",")[0] for name in authors.split(" and ")]
-    all_of_them = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    last = ", and " if len(names) > 2 else " and "
+    all_of_them = last.join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
     ways = {all_of_them} if len(names) <= 3 and "others" not in names else set()
     return ways | ({f"{names[0]} et al."} if len(names) >= 3 else set())
 
