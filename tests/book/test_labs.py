@@ -132,7 +132,7 @@ def test_letters_in_a_labs_formulas_say_what_they_mean(built):
     [formula] = re.findall(r"<math.*?</math>", html, flags=re.DOTALL)
     said = dict(re.findall(r'<(\w+) data-aid="([^"]*)"', formula))
     aids = re.findall(r'data-aid="([^"]*)"', formula)
-    assert "keys, one row each" in aids
+    assert "keys, one in each row" in aids
     assert said["msub"] == "width of a head: numbers in a query or a key"
     assert len(aids) == 5  # softmax, Q, K, d_k and V
 

@@ -87,7 +87,7 @@ def test_letters_without_a_chapter_of_their_own_mean_one_thing(letters):
 def test_values_come_from_the_run(letters):
     aids = {aid for _, aid in letters["encoder/attention.md"] if aid}
     assert "width of a head: numbers in a query or a key; here 32" in aids
-    assert "queries, one row each; here [7, 32]" in aids
+    assert "queries, one in each row; here [7, 32]" in aids
     given = [
         page for page, found in letters.items() if any("; here " in (a or "") for _, a in found)
     ]
@@ -109,7 +109,7 @@ def test_a_letter_opens_on_pointing_and_the_list_on_a_key(site):
         summary.focus()
         page.keyboard.press("Enter")
         shown = page.locator("details.symbols").first
-        assert "queries, one row each; here [7, 32]" in shown.inner_text()
+        assert "queries, one in each row; here [7, 32]" in shown.inner_text()
         link = shown.locator("dt a").first
         assert link.is_visible()
         page.close()
