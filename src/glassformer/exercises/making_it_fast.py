@@ -46,7 +46,7 @@ def _divided(*given):
 
 
 check_online_update = Exercise(
-    asks="the largest score, the sum of powers and the sum of values, with a block added",
+    asks="the largest score, the sum of powers, and the sum of values, with a block added",
     chapter=CHAPTER,
     reference=lambda maximum, total, output, scores, value: _update(
         maximum, total, output, scores, value
