@@ -11,13 +11,10 @@ the cache. The roof is this machine's fastest matrix product and its fastest cop
 
 import argparse
 import json
-import platform
-import re
 import time
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from functools import partial
-from pathlib import Path
 from statistics import median
 
 import torch
@@ -328,13 +325,6 @@ def roof(turns: int) -> dict[str, float]:
     }
 
 
-def processor() -> str:
-    """What the processor is called, as far as the system says."""
-    about = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*: (.+)", about.read_text()) if about.exists() else None
-    return found[1] if found else platform.processor() or platform.machine()
-
-
 def line(row: dict) -> str:
     """One row of the table."""
     says = "" if "off" not in row else f"{row['off']:10.0e}{row['same']:7.1%}"
@@ -353,10 +343,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="write bench/results/ladder.json")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    about = machine() | {
-        "model": processor(),
-        "instructions": torch.backends.cpu.get_cpu_capability(),
-    }
+    about = machine()
     print(" ".join(f"{name} {value}" for name, value in about.items()))
     with torch.inference_mode():
         limits = roof(options.turns)
