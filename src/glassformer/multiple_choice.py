@@ -105,9 +105,10 @@ def score_answers(
     width = max(map(len, given))
     padded = torch.tensor([[*row, *[0] * (width - len(row))] for row in given])
     rows, which = padded.unique(dim=0, return_inverse=True)
-    log_probs = model(rows.to(next(model.parameters()).device)).log_softmax(-1)
+    logits = model(rows.to(next(model.parameters()).device))  # (rows, width, vocab)
     scores = []
     for row, (question, answer) in zip(which, pairs, strict=True):
-        places = torch.arange(len(question) - 1, len(question) - 1 + len(answer))
-        scores.append(log_probs[row, places, torch.tensor([*answer])].sum())
+        places = slice(len(question) - 1, len(question) - 1 + len(answer))
+        log_probs = logits[row, places].log_softmax(-1)  # (answer, vocab)
+        scores.append(log_probs[torch.arange(len(answer)), torch.tensor([*answer])].sum())
     return torch.stack(scores)
