@@ -1,7 +1,7 @@
 """What the copy button gives runs in a fresh process and shows what the page shows.
 
-All programs are run by the engine; some, and each night all, as a reader runs them: as a script,
-and pasted at Python's prompt.
+A third of each page's programs, and each night all, are run by the engine; some, and each night
+all, as a reader runs them: as a script, and pasted at Python's prompt.
 """
 
 import ast
@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 
 
+EVERY = 3  # of a page's programs, one in so many is run at each change, the last among them
 FEW = 30  # programs that are run as processes at each change
 TEXTS = ("stdout", "text")
 NUMBERED = re.compile(r"block-\d+(?:-d\d+)?")  # in ids: the block, and which of its pictures
@@ -73,12 +74,26 @@ def alone(chapter: Chapter, index: int, result: BlockResult) -> Chapter:
 
 
 @pytest.mark.parametrize("path", CHAPTERS)
+def test_programs_show_what_their_page_shows(path: str) -> None:
+    same_as_on_the_page(path, EVERY)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("path", CHAPTERS)
 def test_every_program_shows_what_its_page_shows(path: str) -> None:
+    same_as_on_the_page(path, 1)
+
+
+def same_as_on_the_page(path: str, every: int) -> None:
+    """Run one in so many of a page's programs, the last among them, each by itself."""
     with Book(load(ROOT / "mkdocs.yml")) as book:
         (checked,) = book.check({path: (ROOT / path).read_text(encoding="utf-8")})
         assert not checked.problems
         chapter, results = checked.page.chapter, checked.run.blocks
-        programs = [alone(chapter, index, result) for index, result in enumerate(results)]
+        chosen = [n for n in range(len(results)) if (len(results) - 1 - n) % every == 0]
+        results = [results[n] for n in chosen]
+        programs = [alone(chapter, n, one) for n, one in zip(chosen, results, strict=True)]
         runs = book.runs(programs)
         for chapter_alone, result in zip(programs, results, strict=True):
             run = runs[chapter_alone.path]
