@@ -28,7 +28,8 @@ $(READY): pyproject.toml src/proofbook/pyproject.toml constraints.txt
 	@echo "Glassformer needs 3.5 GB of disk, 4 GB of free memory, and about 10 minutes on two cores the first time:"
 	@echo "3 to install PyTorch and the rest, 1 to fetch a language model (93 MB) and unpack it (540 MB),"
 	@echo "3 to train the book's small models, 2 to run its pages. Ctrl-C stops it."
-	$(BIN)/python -m pip install --progress-bar on -c constraints.txt -e src/proofbook -e '.[docs,test]'
+	$(BIN)/python -m pip install --no-compile --progress-bar on -c constraints.txt -e src/proofbook -e '.[docs,test]'
+	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true  # with all processors; some files are of another Python
 	@touch $@
 
 # Downloaded and unpacked once, into GLASSFORMER_CACHE; afterwards a look whether it is there, and
