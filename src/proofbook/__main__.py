@@ -1,4 +1,4 @@
-"""The command line: `proofbook init`, `check` and `update`."""
+"""The command line: `proofbook init`, `check`, and `update`."""
 
 import argparse
 import io
@@ -17,19 +17,19 @@ from proofbook.model import Chapter, Run
 from proofbook.problems import ChapterError
 from proofbook.settings import load
 
-COVERAGE = "also list what in the prose could be a claim and is not"
-SENTENCES = "as --coverage, and list sentences that bind nothing; none counts as a fault"
-TWICE = "run everything a second time, and list what comes out differently"
-AGAINST = "plant errors in the code, and list the facts that notice none"
+COVERAGE = "also list prose that could be a claim but isn't"
+SENTENCES = "like --coverage, and also list sentences that bind nothing, which aren't problems"
+TWICE = "run everything a second time, and list the differences"
+AGAINST = "plant errors in the code, and list the facts that catch none of them"
 ONLY_DOCS = "ignore files that are not chapters; for a pre-commit hook"
 FORMAT = "text, or one JSON document, with progress on stderr"
-WATCH = "check again whenever a chapter, a module, a setting or a file that was read changes"
+WATCH = "check again whenever a chapter, a module, a setting, or a file that was read changes"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Make, check or update a book; return the exit status."""
+    """Create, check, or update a book; return the exit status."""
     options = _options(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a console may lack letters
+    if isinstance(sys.stdout, io.TextIOWrapper):  # not every console can show every character
         sys.stdout.reconfigure(errors="backslashreplace", line_buffering=True)
     if options.command == "init":
         return init(options.folder)
@@ -60,13 +60,13 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     }
     parser.add_argument("-f", "--config-file", default=Path("mkdocs.yml"), **config)
     commands = parser.add_subparsers(dest="command", required=True)
-    purpose = "make a book of two pages that passes, to start from"
+    purpose = "create a two-page book that passes, as a starting point"
     command = commands.add_parser("init", help=purpose, description=purpose)
     command.add_argument(
         "folder", nargs="?", type=Path, default=Path("."), help="default: this folder"
     )
     for name, purpose in (
-        ("check", "run chapters and report what does not pass, without building a site"),
+        ("check", "run chapters and report what doesn't pass, without building a site"),
         ("update", "rewrite doctest outputs and equals= claims to match a run"),
     ):
         command = commands.add_parser(name, help=purpose, description=purpose)
@@ -92,7 +92,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 def _check(
     book: Book, options: argparse.Namespace, asked: Asked, *, tells_cached: bool = True
 ) -> int:
-    """Run chapters and print what was found; return 1 if anything was."""
+    """Run chapters and print the findings; return 1 if there are any."""
     is_json = options.format == "json"
 
     def progress(chapter: Chapter, run: Run) -> None:
@@ -108,7 +108,7 @@ def _check(
 
 
 def _update(options: argparse.Namespace) -> int:
-    """Rewrite what differs between a run and the chapters, then check them."""
+    """Rewrite chapters where they differ from a run, then check them."""
     try:
         settings = load(options.config_file)
     except ChapterError as error:
@@ -139,7 +139,7 @@ def _update(options: argparse.Namespace) -> int:
 
 
 def _files(book: Book, paths: list[Path], only_docs: bool = False) -> list[Path]:
-    """Return the chapters that are meant; all if no path is given.
+    """Return the chapters that the paths name; all of them if no path is given.
 
     Args:
         book: The book.
@@ -156,7 +156,7 @@ def _files(book: Book, paths: list[Path], only_docs: bool = False) -> list[Path]
 
 
 def run() -> NoReturn:
-    """Run the command `proofbook` and leave with its exit status."""
+    """Run the command `proofbook`, and exit with its status."""
     sys.exit(main())
 
 

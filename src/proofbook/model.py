@@ -1,4 +1,4 @@
-"""Data types that the whole engine shares: a chapter, its parts, and the result of running it."""
+"""Data types shared by the whole engine: a chapter, its parts, and the result of running it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,9 +13,9 @@ class Block:
         kind: `python` runs and shows its last expression; `pycon` is a doctest.
         code: The text between the fences, without the fence's own indentation.
         line: Line of the chapter (from 1) on which `code` begins.
-        timeout: Seconds until the block counts as hanging; `None` is the book's default.
-        raises: What its last statement raises, as the line that a traceback ends with; `None` where
-            it is to run to its end.
+        timeout: Seconds until the block counts as hanging; `None` for the book's default.
+        raises: The last line of the traceback that its last statement must raise; `None` if the
+            block must run to the end.
         shows: Whether the page shows its output.
     """
 
@@ -29,16 +29,16 @@ class Block:
 
 @dataclass(frozen=True)
 class Claim:
-    """One checked place of the prose.
+    """One checked place in the prose.
 
     Attributes:
-        text: What the reader sees (empty for `value=`, which is filled in); the phrase of a fact.
+        text: What the reader sees (empty for `value=`, which is filled in); for a fact, its phrase.
         line: The claim's line in the chapter, from 1.
-        place: How many blocks of the page come before it.
-        equals: Expression whose value must read as `text`.
+        place: Number of blocks that come before it on the page.
+        equals: Expression whose value must agree with `text`.
         holds: Expression that must be true (the text itself for a bare `holds`).
         value: Expression whose value becomes the text.
-        fact: Whether it binds a phrase of the prose before its fence.
+        fact: Whether it binds a phrase in the prose before its fence.
     """
 
     text: str
@@ -57,15 +57,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Chapter:
-    """A Markdown page, parsed; its prose is left out: editing it changes nothing here but lines.
+    """A parsed Markdown page without its prose: editing the prose changes only line numbers here.
 
     Attributes:
         path: The file, as the author would name it (relative to the project).
         blocks: The fences that run, in reading order.
         claims: The claims, in reading order.
-        names: What the prose uses as a name of something in the code.
+        names: Words that the prose uses as names from the code.
         shows: The symbols whose source it shows, as `module` or `module:name`.
-        reads: Patterns of the files that its front matter says it reads.
+        reads: The file patterns that its front matter lists under `reads`.
     """
 
     path: str
@@ -77,7 +77,7 @@ class Chapter:
 
     @property
     def assertions(self) -> list[str]:
-        """The expressions that are there to be true, those that bound a `value` apart."""
+        """The expressions that must be true, except those that bound a `value`."""
         return sorted({c.holds for c in self.claims if c.holds and c.value is None})
 
 
@@ -86,12 +86,12 @@ class Output:
     """One thing a block showed.
 
     Attributes:
-        kind: `stdout` (all that was printed, by imported functions and to stderr too), `text`
-            (repr of the last expression), `html`, `svg`, `image` (an element that holds its
-            picture), `markdown`, `latex`, `raised` (the last line of a traceback).
+        kind: `stdout` (everything printed, including to stderr and by imported functions), `text`
+            (repr of the last expression), `html`, `svg`, `image` (an element that embeds its
+            picture), `markdown`, `latex`, or `raised` (the last line of a traceback).
         data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
         assets: File name to absolute path, for each asset the markup mentions.
-        plain: For markup, what replaces it where none can be shown.
+        plain: For markup, the text that replaces it where markup can't be shown.
         asks: Addresses on other hosts that a browser would load to show it.
     """
 
@@ -104,14 +104,14 @@ class Output:
 
 @dataclass(frozen=True)
 class Example:
-    """One prompt of a doctest: its source, what the page says, what came.
+    """One prompt of a doctest: its source, the output on the page, and the output of the run.
 
     Attributes:
         source: The statement, without prompts.
         want: The output as the chapter writes it.
-        got: The output of this run; the traceback of an expected exception without its stack.
+        got: The output of this run; for an expected exception, its traceback without the stack.
         offset: Line within the block (from 0) of the prompt.
-        follows: Whether it depends on what an earlier block did not do, since it failed.
+        follows: Whether it depends on something that an earlier block failed to do.
     """
 
     source: str
@@ -127,8 +127,8 @@ class Failure:
 
     Attributes:
         reason: One line, such as `ValueError: num_heads (10) must divide d_model (768)`.
-        line: Line within the block (from 0) where it happened, where known.
-        detail: The traceback as a reader of the chapter should see it, or "".
+        line: Line within the block (from 0) where it happened, if known.
+        detail: The traceback as readers of the chapter should see it, or "".
         follows: Whether it only follows from the failure of an earlier block.
     """
 
@@ -143,13 +143,13 @@ class BlockResult:
     """The result of running a block.
 
     Attributes:
-        outputs: What it showed, in order.
+        outputs: Its outputs, in order.
         examples: The prompts of a doctest.
-        failure: Set where it did not run to its end.
+        failure: Set if it did not run to the end.
         seconds: How long it took.
-        payload: The smallest program that does the same: what comes before the block, and its own
-            code without imports; nothing where the block failed, or one before it.
-        raised: What a traceback of what it raised ends with, where its fence says that it raises.
+        payload: The smallest program that does the same, in two parts: what must come before the
+            block, and the block's code without imports. Empty if this or an earlier block failed.
+        raised: The last lines of its error's traceback, if its fence says that it raises one.
     """
 
     outputs: tuple[Output, ...] = ()
@@ -166,7 +166,7 @@ class Value:
 
     Attributes:
         data: JSON data: None, bool, int, float, str, or nested lists of these (tensors, arrays,
-            `torch.Size` and tuples come as lists); any other object as its repr.
+            `torch.Size`, and tuples become lists); any other object as its repr.
         after: Number of blocks that had run when it was evaluated.
         failure: Set when the expression raised, reads nothing that the page computed or
             imported (a constant), or uses a name that no block defines.
@@ -179,13 +179,13 @@ class Value:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the code comes from that a page has loaded under a name.
+    """Where the code that a page loaded under a name comes from.
 
     Attributes:
-        file: The file of its module, from the project if it is in there.
+        file: The file of its module, relative to the project if it is inside.
         found: Whether the module has such a name.
-        lines: Where in that file the functions behind the name begin, decorated or not.
-        plain: Where in that file the function begins that the name itself is.
+        lines: The lines of that file where the functions behind the name begin, decorated or not.
+        plain: The line where the function begins, if the name is a function without a wrapper.
     """
 
     file: str
@@ -199,19 +199,19 @@ class Run:
     """The result of running a chapter; nothing here depends on the prose around the blocks.
 
     Attributes:
-        blocks: One result a block; fewer than the chapter's blocks where the page died.
-        values: For each (expression, place), its value; none for those that depend on what a
-            failed block did not do.
+        blocks: One result per block; if the page died, only for the blocks up to then.
+        values: The value of each (expression, place), except those that depend on something that
+            a failed block didn't do.
         failure: Set when the page as a whole died: a killed child, a hang, an exit.
-        failed_block: Index of the block that was running then; `None` while a claim was evaluated
-            (the failure names it) or before anything ran.
-        device: The device that the page ran on, as the project names it (`cpu`).
-        seconds: How long the run took; a cached run keeps the seconds of the run it stores.
-        names: For each name of the chapter, whether there is such a thing once all blocks have run.
-        origins: For each symbol that the chapter shows, where what the page loaded comes from; None
-            where it loaded no such module.
-        cached: True when nothing was executed for this result.
-        unkept: Why the result was not kept, if it was not.
+        failed_block: Index of the block that was running then; `None` if a claim was being
+            evaluated (the failure names it) or nothing had run yet.
+        device: The device that the page ran on, such as `cpu`.
+        seconds: How long the run took; for a cached run, how long the original run took.
+        names: For each name of the chapter, whether it exists once all blocks have run.
+        origins: For each symbol that the chapter shows, where the code that the page loaded comes
+            from; `None` if the page didn't load the symbol's module.
+        cached: Whether the result comes from the cache, so nothing was executed.
+        unkept: The reasons why the result wasn't cached, if any.
     """
 
     blocks: tuple[BlockResult, ...]
@@ -227,13 +227,13 @@ class Run:
 
     @property
     def sound(self) -> int:
-        """How many blocks ran before the first that failed: on what they did nothing is missing."""
+        """How many blocks ran before the first one that failed; their results are complete."""
         failed = (number for number, block in enumerate(self.blocks) if block.failure)
         return next(failed, len(self.blocks))
 
 
 dump = asdict
-"""Turn a result into JSON data."""
+"""Convert a result to JSON data."""
 
 
 def load_block(data: Mapping[str, Any]) -> BlockResult:
@@ -254,7 +254,7 @@ def load_value(data: Mapping[str, Any]) -> Value:
 
 
 def dump_run(run: Run) -> dict[str, Any]:
-    """Turn a run in which nothing died into JSON data."""
+    """Convert the run of a page that didn't die to JSON data."""
     return {
         "blocks": [dump(block) for block in run.blocks],
         "values": [[*claim, dump(value)] for claim, value in run.values.items()],
@@ -279,7 +279,7 @@ def load_run(data: Mapping[str, Any]) -> Run:
 
 
 def load_origins(data: Mapping[str, Any]) -> dict[str, Origin | None]:
-    """Rebuild what is known of shown symbols."""
+    """Rebuild the origins of shown symbols."""
     return {
         name: one and Origin(**{**one, "lines": tuple(one["lines"])}) for name, one in data.items()
     }

@@ -1,4 +1,4 @@
-"""What is wrong with a chapter, and where."""
+"""Problems in a chapter: what is wrong, and where."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from textwrap import indent
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One reason why a chapter does not pass.
+    """One reason why a chapter doesn't pass.
 
     Attributes:
         path: The chapter's file.
         line: Line of the file, from 1.
         message: What is wrong, in one line.
         code: The code or text at fault.
-        detail: The difference, or a traceback.
+        detail: A diff or a traceback.
     """
 
     path: str
@@ -24,7 +24,7 @@ class Problem:
     detail: str = ""
 
     def __str__(self) -> str:
-        """File, line and message, then the code and the difference, indented."""
+        """Return the file, line, and message, then the code and the detail, indented."""
         parts = [f"{self.path}:{self.line}: {self.message}"]
         if self.code:
             parts.append(indent(self.code.rstrip("\n"), "    | ", lambda line: True))
@@ -33,13 +33,13 @@ class Problem:
         return "\n".join(parts)
 
     def is_one_of(self, exceptions: Collection[str]) -> bool:
-        """Tell whether this is that one of these exceptions, given by name, was raised."""
+        """Return whether one of these exceptions, given by name, caused the problem."""
         last = (line.lstrip("+ ") for line in (self.message, *self.detail.splitlines()))
         return any(line.partition(":")[0].rpartition(".")[2] in exceptions for line in last)
 
 
 class ChapterError(Exception):
-    """Raised where a failing chapter must stop the program; prints each of its problems."""
+    """Error that stops the program when a chapter fails; its message lists every problem."""
 
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n\n".join(map(str, problems)))

@@ -1,6 +1,6 @@
-"""What a book says about itself and about how it is run: each setting is declared here, once.
+"""The settings of a book, each declared once, here.
 
-The plugin, the extension, the command line and the reference all read `Options`.
+The plugin, the extension, the command line, and the reference all read `Options`.
 """
 
 import os
@@ -16,27 +16,27 @@ import yaml
 from proofbook.problems import ChapterError, Problem
 
 REQUIRED_EXTENSIONS = ("pymdownx.superfences", "attr_list", "md_in_html")
-"""What the engine itself needs."""
+"""The Markdown extensions that the engine itself needs."""
 ADDED_EXTENSIONS = (
     *REQUIRED_EXTENSIONS,
     *("admonition", "tables", "pymdownx.details", "pymdownx.tabbed"),
 )
 """The Markdown extensions that every book gets."""
 PAGES = (".markdown", ".mdown", ".mkdn", ".mkd", ".md")
-"""Endings of the files that MkDocs takes for pages."""
+"""The suffixes of the files that MkDocs treats as pages."""
 HOSTS = {"github.com": "blob", "gitlab.com": "-/blob", "codeberg.org": "src/branch"}
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Texts that coverage always leaves out, such as names with a numeral."""
+    """Texts that coverage always ignores, such as names that contain a numeral."""
 
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What an author may set under `proofbook` in `mkdocs.yml`; all have usable defaults."""
+    """Options that authors may set under `proofbook` in `mkdocs.yml`; all have usable defaults."""
 
     preload: tuple[str, ...] = field(
         default=(),
@@ -50,9 +50,16 @@ class Options:
         default=None,
         metadata={"meaning": "how many pages run at the same time"},
     )
+    first: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "meaning": "pages to start first, by their paths in the docs folder: the slowest, "
+            "which would otherwise finish last"
+        },
+    )
     cache_dir: str | Path | None = field(
         default=None,
-        metadata={"meaning": "where results are kept"},
+        metadata={"meaning": "the folder where results are cached"},
     )
     environment: tuple[str, ...] = field(
         default=(),
@@ -88,24 +95,25 @@ class Options:
         default="",
         metadata={
             "meaning": "where a file's lines can be read online, "
-            "with placeholders `{path}`, `{first}` and `{last}`"
+            "with placeholders `{path}`, `{first}`, and `{last}`"
         },
     )
 
 
 @dataclass(frozen=True)
 class Settings(Options):
-    """A book: where it is, how its pages are made, how they are run.
+    """A book: where it is, and how its pages are built and run.
 
     Attributes:
-        root: The project: files are named from here, pages run here and import from here first.
-        docs_dir: The folder of the chapters, from the root.
-        extensions: Names of the Markdown extensions, proofbook's own apart.
+        root: The project's folder. Files are named relative to it, and pages run in it and import
+            from it first.
+        docs_dir: The folder of the chapters, relative to the root.
+        extensions: Names of the Markdown extensions, except proofbook's own.
         configs: Their options, by name.
-        site_name: What the book is called; or "".
-        site_url: Where it is published; or "".
-        directory_urls: Whether a page is served as a folder, under a name without an ending.
-        spawn: Start an interpreter a page instead of forking one.
+        site_name: The book's title, or "".
+        site_url: The address where it's published, or "".
+        directory_urls: Whether each page is served as a folder, at an address without an extension.
+        spawn: Whether to start an interpreter for each page instead of forking one.
     """
 
     root: Path
@@ -139,35 +147,36 @@ class Settings(Options):
 
     @property
     def device(self) -> str:
-        """The device on which pages compute, as the environment names it."""
+        """The device that pages compute on, as named in the environment; `cpu` by default."""
         names = [name for name in self.environment if name.endswith("DEVICE")]
         return next((os.environ[name] for name in names if os.environ.get(name)), "cpu")
 
     def name(self, file: Path) -> str:
-        """Name a file as the author would."""
+        """Return a file's path relative to the root, or its full path if it's outside."""
         file, root = file.resolve(), self.root
         return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
     def pages(self, folder: Path) -> list[Path]:
-        """Return the files in a folder that are pages, by their endings."""
+        """Return the files in a folder that are pages, judging by their suffixes."""
         files = (path for path in folder.rglob("*") if path.name.endswith(PAGES))
         return sorted(path for path in files if path.is_file())
 
     def packages(self) -> list[str]:
-        """Return the packages that a page may name without importing them: preloaded or its own."""
+        """Return the packages that prose may name without imports: preloaded or the book's own."""
         folders = [folder for folder in self.source_folders if folder.is_dir()]
         files = [path for folder in folders for path in folder.iterdir()]
         own = sorted(path.stem for path in files if not path.name.startswith(("_", ".")))
         return list(dict.fromkeys([*(name.partition(".")[0] for name in self.preload), *own]))
 
     def watched_environment(self) -> Mapping[str, str | None]:
-        """Return the variables on which results depend."""
+        """Return the environment variables that results depend on, with their values."""
         return {name: os.environ.get(name) for name in self.environment}
 
     def child_environment(self) -> dict[str, str]:
-        """Return the environment of a page: the builder's, made the same everywhere.
+        """Return the environment of a page: the builder's, with some variables fixed.
 
-        Pages side by side share the CPUs: with a thread a CPU each, they would fight for them.
+        Pages that run in parallel share the CPUs. If each started a thread for every CPU, they
+        would compete.
         """
         threads = str(max(1, _cpus() // self.side_by_side))
         environment = {
@@ -176,19 +185,19 @@ class Settings(Options):
         for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
             environment.setdefault(name, threads)
         fixed = {"PYTHONHASHSEED": "0", "MPLBACKEND": "agg"}
-        fixed["TQDM_DISABLE"] = "1"  # a progress bar is another output at every run
+        fixed["TQDM_DISABLE"] = "1"  # a progress bar's output differs from run to run
         return environment | fixed
 
 
 def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
-    """Read the settings of the book that a `mkdocs.yml` describes; defaults where there is none.
+    """Read the settings of the book that a `mkdocs.yml` describes; use defaults if there is none.
 
     Args:
         config_file: The `mkdocs.yml`.
-        given: Options that go before those of the file.
+        given: Options that take precedence over those in the file.
 
     Raises:
-        ChapterError: The file cannot be read, or an option cannot be used.
+        ChapterError: The file can't be read, or an option can't be used.
     """
     config = _read(config_file) if config_file.is_file() else {}
     try:
@@ -212,7 +221,7 @@ def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
 
 
 def files_of(config_file: Path) -> list[Path]:
-    """List a `mkdocs.yml` and those that it inherits from, as far as they can be read."""
+    """List a `mkdocs.yml` and the files that it inherits from, as far as they can be read."""
     files: list[Path] = []
     parent: object = config_file.name
     while parent is not None and (file := config_file.parent / str(parent)) not in files:
@@ -229,7 +238,7 @@ def _read(file: Path, heirs: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Read a `mkdocs.yml`, and the one that it inherits from, as MkDocs does.
 
     Raises:
-        ChapterError: It cannot be read.
+        ChapterError: A file can't be read.
     """
     own = _own(file)
     parent = own.pop("INHERIT", None)
@@ -244,11 +253,11 @@ def _own(file: Path) -> dict[str, Any]:
     """Read one file of settings.
 
     Raises:
-        ChapterError: It cannot be read.
+        ChapterError: It can't be read.
     """
     try:
         config = yaml.load(file.read_bytes(), _Loader)
-    except Exception as error:  # a tag of Python's may call anything
+    except Exception as error:  # a Python tag may call anything
         mark = getattr(error, "problem_mark", None)
         raise _unusable(file, str(error), mark.line + 1 if mark else 1) from error
     if not isinstance(config or {}, dict):
@@ -257,7 +266,7 @@ def _own(file: Path) -> dict[str, Any]:
 
 
 def _merged(parent: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a file above those that it inherits; mappings are joined."""
+    """Return inherited settings, overridden by a file's own; mappings are merged."""
     merged = {**parent, **own}
     for name in parent.keys() & own.keys():
         if isinstance(parent[name], dict) and isinstance(own[name], dict):
@@ -281,9 +290,9 @@ def make(
     edit_uri: str = "",
     **site: Any,
 ) -> Settings:
-    """Make settings of the author's options and what the site says.
+    """Combine the author's options with the site's settings.
 
-    An empty option is not given.
+    An empty option counts as missing.
     """
     known = {one.name: options.get(one.name) for one in fields(Options)}
     given = {name: value for name, value in known.items() if value}
@@ -300,7 +309,7 @@ def make(
 
 
 def source_url(repo_url: str, edit_uri: str) -> str:
-    """Return the address of lines in a repository, on the branch that `edit_uri` names."""
+    """Return a template for addresses of lines in a repository, on `edit_uri`'s branch."""
     host = next((name for name in HOSTS if f"//{name}/" in repo_url), None)
     if host is None:
         return ""
@@ -309,14 +318,14 @@ def source_url(repo_url: str, edit_uri: str) -> str:
 
 
 def with_added(names: Iterable[str]) -> list[str]:
-    """Add proofbook's extensions to a book's, each once, proofbook itself apart."""
+    """Add the extensions that proofbook needs, each once; leave out proofbook itself."""
     given = [name for name in names if name != "proofbook"]
     short = {name.removeprefix("markdown.extensions.") for name in given}
     return list(dict.fromkeys([*given, *(name for name in ADDED_EXTENSIONS if name not in short)]))
 
 
 def _named(entries: Any) -> dict[str, Any]:
-    """MkDocs' lists of names, or of one-entry mappings from name to options, as one mapping."""
+    """Merge a list of names, or of one-entry mappings from name to options, into one mapping."""
     if isinstance(entries, dict):
         return dict(entries)
     named: dict[str, Any] = {}
@@ -332,7 +341,7 @@ def _cpus() -> int:
 
 
 class _Loader(yaml.UnsafeLoader):
-    """Knows the tags that MkDocs knows; the name of something not installed becomes None."""
+    """A loader for the tags that MkDocs knows; names that can't be found become `None`."""
 
 
 def _env(loader: yaml.SafeLoader, node: yaml.Node) -> Any:

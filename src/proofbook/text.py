@@ -1,4 +1,4 @@
-"""What was printed, as a page can show it: Unicode, no control characters, not too long."""
+"""Clean up printed text for a page: valid Unicode, no control characters, not too long."""
 
 import re
 from typing import Any
@@ -7,29 +7,29 @@ TRACEBACK = "Traceback (most recent call last):"
 """The line that Python writes above an error."""
 
 LARGEST_TEXT = 100_000
-"""Characters of one text that a page shows: some thousand lines."""
+"""The most characters of one text that a page shows, about a few thousand lines."""
 
-# What a terminal would have obeyed: colors and the cursor, titles of windows, single letters.
+# Commands to a terminal: colors, cursor movement, window titles, single letters.
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def readable(text: str) -> str:
-    """Drop a terminal's commands from a text; escape what else no page can hold."""
+    """Drop terminal commands from a text; escape other characters that a page can't contain."""
     return CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], ESCAPES.sub("", text))
 
 
 def encodable(text: str) -> str:
-    """Escape the halves of characters that no file can hold."""
+    """Escape lone surrogates, which can't be written to a file."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def clipped(text: str, size: int | None = None) -> str:
-    """Cut a long text, with a note.
+    """Truncate a long text and add a note.
 
     Args:
         text: The text.
-        size: How many bytes there were in all, if the text is not the whole.
+        size: The size of the whole output in bytes, if `text` is only part of it.
     """
     if len(text) <= LARGEST_TEXT and size is None:
         return text
@@ -38,19 +38,20 @@ def clipped(text: str, size: int | None = None) -> str:
 
 
 def without_device(text: str, device: str) -> str:
-    """Drop from the tensors of a text that they lie on the device that the page computes on.
+    """Drop the page's device from the tensors printed in a text.
 
-    torch says so of every device but the CPU; a page reads the same on each, and its foot names it.
+    PyTorch prints the device of every tensor that isn't on the CPU. Without it, a page reads the
+    same on every device; the page's footer names the one it ran on.
     """
     kind = re.escape(device.partition(":")[0])
     return re.sub(rf", device='{kind}(?::\d+)?'", "", text)
 
 
 def shown(data: Any, limit: int = 200) -> str:
-    """Write a value as a reader should see it, cut where it is long."""
+    """Return a value's repr, shortened if it is long."""
     return shortened(repr(data), limit)
 
 
 def shortened(text: str, limit: int = 200) -> str:
-    """Cut a text where it is long."""
+    """Shorten a text that exceeds the limit."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

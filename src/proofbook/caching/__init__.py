@@ -1,1 +1,1 @@
-"""Keeping results for as long as they are true."""
+"""Keep results for as long as they are valid."""

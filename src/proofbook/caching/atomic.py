@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Write files completely or not at all."""
 
 import os
 import tempfile
@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def replace(path: Path, content: str) -> None:
-    """Replace a file's text at once; anyone who reads it finds the old text or the new.
+    """Replace a file's text atomically; readers see either the old text or the new.
 
     Raises:
-        OSError: The folder does not exist, or nothing can be written there.
+        OSError: The folder doesn't exist or isn't writable.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:

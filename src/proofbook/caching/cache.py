@@ -1,9 +1,9 @@
-"""Keep the results of pages that ran without failure, and return them while they are true.
+"""Keep the results of pages that ran without failure, and return them while they are valid.
 
-An entry's name says which page it is and what was asked of it: the code of its blocks, its claims'
-expressions, the book, the environment. Its content says what the run then read, by content; it
-counts only if all of that is as it was. Nothing in it depends on prose, lines, or the text that a
-claim covers.
+An entry's name identifies the page and everything that its run was asked to do: the code of its
+blocks, its claims' expressions, the book, and the environment. The entry's content lists everything
+that the run read, by hash; the entry is valid only if all of that is unchanged. Nothing in it
+depends on prose, line numbers, or the text that a claim covers.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from proofbook.caching.variables import is_same
 from proofbook.model import Chapter, Run, dump_run, load_run
 
 KEPT = 8
-"""Entries kept for one chapter, so that going back to an earlier version finds its result."""
+"""Entries kept for each chapter, so going back to an earlier version finds its result."""
 
 
 EntryState = tuple[str | int, ...]
@@ -29,13 +29,13 @@ Found = tuple[Run, dict[str, Any]]
 
 
 class Cache:
-    """Results on disk, for one build; safe for builds side by side, as entries are replaced whole.
+    """Results on disk, for one build; builds can be concurrent, since files are replaced whole.
 
     Args:
-        folder: Where the entries lie.
+        folder: The folder of the entries.
         world: What every page depends on besides its own text.
-        environment: The variables of the environment in which a page would run now.
-        known: What was found in the last build, by where and as it lay.
+        environment: The environment variables that a page would run with now.
+        known: The results that the last build found, by the path and the state of the entry.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Cache:
         self._look = fingerprint.Look()
 
     def load(self, chapter: Chapter, names: bool = False) -> Run | None:
-        """Return the chapter's result if one is stored and still true.
+        """Return the chapter's result if one is stored and still valid.
 
         Args:
             chapter: The chapter.
-            names: Whether the result must know all names of the chapter's prose.
+            names: Whether the result must cover all names in the chapter's prose.
         """
         found = self.find(chapter, names)
         return found and found[0]
@@ -78,7 +78,7 @@ class Cache:
         return None
 
     def store(self, chapter: Chapter, run: Run, seen: Mapping[str, Any]) -> None:
-        """Store a result with what its run read; a cache that cannot be written is no error."""
+        """Store a result with what its run read; failing to write isn't an error."""
         body = json.dumps({"seen": seen, "run": dump_run(run)})
         home, key = self._home(chapter), self._key(chapter)
         state = fingerprint.digest(json.dumps(seen).encode())
@@ -90,7 +90,7 @@ class Cache:
                 entry.unlink(missing_ok=True)
 
     def _is_true(self, seen: dict[str, Any]) -> bool:
-        """Tell whether everything a run depended on is as it was."""
+        """Return whether everything a run depended on is unchanged."""
         same = is_same(seen["variables"], self._environment)
         return same and is_current(seen, self._world.get("root", ""), self._look)
 
@@ -118,17 +118,17 @@ def _read(entry: Path, key: str) -> Found:
     """Read an entry.
 
     Raises:
-        ValueError: It is another page's, or damaged.
+        ValueError: The entry is damaged or belongs to another page.
     """
     checksum, _, body = entry.read_text(encoding="utf-8").partition("\n")
     if checksum != _checksum(key, body):
-        raise ValueError(f"{entry} does not hold what its name says")
+        raise ValueError(f"{entry} is damaged, or was written for another page")
     stored = json.loads(body)
     return load_run(stored["run"]), stored["seen"]
 
 
 def _checksum(key: str, body: str) -> str:
-    """Sum up an entry with its key, so that no page is given the entry of another."""
+    """Return a checksum of an entry and its key, so no page gets another page's entry."""
     return fingerprint.digest(f"{key}\n{body}".encode())
 
 

@@ -1,8 +1,8 @@
-"""See what a page depends on: files, folders, modules, whether they exist and when they changed.
+"""Track the files, folders, and modules that a page uses, and whether they have changed.
 
-Python's audit events tell of most of it; `execution/announcements.py` makes questions and readers
-that raise none raise one, and on Linux the kernel tells what native code opens. What happens in
-another process or over the network cannot be seen: a page that goes there says so in `unseen`.
+Python's audit events report most uses; `execution/announcements.py` adds events for queries and
+readers that raise none, and on Linux the kernel reports what native code opens. Reads by other
+processes or over the network can't be tracked; `unseen` says whether a page uses either.
 """
 
 import contextlib
@@ -19,8 +19,11 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
 _PYTHONS = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 
-_PROCESS, _NETWORK = "what another process reads cannot be seen", "the network cannot be seen"
-_NATIVE = "what native code reads cannot be seen"
+_PROCESS, _NETWORK = (
+    "reads by other processes cannot be tracked",
+    "reads over the network cannot be tracked",
+)
+_NATIVE = "reads by native code cannot be tracked"
 _UNSEEN = {
     **dict.fromkeys(("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"), _PROCESS),
     **dict.fromkeys(("os.fork", "os.forkpty", "os.startfile", "proofbook.process"), _PROCESS),
@@ -31,11 +34,11 @@ _UNSEEN = {
 
 
 def use_of(flags: int, is_there: bool = True) -> tuple[bool, bool]:
-    """Tell whether these flags open a file to be read, and whether to be changed.
+    """Return whether these flags open a file for reading, and whether they open it for writing.
 
     Args:
-        flags: As `os.open` takes them.
-        is_there: Whether the file exists; one that has to be new has nothing to read.
+        flags: The flags of `os.open`.
+        is_there: Whether the file exists; a file that must be new has nothing to read.
     """
     is_new = not is_there and flags & os.O_CREAT and flags & os.O_EXCL
     reads = flags & _ACCESS != os.O_WRONLY and not flags & os.O_TRUNC and not is_new
@@ -43,23 +46,23 @@ def use_of(flags: int, is_there: bool = True) -> tuple[bool, bool]:
 
 
 class Kernel(Protocol):
-    """Tells which files were opened."""
+    """The kernel's record of opened files."""
 
     def opened(self) -> list[list[Any]]:
-        """Return path, use, and the signature and content before it, of each."""
+        """Return each opened file's path and use, and its signature and content before that use."""
 
     def changing(self) -> dict[str, Any]:
-        """Return the state before of those that were opened to be changed since the last call."""
+        """Return the earlier state of files that were opened for writing since the last call."""
 
 
 class Dependencies:
-    """An audit hook and what it saw; made once, in the process that runs the page.
+    """An audit hook and its records, made once, in the process that runs the page.
 
     Args:
-        root: The project; elsewhere, files of the system don't count as input.
-        cache: The folder of the results themselves.
-        kernel: Tells what the kernel saw opened; `None` where it does not tell, so that native
-            code reads unseen.
+        root: The project's folder; outside it, system files don't count as input.
+        cache: The folder of the cached results.
+        kernel: Reports the files that the kernel saw opened; if `None`, reads by native code go
+            unseen.
     """
 
     def __init__(self, root: str, cache: str, kernel: Kernel | None = None) -> None:
@@ -95,17 +98,17 @@ class Dependencies:
         sys.meta_path.insert(0, self)  # `find_spec` imports nothing, and raises no event
 
     def find_spec(self, name: str, *_: object) -> None:
-        """Note which module is looked for; another finder finds it."""
+        """Record the module that an import looks for; leave it to other finders to find it."""
         self._sought.add(name)
 
     def add(self, path: str) -> None:
-        """Watch a file that the result points to, wherever it is."""
+        """Track a file that the result refers to, wherever it is."""
         path = os.path.abspath(path)
         self._read.setdefault(path, fingerprint.signature(path))
 
     @contextlib.contextmanager
     def noting_changes(self) -> Iterator[list[str]]:
-        """List, afterwards, the files that are then not what they were."""
+        """Yield a list that, on exit, names the files that have changed in the meantime."""
         changes: list[str] = []
         self._touched = {}
         if self._kernel:
@@ -119,9 +122,9 @@ class Dependencies:
             changes += [p for p, was in touched.items() if fingerprint.answer(p, "state") != was]
 
     def seen(self) -> dict[str, Any]:
-        """Return the state of everything the page depended on, as it was at that moment.
+        """Return the state of everything the page depended on, as it was when the page used it.
 
-        `changed` lists what has changed since; `unseen` says what may have been missed.
+        `changed` lists the paths that have changed since; `unseen` says what may have been missed.
         """
         self._looking.now = True
         try:
@@ -149,7 +152,7 @@ class Dependencies:
         }
 
     def _hear_kernel(self) -> None:
-        """Add what native code opened; what Python opened is known already."""
+        """Add the files that native code opened; those that Python opened are already known."""
         written: set[str] = set()
         for path, reads, writes, signature, content in (
             self._kernel.opened() if self._kernel else ()
@@ -172,13 +175,13 @@ class Dependencies:
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         if event not in self._handlers and event not in _UNSEEN:
             return
-        if getattr(self._looking, "now", False):  # looking is heard too
+        if getattr(self._looking, "now", False):  # our own lookups raise events too
             return
         if event == "proofbook.asked" and args in self._known:  # the first answer counts
             return
         self._looking.now = True
         try:
-            # Import machinery lists folders too; `_sought` stands for what it looks for.
+            # The import machinery lists folders too, but `_sought` covers its searches.
             if event.startswith("os.") and "importlib" in sys._getframe(1).f_code.co_filename:
                 return
             if event == "os.scandir" and not is_python_s(sys._getframe(1).f_code.co_filename):
@@ -196,7 +199,7 @@ class Dependencies:
         is_new = flags & os.O_EXCL and flags & os.O_CREAT and not os.path.lexists(path)  # type: ignore[arg-type]
         reads, writes = use_of(flags, not is_new)
         if is_new and "tempfile" not in sys._getframe(2).f_code.co_filename:
-            self._ask(path, "kind")  # it would fail if there were one
+            self._ask(path, "kind")  # opening would fail if the file existed
         if reads:
             self._opened(path, changes=writes)
         elif writes:
@@ -217,7 +220,7 @@ class Dependencies:
         self._wrote(target)
 
     def _remove(self, path: object, folder: int) -> None:
-        if folder == -1:  # not from an open folder
+        if folder == -1:  # not relative to an open folder
             self._opened(path, changes=True)
 
     def _list(self, path: object = None) -> None:
@@ -225,7 +228,7 @@ class Dependencies:
             self._listed.setdefault(name, fingerprint.listing(name))
 
     def _look_at_entries(self, folder: object) -> None:
-        """Ask for the state of all in a folder: entries answer from what scanning found."""
+        """Record the state of a folder's entries, since querying a `DirEntry` raises no event."""
         for name in self._inputs("." if folder is None else folder):
             for entry in fingerprint.entries(name):
                 self._ask(os.path.join(name, entry), "state")
@@ -242,7 +245,7 @@ class Dependencies:
         for name in self._inputs(path):
             if name not in self._read and not os.path.isdir(name):
                 self._read[name] = fingerprint.signature(name)
-                if changes:  # what it was before is what counts
+                if changes:  # the state before the change counts
                     self._content[name] = fingerprint.content(name)
 
     def _wrote(self, path: object) -> None:
@@ -253,22 +256,22 @@ class Dependencies:
                 self._written.add(name)
 
     def _touch(self, path: object) -> None:
-        """Note a file as it is, before it is changed."""
+        """Record a file's state before it is changed."""
         if self._touched is not None and isinstance(path, str | bytes | os.PathLike):
             name = os.path.abspath(os.fsdecode(path))
             if self._is_of_interest(name):
                 self._touched.setdefault(name, fingerprint.answer(name, "state"))
 
     def _is_of_interest(self, path: str) -> bool:
-        """Tell whether a path is neither installed, nor of the system, nor the cache's."""
+        """Return whether a path is outside installed packages, the system, and the cache."""
         ours = path.startswith(self._root) or not path.startswith(_SYSTEM)
         kept = os.path.join(path, "").startswith(self._cache)
         return ours and not kept and not fingerprint.is_installed(path)
 
     def _inputs(self, path: object) -> Iterator[str]:
-        """Yield the absolute path, and where it really leads, if they may be inputs.
+        """Yield the absolute path, and the path it resolves to, if they may be inputs.
 
-        What is installed is none, nor what the page itself made.
+        Neither installed files nor files that the page itself made are inputs.
         """
         if not isinstance(path, str | bytes | os.PathLike):
             return
@@ -277,7 +280,7 @@ class Dependencies:
             if not self._is_of_interest(name):
                 return
             real = os.path.realpath(name)
-        except (OSError, ValueError):  # no such path can be
+        except (OSError, ValueError):  # no such path can exist
             return
         for one in dict.fromkeys((name, real)):
             if not self._is_of_interest(one):
@@ -286,7 +289,7 @@ class Dependencies:
                 yield one
 
     def _searched(self) -> dict[str, set[str]]:
-        """Return the folders in which imports looked, installed ones apart, and the names."""
+        """Return the names that imports looked for in each folder, except in installed ones."""
         searched: dict[str, set[str]] = {}
         for name in self._sought:
             parent, _, tail = name.rpartition(".")
@@ -299,7 +302,7 @@ class Dependencies:
 
 
 def is_python_s(file: str) -> bool:
-    """Tell whether a code's file is of Python's own library."""
+    """Return whether a code object's file belongs to Python's own library."""
     return file.startswith("<frozen") or (file.startswith(_PYTHONS) and "-packages" not in file)
 
 
@@ -313,12 +316,12 @@ def _with_parents(path: str) -> Iterator[str]:
 
 
 def is_current(seen: dict[str, Any], root: str, look: fingerprint.Look) -> bool:
-    """Tell whether everything a page depended on is as it was.
+    """Return whether everything a page depended on is unchanged.
 
     Args:
-        seen: What it depended on.
-        root: The project.
-        look: Looks at files; shared with pages that depend on the same.
+        seen: The state of everything it depended on.
+        root: The project's folder.
+        look: Reads the states of files; shared by pages that depend on the same files.
     """
     return (
         declared(root, seen["declared"]) == seen["declared"]
@@ -330,12 +333,12 @@ def is_current(seen: dict[str, Any], root: str, look: fingerprint.Look) -> bool:
 
 
 def declared(root: str, patterns: Iterable[str]) -> dict[str, list[str]]:
-    """List the files that each pattern of a page's `reads:` names, from the root."""
+    """List the files that each pattern in a page's `reads:` matches, starting from the root."""
     return {pattern: fingerprint.matching(root, pattern) for pattern in patterns}
 
 
 def states(paths: Iterable[str]) -> dict[str, list[Any]]:
-    """Return the state of files in the form in which `seen` has it."""
+    """Return the state of files in the form that `seen` uses."""
     return {path: [fingerprint.signature(path), fingerprint.content(path)] for path in paths}
 
 

@@ -1,7 +1,7 @@
-"""The state of the world that a page's result depends on, as short texts that can be compared.
+"""Describe the state that a page's result depends on, by short values that can be compared.
 
-The process that builds the site asks these questions of every page at every build, so they are
-answered by a few listings and by hashing small files; nothing heavy is imported.
+The process that builds the site needs them for every page at every build, so they take only a few
+listings and hashes of small files, and nothing heavy is imported.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ from typing import Any
 import proofbook
 
 LARGE_FILE = 4_000_000
-"""Bytes from which a file whose inode, size and times are the recorded ones is not read again."""
+"""Size in bytes from which a file with an unchanged inode, size, and times isn't read again."""
 
 SETTLED = 2.0
-"""Seconds after which another change of a file is sure to change its time, on any system."""
+"""Seconds after which another write is sure to change a file's time, on any system."""
 
 _SUFFIXES = tuple(importlib.machinery.all_suffixes())
 _PACKAGES = ("site-packages", "dist-packages")
@@ -39,7 +39,7 @@ def digest(data: bytes) -> str:
 
 
 def is_installed(path: str) -> bool:
-    """Tell whether an absolute path belongs to Python, an installed package, or the engine."""
+    """Return whether an absolute path belongs to Python, an installed package, or the engine."""
     return os.path.join(path, "").startswith(_installed_folders())
 
 
@@ -48,17 +48,17 @@ def _installed_folders() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
     folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     folders |= {*site.getsitepackages(), site.getusersitepackages(), _ENGINE}
-    # An environment may stand before another, whose folder a .pth file has added.
+    # An environment may extend another, whose folder a .pth file has added to the path.
     folders |= {path for path in sys.path if os.path.basename(path) in _PACKAGES}
     return tuple(sorted(os.path.join(folder, "") for folder in folders))
 
 
 def environment() -> str:
-    """Identify Python, processor, what is installed, and the engine by its content.
+    """Identify Python, the processor, the installed packages, and the engine's source.
 
-    A package says in its RECORD what was installed, so that another build of the same version is
-    another package. Editable packages say in `.pth` and `__editable__` files where their modules
-    are. What matplotlib draws like is set by files that a preloaded one has read already.
+    A package's RECORD lists its files, so another build of the same version counts as a different
+    package. Editable packages name their source folders in `.pth` and `__editable__` files.
+    Matplotlib's settings count, since a preloaded matplotlib has already read them.
     """
     parts = [sys.version, sysconfig.get_platform(), _processor()]
     parts += [os.environ.get("PYTHONPATH", "")]
@@ -74,10 +74,10 @@ def environment() -> str:
 
 
 def remembered_content(path: str) -> str | None:
-    """Return what `content` does; read again only where the file may have been written to.
+    """Return the same as `content`, but reread the file only if it may have been written to.
 
-    A file that was changed a moment ago may change once more and keep its size and times: it is
-    read each time, until it has been left alone for a while.
+    A file that was changed a moment ago may change again and keep its size and times, so it's
+    read each time until it has stayed unchanged for a while.
     """
     state = signature(path)
     if state is None:
@@ -95,7 +95,7 @@ _remembered: dict[str, tuple[list[int], str]] = {}
 
 
 def _matplotlib_settings() -> list[str]:
-    """List the files in which matplotlib looks for settings, those that do not exist included."""
+    """List the files in which matplotlib looks for settings, including those that don't exist."""
     given = os.environ.get("MATPLOTLIBRC", "")
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     folders = [os.environ.get("MPLCONFIGDIR", ""), os.path.join(home, "matplotlib")]
@@ -105,7 +105,7 @@ def _matplotlib_settings() -> list[str]:
 
 @functools.cache
 def _processor() -> str:
-    """Name what the processor can do: how it adds decides how numbers are rounded."""
+    """Return the processor's features, which affect how computations are rounded."""
     with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             if line.startswith(("flags", "Features")):
@@ -114,7 +114,7 @@ def _processor() -> str:
 
 
 def signature(path: str) -> list[int] | None:
-    """Return what changes whenever a file is written, or `None` where there is no such file."""
+    """Return a value that changes whenever a file is written, or `None` if there is no file."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -125,7 +125,7 @@ def signature(path: str) -> list[int] | None:
 
 
 def content(path: str) -> str | None:
-    """Hash a file's content, or return `None` where there is no such file."""
+    """Hash a file's content, or return `None` if there is no such file."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
@@ -134,11 +134,11 @@ def content(path: str) -> str | None:
 
 
 class Look:
-    """One look at files; each is read once.
+    """A pass over files that reads each one only once.
 
     Attributes:
-        signature: Answers as `signature` does.
-        content: Answers as `content` does.
+        signature: Returns the same as the function `signature`.
+        content: Returns the same as the function `content`.
     """
 
     def __init__(self) -> None:
@@ -159,8 +159,8 @@ def answer(path: str, question: str) -> Any:
 
     Args:
         path: The path.
-        question: The `kind`, `size` or `state` of what it leads to, the `link` that it is, or
-            `access` and a mode.
+        question: `kind`, `size`, or `state`, with links followed; `link` for the target of a link;
+            or `access` and a mode.
     """
     word, _, mode = question.partition(" ")
     try:
@@ -181,7 +181,7 @@ def answer(path: str, question: str) -> Any:
 
 
 def matching(root: str, pattern: str) -> list[str]:
-    """List the files that a pattern names, from the root; none if it goes down endlessly."""
+    """List the files below the root that a pattern matches; none if it recurses too deeply."""
     try:
         names = glob(pattern, root_dir=root, recursive=True)
     except RecursionError:
@@ -200,7 +200,7 @@ def importable(folder: str, names: Iterable[str]) -> list[str]:
 
 
 def entries(folder: str) -> list[str]:
-    """List what is in a folder, sorted; nothing if it doesn't exist."""
+    """List a folder's entries, sorted; none if it can't be read."""
     try:
         return sorted(os.listdir(folder or "."))
     except OSError:

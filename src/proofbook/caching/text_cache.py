@@ -1,7 +1,7 @@
-"""Keeps from one build to the next what follows from texts alone.
+"""Cache results that depend only on text, from one build to the next.
 
-Where the claims of a page end up, how a block looks in colors: the same text has the same answer
-in every build, until a package, the engine or an option is another.
+Examples are which of a page's claims its readers see, and how a block is highlighted. The same text
+gives the same result in every build, until a package, the engine, or an option changes.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ from proofbook.caching import fingerprint
 from proofbook.caching.atomic import replace
 
 KEPT = 4000
-"""How many answers are kept, the latest first to stay: enough for some books of this size."""
+"""Number of recent answers kept: enough for several books of this size."""
 
 
 class TextCache:
-    """Answers in one file, read when first asked, written by `save`.
+    """Answers in one file, read at the first question and written by `save`.
 
     Args:
-        file: Where they lie.
+        file: The file that stores them.
     """
 
     def __init__(self, file: Path) -> None:
@@ -30,24 +30,24 @@ class TextCache:
         self._is_new = False
 
     def get(self, *question: object) -> Any:
-        """Return the answer to a question, whose `repr` says all it depends on.
+        """Return the answer to a question whose `repr` contains everything it depends on.
 
-        None where none is.
+        Return None if there is no answer.
         """
         answers = self._known()
         key = _key(question)
         if key not in answers:
             return None
-        answers[key] = answers.pop(key)  # the last asked for is the last to go
+        answers[key] = answers.pop(key)  # the most recently used are dropped last
         return answers[key]
 
     def put(self, answer: Any, *question: object) -> None:
-        """Keep an answer that JSON can hold."""
+        """Store an answer, which JSON must be able to represent."""
         self._known()[_key(question)] = answer
         self._is_new = True
 
     def save(self) -> None:
-        """Write what is new; a cache that cannot be written is no error."""
+        """Write new answers; failing to write isn't an error."""
         if not self._is_new:
             return
         kept = dict(list(self._known().items())[-KEPT:])
@@ -65,7 +65,7 @@ class TextCache:
         return self._answers
 
     def _read(self) -> dict[str, Any]:
-        """Return what the file has, unless it is incomplete, or from other versions or settings."""
+        """Return the file's answers, unless it is incomplete or from other versions or settings."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             checksum, _, body = self._file.read_text(encoding="utf-8").partition("\n")
             stored = json.loads(body)

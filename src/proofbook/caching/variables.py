@@ -1,7 +1,7 @@
-"""See which environment variables a page reads, so that a change makes it run again.
+"""Track which environment variables a page reads, so it runs again when one changes.
 
-All ways of asking go through four methods of the class of `os.environ`. What C asks for without
-Python, as `TZ`, is not seen.
+All lookups go through four methods of the class of `os.environ`. Lookups in C code, such as those
+of `TZ`, go unseen.
 """
 
 import os
@@ -14,9 +14,9 @@ from typing import Any
 from proofbook.caching import fingerprint
 
 EVERY = "*"
-"""Stands for all variables at once; none has this name."""
+"""Stands for all variables at once; no variable has this name."""
 
-# Other in each terminal, process or test: a library that looks at them draws or logs by them.
+# These differ between terminals, processes, or tests; libraries use them to draw or to log.
 _FLEETING = re.compile(
     r"_$|SHLVL$|(OLD)?PWD$|COLUMNS$|LINES$|PYTEST_|.*(_PID|SESSION)|WINDOWID$|SSH_|TMUX|TERM|STY$"
     r"|INVOCATION_ID$|JOURNAL_STREAM$|MKDOCS|BASH|PS\d$|PROMPT|VSCODE|XPC_"
@@ -24,11 +24,11 @@ _FLEETING = re.compile(
 _ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MAPPINGS = ItemsView.__iter__.__code__.co_filename
 _BETWEEN = (_MAPPINGS, os.getenv.__code__.co_filename, __file__)
-"""The files through which a question passes on its way."""
+"""Files of library code through which a lookup passes."""
 
 
 class Variables:
-    """The environment variables that a page reads; made in its process, before it runs."""
+    """A record of the environment variables that a page reads, made before the page runs."""
 
     def __init__(self) -> None:
         self._given = dict(os.environ)
@@ -42,7 +42,7 @@ class Variables:
         return {name: _state(name, self._given) for name in sorted(self._read)}
 
     def _watch(self, kind: Any) -> None:
-        """Listen to the methods through which all others go."""
+        """Wrap the methods through which all lookups go."""
         ask, go_through = kind.__getitem__, kind.__iter__
         kind.__setitem__ = self._noting(kind.__setitem__)
         kind.__delitem__ = self._noting(kind.__delitem__)
@@ -57,8 +57,8 @@ class Variables:
             frame = sys._getframe(1)
             if _is_own(_asker(frame)):
                 self._read.add(EVERY)
-            # A library that copies all, as subprocess does, hands it on and looks at nothing: if it
-            # counted, a page would run again in every other terminal.
+            # A library that copies all variables, as subprocess does, passes them on without using
+            # any: if that counted, a page would run again in every new terminal.
             self._copied_in = _place(frame)
             return iter(go_through(environ))
 
@@ -84,7 +84,7 @@ class Variables:
         return noted
 
     def _copies(self, frame: FrameType) -> bool:
-        """Tell whether a value is read only because all variables are listed."""
+        """Return whether a value is read only because all variables are being listed."""
         return _place(frame) == self._copied_in
 
     def _ask(self, name: str, asker: str) -> None:
@@ -94,12 +94,12 @@ class Variables:
 
 
 def is_same(variables: Mapping[str, str | None], environment: Mapping[str, str]) -> bool:
-    """Tell whether all variables that a page read are as they were."""
+    """Return whether all variables that a page read are unchanged."""
     return all(_state(name, environment) == was for name, was in variables.items())
 
 
 def _state(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return a hash, since a value may be a secret; `None` where there is no such variable."""
+    """Return a hash, since a value may be a secret; `None` if there is no such variable."""
     if name == EVERY:
         lasting = sorted(item for item in environment.items() if not _FLEETING.match(item[0]))
         return fingerprint.digest(repr(lasting).encode())
@@ -112,7 +112,7 @@ def _name(key: Any) -> str:
 
 
 def _place(frame: FrameType) -> tuple[int, int]:
-    """Return where a frame is, or the one for which a view of a mapping works."""
+    """Return the position of a frame; for a mapping view, that of its caller."""
     while frame.f_code.co_filename == _MAPPINGS and frame.f_back is not None:
         frame = frame.f_back
     return id(frame), frame.f_lasti
@@ -126,6 +126,6 @@ def _asker(frame: FrameType | None) -> str:
 
 
 def _is_own(file: str) -> bool:
-    """Tell whether code is of the page or the project, not of Python or an installed package."""
+    """Return whether code belongs to the page or the project, not to Python or a package."""
     is_page = file.startswith(("<block", "<claim"))
     return is_page or not (file.startswith("<") or fingerprint.is_installed(file))

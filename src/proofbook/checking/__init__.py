@@ -1,1 +1,1 @@
-"""A whole book: run, and compared with what its pages say."""
+"""Check a whole book: run it, and compare the results with its pages."""

@@ -1,4 +1,4 @@
-"""Runs the facts of a page against wrong computations: a fact that notices none says too little."""
+"""Test the facts of a page against wrong computations: a fact that notices none says too little."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,15 +15,15 @@ from proofbook.settings import Settings
 
 @dataclass
 class Trial:
-    """What became of one fact.
+    """The test of one fact against planted errors.
 
     Attributes:
         path: Its page.
         fact: The fact.
-        after: How many blocks had run when it was evaluated.
-        waiting: Errors that touch what it reads, not yet planted.
-        survived: Those in whose run it was true.
-        noticed: The first in whose run it was false.
+        after: Number of blocks that had run when it was evaluated.
+        waiting: Errors not yet planted in the code that it depends on.
+        survived: Planted errors despite which it was still true.
+        noticed: The first error that made it false.
     """
 
     path: str
@@ -34,20 +34,20 @@ class Trial:
     noticed: Planted | None = None
 
     def __str__(self) -> str:
-        """Where the fact is, what it says, and which errors it survived."""
+        """Return where the fact is, what it says, and which errors it survived."""
         kinds = ", ".join(dict.fromkeys(one.kind for one in self.survived))
-        fate = "no error could be planted in what it reads"
+        fate = "no error could be planted in the code it depends on"
         if self.survived:
             fate = f"stays true despite {len(self.survived)} planted errors ({kinds})"
         return f"{self.path}:{self.fact.line}: {self.fact.text!r}: {fate}"
 
 
 def against(pages: Sequence[Checked], settings: Settings) -> list[Trial]:
-    """Plant errors in the code of pages that pass until each fact has been seen false.
+    """Plant errors in the code of passing pages until one has made each fact false.
 
-    A fact is tried with the errors that touch what it reads, as far as the code's text tells. An
-    error that fails a block proves nothing of what comes after, nor does one that leaves a fact
-    that cannot be evaluated.
+    Each fact is tried with the errors in the code that it depends on, according to static analysis.
+    An error proves nothing about a fact if it makes an earlier block fail, or if the fact can no
+    longer be evaluated.
     """
     trials = {page.page.chapter.path: _trials(page) for page in pages if not page.problems}
     chapters = {page.page.chapter.path: page.page.chapter for page in pages}
@@ -78,13 +78,13 @@ def _trials(checked: Checked) -> list[Trial]:
         behind = statements_behind(blocks[:after], fact.holds)
         before = [one for one in errors if one.block < after]
         touching = [one for one in before if (one.block, one.statement) in behind]
-        touching.sort(key=lambda one: (-one.block, -one.statement))  # the nearest first
+        touching.sort(key=lambda one: (-one.block, -one.statement))  # nearest first
         trials.append(Trial(page.chapter.path, fact, after, touching))
     return trials
 
 
 def _next(trials: dict[str, list[Trial]]) -> list[tuple[str, Planted]]:
-    """Choose, for each fact that was not yet seen false, the next error; each error once."""
+    """Choose the next error for each fact that no error has made false; use each error once."""
     chosen: dict[tuple[str, Planted], None] = {}
     for path, some in trials.items():
         for trial in some:
@@ -94,17 +94,17 @@ def _next(trials: dict[str, list[Trial]]) -> list[tuple[str, Planted]]:
 
 
 def _with(chapter: Chapter, error: Planted, trials: Sequence[Trial], number: int) -> Chapter:
-    """Return a chapter with an error, and with the facts alone that it may touch."""
+    """Return a chapter with an error planted, and with only the facts that it may affect."""
     open_trials = [one for one in trials if error in one.waiting]
     last = max(one.after for one in open_trials)
     blocks = list(chapter.blocks[:last])
     blocks[error.block] = replace(blocks[error.block], code=error.code)
     facts = tuple(one.fact for one in open_trials)
-    return Chapter(f"{chapter.path} ({number})", tuple(blocks), facts)  # runs are known by path
+    return Chapter(f"{chapter.path} ({number})", tuple(blocks), facts)  # runs are keyed by path
 
 
 def _tell(trials: Sequence[Trial], error: Planted, run: Run) -> None:
-    """Note for each fact that an error touches whether it was seen false."""
+    """Record, for each fact that an error may affect, whether it noticed the error."""
     for trial in trials:
         if error not in trial.waiting:
             continue

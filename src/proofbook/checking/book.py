@@ -1,4 +1,4 @@
-"""A book: its pages parsed once, run together, judged."""
+"""Check a book: parse its pages once, run them together, and judge them."""
 
 import re
 import threading
@@ -24,18 +24,18 @@ from proofbook.settings import Settings
 Progress = Callable[[Chapter, Run], None]
 BRACES = re.compile(r"\{[^{}\n]*\w[^{}\n]*\}")
 TEXTS = 2
-"""How many texts of a page are remembered: its file's, and what plugins make of it."""
-UNCHECKED = "a text that is converted within this page holds a claim, and nothing checks it there"
+"""Number of texts remembered for a page: its file's, and the one that plugins make from it."""
+UNCHECKED = "a text converted within this page contains a claim, and nothing checks it there"
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A page, its run, and every problem of both.
+    """A page, its run, and all problems found in either.
 
     Attributes:
         page: The page as parsed.
         run: The result of running it.
-        problems: What does not pass, in the order of the page.
+        problems: Its problems, in page order.
         sources: For each fence with `show=`, by index, the symbol that it shows.
     """
 
@@ -46,15 +46,15 @@ class Checked:
 
 
 class Book:
-    """Checks chapters; keeps what it has parsed, and the runner, until closed.
+    """A book and its chapters' checks; it keeps parsed pages and a runner until it is closed.
 
     A page is announced with the text of its file, then converted with the text that the builder has
-    made of it, which is the one that counts. Other texts may be converted beside the pages.
-    Whatever is checked in a build, in whichever order: each problem stays until the next build.
+    made from it. The converted text is the one that counts. Texts other than pages may be converted
+    too. Whatever the order of the checks, each problem stays until the next build.
 
     Attributes:
-        covers: Whether runs must know the names in the prose, which coverage asks for.
-        text_cache: What earlier builds found out about texts.
+        covers: Whether runs must look up the names in the prose, which coverage needs.
+        text_cache: Results from earlier builds that depend only on text.
     """
 
     def __init__(self, settings: Settings, covers: bool = False) -> None:
@@ -80,16 +80,16 @@ class Book:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop what runs."""
+        """Close the book."""
         self.close()
 
     def close(self) -> None:
-        """Stop what runs, and keep what was found out."""
+        """Stop all runs, and save the text cache."""
         self._runner.close()
         self.text_cache.save()
 
     def renew(self, settings: Settings) -> None:
-        """Begin another build; where the settings are other ones, with nothing kept."""
+        """Begin another build; if the settings have changed, start over."""
         for known in (self._announced, self._converted, self._asides):
             known.clear()
         if settings != self.settings:
@@ -101,7 +101,7 @@ class Book:
         self.settings = settings
 
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
-        """Parse, run and judge chapters, given as text by path, before any is converted."""
+        """Parse, run, and judge chapters, given as text by path, before any is converted."""
         checked = self._check(texts, progress)
         for one in checked:
             self._announced[one.page.chapter.path] = one
@@ -138,15 +138,15 @@ class Book:
                 (found,) = self._check({path: text})
                 source = found.page.source
                 if not (known or found.problems or source.fences or source.spans):
-                    return found  # braces for the browser, and nothing to verify
+                    return found  # its braces are for the browser; nothing to verify
             others = [one for one in self._converted.get(path, ()) if one is not found]
             self._converted[path] = [*others, found]
             return found
 
     def aside(self, text: str) -> Checked:
-        """Return the result for a text that is converted beside the pages, as a hook may do.
+        """Return the result for a converted text that isn't a page, such as one from a hook.
 
-        It counts as a page of its own: its claims must hold.
+        It counts as a separate page: its claims must hold.
         """
         with self._lock:
             known = [*self._every(), *self._asides]
@@ -161,7 +161,7 @@ class Book:
             return found
 
     def unchecked(self, path: str, text: str) -> list[Problem]:
-        """List the claims of a text that is converted within a page, where nothing checks them."""
+        """List the claims in a text that is converted within a page, where nothing checks them."""
         if not read(text).spans:
             return []
         page = parse(path, text, self.settings.extensions, self.settings.configs)
@@ -170,13 +170,13 @@ class Book:
         return [Problem(path, 1, UNCHECKED, claim) for claim in claims]
 
     def _every(self) -> list[Checked]:
-        """Return all that pages are or were announced as, in this build."""
+        """Return each page's conversions in this build, or the announced page if there are none."""
         converted = [one for some in self._converted.values() for one in some]
         announced = self._announced.items()
         return [*(one for path, one in announced if path not in self._converted), *converted]
 
     def _bare(self, path: str, text: str) -> Page | None:
-        """Return a page in which there is nothing to check; None where there is something."""
+        """Return the page if there is nothing in it to check; None otherwise."""
         bare = self._bares.get(path)
         if bare is None or bare.source.text != text:
             source = read(text)
@@ -189,12 +189,12 @@ class Book:
 
     @property
     def asked(self) -> list[Mapping[str, Any]]:
-        """What each page depended on in its last run."""
+        """The dependencies of each page's last run."""
         return list(self._runner.asked.values())
 
     @property
     def results(self) -> list[Checked]:
-        """Each page of this build, as it was converted last, or else announced."""
+        """Each page of this build, as last converted, or else as announced."""
         last = {path: some[-1] for path, some in self._converted.items()}
         return list({**self._announced, **last}.values())
 
@@ -205,7 +205,7 @@ class Book:
         return list(dict.fromkeys(problem for one in checked for problem in one.problems))
 
     def find(self, text: str) -> tuple[str, str]:
-        """Find the path and the whole text of the file that has this text, front matter apart."""
+        """Find the file with this text, apart from front matter; return its path and whole text."""
         for file in self.settings.pages(self.settings.docs):
             whole = normal(file.read_text(encoding="utf-8", errors="replace"))
             if text.strip() in (whole.strip(), split_front_matter(whole)[0].strip()):
@@ -226,7 +226,7 @@ class Book:
         return page
 
     def _judgement(self, page: Page, run: Run) -> list[Problem]:
-        """Judge a page, unless it was judged before and its run gave the same."""
+        """Judge a page, unless it was already judged with an equal run."""
         known = self._judgements.pop(page.chapter.path, [])
         found = next((one for one in known if one[0] is page and one[1] == run), None)
         found = found or (page, run, judge(page, run))
@@ -238,7 +238,7 @@ class Book:
         problems = self._judgement(page, run)
         for pattern, line in page.reads.items():
             if not matching(str(self.settings.root), pattern):
-                message = f"reads: {pattern!r} matches no file of the project, from its root"
+                message = f"reads: {pattern!r} matches no file, starting from the project's root"
                 problems.append(Problem(page.chapter.path, line, message, pattern))
         sources: dict[int, Shown] = {}
         for index in sorted(page.shown):

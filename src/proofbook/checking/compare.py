@@ -1,4 +1,4 @@
-"""Compare what the prose says with what came: numbers at the precision written."""
+"""Compare the prose with computed values: numbers at the precision written."""
 
 import re
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ BOOLS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def says(text: str, value: Any) -> bool:
-    """Tell whether a text of the page reads as a value (JSON data, tensors as nested lists).
+    """Return whether a text on the page states a value (JSON data, tensors as nested lists).
 
-    Numbers compare at the precision written (`0.94`, `1.2e-6`, `30,522`, `94%` of one, `five`),
-    shapes and lists item by item, strings exactly, truth as `True` or `yes`.
+    Numbers are compared at the precision written (`0.94`, `1.2e-6`, `30,522`, `94%` of one,
+    `five`), shapes and lists item by item, strings exactly, booleans as `True` or `yes`.
     """
     if isinstance(value, bool):
         return BOOLS.get(text.lower()) is value
@@ -76,7 +76,7 @@ def _items(tokens: Iterator[str]) -> list[Any]:
             items.append(_items(tokens))
         elif token != ",":
             items.append(token)
-    raise ValueError("a list that is not closed")
+    raise ValueError("this list is not closed")
 
 
 def _items_say(items: list[Any], values: list[Any]) -> bool:

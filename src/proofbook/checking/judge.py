@@ -1,4 +1,4 @@
-"""Judge a run: what of a chapter did not come out as it says."""
+"""Judge a run: find where a chapter's results differ from what it says."""
 
 import ast
 import re
@@ -21,18 +21,18 @@ PROMPT_IN_CODE = (
     "or remove the prompts"
 )
 ASKS = (
-    "this output would load something from another host: put a copy of it into the markup, "
+    "this output would load something from another host: put a copy into the markup, "
     "or into the project as an asset of _repr_page_; a link in <a> may stay"
 )
 MOST_LINES = 100
-"""Lines of two texts that are compared one by one."""
+"""Maximum number of lines of two texts to compare one by one."""
 TOO_DEEP = (
     "cannot tell what this fact reads: its expression is nested too deeply; write several facts"
 )
 
 
 def judge(page: Page, run: Run) -> list[Problem]:
-    """All problems of a page and of its run, in the order of the page."""
+    """List all problems of a page and of its run, in page order."""
     chapter = page.chapter
     problems = list(page.problems)
     for block, result in zip(chapter.blocks, run.blocks, strict=False):
@@ -46,7 +46,7 @@ def judge(page: Page, run: Run) -> list[Problem]:
 
 
 def _page_problem(page: Page, failure: Failure, failed_block: int | None) -> Problem:
-    """Blame the block that was running for a page that died as a whole."""
+    """Report the failure of a whole page at the block that was running."""
     path = page.chapter.path
     if failed_block is None:
         return Problem(path, 1, failure.reason, "", failure.detail)
@@ -56,7 +56,7 @@ def _page_problem(page: Page, failure: Failure, failed_block: int | None) -> Pro
 
 
 def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem]:
-    """List what a block did that its chapter does not say."""
+    """List how a block's results differ from its chapter."""
     problems = []
     for example in result.examples:
         if not example.follows and not prints(example.want, example.got):
@@ -86,11 +86,11 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
 
 
 def _raises_otherwise(path: str, block: Block, raises: str, result: BlockResult) -> Problem:
-    """Say what a block raises in place of what its fence says."""
+    """Report a block that doesn't raise the error that its fence names."""
     failure = result.failure
     shows = difference(raises, result.raised)
     if failure is None:
-        message = "the block raises nothing, and the page says it does (- the page, + this run)"
+        message = "the block raises nothing, but the page says it does (- the page, + this run)"
         statements = ast.parse(block.code).body
         offset = statements[-1].lineno - 1 if statements else 0
     else:
@@ -98,12 +98,12 @@ def _raises_otherwise(path: str, block: Block, raises: str, result: BlockResult)
         offset = failure.line or 0
         shows = f"{shows}\n\n{failure.detail}"
         if "\n" in result.raised or "`" in result.raised or {*"\"'"} <= {*result.raised}:
-            message += "; raises= cannot hold it: write a doctest, with its Traceback"
+            message += "; raises= cannot express it: write a doctest, with its Traceback"
     return Problem(path, block.line + offset, message, _line_of(block, offset), shows)
 
 
 def _beside_the_point(page: Page) -> Iterator[Problem]:
-    """Yield the facts whose phrase names something of the page that the expression never reads."""
+    """Yield the facts whose phrase names something on the page that the expression never reads."""
     chapter = page.chapter
     blocks = tuple(replace(block, line=1) for block in chapter.blocks)
     for index, number in page.facts.items():
@@ -112,7 +112,7 @@ def _beside_the_point(page: Page) -> Iterator[Problem]:
         try:
             named = roots and roots & _bound(blocks)
             read = _read(blocks, fact.expression) if named else frozenset()
-        except SyntaxError:  # the block that cannot be read says so itself
+        except SyntaxError:  # the unreadable block itself is reported
             return
         except RecursionError:
             yield Problem(chapter.path, chapter.claims[number].line, TOO_DEEP, fact.expression)
@@ -125,7 +125,7 @@ def _beside_the_point(page: Page) -> Iterator[Problem]:
             yield Problem(chapter.path, line, message, fact.expression)
 
 
-@lru_cache(64)  # of a page that is being written, mostly the text changes
+@lru_cache(64)  # while an author writes a page, mostly the text changes
 def _bound(blocks: tuple[Block, ...]) -> set[str]:
     return names_bound(blocks)
 
@@ -138,30 +138,30 @@ def _read(blocks: tuple[Block, ...], expression: str) -> frozenset[str]:
 
 
 def difference(one: str, other: str) -> str:
-    """Say how two texts differ, line by line; of long ones, from where they begin to differ."""
+    """Return how two texts differ, line by line; long texts start near the first difference."""
     lines, others = one.splitlines(), other.splitlines()
     longest = max(len(lines), len(others))
     head = []
     if longest > MOST_LINES:
         first = max(_alike(lines, others) - 2, 0)
         lines, others = lines[first : first + MOST_LINES], others[first : first + MOST_LINES]
-        head = [f"(from line {first + 1} of {longest} on)"]
+        head = [f"(starting at line {first + 1} of {longest})"]
     cut, cut_other = ([shortened(line) for line in some] for some in (lines, others))
-    if cut == cut_other:  # they differ far behind, within a long line
+    if cut == cut_other:  # they differ far into a long line
         first = max(_alike(one, other) - 50, 0)
         cut, cut_other = ([repr(text[first : first + 150])] for text in (one, other))
-        head = [f"(from character {first + 1} on)"]
+        head = [f"(starting at character {first + 1})"]
     return "\n".join([*head, *(line.rstrip() for line in ndiff(cut, cut_other))])
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:
-    """In how many items two sequences agree before they differ."""
+    """Return the length of two sequences' common prefix."""
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def claim_problems(path: str, claim: Claim, run: Run) -> list[Problem]:
-    """List what of a claim is not so; nothing of what a page that failed did not come to."""
+    """List a claim's problems, except for expressions that a failed page never evaluated."""
     failed = run.failure or run.sound < len(run.blocks)
     problems = []
     for expression in claim.expressions:
@@ -181,7 +181,7 @@ def _claim_fault(claim: Claim, expression: str, value: Value) -> str | None:
     if expression == claim.equals and not says(claim.text, value.data):
         return f"the page says {claim.text!r}, this run gives {shown(value.data)}"
     if claim.fact and value.data is not True:
-        return f"the page says {claim.text!r}, and in this run that is {shown(value.data)}"
+        return f"the page says {claim.text!r}, but in this run that is {shown(value.data)}"
     if expression == claim.holds and value.data is not True:
         return f"this must hold (be True), but it is {shown(value.data)}"
     return None

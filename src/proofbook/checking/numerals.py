@@ -1,4 +1,4 @@
-"""Numbers as they are written: digits, a sign, and how far a value may lie from them."""
+"""Read numbers as they are written, and test whether a value rounds to one of them."""
 
 import math
 import re
@@ -11,7 +11,7 @@ WRITTEN = re.compile(
     r"(?P<power>(?<=[\d.])[eE][-+]?\d+)?(?P<percent>\s*%)?"
 )
 LONGEST = 1000
-"""Characters of the longest numeral: beyond, what is written is no number of a reader's."""
+"""Maximum length of a numeral, in characters: nobody reads anything longer as a number."""
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Numeral:
     """A number as it is written: `digits` × 10 ** `exponent`, rounded in the last digit.
 
     Attributes:
-        digits: Its digits as one whole number, which a minus makes negative.
-        exponent: The power of ten of the last digit; of a percentage, as a share of one.
-        sign: 1 or -1 where a sign is written, even of zero; else 0.
-        is_scientific: Whether it has a power of ten, `e-6`.
+        digits: Its digits as one integer, negative after a minus sign.
+        exponent: The power of ten of the last digit; a percentage counts as a fraction (-2 for 5%).
+        sign: 1 or -1 if a sign is written, even before a zero; else 0.
+        is_scientific: Whether it has a power of ten, such as `e-6`.
     """
 
     digits: int
@@ -32,7 +32,7 @@ class Numeral:
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """Return the number that a text is; None if it isn't one."""
+        """Return a text as a number; None if it isn't one."""
         match = WRITTEN.fullmatch(text) if len(text) <= LONGEST else None
         if not match or not (match["whole"] or match["part"]):
             return None
@@ -43,11 +43,11 @@ class Numeral:
         return cls((sign or 1) * int(whole + part), exponent, sign, bool(match["power"]))
 
     def says(self, value: int | float) -> bool:
-        """Tell whether a value, rounded to the last digit, is this number.
+        """Return whether a value, rounded to the last digit, is this number.
 
-        A value half way between two such numbers may be written as either. A whole number is only
-        rounded where it is written with a power of ten. A zero with a sign says which side of
-        zero the value is on; one with a power of ten says that it is zero.
+        A value halfway between two such numbers may be written as either. An integer is rounded
+        only if it is written with a power of ten. A signed zero says which side of zero the value
+        is on; a zero with a power of ten means exactly zero.
         """
         if not self.digits and self.sign and self.sign != _sign(value):
             return False
@@ -55,20 +55,20 @@ class Numeral:
             return self.digits == value == 0
         if isinstance(value, int):
             return self._says_whole(value)
-        low, high = self.bounds()  # first, for a power of ten may be too large to compute
+        low, high = self.bounds()  # first, since a power of ten may be too large to compute
         return math.isfinite(value) and low <= value <= high and self._is_near(value)
 
     def bounds(self) -> tuple[float, float]:
-        """Return the smallest and the largest number that is rounded to this one."""
+        """Return the smallest and the largest number that round to this one."""
         low, high = (float(f"{limit}e{self.exponent - 2}") for limit in self.limits())
         if self.sign and not self.digits:
             return (low, -0.0) if self.sign < 0 else (0.0, high)
         return low, high
 
     def limits(self) -> tuple[int, int]:
-        """Return the same exactly, in hundredths of a unit of the last digit.
+        """Return the same bounds exactly, in hundredths of a unit of the last digit.
 
-        Below `1.0e3` come numbers with another power of ten, which tell smaller steps apart.
+        Numbers just below `1.0e3` are written with a smaller power of ten, so in smaller steps.
         """
         is_lowest = self.is_scientific and str(abs(self.digits)).strip("0") == "1"
         inwards = 5 if is_lowest else 50
@@ -76,13 +76,13 @@ class Numeral:
         return 100 * self.digits - below, 100 * self.digits + above
 
     def _is_near(self, value: float) -> bool:
-        """Compare exactly, with the value as it is, and as it prints."""
+        """Compare exactly, using the value as it's stored and as it's printed."""
         low, high = (limit * Fraction(10) ** (self.exponent - 2) for limit in self.limits())
         return any(low <= exact <= high for exact in (Fraction(value), Fraction(repr(value))))
 
     def _says_whole(self, value: int) -> bool:
         if self.exponent > value.bit_length() + 1 or -self.exponent > LONGEST:
-            return False  # before a power of ten is computed that fills the memory
+            return False  # before computing a power of ten that fills the memory
         if self.exponent <= 0:
             return self.digits == value * 10**-self.exponent
         low, high = (limit * 10**self.exponent for limit in self.limits())

@@ -1,4 +1,4 @@
-"""Compare the output of a doctest as the page writes it with the output that came."""
+"""Compare the output of a doctest on the page with its actual output."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ NUMBER = (
     r"[-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?"
     r"(?![\w\\]|\.\w|[-+/][^\W\d])"
 )
-"""A number by itself: no part of a version, a date, a path or a name with dots or hyphens."""
+"""A number by itself: not part of a version, a date, a path, or a name with dots or hyphens."""
 PIECE = re.compile(rf"(?P<quoted>{QUOTED})|(?P<number>{NUMBER})")
 _PART = r"(?:nan|inf|(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?)"
 SIGN_OF_ARRAY = re.compile(
@@ -28,20 +28,20 @@ Piece = tuple[str, str]
 
 
 def prints(want: str, got: str) -> bool:
-    """Tell whether an output as the page writes it is the output that came.
+    """Return whether an output on the page agrees with the actual output.
 
-    White space counts, but for what ends a line and what pads or breaks the items of an array. A
-    float is right when it is the rounding of the printed one to the digits written, unless it
-    stands in quotes; all else must be equal. An indented `...` stands for the stack of a traceback.
+    Whitespace counts, except at line ends and between the items of an array. A float is right if it
+    is the actual one rounded to the digits written, unless it's in quotes; everything else must be
+    equal. An indented `...` stands for the stack of a traceback.
     """
     want = re.sub(r"(?m)^<BLANKLINE>[ \t]*$", "", STACK.sub(r"\1", want))
     wanted = _pieces(want)
-    given = {got.expandtabs(4), got.expandtabs(8)}  # as Markdown has tabs, and as doctest has
+    given = {got.expandtabs(4), got.expandtabs(8)}  # as Markdown and doctest expand tabs
     return any(_pieces_alike(wanted, _pieces(text)) for text in given)
 
 
 def reprinted(want: str, got: str) -> str:
-    """Return an output that came, with as many digits as the page writes where numbers differ."""
+    """Return the actual output, with as many digits as the page writes where numbers differ."""
     wanted, given = list(PIECE.finditer(want)), list(PIECE.finditer(got))
     numbers = [piece[0] for piece in given if piece["number"]]
     if len(numbers) != sum(piece["number"] is not None for piece in wanted):
@@ -54,7 +54,7 @@ def reprinted(want: str, got: str) -> str:
 
 
 def _like(want: str, got: str) -> str:
-    """Return a printed number with the digits that another is written with."""
+    """Return a printed number with as many digits as another has."""
     mantissa, *exponent = re.split("[eE]", want)
     digits = len(mantissa.partition(".")[2])
     if _numbers_alike(want, got):
@@ -94,7 +94,7 @@ def _pieces(text: str) -> list[Piece]:
 
 
 def _with_tight_arrays(text: str) -> str:
-    """Remove from arrays the white space that only pads and breaks them."""
+    """Remove the whitespace that only pads arrays and breaks their lines."""
     parts: list[str] = []
     at = 0
     for start, end in sorted(_arrays(text)):
@@ -105,8 +105,8 @@ def _with_tight_arrays(text: str) -> str:
 
 
 def _arrays(text: str) -> Iterator[tuple[int, int]]:
-    """Find `tensor(…)` and its kin, and brackets whose items white space alone sets apart."""
-    opened: list[tuple[int, str, bool]] = []  # where, by what bracket, whether a call
+    """Find `tensor(…)` and the like, and brackets whose items are separated only by whitespace."""
+    opened: list[tuple[int, str, bool]] = []  # position, bracket, whether it's a call
     only_items: list[bool] = []
     for sign in SIGN_OF_ARRAY.finditer(text):
         if sign["open"]:

@@ -1,4 +1,4 @@
-"""Wrong computations to plant in the code of a page: each is one slip that an author could make."""
+"""Plant wrong computations in the code of a page, each one slip that an author could make."""
 
 import ast
 import copy
@@ -48,8 +48,8 @@ class Planted:
 
     Attributes:
         block: Index of the block.
-        statement: Which statement of the block it is in.
-        kind: What kind of slip it is.
+        statement: Index of the statement within the block.
+        kind: The kind of slip.
         code: The whole block with the error in it.
     """
 
@@ -99,7 +99,7 @@ def _turned(operand: ast.expr) -> ast.expr:
 
 
 def _other_items(node: ast.Subscript) -> Iterator[Change]:
-    """First for last, and the neighbor: of rows, of heads, of layers."""
+    """Yield subscripts with one index changed: the last instead of the first, or a neighbor."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for at, part in enumerate(parts):
         for other in _neighbors(part):
@@ -134,7 +134,7 @@ def _other_calls(node: ast.Call) -> Iterator[Change]:
         rest = [one for one in node.keywords if one.arg != "diagonal"]
         yield "shifted mask", ast.Call(node.func, node.args[:1], [*rest, shifted])
     if name in MADE:
-        yield "first for last", ast.parse(f"({ast.unparse(node)}).flip(0)", mode="eval").body
+        yield "reversed order", ast.parse(f"({ast.unparse(node)}).flip(0)", mode="eval").body
     if name in LOADING:
         yield "random weights", ast.Call(ast.parse(RANDOM_WEIGHTS, mode="eval").body, [node], [])
     if name in OPPOSITES:

@@ -1,4 +1,4 @@
-"""What a page shows differently in a second run: it depends on the clock, or on chance."""
+"""Find outputs that differ in a second run because they depend on the clock or on chance."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -18,9 +18,9 @@ Progress = Callable[[Chapter, Run], None]
 def again(
     pages: Sequence[Checked], settings: Settings, progress: Progress | None = None
 ) -> list[Problem]:
-    """Run those pages that pass once more, from nothing, and compare what a reader would see.
+    """Run the passing pages again from scratch, and compare what a reader would see.
 
-    Claims and doctests must hold again. What `value=` fills in may differ: its `holds` bounds it.
+    Claims and doctests must hold again. Text that `value=` fills in may differ, within its `holds`.
     """
     passing = {one.page.chapter.path: one for one in pages if not one.problems}
     with (
@@ -32,7 +32,7 @@ def again(
 
 
 def compared(checked: Checked, second: Run) -> list[Problem]:
-    """List what of a page that passed is not so in its second run, or is not the same."""
+    """List what fails or differs in the second run of a page that passed."""
     chapter = checked.page.chapter
     problems = [
         replace(problem, message=f"in a second run: {problem.message}")
@@ -56,5 +56,5 @@ def _shown_otherwise(
 
 
 def _text(result: BlockResult) -> str:
-    """All that a block showed."""
+    """Return everything that a block showed, as text."""
     return "\n".join(output.data for output in result.outputs)

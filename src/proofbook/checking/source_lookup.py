@@ -1,4 +1,4 @@
-"""Show a symbol as its source file has it, found without importing anything."""
+"""Show a symbol as it is in its source file, without importing anything."""
 
 import ast
 import sys
@@ -23,7 +23,7 @@ class Shown:
 
     Attributes:
         path: The file.
-        first: Its first line, from 1; a decorator counts.
+        first: Its first line, from 1, including decorators.
         last: Its last line.
         code: The lines, without common indentation.
     """
@@ -35,7 +35,7 @@ class Shown:
 
     @property
     def place(self) -> str:
-        """Its lines, in words."""
+        """The line numbers, in words."""
         one = self.first == self.last
         return f"line {self.first}" if one else f"lines {self.first} to {self.last}"
 
@@ -51,19 +51,19 @@ def show(
 ) -> Shown:
     """Find `module` or `module:qualified.name` in the given folders, then on `sys.path`.
 
-    With `only`, just the one statement that has this text.
+    With `only`, return just the one statement that contains this text.
 
     Args:
         target: The name.
-        folders: Where the modules of the book are.
-        only: A text of the statement to show.
-        root: The project, where pages import from first.
-        loaded: What the page has loaded under this name, where it has.
-        find: Finds the file of a module, where others are looked for too.
+        folders: The folders of the book's modules.
+        only: Text within the statement to show.
+        root: The project's folder, from which pages import first.
+        loaded: What the page has loaded under this name, if anything.
+        find: Finds the file of a module; a cached one helps when several symbols are shown.
 
     Raises:
-        LookupError: Where there is no such module, no such name in it, or not exactly one such
-            statement; or where the page runs something else under this name.
+        LookupError: There is no such module, it has no such name or not exactly one such statement,
+            or the page runs something else under this name.
     """
     module, _, name = target.partition(":")
     path = (find or module_file)(module, tuple(folders), root or Path())
@@ -88,10 +88,10 @@ def show(
 
 
 def _refuse_another(node: ast.AST, loaded: Origin, target: str) -> None:
-    """Check that a definition is what the page has loaded under its name.
+    """Check that a definition's name still refers to it on the page.
 
     Raises:
-        LookupError: The name is bound to something else: replaced later, or by a decorator.
+        LookupError: The name refers to something else: a decorator or later code replaced it.
     """
     assert isinstance(node, ast.stmt)
     first, last = _extent(node)
@@ -115,7 +115,7 @@ def _parsed(text: str, path: str) -> ast.Module:
 
 
 def _elsewhere(node: ast.AST, module: str, path: Path, name: str) -> str:
-    """Return what to write where a module only imports a name; "" where it does not."""
+    """Return advice for a name that a module only imports; "" if it doesn't import it."""
     first, *rest = name.split(".")
     imports = [one for one in getattr(node, "body", []) if isinstance(one, ast.ImportFrom)]
     found = [(one, to) for one in imports for to in one.names if first == (to.asname or to.name)]
@@ -125,7 +125,7 @@ def _elsewhere(node: ast.AST, module: str, path: Path, name: str) -> str:
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     try:
         source = resolve_name("." * statement.level + (statement.module or ""), package)
-    except ImportError:  # it leads out of the package, and runs nowhere
+    except ImportError:  # it would reach outside the package, so it never runs
         return ""
     parts = [source, ".".join([alias.name, *rest])]
     if source == module:  # a module of this package
@@ -142,7 +142,7 @@ def _extent(node: ast.AST) -> tuple[int, int]:
 
 
 def _only(node: ast.AST, lines: list[str], text: str, target: str) -> tuple[int, int]:
-    """Return the lines of the one innermost statement with a text in it."""
+    """Return the lines of the innermost statement that contains a text; there must be only one."""
     holding = []
     for statement in ast.walk(node):
         if isinstance(statement, ast.stmt):
@@ -154,7 +154,7 @@ def _only(node: ast.AST, lines: list[str], text: str, target: str) -> tuple[int,
         raise LookupError(f"{text!r} is nowhere in {target}")
     if len(innermost) > 1:
         places = ", ".join(str(first) for first, _ in innermost)
-        raise LookupError(f"{text!r} is in {target} at lines {places}; quote more of one")
+        raise LookupError(f"{text!r} is in {target} at lines {places}; quote more of one of them")
     return innermost[0]
 
 
@@ -166,7 +166,7 @@ def module_file(module: str, folders: tuple[Path, ...], root: Path) -> Path:
     """Find the source file of a module in the given folders, then on `sys.path`.
 
     Raises:
-        LookupError: Where there is none, or pages would import another.
+        LookupError: There is none, or pages would import a different one.
     """
     found = _first(module, (*folders, *map(Path, sys.path)))
     if found:
@@ -175,7 +175,7 @@ def module_file(module: str, folders: tuple[Path, ...], root: Path) -> Path:
             raise LookupError(f"two modules are called {module!r}: {found} and {imported}")
         return found
     searched = ", ".join(map(str, folders))
-    raise LookupError(f"no source file of a module {module!r} in {searched} or on sys.path")
+    raise LookupError(f"no source file for a module {module!r} in {searched} or on sys.path")
 
 
 def _first(module: str, folders: Iterable[Path]) -> Path | None:
@@ -195,7 +195,7 @@ def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:
     """Return the one statement of a body that binds a name.
 
     Raises:
-        LookupError: There is none, or several: the text doesn't tell which one runs.
+        LookupError: There is none, or there are several and the text doesn't show which one runs.
     """
     found = [one for bound, one in _bound_in(node) if bound == name]
     bound = [one for one in found if not _only_declares(one)]
@@ -212,18 +212,18 @@ def _defined(node: ast.AST, name: str, missing: str) -> ast.stmt:
     return direct[-1]
 
 
-@lru_cache(maxsize=256)  # and a book that is served, all of them after each edit
+@lru_cache(maxsize=256)  # a served book looks all of them up again after each edit
 def _bound_in(node: ast.AST) -> tuple[tuple[str, ast.stmt], ...]:
     return tuple(bindings(getattr(node, "body", [])))
 
 
 def _only_declares(statement: ast.stmt) -> bool:
-    """Tell whether a statement gives a name a type and no value."""
+    """Return whether a statement gives a name a type but no value."""
     return isinstance(statement, ast.AnnAssign) and statement.value is None
 
 
 def _belongs_to(statement: ast.stmt, last: ast.stmt) -> bool:
-    """Tell whether a definition is a part of a later one: an overload, or half of a property."""
+    """Return whether a definition is part of a later one: an overload, or part of a property."""
     if not (isinstance(statement, FUNCTIONS) and isinstance(last, FUNCTIONS)):
         return False
     decorators = [ast.unparse(one) for one in statement.decorator_list]

@@ -1,4 +1,4 @@
-"""Rewrite doctest outputs and `equals=` claims to match a run, in the style they have."""
+"""Rewrite doctest outputs and `equals=` claims to match a run, keeping their style."""
 
 import re
 from collections.abc import Iterator
@@ -17,13 +17,13 @@ Edit = tuple[int, int, str]
 
 
 def updated(text: str, checked: Checked) -> str:
-    """Return the text of a chapter with its outputs and claims as the run gave them.
+    """Return the text of a chapter with the outputs and values of the run.
 
-    Only what differs is touched. What cannot be rewritten (a `holds`, a failing block and all that
-    comes after it, an output that would end its own fence) stays, and a later check reports it.
+    Only differences are touched. Anything that can't be rewritten (a `holds`, a failing block and
+    everything after it, an output that would end its own fence) stays for a later check to report.
 
     Raises:
-        ValueError: If the page is made of more than this text, so that places are not known.
+        ValueError: The page contains more than this text, so positions in it are unknown.
     """
     ends = "\r\n" if "\r\n" in text else "\n"
     text = text.replace("\r\n", "\n")
@@ -31,14 +31,14 @@ def updated(text: str, checked: Checked) -> str:
     source, page = read(body), checked.page
     if (len(source.fences), len(source.spans)) != (len(page.source.fences), len(page.source.spans)):
         raise ValueError(
-            "the page has fences or claims that its file does not, or tabs indent them"
+            "the page has fences or claims that its file doesn't, or they're indented with tabs"
         )
     edits = [*_outputs(source, checked), *_claims(source, checked)]
     return (text.removesuffix(body) + edited(body, edits)).replace("\n", ends)
 
 
 def _outputs(source: SourceText, checked: Checked) -> Iterator[Edit]:
-    """Yield the fences in which an output differs, with the new output."""
+    """Yield an edit for each fence in which an output differs."""
     run = checked.run
     for index, number in checked.page.blocks.items():
         if number >= min(run.sound + 1, len(run.blocks)):
@@ -54,7 +54,7 @@ def _outputs(source: SourceText, checked: Checked) -> Iterator[Edit]:
 
 
 def _claims(source: SourceText, checked: Checked) -> Iterator[Edit]:
-    """Yield the targets of claims that do not read as their value, with the value."""
+    """Yield an edit for each claim whose text doesn't state its value."""
     for index, number in checked.page.claims.items():
         claim, span = checked.page.chapter.claims[number], source.spans[index]
         value = checked.run.values.get((claim.equals or "", claim.place))
@@ -73,9 +73,9 @@ def _claims(source: SourceText, checked: Checked) -> Iterator[Edit]:
 
 
 def _shape_kept(source: SourceText, edit: Edit) -> SourceText | None:
-    """Return the text after an edit; None if it has other fences or claims than before.
+    """Return the text after an edit; None if the edit changes its fences or claims.
 
-    The phrase of a fact may be another then. It stays, as a fault, until somebody has looked at it.
+    The edit may remove the phrase of a fact, which stays as a fault for the author to fix.
     """
     new = read(edited(source.text, [edit]))
     had, has = (
@@ -87,7 +87,7 @@ def _shape_kept(source: SourceText, edit: Edit) -> SourceText | None:
 
 
 def _reads_back(code: str, result: BlockResult) -> bool:
-    """Tell whether a doctest, as it is written now, says what came."""
+    """Return whether a rewritten doctest agrees with the actual output."""
     written = DocTestParser().get_examples(code)[: len(result.examples)]
     return len(written) == len(result.examples) and all(
         one.source == ran.source and prints(one.want, ran.got)
@@ -96,7 +96,7 @@ def _reads_back(code: str, result: BlockResult) -> bool:
 
 
 def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool:
-    """Replace each output that differs in the lines of a fence; return whether one did."""
+    """Replace each output that differs in the lines of a fence; return whether any did."""
     changed = False
     for example in reversed(result.examples):
         if prints(example.want, example.got):
@@ -115,7 +115,7 @@ def _rewrite_doctest(lines: list[str], prefix: str, result: BlockResult) -> bool
 
 
 def rewritten(text: str, value: Any) -> str:
-    """Write a value in the style of the text there: words, digits, separators, brackets."""
+    """Write a value in the style of the text it replaces: words, digits, separators, brackets."""
     if isinstance(value, bool):
         words = ("yes", "no") if text.lower() in ("yes", "no") else ("True", "False")
         word = words[0] if value else words[1]
@@ -168,7 +168,7 @@ def _leaf(sample: str, value: Any) -> str:
 
 
 def _in_markup(markup: str, old: str, new: str) -> str:
-    """Put new text within the marks of code or emphasis that surround the old."""
+    """Replace text and keep the marks of code or emphasis around it."""
     if markup.count(old) == 1:
         return markup.replace(old, new)
     marks = re.match(r"[`*_]*", markup)

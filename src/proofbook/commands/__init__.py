@@ -1,1 +1,1 @@
-"""What the command line does: one command, or one form of its answer, a file."""
+"""Implement the command line, with one file for each command and each output format."""

@@ -1,6 +1,6 @@
-"""What a check found, as one JSON document, for editors and other programs.
+"""Write a check's findings as one JSON document, for editors and other programs.
 
-Fields are added, and none is renamed or taken away, as long as `version` is the same.
+Fields may be added, but none is renamed or removed while `version` stays the same.
 """
 
 import json
@@ -18,7 +18,7 @@ VERSION = 1
 
 
 def as_json(findings: Findings) -> str:
-    """Write all that a check found."""
+    """Write everything that a check found."""
     trials = findings.trials
     document = {
         "version": VERSION,
@@ -43,7 +43,7 @@ def _problem(problem: Problem, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _column(problem: Problem, text: str) -> int | None:
-    """Return where in its line (from 1) the code at fault begins, if it is there once."""
+    """Return the column (from 1) where the code at fault begins, if its line has it only once."""
     code = problem.code.strip()
     [line] = text.split("\n")[problem.line - 1 : problem.line] or [""]
     return line.index(code) + 1 if code and line.count(code) == 1 else None

@@ -1,4 +1,4 @@
-"""What a check found, as text: `path:line: message`, and what belongs to it indented below."""
+"""Write a check's findings as text: `path:line: message`, with details indented below."""
 
 from proofbook.commands.check import Findings
 from proofbook.coverage.report import report
@@ -6,11 +6,11 @@ from proofbook.model import Chapter, Run
 
 
 def as_text(findings: Findings, sentences: bool = False) -> str:
-    """Write every problem, what coverage and planted errors show, and a count.
+    """Write every problem, the results of coverage and planted errors, and a count.
 
     Args:
-        findings: What the check found.
-        sentences: Write a line, too, for each sentence that states something and binds nothing.
+        findings: The check's findings.
+        sentences: Whether to list the sentences that state something but bind nothing.
     """
     parts = [str(problem) for problem in findings.problems]
     if findings.coverage:
@@ -18,14 +18,16 @@ def as_text(findings: Findings, sentences: bool = False) -> str:
     if findings.trials is not None:
         parts += [str(trial) for trial in findings.surviving]
         left, all_of_them = len(findings.surviving), len(findings.trials)
-        parts.append(f"{count(all_of_them, 'fact')}: {all_of_them - left} seen false, {left} not")
+        parts.append(
+            f"{count(all_of_them, 'fact')}: {all_of_them - left} caught an error, {left} did not"
+        )
     chapters = len(findings.pages) + findings.unread
     parts.append(f"{count(chapters, 'chapter')}, {count(len(findings.problems), 'problem')}")
     return "".join(f"\n{part}\n" for part in parts)
 
 
 def progress_line(chapter: Chapter, run: Run) -> str:
-    """Tell how a page was run, and why its result is not kept, if it is not."""
+    """Report how a page was run and, if its result isn't kept, why not."""
     how = "cached" if run.cached else f"{run.seconds:.1f} s"
     blocks, claims = len(chapter.blocks), len(chapter.claims)
     told = f"{chapter.path}: {count(blocks, 'block')}, {count(claims, 'claim')}, {how}"
@@ -33,5 +35,5 @@ def progress_line(chapter: Chapter, run: Run) -> str:
 
 
 def count(number: int, word: str) -> str:
-    """Write how many there are of something."""
+    """Write a number with its noun, such as `2 chapters`."""
     return f"{number} {word}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""A check: what is asked of it, what it finds, and whether that passes."""
+"""Check chapters, with options, and collect the findings."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +18,13 @@ Progress = Callable[[Chapter, Run], None]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a check looks for besides problems.
+    """The options of a check: what to look for besides problems.
 
     Attributes:
-        coverage: What in the prose could be a claim and is not.
-        sentences: With it, the sentences that bind nothing.
-        twice: What comes out differently in a second run.
-        against: The facts that notice no planted error.
+        coverage: Whether to look for prose that could be a claim but isn't.
+        sentences: Whether to look for such prose and for sentences that bind nothing.
+        twice: Whether to look for outputs that differ in a second run.
+        against: Whether to look for facts that no planted error makes false.
     """
 
     coverage: bool = False
@@ -34,21 +34,21 @@ class Asked:
 
     @property
     def covers(self) -> bool:
-        """Whether pages must be run with the names of their prose."""
+        """Whether runs must look up the names in the prose."""
         return self.coverage or self.sentences
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a check has found.
+    """The findings of a check.
 
     Attributes:
-        texts: The chapters that could be read, by path.
-        problems: What does not pass.
-        pages: The chapters, checked.
-        unread: How many chapters could not be read.
-        coverage: Of each page that passes; `None` if not asked for.
-        trials: What became of each fact; `None` if not asked for.
+        texts: The texts of the chapters that could be read, by path.
+        problems: The problems found.
+        pages: The checked chapters.
+        unread: Number of chapters that couldn't be read.
+        coverage: The coverage of each passing page; `None` if not asked for.
+        trials: The trial of each fact; `None` if not asked for.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -60,17 +60,17 @@ class Findings:
 
     @property
     def surviving(self) -> list[Trial]:
-        """The facts that no planted error made false."""
+        """The trials of the facts that no planted error made false."""
         return [trial for trial in self.trials or () if trial.noticed is None]
 
     @property
     def passes(self) -> bool:
-        """Whether the command ends with success."""
+        """Whether the check passes."""
         return not self.problems and not self.surviving and is_whole(self.coverage or ())
 
 
 def check(book: Book, files: Sequence[Path], asked: Asked, progress: Progress) -> Findings:
-    """Run chapters and look for all that is asked for."""
+    """Run chapters, and look for everything that was asked for."""
     texts, unread = read(book, files)
     pages = book.check(texts, progress)
     problems = [*unread, *(problem for checked in pages for problem in checked.problems)]
@@ -89,7 +89,7 @@ def check(book: Book, files: Sequence[Path], asked: Asked, progress: Progress) -
 
 
 def read(book: Book, files: Sequence[Path]) -> tuple[dict[str, str], list[Problem]]:
-    """Read chapters; return their texts by path, and what cannot be read."""
+    """Read chapters; return their texts by path, and a problem for each unreadable file."""
     texts: dict[str, str] = {}
     problems = []
     for file in files:

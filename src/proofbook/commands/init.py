@@ -1,18 +1,17 @@
-"""Makes a small book that passes, for an author to change."""
+"""Create a small book that passes, for an author to start from."""
 
 from pathlib import Path
 
 import proofbook
 
 STARTER = Path(proofbook.__file__).parent / "starter"
-"""The files of the book, with `.txt` after each name, so that no tool takes them for its own.
-"""
+"""The files of the book, with `.txt` after each name, so no tool mistakes them for its own."""
 
 
 def init(folder: Path) -> int:
-    """Write a book into a folder and say what comes next; return the exit status.
+    """Write a book into a folder, and print the next steps; return the exit status.
 
-    Nothing is written where one of its files is there already.
+    Nothing is written if one of its files already exists.
     """
     texts = {
         folder / file.relative_to(STARTER).with_suffix(""): file.read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Checks a book again whenever something changes that it is made of.
+"""Check a book again whenever anything it depends on changes.
 
-The file system's events only wake it up: what has changed is found by comparing. So it does not
-matter how an editor writes a file, nor what pages write while they run.
+The file system's events only wake it up; it finds the changes by comparing states. So it doesn't
+matter how an editor writes a file, or what pages write while they run.
 """
 
 import os
@@ -21,11 +21,11 @@ from proofbook.problems import ChapterError
 from proofbook.settings import Settings, files_of, load
 
 CALM = 0.1
-"""Seconds without an event after which changes count as made: an editor takes several steps."""
+"""Seconds without an event after which changes count as complete: editors save in several steps."""
 PATIENCE = 1.0
-"""Seconds after which changes count as made even if events continue."""
+"""Seconds after which changes count as complete even if events continue."""
 INTERRUPTED = 130
-"""The exit status where not even the first check has come to its end."""
+"""Exit status if interrupted before the first check has finished."""
 
 State = dict[tuple[str, str], Any]
 """The answer to each question about each path."""
@@ -35,16 +35,17 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
     """Check at once and after each change, until interrupted; return the last check's status.
 
     Args:
-        config_file: The book's settings, read again when they change.
-        covers: Whether runs must know the names in the prose.
-        check: Checks the book and tells what it finds; told whether it is the first time.
+        config_file: The file with the book's settings, read again when it changes.
+        covers: Whether runs must look up the names in the prose.
+        check: Checks the book, reports what it finds, and returns the exit status; its second
+            argument says whether this is the first check.
     """
     alarm = _Alarm()
     book: Book | None = None
     status = INTERRUPTED
     try:
         while True:
-            # Each state is taken before what it is the state of is read.
+            # Record each state before reading what it describes.
             files = files_of(config_file)
             state = _signatures(files)
             settings = _load(config_file)
@@ -58,11 +59,11 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
                 book.renew(settings)
                 status = check(book, is_first)
             asked = book.asked if book else []
-            state = _asked_for(asked) | state  # pages may have changed what they read
+            state = _asked_for(asked) | state  # older states win: pages may change what they read
             asked_of = {path for path, _ in state}
             alarm.hear_of({str(Path(path).parent): False for path in asked_of})
-            alarm.hear_of(dict.fromkeys(asked_of, False))  # of folders, what is in them
-            print("\nwatching for changes; Ctrl-C ends")
+            alarm.hear_of(dict.fromkeys(asked_of, False))  # in folders, watch the entries
+            print("\nwatching for changes; press Ctrl-C to stop")
             changed = alarm.wait(
                 state,
                 lambda: _asked_for(asked) | _signatures(files) | _made_of(settings),  # noqa: B023
@@ -78,7 +79,7 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
 
 
 def _load(config_file: Path) -> Settings | None:
-    """Read the settings, or say why they can't be used."""
+    """Read the settings, or report why they can't be used."""
     try:
         return load(config_file)
     except ChapterError as error:
@@ -87,7 +88,7 @@ def _load(config_file: Path) -> Settings | None:
 
 
 def _folders(files: Sequence[Path], settings: Settings | None) -> dict[str, bool]:
-    """Return the folders of settings, chapters and modules, and whether what is below counts."""
+    """Return the folders of settings, chapters, and modules, and whether subfolders count."""
     folders = {str(file.parent.resolve()): False for file in files}
     if settings is not None:
         folders |= {str(one): True for one in (settings.docs, *settings.source_folders)}
@@ -103,7 +104,7 @@ def _made_of(settings: Settings | None) -> State:
 
 
 def _modules(top: Path) -> Iterator[Path]:
-    """Yield the modules below a folder, those of an environment apart."""
+    """Yield the modules below a folder, except those in a virtual environment."""
     for folder, folders, files in os.walk(top):
         if "pyvenv.cfg" in files:
             folders.clear()
@@ -121,7 +122,7 @@ _MODULES = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
 
 def _asked_for(asked: Iterable[Mapping[str, Any]]) -> State:
-    """Return the state of what pages depend on."""
+    """Return the state of everything that pages depend on."""
     state: State = {}
     for seen in asked:
         for path in seen["files"]:
@@ -146,7 +147,7 @@ def _name(path: str, root: Path) -> str:
 
 
 class _Alarm(FileSystemEventHandler):
-    """Goes off when anything happens in the folders that it hears of."""
+    """An alarm that goes off when anything changes in the folders that it watches."""
 
     def __init__(self) -> None:
         self._rung = threading.Event()
@@ -155,19 +156,19 @@ class _Alarm(FileSystemEventHandler):
         self._observer.start()
 
     def hear_of(self, folders: Mapping[str, bool]) -> None:
-        """Listen to folders, and to what is below where that is asked for."""
+        """Watch folders, and also their subfolders where the value is true."""
         for folder, is_deep in folders.items():
             if Path(folder).is_dir() and self._known.get(folder) not in (True, is_deep):
                 self._observer.schedule(self, folder, recursive=is_deep)
                 self._known[folder] = is_deep
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Go off unless a file was only read."""
+        """Sound the alarm, unless a file was only read."""
         if event.event_type in ("created", "modified", "moved", "deleted"):
             self._rung.set()
 
     def wait(self, before: State, now: Callable[[], State]) -> list[str]:
-        """Wait until a state is another one, and stays so; return the paths that make it so."""
+        """Wait until a state has changed and settled; return the paths that have changed."""
         while True:
             if _changed(before, now()):
                 self._calm_down()
@@ -177,7 +178,7 @@ class _Alarm(FileSystemEventHandler):
             self._rung.clear()
 
     def _calm_down(self) -> None:
-        """Wait until nothing happens."""
+        """Wait until events stop."""
         end = time.monotonic() + PATIENCE
         self._rung.set()
         while self._rung.is_set() and time.monotonic() < end:
@@ -185,6 +186,6 @@ class _Alarm(FileSystemEventHandler):
             time.sleep(CALM)
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Stop watching."""
         self._observer.stop()
         self._observer.join()

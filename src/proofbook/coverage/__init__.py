@@ -1,1 +1,1 @@
-"""What in the prose could be a claim and is not."""
+"""Find prose that could be a claim but isn't."""

@@ -1,4 +1,4 @@
-"""What in the prose of a page could be a claim, by place: found by its words alone."""
+"""Find possible claims in a page's prose, judging by its words alone."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -11,18 +11,18 @@ from proofbook.parsing.inline_code import inline_code
 from proofbook.parsing.source import SourceText
 
 VALUE, OTHER = "\ue000", "\ue001"
-"""Signs that replace a claim that names a value, and any other claim or code."""
+"""Characters that replace a claim that names a value, and any other claim or code."""
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?![a-z\s])|\n[> ]*\n|(?<!\\)\||\n(?=\s*[-*+:] )")
 
 
 @dataclass(frozen=True, order=True)
 class Candidate:
-    """A piece of a page that could be a claim and isn't.
+    """A piece of a page that could be a claim but isn't.
 
     Attributes:
         start: Where it begins in the source's text.
         kind: What it is, in a word or two.
-        text: How it reads.
+        text: The piece itself.
     """
 
     start: int
@@ -33,7 +33,9 @@ class Candidate:
 def candidates(
     source: SourceText, counted: Collection[int], names: re.Pattern[str], maths: bool
 ) -> list[Candidate]:
-    """Numerals, and number words and comparatives beside a value, outside claims and code.
+    """Find numerals outside claims and code, and number words and comparatives near values.
+
+    A number word or a comparative counts only in a sentence that contains a value.
 
     Args:
         source: The page.
@@ -60,7 +62,7 @@ def candidates(
 
 
 def prose_alone(source: SourceText) -> str:
-    """Return the text with all but its prose made blank."""
+    """Return the text with everything but its prose blanked out."""
     text, at = source.text, 0
     for start, end in [*source.prose, (len(text), len(text))]:
         text, at = blank(text, at, start), end
@@ -68,7 +70,7 @@ def prose_alone(source: SourceText) -> str:
 
 
 def _without(text: str, span: Span, names: re.Pattern[str]) -> str:
-    """Leave a sign in the text for a claim; of a literal the target stays."""
+    """Replace a claim in the text with a character; keep only the target of a literal."""
     if not span.reason:
         said = names.sub("", span.text)
         numeric = NUMERAL.search(said) or NUMBER_WORD.search(said)
@@ -87,7 +89,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _in_sentence(text: str, first: int, last: int) -> Iterator[tuple[int, int, str]]:
-    """Start, end and kind of each candidate of a sentence."""
+    """Yield start, end, and kind of each candidate in a sentence."""
     numerals = [_trimmed(match) for match in NUMERAL.finditer(text, first, last)]
     for start, end in numerals:
         yield start, end, "numeral"
@@ -106,7 +108,7 @@ def _trimmed(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _placed(found: list[Candidate], alternative: list[tuple[int, int]]) -> Iterator[Candidate]:
-    """Say of each whether it is in the text of a picture."""
+    """Yield the candidates, marking those in alternative texts."""
     for one in found:
         within = any(start <= one.start < end for start, end in alternative)
         yield Candidate(one.start, "alternative text" if within else one.kind, one.text)

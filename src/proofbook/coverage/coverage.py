@@ -1,4 +1,4 @@
-"""How much of what could be a claim on a page is one, and what is not."""
+"""Count how many possible claims on a page are claims, and list the others."""
 
 import re
 from collections.abc import Iterator
@@ -37,13 +37,13 @@ PICTURES = ("html", "svg", "image")
 
 @dataclass(frozen=True)
 class Coverage:
-    """What of a page could be a claim.
+    """The possible claims on a page.
 
     Attributes:
         path: The page.
-        covered: How many are claims, or inline code that is checked.
+        covered: How many are claims or checked inline code.
         exempt: How many are in literals or in a fence with a reason not to run.
-        uncovered: Line, kind and text of each of the others.
+        uncovered: Line, kind, and text of each one that is neither.
         unbound: Line and text of each sentence that states something and binds nothing.
     """
 
@@ -55,12 +55,12 @@ class Coverage:
 
     @property
     def candidates(self) -> int:
-        """How many there are."""
+        """How many candidates there are."""
         return self.covered + self.exempt + len(self.uncovered)
 
 
 def cover(checked: Checked, settings: Settings) -> Coverage:
-    """Judge a page that was run with the names of its prose."""
+    """Measure the coverage of a page whose run looked up the names in its prose."""
     page, source = checked.page, checked.page.source
     names = named(settings.coverage.names)
     maths = not FORMULAS.isdisjoint(settings.extensions)
@@ -100,14 +100,14 @@ def _is_within(candidate: Candidate, span: Span) -> bool:
 
 
 def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
-    """Literals without anything that could be a claim."""
+    """Find literals that contain nothing that could be a claim."""
     for span in _literals(checked):
         if not any(_is_within(one, span) for one in found):
             yield Candidate(span.start, "literal that exempts nothing", span.text)
 
 
 def _unheld(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
-    """Claims with a number that `holds` does not compare: it binds words only."""
+    """Find claims that state a number, but only have a `holds` that doesn't contain their text."""
     for index in checked.page.claims:
         span = checked.page.source.spans[index]
         [*kinds], said = span.expressions, IDIOMS.sub("", names.sub("", span.text))
@@ -117,14 +117,14 @@ def _unheld(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
 
 
 def _kind(code: Inline, checked: Checked, settings: Settings) -> str:
-    """`covered`, or what inline code could claim; "" where it claims nothing."""
+    """Return `covered`, or what inline code could claim; "" if it claims nothing."""
     is_shape = SHAPE.fullmatch(code.code)
     states_all = is_shape or NUMBER.fullmatch(code.code)
     if not states_all and _is_quoted(code.code, checked):
         return COVERED
     exists = code.name in settings.environment or checked.run.names.get(code.name)
     if exists and not re.search(DIGIT, code.code.removeprefix(code.name)):
-        return COVERED  # what it is called with is nothing that a name could vouch for
+        return COVERED  # for the name alone, not for digits in its arguments
     if code.looks_like_a_name and not exists:
         return "name"
     if is_shape:
@@ -136,7 +136,7 @@ def _kind(code: Inline, checked: Checked, settings: Settings) -> str:
 
 
 def _is_quoted(code: str, checked: Checked) -> bool:
-    """Tell whether code occurs in a block, in a source that is shown, or in an output."""
+    """Return whether code occurs in a block, a shown source, or a visible output."""
     found = re.compile(rf"(?<!\w){re.escape(code)}(?!\w)")
     return any(found.search(" ".join(text.split())) for text in _ran_or_came_out(checked))
 
@@ -145,13 +145,13 @@ def _ran_or_came_out(checked: Checked) -> Iterator[str]:
     yield from (block.code for block in checked.page.chapter.blocks)
     yield from (shown.code for shown in checked.sources.values())
     for block, result in zip(checked.page.chapter.blocks, checked.run.blocks, strict=False):
-        if not block.shows:  # a reader cannot look it up
+        if not block.shows:  # readers can't see its output
             continue
         yield from (out.data for out in result.outputs if out.kind not in PICTURES)
 
 
 def _fences(checked: Checked) -> Iterator[tuple[int, str, str]]:
-    """Fences that escape running, and numerals in the titles of fences."""
+    """Find unchecked fences of code or output, and numerals in the titles of other fences."""
     for fence in checked.page.source.foreign:
         holds = re.search(DIGIT, fence.code) or LIKE_CODE.search(fence.code)
         if holds and fence.language.lower() in ESCAPING:

@@ -1,4 +1,4 @@
-"""Which words state a value, and which numerals never do."""
+"""Patterns for words that state a value, and for numerals that never do."""
 
 import re
 
@@ -6,7 +6,7 @@ from proofbook.parsing.number_words import SCALES, TENS, UNITS
 
 DIGIT = r"[\d²³¹⁰-₉¼-¾⅐-ↈ①-⓿]"
 NUMBER = re.compile(r"[-+−]?[\d.,_]*\d[\d.,_]*(?:[eE][-+]?\d+)?[%×]?")
-"""A number and nothing else, as code has it."""
+"""A number by itself, as written in code."""
 NUMERAL = re.compile(rf"[\w.,:%‰°′″×·+−–-]*{DIGIT}[\w.,:%‰°′″×·+−–-]*")
 
 _NUMBERS = "|".join([*UNITS[2:], *TENS, "zero", "hundreds?", "dozens?"])
@@ -34,7 +34,7 @@ IDIOMS = re.compile(
     re.IGNORECASE,
 )
 
-_YEAR = r"(?:19\d\d|20(?:0[1-9]|[1-3]\d))[a-z]?"  # 2000 is a round number
+_YEAR = r"(?:19\d\d|20(?:0[1-9]|[1-3]\d))[a-z]?"  # 2000 may be just a round number
 _PLACES = (
     "sections?|sec\\.|equations?|eqs?\\.|tables?|figures?|figs?\\.|appendix|appendices|pages?|pp?\\."
     "|volumes?|vol\\.|footnotes?|theorems?|algorithms?"
@@ -59,7 +59,7 @@ EXEMPT = (IDIOMS, YEARS, CITATIONS, VERSIONS)
 
 
 def named(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile what matches any of some names as whole words, the longest first."""
+    """Compile a pattern that matches any of the names as whole words, the longest first."""
     ordered = sorted(names, key=len, reverse=True)
     either = "|".join(re.escape(name).replace(r"\ ", r"\s+") for name in ordered)
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if names else r"(?!)")

@@ -1,4 +1,4 @@
-"""Links of a page to files of the book that are not there."""
+"""Find links on a page to files that don't exist."""
 
 import re
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|/", re.IGNORECASE)
 
 
 def broken_links(source: SourceText, folder: Path) -> Iterator[Candidate]:
-    """Each relative link that leads to no file, seen from the folder of its page."""
-    text = source.text  # what stands in code and in the braces of claims is no Markdown
+    """Yield each relative link to a missing file; links start from the page's folder."""
+    text = source.text  # code and the braces of claims contain no Markdown
     for code in inline_code(source, ()):
         text = blank(text, code.start, code.end)
     for span in source.spans:

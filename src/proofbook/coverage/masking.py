@@ -1,4 +1,4 @@
-"""The words of a page alone: all that a reader does not read as prose made blank, in place."""
+"""Reduce a page to its words by blanking everything else in place."""
 
 import re
 from itertools import pairwise
@@ -24,21 +24,21 @@ NUMBER_ALONE = re.compile(r"[\s\d.,%+−-]*\d[\s\d.,%+−-]*(?:\\%)?\s*")
 
 
 def blank(text: str, start: int, end: int, filler: str = BLANK) -> str:
-    """Make a stretch of a text blank, line breaks apart; it may begin with another sign."""
+    """Blank part of a text, except line breaks; its first character becomes the filler."""
     blanks = re.sub(r"[^\n]", BLANK, text[start:end])
     return f"{text[:start]}{filler}{blanks[1:]}{text[end:]}" if blanks else text
 
 
 def blank_all(text: str, pattern: re.Pattern[str]) -> str:
-    """Make all that matches blank."""
+    """Blank all matches."""
     return pattern.sub(_blanks, text)
 
 
 def words_alone(text: str, maths: bool) -> str:
-    """Make the targets of links, tags, formulas and list numbers of a prose blank.
+    """Blank link targets, tags, formulas, and list numbers in prose.
 
     Args:
-        text: The prose, claims and inline code made blank already.
+        text: The prose, with claims and inline code already blanked.
         maths: Whether the book has formulas between dollar signs.
     """
     if maths:
@@ -52,7 +52,7 @@ def words_alone(text: str, maths: bool) -> str:
 
 
 def alternative_texts(text: str) -> list[tuple[int, int]]:
-    """Where the texts are that only readers who don't see a picture read."""
+    """Find alternative texts: of images, and in the `alt`, `title`, or `aria-label` of tags."""
     found = [match.span(1) for match in IMAGE.finditer(text)]
     for tag in TAG.finditer(text):
         for match in TEXT_ATTRIBUTE.finditer(tag[0]):
@@ -66,13 +66,13 @@ def _blanks(match: re.Match[str]) -> str:
 
 
 def _formula(match: re.Match[str]) -> str:
-    """Make a formula blank; a mere number is no formula."""
+    """Blank a formula, unless it is just a number."""
     inner = next((group for group in match.groups() if group), "")
     return match[0] if NUMBER_ALONE.fullmatch(inner) else _blanks(match)
 
 
 def _tag(match: re.Match[str]) -> str:
-    """Make a tag blank but for its texts."""
+    """Blank a tag, except for its alternative texts."""
     kept = [m.span(m.lastindex or 0) for m in TEXT_ATTRIBUTE.finditer(match[0])]
     return "".join(
         letter if letter == "\n" or any(a <= at < b for a, b in kept) else BLANK
@@ -81,13 +81,13 @@ def _tag(match: re.Match[str]) -> str:
 
 
 def _without_item_numbers(text: str) -> str:
-    """Numbers begin the items of a list where a paragraph begins with one."""
+    """Blank the list numbers at the starts of lines, in each paragraph that begins with one."""
     parts = re.split(r"(\n(?:[> ]*\n)+)", text)
     return "".join(ITEM.sub(_blanks, part) if ITEM.match(part) else part for part in parts)
 
 
 def _without_row_numbers(text: str) -> str:
-    """Make the numbers of rows blank: cells that begin a row, each one more than the one above."""
+    """Blank row numbers: first cells that count up by one from row to row."""
     rows = list(ROW.finditer(text))
     for above, row in pairwise(rows):
         between = text[above.end() : row.start()]

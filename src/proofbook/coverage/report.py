@@ -1,4 +1,4 @@
-"""What coverage found, as lines to go to and a table a page."""
+"""Report coverage: a line for each uncovered candidate, and a table with a row for each page."""
 
 from collections.abc import Sequence
 from textwrap import shorten
@@ -6,29 +6,29 @@ from textwrap import shorten
 from proofbook.coverage.coverage import Coverage
 
 LARGEST_SHARE = 0.1
-"""Of all that could be a claim, how much may be exempt."""
+"""The largest share of the candidates that may be exempt."""
 HEAD = ("page", "candidates", "covered", "exempt", "uncovered", "share", "unbound")
 LONGEST = 120
-"""After how many letters a sentence is cut off."""
+"""The most characters of a sentence that are shown."""
 
 
 def is_whole(pages: Sequence[Coverage]) -> bool:
-    """Tell whether nothing is left uncovered, and not too much is exempt."""
+    """Return whether nothing is left uncovered, and not too much is exempt."""
     return _total(pages).uncovered == () and not has_too_many_exempt(pages)
 
 
 def has_too_many_exempt(pages: Sequence[Coverage]) -> bool:
-    """Tell whether more is exempt than may be."""
+    """Return whether more candidates are exempt than allowed."""
     total = _total(pages)
     return total.exempt > LARGEST_SHARE * total.candidates
 
 
 def report(pages: Sequence[Coverage], sentences: bool = False) -> str:
-    """Write a line for each thing that is not covered, then a table.
+    """Return a line for each uncovered candidate, then a table.
 
     Args:
-        pages: What coverage found.
-        sentences: Write a line, too, for each sentence that states something and binds nothing.
+        pages: The coverage of each page.
+        sentences: Also add a line for each sentence that states something but binds nothing.
     """
     lines = [
         f"{page.path}:{line}: {kind}: {text}"
@@ -57,11 +57,11 @@ def _total(pages: Sequence[Coverage]) -> Coverage:
 
 
 def _row(page: Coverage) -> tuple[str, ...]:
-    """Give the share of what is covered or exempt, rounded down, so that 100 % is all."""
+    """Return a table row; the share of covered and exempt is rounded down, so 100% means all."""
     left = len(page.uncovered)
     share = 100 * (page.candidates - left) // page.candidates if page.candidates else 100
     counts = page.candidates, page.covered, page.exempt, left
-    return (page.path, *map(str, counts), f"{share} %", str(len(page.unbound)))
+    return (page.path, *map(str, counts), f"{share}%", str(len(page.unbound)))
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

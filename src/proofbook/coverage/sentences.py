@@ -1,4 +1,4 @@
-"""The sentences of a page, by place."""
+"""Find where the sentences of a page begin and end."""
 
 import re
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from proofbook.parsing.inline_code import inline_code
 from proofbook.parsing.source import SourceText
 
 FORMULA = "\ue002"
-"""A sign that replaces a formula."""
+"""A character that replaces a formula."""
 WORDS = re.compile(rf"[^\W\d_]|{OTHER}")
 NO_SENTENCE = re.compile(
     r"^[> ]*#{1,6}[ ].*$"  # a heading
-    r"|^[> ]*[^|\s>].*\n[> ]*(?:=+|-+)[ ]*$"  # one that is underlined
+    r"|^[> ]*[^|\s>].*\n[> ]*(?:=+|-+)[ ]*$"  # an underlined heading
     r"|^[> ]*(?:!!!|\?\?\?\+?|===[+!]?)[ ].*$"  # the title of a note or a tab
-    r"|^.*\|.*\n(?=.*-)[> ]*[|:-][ |:-]*\|[ |:-]*$"  # the head of a table
+    r"|^.*\|.*\n(?=.*-)[> ]*[|:-][ |:-]*\|[ |:-]*$"  # the header row of a table
     r"|^[> ]*\*\[[^\]\n]+\]:.*$"  # an abbreviation
-    r"|^[> ]*\S.*(?=\n\n?[> ]*:[ ])",  # what a list defines
+    r"|^[> ]*\S.*(?=\n\n?[> ]*:[ ])",  # a term in a definition list
     re.MULTILINE,
 )
 NEW_BLOCK = re.compile(r"\n(?=[> ]*(?:\n|$|\||\{|(?:[-*+]|\d+[.)]|:)[ ]))")
@@ -31,10 +31,10 @@ END = re.compile(rf"(?:{_SHORT}(?<![\s(][A-Z])\.|[!?…])[\"'”’)\]*_]*\s+(?!
 
 
 def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
-    """Start and end of each sentence of a page's prose; a row of a table counts as one.
+    """Find the start and end of each sentence in a page's prose; a table row counts as one.
 
-    Headings, titles, fences and comments are left out, and nothing within code, formulas, links
-    or attributes ends a sentence.
+    Headings, titles, fences, and comments are left out. Nothing within code, formulas, links, or
+    attributes ends a sentence.
     """
     text, prose = readable(source), prose_alone(source)
     bracketed = [match.span() for match in BRACKETED.finditer(prose)]
@@ -50,11 +50,11 @@ def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
 
 
 def readable(source: SourceText) -> str:
-    """Return the text with blanks for everything that isn't a word of a sentence."""
+    """Blank everything in a text that isn't a word of a sentence."""
     text = prose_alone(source)
     for span in source.spans:
         text = blank(text, span.inner[1], span.end)
-        if span.text == "…":  # filled in later, and no end of a sentence
+        if span.text == "…":  # filled in later, so it ends no sentence
             text = blank(text, span.start, span.end, OTHER)
     for code in inline_code(source, ()):
         text = blank(text, code.start, code.end, OTHER)
@@ -64,7 +64,7 @@ def readable(source: SourceText) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each paragraph, item and row of a text, after its marker."""
+    """Yield start and end of each paragraph, item, and row of a text, after its marker."""
     start = 0
     for end in [*(match.start() for match in NEW_BLOCK.finditer(text)), len(text)]:
         marker = MARKER.match(text, start, end)

@@ -1,4 +1,4 @@
-"""Whether a sentence states something that could be found true or false, by its grammar alone."""
+"""Tell by grammar alone whether a sentence states something that could be true or false."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -13,11 +13,11 @@ from proofbook.parsing.source import read
 
 WORD = re.compile(rf"[^\W\d_]+(?:[-'][^\W\d_]+)*|[{OTHER}{FORMULA}]|[,;:|()]")
 QUOTED = re.compile(r'["“][^"”“\s]+\s+[^"”“\s]+\s[^"”“]*["”]')
-"""Three words or more of somebody else's."""
+"""A quotation of three words or more."""
 LINKED = re.compile(r"(?<=\[)[^\[\]]+(?=\]\()")
 ELSEWHERE = re.compile(rf"\bet al\b|\barXiv\b|\bdoi\b|\bISBN\b|{YEARS.pattern}")
 SIGNPOST = re.compile(r"\W*(?:next\W*:|(?:in|see|from) \[[^\]\n]*\]\()", re.IGNORECASE)
-"""How a sentence begins that leads the reader on."""
+"""Openings of sentences that point the reader to another place."""
 DEFINES = re.compile(r"\b(?:is|are) (?:called|known as|named|(?:an? |the )?\*\*)")
 
 SUBORDINATORS = word_set("who whom whose which what where when how why whether if that")
@@ -34,11 +34,11 @@ THIS_TEXT = re.compile(rf"\b(?:this|these) (?:{'|'.join(sorted(TEXTS))})\b")
 
 
 def unbound(page: Page, bound: Collection[tuple[int, int]]) -> Iterator[tuple[int, str]]:
-    """Yield line and text of each sentence that states something and binds nothing.
+    """Yield line and text of each sentence that states something but binds nothing.
 
     Args:
         page: The page.
-        bound: Start and end, in its source's text, of each stretch that something binds.
+        bound: Start and end of each bound stretch in its source's text.
     """
     text = page.source.text
     for start, end in sentences(page.source):
@@ -48,11 +48,11 @@ def unbound(page: Page, bound: Collection[tuple[int, int]]) -> Iterator[tuple[in
 
 
 def states(text: str) -> bool:
-    """Tell whether a sentence, as Markdown has it, states something about its subject.
+    """Return whether a sentence, given as Markdown, states something about its subject.
 
-    It does where it holds a claim, or a finite verb that is in no subordinate clause and whose
-    subject is neither the author, nor the reader, nor the text itself. Questions, orders,
-    fragments, definitions and references state nothing.
+    It does if it contains a claim, or if a main clause has a finite verb whose subject isn't the
+    author, the reader, or the text itself. Questions, commands, fragments, definitions, and
+    references state nothing.
     """
     source = read(text)
     if any(not span.reason for span in source.spans):
@@ -65,12 +65,12 @@ def states(text: str) -> bool:
     for other in [*QUOTED.finditer(words), *LINKED.finditer(text)]:
         words = blank(words, *other.span(), OTHER)
     clauses = _clauses(words.replace("’", "'").lower())
-    is_row = text.startswith("|")  # its cells have participles, and hardly a tense
+    is_row = text.startswith("|")  # its cells may have participles, but rarely past tenses
     return any(_has_statement(clause, not is_row) for clause in clauses)
 
 
 def _clauses(text: str) -> Iterator[list[str]]:
-    """Cut the words of a sentence at every sign but commas."""
+    """Split the words of a sentence at all punctuation except commas."""
     clause: list[str] = []
     for word in WORD.findall(text):
         if word in ";:|()":
@@ -82,7 +82,7 @@ def _clauses(text: str) -> Iterator[list[str]]:
 
 
 def _has_statement(words: Sequence[str], has_past: bool) -> bool:
-    """Look for such a verb; past forms count where there is no other, as most are participles."""
+    """Return whether a clause states something; past forms count only if there's no other verb."""
     if THIS_TEXT.search(" ".join(words)):
         return False
     found = _finds_statement(words, by_past=False)
@@ -92,9 +92,10 @@ def _has_statement(words: Sequence[str], has_past: bool) -> bool:
 
 
 def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
-    """Tell whether a verb is left when each subordinator and each person has taken its own.
+    """Return whether some verb is neither in a subordinate clause nor about people or a text.
 
-    None where there is no verb to take.
+    Each subordinator takes one of the verbs after it, and so does each person or text. Return
+    `None` if there is no verb at all.
     """
     waiting, person = 0, False
     found: bool | None = None
@@ -111,17 +112,17 @@ def _finds_statement(words: Sequence[str], by_past: bool) -> bool | None:
 
 
 def _is_announcement(words: Sequence[str]) -> bool:
-    """Tell whether what comes before a verb only points ahead: *Here is …*."""
+    """Return whether the words before a verb only point ahead, as in *Here is …*."""
     return words[-1:] == ["here"] and BEFORE_HERE.issuperset(words[:-1])
 
 
 def _is_subordinator(words: Sequence[str], at: int) -> bool:
-    """Tell whether a clause with a verb of its own begins at a word."""
+    """Return whether a word begins a subordinate clause."""
     is_pronoun = at == 0 or words[at - 1] in BEFORE_A_NOUN or words[at + 1 : at + 2] == ["of"]
     return words[at] in SUBORDINATORS and not (words[at] == "that" and is_pronoun)
 
 
 def _is_other_subject(words: Sequence[str], at: int) -> bool:
-    """Tell whether a word means people or a text, with no preposition before it."""
+    """Return whether a word refers to people or a text and has no preposition before it."""
     before = [word for word in words[max(0, at - 2) : at] if word not in DETERMINERS]
     return words[at] in PEOPLE | TEXTS and PREPOSITIONS.isdisjoint(before[-1:])

@@ -1,7 +1,7 @@
-"""Which words of a sentence are its finite verbs, as far as lists and endings tell.
+"""Find the finite verbs of a sentence by word lists and endings.
 
-A word stands in lower case, and is judged by its form and by its neighbors. There is no parser
-behind this, nor a dictionary: a word that no list has counts as a noun, unless it follows *it*.
+Words are lowercase and are judged by their form and their neighbors, without a parser or a
+dictionary. A word that is on no list counts as a noun, unless it follows a pronoun such as *it*.
 """
 
 import re
@@ -23,7 +23,7 @@ PASTS = word_set(
     "arose ate became began broke came chose drew fell flew forgot gave grew knew ran rose saw sank"
     " showed spoke threw took went wore wrote"
 )
-"""Irregular past forms that are no participles."""
+"""Irregular past forms that aren't participles."""
 PARTICIPLES = word_set(
     "bought brought built caught cut felt found fought held kept laid learnt led left lent lost"
     " made meant met put read said sat sent set sold spent split spread stood stuck taught thought"
@@ -76,16 +76,16 @@ PLURAL = RELATIVE | word_set(
     "they them these those both all some many few most others we you i people data"
     " two three four five six seven eight nine ten"
 )
-"""What a verb without -s may follow, besides plural nouns."""
+"""Words that a verb without -s may follow, besides plural nouns."""
 SINGULAR = word_set(
     "its this as us plus less always perhaps thus yes towards besides across unless sometimes"
     " whereas hers ours yours theirs versus"
 )
-"""Words in -s that are no plural nouns."""
+"""Words ending in -s that aren't plural nouns."""
 AUXILIARY = word_set(
     "is are was were has have had be been being get gets isn't aren't wasn't weren't not"
 )
-"""What makes a past form after it a participle."""
+"""Words that make a past form after them a participle."""
 MODALS = word_set("can cannot could may might must shall should will would")
 PREPOSITIONS = word_set(
     "of in on at by for with from to into over under between before after than as like"
@@ -95,14 +95,14 @@ DETERMINERS = word_set(
     " different more most other such same two three four five six seven eight nine ten twelve"
 )
 NO_NOUN = PREPOSITIONS | DETERMINERS | {"and", "or"}
-"""Words that a noun follows rather than a verb."""
+"""Words that are followed by a noun rather than a verb."""
 SUBJECTS = word_set("it he she who nothing everything something")
 """Pronouns after which any form with -s is a verb."""
 AFTER_VERB = word_set(
     "a an the its their each every all both no not nothing one itself them it as to into with from"
     " only more less on at out over up down through what how that which"
 )
-"""Words that follow a verb rather than its noun."""
+"""Words that show that the form before them is a verb and not a noun."""
 AFTER_NOUN = ALWAYS | frozenset(["", ",", "of", "and", "or"])
 ADVERBS = word_set(
     "all also alone always both each ever even first here itself just merely more never no not now"
@@ -112,7 +112,7 @@ ADVERBS = word_set(
 
 
 def is_finite(words: Sequence[str], at: int) -> bool:
-    """Tell whether a word of a clause is a finite verb and could hardly be anything else."""
+    """Return whether a word of a clause is a finite verb and could hardly be anything else."""
     word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
     before = _before(words, at)
     if word in ALWAYS:
@@ -136,20 +136,20 @@ def is_finite(words: Sequence[str], at: int) -> bool:
 
 
 def is_past(words: Sequence[str], at: int) -> bool:
-    """Tell whether a word of a clause is a past form, which may be a participle as well."""
+    """Return whether a word of a clause is a past form, which may be a participle as well."""
     is_form = words[at] in PARTICIPLES or _in(VERBS, _stems(words[at], "ed"))
     before = _before(words, at)
     return is_form and _is_noun(before) and before not in AUXILIARY
 
 
 def _before(words: Sequence[str], at: int) -> str:
-    """Return the word before another, adverbs apart; "" at the beginning."""
+    """Return the word before another, skipping adverbs; "" at the beginning."""
     others = (word for word in reversed(words[:at]) if not _is_adverb(word))
     return next(others, "")
 
 
 def _stems(word: str, ending: str) -> set[str]:
-    """Return what a form with this ending could be made of; none where it ends otherwise."""
+    """Return the stems that a form with this ending could have; none if it ends differently."""
     if not word.endswith(ending):
         return set()
     stem = word.removesuffix(ending)
@@ -159,18 +159,18 @@ def _stems(word: str, ending: str) -> set[str]:
 
 
 def _in(verbs: frozenset[str], stems: set[str]) -> bool:
-    """Tell whether a verb is listed, in American spelling or another."""
+    """Return whether a verb is listed, in American or British spelling."""
     return not verbs.isdisjoint(stems | {re.sub("ise$", "ize", stem) for stem in stems})
 
 
 def _is_plural(word: str) -> bool:
-    """Tell whether a verb without -s may follow a word."""
+    """Return whether a verb without -s may follow a word."""
     is_noun = word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
     return word in PLURAL or (is_noun and word not in SINGULAR | ALWAYS)
 
 
 def _is_noun(word: str) -> bool:
-    """Tell whether a word, or a sign that replaces code, could be a noun or pronoun."""
+    """Return whether a word, or a character that replaces code, could be a noun or pronoun."""
     return word not in NO_NOUN and bool(re.match(r"[\w\ue000-\ue0ff]", word))
 
 

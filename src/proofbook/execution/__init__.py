@@ -1,1 +1,1 @@
-"""Running pages, each in a process of its own."""
+"""Run pages, each in its own process."""

@@ -1,13 +1,15 @@
-"""Whether evaluating a claim has changed what the page holds.
+"""Detect whether evaluating a claim changed any of the page's objects.
 
-What the names of a page lead to is noted before and after: the contents of containers by identity,
-numbers and texts by value, tensors and arrays by their elements, iterators by how far they are. Of
-objects of installed packages only the public attributes count, since the others may be caches. The
-search is wide before it is deep, and ends after a number of objects.
+All objects reachable from the names that the claim reads are recorded before and after: the
+contents of containers by identity, numbers and strings by value, tensors and arrays by their
+elements, and iterators by their position. For instances of classes from installed packages, only
+public attributes count, since the others may be caches. The search is breadth-first and stops after
+a fixed number of objects.
 """
 
 import contextlib
 import functools
+import gc
 import io
 import itertools
 import operator
@@ -16,53 +18,66 @@ import sys
 import types
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from proofbook.execution.import_hooks import is_own
 
 MOST = 20_000
-"""Objects that are looked at."""
+"""Maximum number of objects to inspect."""
 MOST_MEMBERS = 1_000
-"""Members of a container that are looked at."""
+"""Maximum number of a container's members to inspect."""
 MOST_BYTES = 4_000
-"""Bytes of an array that are looked at; of a longer one, so many evenly spread."""
+"""Maximum bytes of an array to inspect, evenly spaced if the array is longer."""
 ACTED = "a claim must not change anything; do this in a block, and check the result in the claim"
 
 State = dict[int, tuple[str, object, object]]
-"""Name, content and the object itself, which must live as long as its identity counts."""
+"""By object id: a name, the content, and the object itself, kept alive so its id isn't reused."""
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, types.EllipsisType)
 _MODULE_PARTS = frozenset({"_parameters", "_buffers", "_modules"})
-_NAMES = 0  # no object's identity
+_NAMES = 0  # never an object's id
 _Look = tuple[object, Iterable[Any]]
 
 
 def state_of(names: Mapping[str, Any], read: Iterable[str]) -> State:
-    """Note the state, by identity, of all that an expression can reach.
+    """Record the state of every object that an expression can reach, by the object's id.
 
     Args:
-        names: All names of the page: none may get another value.
-        read: Those that the expression reads.
+        names: All names of the page, none of which a claim may rebind.
+        read: The names that the expression reads.
     """
     page = {name: value for name, value in names.items() if not name.startswith("__")}
     state: State = {_NAMES: ("", {name: _token(value) for name, value in page.items()}, None)}
     waiting = deque((name, page[name]) for name in read if name in page)
-    while waiting and len(state) < MOST:
-        name, value = waiting.popleft()
-        if id(value) in state or isinstance(value, _PLAIN):
-            continue
-        look: _Look = None, ()
-        with contextlib.suppress(Exception):  # an object may refuse to be looked at
-            look = _look_into(value, names)
-        content, inner = look
-        state[id(value)] = name, content, value
-        waiting.extend((name, one) for one in inner)
+    with _no_collecting():
+        while waiting and len(state) < MOST:
+            name, value = waiting.popleft()
+            if id(value) in state or isinstance(value, _PLAIN):
+                continue
+            look: _Look = None, ()
+            with contextlib.suppress(Exception):  # an object may raise when inspected
+                look = _look_into(value, names)
+            content, inner = look
+            state[id(value)] = name, content, value
+            waiting.extend((name, one) for one in inner)
     return state
 
 
+@contextlib.contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Keep Python from looking for garbage, again and again, among all that is kept here."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 def changed(before: State, after: State) -> str | None:
-    """Return the name by which the first thing is reached that is not what it was."""
+    """Return the first rebound name, or the name behind the first changed object, if any."""
     was, now = (cast("dict[str, object]", state[_NAMES][1]) for state in (before, after))
     for name in (*was, *now):
         if was.get(name) != now.get(name):
@@ -76,47 +91,72 @@ def changed(before: State, after: State) -> str | None:
 def _token(value: Any) -> object:
     if not isinstance(value, _PLAIN):
         return id(value)
-    plain = repr(value) if isinstance(value, float | complex) else value  # nan, and -0.0 beside 0.0
+    plain = repr(value) if isinstance(value, float | complex) else value  # for nan and -0.0
     return type(value).__name__, plain
 
 
 def _some(values: Iterable[Any], count: int) -> list[Any]:
-    """Return the members of a container; of a large one, as many evenly spread."""
+    """Return a container's members; for a large one, an evenly spaced sample."""
     return list(itertools.islice(values, 0, None, 1 + count // MOST_MEMBERS))
 
 
 def _look_into(value: Any, names: Mapping[str, Any]) -> _Look:
-    """Return a value for an object's own state, and the objects in it."""
+    """Return a value that represents an object's own state, and the objects it holds."""
+    kind: Any = type(value)
+    claimed = getattr(value, "__class__", kind)  # a proxy claims to be what it stands for
+    way = _way_to_look(kind)
+    if way is _object and claimed is not kind and isinstance(claimed, type):
+        way = _way_to_look(claimed)
+    return way(value, names)
+
+
+@functools.cache
+def _way_to_look(kind: type) -> Callable[[Any, Mapping[str, Any]], _Look]:
+    """Return the function that looks into objects of a type."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    if isinstance(value, types.ModuleType):
-        return None, names.values() if vars(value) is names else ()
-    if numpy and isinstance(value, getattr(numpy, "ndarray", ())):
-        return _array(value)
-    if torch and isinstance(value, getattr(torch, "Tensor", ())):
-        return _tensor(value, torch)
-    if isinstance(value, io.IOBase | random.Random) or hasattr(type(value), "bit_generator"):
-        return _place(value), ()
-    if torch and isinstance(value, getattr(torch, "Generator", ())):
-        return bytes(cast("Any", value).get_state().tolist()), ()
-    if isinstance(value, types.GeneratorType | types.CoroutineType):
-        return _frame(value)
-    if isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools"):
-        return _iterator(value)
-    if isinstance(value, types.FunctionType):
-        return _function(value, names)
-    if isinstance(value, types.MethodType | types.BuiltinMethodType):
-        return None, [value.__self__, getattr(value, "__func__", None)]
-    if isinstance(value, functools.partial):
-        return None, [value.func, *value.args, *value.keywords.values()]
+    is_a = functools.partial(issubclass, kind)
+    if is_a(types.ModuleType):
+        return lambda value, names: (None, names.values() if vars(value) is names else ())
+    if numpy and is_a(getattr(numpy, "ndarray", ())):
+        return lambda value, _: _array(value)
+    if torch and is_a(getattr(torch, "Tensor", ())):
+        return lambda value, _: _tensor(value, torch)
+    if is_a((io.IOBase, random.Random)) or hasattr(kind, "bit_generator"):
+        return lambda value, _: (_place(value), ())
+    if torch and is_a(getattr(torch, "Generator", ())):
+        return lambda value, _: (bytes(value.get_state().tolist()), ())
+    if is_a((types.GeneratorType, types.CoroutineType)):
+        return lambda value, _: _frame(value)
+    if is_a(Iterator) and kind.__module__ in ("builtins", "itertools"):
+        return lambda value, _: _iterator(value)
+    if is_a(types.FunctionType):
+        return _function
+    if is_a((types.MethodType, types.BuiltinMethodType)):
+        return lambda value, _: (None, [value.__self__, getattr(value, "__func__", None)])
+    if is_a(functools.partial):
+        return lambda value, _: (None, [value.func, *value.args, *value.keywords.values()])
+    if is_a((dict, types.MappingProxyType)):
+        return lambda value, _: _mapping(value)
+    if is_a((list, tuple, deque, set, frozenset)):
+        return lambda value, _: _collection(value)
+    return _object
+
+
+def _mapping(value: Any) -> _Look:
     content, inner = _attributes(value)
-    if isinstance(value, dict | types.MappingProxyType):
-        items = _some(value.items(), len(value))
-        pairs = [(_token(key), _token(one)) for key, one in items]
-        return (len(value), pairs, content), [*itertools.chain(*items), *inner]
-    if isinstance(value, list | tuple | deque | set | frozenset):
-        some = _some(value, len(value))
-        tokens = [_token(one) for one in some]
-        return (len(value), tokens, content), [*some, *inner]
+    items = _some(value.items(), len(value))
+    pairs = [(_token(key), _token(one)) for key, one in items]
+    return (len(value), pairs, content), [*itertools.chain(*items), *inner]
+
+
+def _collection(value: Any) -> _Look:
+    content, inner = _attributes(value)
+    some = _some(value, len(value))
+    return (len(value), [_token(one) for one in some], content), [*some, *inner]
+
+
+def _object(value: Any, _: Mapping[str, Any]) -> _Look:
+    content, inner = _attributes(value)
     return (bytes(value) if isinstance(value, bytearray) else None, content), inner
 
 
@@ -128,7 +168,7 @@ def _array(value: Any) -> _Look:
 
 
 def _tensor(value: Any, torch: Any) -> _Look:
-    """Look at a tensor's version, and at its elements for what counts no versions."""
+    """Inspect a tensor's version counter, if it has one, and its elements if it's on the CPU."""
     plain, content = value.detach(), None
     if plain.device.type == "cpu" and plain.layout == torch.strided and plain.is_contiguous():
         step = 1 + plain.numel() * plain.element_size() // MOST_BYTES
@@ -146,7 +186,7 @@ def _checksum(array: Any) -> int:
 
 
 def _place(value: Any) -> object:
-    """Tell how far an open file or a random generator is."""
+    """Return the position of an open file, or the state of a random generator."""
     if isinstance(value, random.Random):
         return hash(value.getstate())
     if not isinstance(value, io.IOBase):
@@ -165,7 +205,7 @@ def _frame(value: Any) -> _Look:
 
 
 def _iterator(value: Any) -> _Look:
-    """Look at an iterator of Python's own by what it would be pickled as, which moves nothing."""
+    """Inspect a built-in iterator through its pickled form, without advancing it."""
     parts = [*value.__reduce__()[1:]]
     inner = [one for part in parts for one in (part if isinstance(part, tuple) else [part])]
     plain = [_token(one) for one in inner if isinstance(one, _PLAIN)]
@@ -173,7 +213,7 @@ def _iterator(value: Any) -> _Look:
 
 
 def _function(value: types.FunctionType, names: Mapping[str, Any]) -> _Look:
-    """Look at what a function of the page or the project keeps between calls, and reads."""
+    """Inspect what a page's or project's function keeps between calls, and the names it reads."""
     if not _is_own(value.__module__):
         return None, ()
     kept = [*(value.__defaults__ or ()), *vars(value).values()]
@@ -193,14 +233,14 @@ def _names_read(code: types.CodeType) -> Iterator[str]:
 
 
 def _attributes(value: Any) -> _Look:
-    """Look at the attributes of an object; of an installed class those that are public."""
+    """Inspect an object's attributes; for an installed class, only the public ones."""
     kind = value if isinstance(value, type) else type(value)
     own = _is_own(kind.__module__)
     if isinstance(value, type) and not own:
         return None, ()
     found: dict[str, Any] = {}
     with contextlib.suppress(AttributeError):
-        # Not by getattr: the object may remember what it was asked for.
+        # Not getattr: the object's own lookup may record what it was asked for.
         found = dict(vars(kind) if value is kind else object.__getattribute__(value, "__dict__"))
     for name in _slots(kind) if value is not kind else ():
         with contextlib.suppress(AttributeError):
@@ -215,7 +255,7 @@ def _attributes(value: Any) -> _Look:
 
 @functools.cache
 def _counts(kind: type, name: str, own: bool, is_model: bool) -> bool:
-    """Tell whether an attribute is part of what an object is, and no cache."""
+    """Return whether an attribute is part of an object's state, not a cache."""
     if isinstance(getattr(kind, name, None), functools.cached_property):
         return False
     if is_model and name.startswith("_"):

@@ -1,7 +1,7 @@
-"""What a page lacks once a block of it has failed, and what depends on that.
+"""Track what a page lacks after a block has failed, and what depends on it.
 
-The blocks after it run all the same, so that all that is wrong with a page is told at once. What
-comes out otherwise because the failed block did not do its part is no problem of its own.
+Later blocks still run, so one check reports everything wrong with a page. A result that differs
+only because of the failed block isn't a separate problem.
 """
 
 import re
@@ -12,7 +12,7 @@ from proofbook.execution.slicing import with_late
 from proofbook.model import Block
 
 EVERY_NAME = "*"
-"""What a star import binds if its module can't be loaded: unknown names."""
+"""Stands for the unknown names that a star import binds if its module can't be loaded."""
 DEFINED = re.compile(r"^[ \t]*(?:async +)?(?:def|class) +(\w+)", re.MULTILINE)
 LISTED = re.compile(
     r"^[ \t]*(?P<targets>[^\n=#]*?)(?<![=!<>])=(?!=)|\b(?:import|as|for) +(?P<names>[\w, .]+)",
@@ -21,10 +21,10 @@ LISTED = re.compile(
 
 
 class Aftermath:
-    """Knows which names of a page are not what they would be if every block had run to its end.
+    """The names whose values are wrong or missing because a block failed.
 
     Args:
-        blocks: Those that came before the first that failed.
+        blocks: The blocks before the first one that failed.
     """
 
     def __init__(self, blocks: Iterable[Block]) -> None:
@@ -37,16 +37,17 @@ class Aftermath:
         self._has_failed = False
 
     def add(self, block: Block, ran: int, drew: Collection[int] = ()) -> list[bool]:
-        """Add the next block; return which of its statements depend on what is missing.
+        """Add the next block; return, for each statement, whether an earlier failure affects it.
 
         Args:
             block: The block that failed, or one after it.
-            ran: How many of its statements ran to their end.
-            drew: Which of them moved a random generator: a block that failed might have done so.
+            ran: Number of its statements that completed.
+            drew: Indices of the statements that advanced a random generator, which a failed block
+                may have left in a different state.
         """
         try:
             statements = self._statements(block)
-        except (SyntaxError, ValueError, RecursionError):  # nothing of it has run
+        except (SyntaxError, ValueError, RecursionError):  # none of it ran
             self._lacking |= names_written(block.code)
             self._has_failed = True
             return []
@@ -63,16 +64,16 @@ class Aftermath:
         return touched
 
     def touches(self, names: Collection[str]) -> bool:
-        """Tell whether one of some names is not what it would be, or calls what is not."""
+        """Return whether any of the names is affected, or calls something that is."""
         return not self._lacking.isdisjoint(with_late(names, self._late))
 
     def explains(self, error: BaseException | None) -> bool:
-        """Tell whether an error says of a lacking name that it is not there."""
+        """Return whether an error reports that an affected name is missing."""
         return isinstance(error, NameError) and (self.is_boundless or error.name in self._lacking)
 
     @property
     def is_boundless(self) -> bool:
-        """Whether any name that is not there may be a lacking one."""
+        """Whether the failure could explain any missing name."""
         return EVERY_NAME in self._lacking
 
     def _statements(self, block: Block) -> list[Statement]:
@@ -81,12 +82,12 @@ class Aftermath:
 
 
 def _read_late(statements: Sequence[Statement]) -> dict[str, frozenset[str]]:
-    """Return what functions read when they are called, by their names."""
+    """Return the names that each function reads when called, by the function's name."""
     return {name: one.reads for one in statements if one.defines for name in one.binds}
 
 
 def names_written(code: str) -> set[str]:
-    """Return the names that code seems to bind that cannot be parsed, and perhaps some more."""
+    """Return the names that unparsable code seems to bind, perhaps with a few extra."""
     names = set(DEFINED.findall(code))
     for match in LISTED.finditer(code):
         names.update(re.findall(r"[^\W\d]\w*", match["targets"] or match["names"] or ""))

@@ -1,4 +1,4 @@
-"""Which names of a page may lead to one object, so that a change through one is seen by another."""
+"""Track which names of a page may share an object, so changing one changes the others."""
 
 import ast
 from collections.abc import Iterable, Iterator, Set
@@ -9,7 +9,7 @@ _PASSING = frozenset(
     | {"transpose", "permute", "expand", "narrow", "select", "detach", "numpy", "chunk", "split"}
     | {"requires_grad_", "parameters", "named_parameters", "children", "modules", "state_dict"}
 )
-"""Methods that store objects, or return those they store."""
+"""Methods that store their arguments, or return objects that they store or share memory with."""
 
 _HOLDING = frozenset(
     {"list", "tuple", "dict", "set", "iter", "next", "reversed", "sorted", "zip", "enumerate"}
@@ -19,26 +19,26 @@ _MEASURES = frozenset({"shape", "dtype", "device", "ndim", "size", "real"})
 
 
 class Aliases:
-    """Remembers the pairs of names that may share an object, statement by statement."""
+    """The pairs of names that may share an object, updated statement by statement."""
 
     def __init__(self) -> None:
         self._beside: dict[str, set[str]] = {}
 
     def add(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Two names may share an object from now on."""
+        """Record that the names in each pair may share an object from now on."""
         for one, other in pairs:
             if one != other:
                 self._beside.setdefault(one, set()).add(other)
                 self._beside.setdefault(other, set()).add(one)
 
     def drop(self, name: str) -> None:
-        """A name has a value of its own now; those that it stood between still share theirs."""
+        """Record that a name has a new value; the names that it linked stay linked."""
         for other in (beside := self._beside.pop(name, set())):
             self._beside[other] |= beside - {other}
             self._beside[other].discard(name)
 
     def of(self, names: Iterable[str]) -> set[str]:
-        """Return the names, and all that may share an object with one of them."""
+        """Return the names and all others that may share an object with one of them."""
         found: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -50,11 +50,11 @@ class Aliases:
 
 
 def shared(tree: ast.AST, made_here: Set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of names that may share an object once a statement has run.
+    """Yield the pairs of names that may share an object after a statement runs.
 
     Args:
         tree: The statement.
-        made_here: Functions, classes and methods of the page: their results may hold arguments.
+        made_here: The page's functions, classes, and methods; their results may hold arguments.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -75,7 +75,7 @@ def shared(tree: ast.AST, made_here: Set[str]) -> Iterator[tuple[str, str]]:
 def _paired(
     target: ast.expr, value: ast.expr, made_here: Set[str], whole: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Pair the names of a target with those whose objects its value may be or hold."""
+    """Pair the names in a target with those whose objects the assigned value may be or hold."""
     lists = ast.Tuple | ast.List
     starred = any(isinstance(n, ast.Starred) for n in (*ast.walk(target), *ast.walk(value)))
     if isinstance(target, lists) and isinstance(value, lists) and not starred and not whole:
@@ -114,7 +114,7 @@ def held(value: ast.expr | None, made_here: Set[str]) -> set[str]:
 
 
 def _passed(call: ast.Call, made_here: Set[str]) -> list[ast.expr | None]:
-    """Return what a call may return or store: its object, its arguments."""
+    """Return the parts of a call whose values it may return or store: its object, its arguments."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if isinstance(call.func, ast.Attribute) and call.func.attr in _PASSING | made_here:
         return [call.func.value, *arguments]

@@ -1,6 +1,6 @@
-"""Make other values for one that an expression reads.
+"""Make alternatives to a value that an expression reads.
 
-What an expression says of every other value as well, it does not say of this one.
+An expression that is just as true of every other value says nothing about this one.
 """
 
 import contextlib
@@ -15,9 +15,9 @@ from itertools import islice
 from typing import Any
 
 MOST = 40
-"""How many other values are tried for one, at most."""
+"""Maximum number of alternatives to one value, besides None and those made from constants."""
 DEEPEST = 4
-"""How far into an object its parts are altered."""
+"""Maximum depth at which parts of an object are altered."""
 FAR = 10_000
 SIZES = frozenset({"bool", "count", "len", "list", "numel", "shape", "size", "tolist"})
 GRADIENTS = frozenset({"grad", "grad_fn", "is_leaf", "requires_grad"})
@@ -28,13 +28,13 @@ _COMMON = (int, float, complex, str, bytes, list, tuple, Mapping, set, frozenset
 
 @dataclass(frozen=True)
 class Mentioned:
-    """What an expression mentions: attributes of something, and names."""
+    """The attributes and names that an expression mentions."""
 
     attributes: Set[str] = frozenset()
     names: Set[str] = frozenset()
 
     def any_of(self, words: Set[str]) -> bool:
-        """Tell whether one of some words is among them."""
+        """Return whether it mentions any of these words."""
         return not words.isdisjoint(self.attributes | self.names)
 
 
@@ -44,22 +44,22 @@ NOTHING = Mentioned()
 def alterations(
     value: object, mentioned: Mentioned = NOTHING, constants: Sequence[object] = ()
 ) -> Iterator[object]:
-    """Yield other values of the same kind; none for what has none, as modules and classes.
+    """Yield other values of the same kind; for modules and classes, ones with altered members.
 
     Args:
-        value: What is altered; it stays as it is.
-        mentioned: By an expression: which attributes of an object are altered, and whether it asks
-            of sizes, say, or of what is no number.
-        constants: What an expression compares it with or looks for in it.
+        value: The value to alter; it isn't modified.
+        mentioned: What the expression mentions: the attributes to alter, and words that show
+            whether it asks about, say, sizes or NaN and infinity.
+        constants: Constants that the expression may compare the value with or look for in it.
     """
     yield from _towards(value, constants)
     if not isinstance(value, _COMMON) and not callable(value) and not _has(value, "shape"):
-        yield None  # what looks for something may find none
+        yield None  # as from a search that finds nothing
     yield from islice(_altered(value, mentioned, 0), MOST)
 
 
 def _towards(value: Any, constants: Sequence[Any]) -> Iterator[object]:
-    """Yield values that have, or are, what the expression names."""
+    """Yield values that equal or contain the expression's constants."""
     for one in constants:
         if isinstance(value, str):
             yield f"{value}{one}"
@@ -80,7 +80,7 @@ def _altered(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int | float | complex):
-        far = FAR + 10 * abs(value)  # not too far: it may be the size of something
+        far = FAR + 10 * abs(value)  # not too large: it may be the size of something
         yield from (value + 1, -value, 0 * value, value + far, value - far)
         if mentioned.any_of(NO_NUMBERS) and isinstance(value, float):
             yield from (math.nan, math.inf)
@@ -90,7 +90,7 @@ def _altered(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
             yield f"{value} 7 ?A"
     elif isinstance(value, list | tuple):
         for items in _other_items(list(value), mentioned, depth):
-            with contextlib.suppress(Exception):  # a named tuple has one length only
+            with contextlib.suppress(Exception):  # a named tuple has a fixed length
                 yield getattr(value, "_make", type(value))(items)
     elif isinstance(value, Mapping):
         values = _other_items(list(value.values()), mentioned, depth)
@@ -107,20 +107,23 @@ def _altered(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
             yield from _other_members(value, mentioned, depth + 1)
     else:
         if _has(value, "parameters", "state_dict"):
-            yield _with_random_weights(value)
-            yield _with_other_gradients(value)
-            yield _with_other_shapes(value)
+            if _has(value, "__len__", "__getitem__"):
+                with contextlib.suppress(Exception):  # its items may have no order
+                    yield value[:-1]
+            ways = [_with_random_weights, _with_other_gradients]
+            ways.insert(0 if mentioned.any_of(SIZES) else 2, _with_other_shapes)
+            yield from (way(value) for way in ways)
         if depth < DEEPEST:
             yield from _other_objects(value, mentioned, depth)
 
 
 def _has(value: object, *names: str) -> bool:
-    """Tell whether an object's class has these members; the object itself might act if asked."""
+    """Return whether an object's class has these members; asking the object might run code."""
     return all(hasattr(type(value), name) for name in names)
 
 
 def _other_items(items: list[Any], mentioned: Mentioned, depth: int) -> Iterator[list[Any]]:
-    """Yield lists with the items in another order, with fewer and more of them, and with others."""
+    """Yield lists with items reordered, removed, added, or altered."""
     yield from (
         items[::-1],
         items[1:] + items[:1],
@@ -139,7 +142,7 @@ def _other_items(items: list[Any], mentioned: Mentioned, depth: int) -> Iterator
 
 
 def _another(value: object, number: int, mentioned: Mentioned, depth: int) -> object:
-    """Return a value with the n-th alteration of its contents; itself if there is none."""
+    """Return a value with the n-th alteration of its contents, or unchanged if none exists."""
     if isinstance(value, list | tuple) and depth < DEEPEST:
         make = getattr(value, "_make", type(value))
         return make([_another(item, number, mentioned, depth + 1) for item in value])
@@ -147,7 +150,7 @@ def _another(value: object, number: int, mentioned: Mentioned, depth: int) -> ob
 
 
 def _other_arrays(value: Any, mentioned: Mentioned) -> Iterator[object]:
-    """Yield arrays and tensors with other numbers in the same shape, then of other shapes."""
+    """Yield arrays or tensors with other numbers in the same shape, then with other shapes."""
     is_tensor = hasattr(value, "new_empty")
     if "bool" in str(value.dtype):
         yield ~value
@@ -166,20 +169,20 @@ def _other_arrays(value: Any, mentioned: Mentioned) -> Iterator[object]:
         yield value.swapaxes(-1, -2)
     for axis in range(value.ndim):
         yield value[(*[slice(None)] * axis, slice(None, -1))]
-        if mentioned.any_of(SIZES):  # elsewhere it would make means of nothing
+        if mentioned.any_of(SIZES):  # otherwise an expression might take the mean of nothing
             yield value[(*[slice(None)] * axis, slice(0))]
     yield value[None]
 
 
 def _of_other_types(value: Any, mentioned: Mentioned) -> Iterator[object]:
-    """Yield arrays of other types, and one whose entries all differ."""
+    """Yield arrays of other dtypes, and one with a different number added to each entry."""
     if "dtype" in mentioned.attributes:
         yield from (value.astype(bool), value.astype(str))
     yield value + sys.modules["numpy"].arange(value.size).reshape(value.shape)
 
 
 def _of_other_kinds(value: Any, mentioned: Mentioned) -> Iterator[object]:
-    """Yield a tensor in another type, on another device, and with gradients or without."""
+    """Yield tensors with another dtype, on another device, and with `requires_grad` flipped."""
     if "dtype" in mentioned.attributes:
         yield from (value.bool(), value.double() if value.element_size() < 8 else value.float())
     if "device" in mentioned.attributes:
@@ -200,7 +203,7 @@ def _with_random_weights(model: Any) -> object:
 
 
 def _with_other_gradients(model: Any) -> object:
-    """Return a copy that learns what the model doesn't, and doesn't what it does."""
+    """Return a copy with the training mode and each parameter's `requires_grad` flipped."""
     other = copy.deepcopy(model).train(not model.training)
     for weight in other.parameters():
         learns = not weight.requires_grad
@@ -217,19 +220,19 @@ def _with_other_shapes(model: Any) -> object:
 
 
 def _other_objects(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
-    """Yield objects with one attribute altered, and functions that return something else."""
+    """Yield objects with one attribute altered and, for callables, functions with other results."""
     yield from _other_members(value, mentioned, depth + 1)
     held = getattr(value, "__dict__", {})
     for name in [name for name in held if name.startswith("_")]:
         for one in islice(_altered(held[name], mentioned, depth + 1), 4):
             other = copy.copy(value)
-            if other is not value:  # as a function's copy is
+            if other is not value:  # copying a function returns the function itself
                 other.__dict__[name] = one
                 yield other
 
 
 def _other_members(value: Any, mentioned: Mentioned, depth: int) -> Iterator[object]:
-    """Yield copies with one attribute altered; of a callable, one that returns something else."""
+    """Yield stand-ins with one attribute altered; for a callable, also some with other results."""
     for name in sorted(name for name in mentioned.attributes if hasattr(value, name)):
         for one in islice(_altered(getattr(value, name), mentioned, depth), 5):
             yield Standing(value, name, one)
@@ -239,7 +242,7 @@ def _other_members(value: Any, mentioned: Mentioned, depth: int) -> Iterator[obj
 
 
 class Standing:
-    """Stands for an object, one of whose members is another."""
+    """A stand-in for an object, with one of its members replaced."""
 
     def __init__(self, value: object, name: str, other: object) -> None:
         self.__dict__.update({"value": value, name: other})
@@ -249,9 +252,9 @@ class Standing:
 
 
 def _otherwise(function: Callable[..., Any], number: int, mentioned: Mentioned) -> object:
-    """Return a function that returns something else than another does.
+    """Return a function whose results differ from those of the given one.
 
-    For equal arguments it returns the same, and for different ones different values.
+    It returns equal values for equal arguments, and different values for different arguments.
     """
     good_for_nothing = object()
     asked: dict[str, int] = {}

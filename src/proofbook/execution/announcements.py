@@ -1,7 +1,7 @@
-"""Makes what raises no audit event raise one, so that `Dependencies` hears of it.
+"""Raise audit events where Python raises none, so `Dependencies` sees every access.
 
-Python asks without a word whether a file exists, how large it is and when it changed; some readers
-open files on their own; and processes can be started below `subprocess`.
+Python raises no event when it checks whether a file exists, how large it is, or when it changed.
+Some readers open files in native code, and processes can be started without `subprocess`.
 """
 
 import functools
@@ -28,21 +28,21 @@ READERS = {
     ),
     "torch": ("from_file", "_C.import_ir_module"),
 }
-"""Functions that read a file below Python, by module."""
+"""Functions that read a file in native code, by module."""
 
 _EXACT = {"getsize": "size"} | dict.fromkeys(("getmtime", "getctime", "samefile"), "state")
-"""Functions of `os.path` that ask for more than existence and kind."""
+"""Functions of `os.path` that ask for more than a file's existence and kind."""
 
 
 def announce() -> None:
-    """Announce questions, readers and processes, in all modules that load from now on."""
+    """Announce file queries, native reads, and new processes in all modules loaded from now on."""
     for name in ("stat", "lstat", "access", "readlink"):
         _replace_in_os(name)
     for name in ("exists", "lexists", "isfile", "isdir", "islink"):
         if isinstance(native := getattr(os.path, name), BuiltinFunctionType):
             setattr(os.path, name, _asking(native, "kind"))
     after_import({module: _announcer(names) for module, names in READERS.items()})
-    with suppress(ImportError):  # of systems that fork
+    with suppress(ImportError):  # only on systems that fork
         import _posixsubprocess
 
         native = _posixsubprocess.fork_exec
@@ -66,7 +66,7 @@ def _replace_in_os(name: str) -> None:
 
 
 def _asking(native: Callable[..., Any], word: str) -> Callable[..., Any]:
-    """Wrap a function that asks something of a path."""
+    """Wrap a function that queries a path."""
 
     @functools.wraps(native)
     def ask(path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,10 @@ def _asking(native: Callable[..., Any], word: str) -> Callable[..., Any]:
 
 
 def _questions(word: str, asker: FrameType, args: tuple[Any, ...]) -> Iterator[str]:
-    """Name what a caller wants to know: Python's own library rarely looks at times."""
+    """Yield the questions that a caller asks about a path.
+
+    Code in Python's own library usually checks only existence and kind, not times.
+    """
     if "importlib" in asker.f_code.co_filename:
         return
     if word == "access":
@@ -103,7 +106,7 @@ def _depth(asker: FrameType) -> str:
 
 
 def _from(path: Any, folder: int | None) -> Any:
-    """Return a path as text; one that is given from an open folder as one from the root."""
+    """Return a path as a string, resolved if it's relative to an open folder."""
     path = os.fsdecode(path)
     if folder is not None:
         with suppress(OSError):
@@ -115,7 +118,7 @@ def _announcer(names: tuple[str, ...]) -> Callable[[Any], None]:
     def touch(module: Any) -> None:
         for dotted in names:
             owner, _, name = dotted.rpartition(".")
-            with suppress(AttributeError, TypeError):  # another version has it elsewhere
+            with suppress(AttributeError, TypeError):  # other versions may define it elsewhere
                 holder = functools.reduce(getattr, filter(None, owner.split(".")), module)
                 native = getattr(holder, name)
                 reader = _reading(native)
@@ -126,7 +129,7 @@ def _announcer(names: tuple[str, ...]) -> Callable[[Any], None]:
 
 
 def _reading(native: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a native reader: the paths among its arguments are opened."""
+    """Wrap a native reader to report the paths among its arguments as opened."""
 
     @functools.wraps(native)
     def read(*args: Any, **kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
 """Capture everything a page writes, in order.
 
-Both file descriptors are redirected to one file, so that C libraries, subprocesses and
-functions of imported modules are captured as well as `print`.
+Stdout and stderr are redirected to one file at the level of file descriptors, which captures what
+C libraries, subprocesses, and imported modules write, not only `print`.
 """
 
 import contextlib
@@ -14,18 +14,18 @@ import warnings
 from proofbook.text import clipped, readable
 
 LARGEST_READ = 16_000_000
-"""Bytes of what one block wrote that are read at all."""
+"""Maximum number of bytes to read of one block's output."""
 
 
 class Capture:
-    """Sends descriptors 1 and 2, and Python's streams, to one file; `take` returns what is new."""
+    """A file that receives descriptors 1 and 2 and Python's streams; `take` returns new text."""
 
     def __init__(self) -> None:
         written, name = tempfile.mkstemp(prefix="proofbook-")
-        # Opened twice, so that reading does not move the place where others are writing.
+        # Opened twice: reading must not move the position where others write.
         self._new = open(name, "rb", buffering=0)  # noqa: SIM115
-        self._taken = 0  # a process that the page has forked must not move it
-        with contextlib.suppress(OSError):  # Windows keeps a file that is open
+        self._taken = 0  # not the file's offset, which forked processes share
+        with contextlib.suppress(OSError):  # Windows can't delete an open file
             os.unlink(name)
         for descriptor in (1, 2):
             os.dup2(written, descriptor)
@@ -34,9 +34,9 @@ class Capture:
         warnings.formatwarning = _format_warning
 
     def take(self) -> str:
-        """Return the text written since the last call, as a terminal would have left it.
+        """Return the text written since the last call, as a terminal would show it.
 
-        Of a long text the beginning is returned, with a note.
+        Only the beginning of a long text is returned, with a note.
         """
         written = self._read()
         start, self._taken = self._taken, self._taken + len(written)
@@ -45,12 +45,12 @@ class Capture:
             self._taken = self.size()
             size = self._taken - start
         text = written.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
-        # A progress bar writes over itself: of each line, what follows the last return is left.
+        # Progress bars overwrite themselves: keep what follows each line's last carriage return.
         text = "\n".join(line.rpartition("\r")[2] for line in text.split("\n"))
         return clipped(readable(text), size)
 
     def size(self) -> int:
-        """Return how many bytes the page has written in all."""
+        """Return the total number of bytes that the page has written."""
         return os.fstat(self._new.fileno()).st_size
 
     def _read(self) -> bytes:
@@ -61,12 +61,12 @@ class Capture:
 
 
 def _writer(descriptor: int) -> io.TextIOWrapper:
-    raw = io.FileIO(descriptor, "w", closefd=False)  # a buffer would lose the order
+    raw = io.FileIO(descriptor, "w", closefd=False)  # unbuffered, to keep the order
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)  # type: ignore[type-var]
 
 
 def _format_warning(
     message: Warning | str, category: type[Warning], *where: object, **more: object
 ) -> str:
-    # Where it was raised is a path of this machine: no reader's business.
+    # Python would add the path of the code, which means nothing to readers.
     return f"{category.__name__}: {message}\n"

@@ -1,4 +1,4 @@
-"""Find what each statement of a page reads, binds and may change, from its text."""
+"""Analyze statically what each statement of a page reads, binds, and may change."""
 
 import ast
 import symtable
@@ -18,9 +18,9 @@ MUTATORS = frozenset(
     {"add", "append", "backward", "clear", "eval", "extend", "insert", "load_state_dict", "pop"}
     | {"popitem", "remove", "reverse", "setdefault", "sort", "step", "train", "update"}
 )
-"""Methods that change the object they are called on; those that end in `_` do so too."""
+"""Methods that change the object they are called on, besides those that end in `_`."""
 
-# A step or a backward pass changes what its object was made from: parameters and their gradients.
+# Methods that also change what their object was made from: parameters and their gradients.
 FAR_REACHING = frozenset({"backward", "step"})
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 HARMLESS = frozenset({"print", "display"})
@@ -35,14 +35,14 @@ class Statement:
         block: Index of its block.
         code: Its lines, with the comments just above it.
         above: Blank lines above it.
-        reads: Names that must exist, in functions that it defines too.
-        binds: Names that it gives a value.
-        renews: Those of `binds` whose old value plays no part any more.
+        reads: Names that must exist, including those read in functions that it defines.
+        binds: Names that it binds.
+        renews: Those of `binds` whose old value no longer matters.
         changes: Names whose objects it may change.
-        far: Those of `changes` whose makers change with them.
-        draws: Random generators that it moved.
-        defines: Whether what it reads is read when the function it defines is called.
-        imported: For an import, each name that it binds, with a statement that binds it alone.
+        far: Those of `changes` whose change also affects what they were made from.
+        draws: Random generators that it advanced.
+        defines: Whether it defines a function or class, which reads names only when called.
+        imported: For an import, each name that it binds, with a statement that imports only that.
     """
 
     block: int
@@ -59,12 +59,12 @@ class Statement:
 
 
 def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt | ast.Module, bool]]:
-    """Code, blank lines above it and tree of each statement, and whether its value is shown."""
+    """Yield each statement's code, blank lines above it, tree, and whether its value is shown."""
     if block.kind == "pycon":
         for source in sources_of(block):
             try:
                 module = ast.parse(source)
-            except SyntaxError:  # the page shows how it fails
+            except SyntaxError:  # the page shows the error
                 yield indent(source.rstrip("\n"), "# ", lambda _: True), 0, ast.Module([], []), True
                 continue
             alone = module.body[0] if len(module.body) == 1 else module
@@ -76,7 +76,7 @@ def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt | ast.Module, bool
     for tree, following in zip_longest(body, body[1:]):
         first = min([tree.lineno, *(d.lineno for d in getattr(tree, "decorator_list", []))]) - 1
         code, above = _tail(tree, lines, following), 0
-        if first >= after:  # else it stands behind another on its line
+        if first >= after:  # otherwise its line begins with another statement
             while first > after and lines[first - 1].startswith("#"):
                 first -= 1
             while first - above > after and not lines[first - above - 1].strip():
@@ -87,7 +87,7 @@ def _split(block: Block) -> Iterator[tuple[str, int, ast.stmt | ast.Module, bool
 
 
 def _tail(tree: ast.stmt, lines: list[str], following: ast.stmt | None) -> str:
-    """Return a statement's own lines without decorators, and without others that share them."""
+    """Return a statement's code without its decorators or other statements on the same lines."""
     last = tree.end_lineno or tree.lineno
     kept = [line.encode() for line in lines[tree.lineno - 1 : last]]
     end = tree.end_col_offset or 0
@@ -100,7 +100,7 @@ def _tail(tree: ast.stmt, lines: list[str], following: ast.stmt | None) -> str:
 
 
 class Reader:
-    """Reads blocks in order, and remembers which names are modules, classes and functions."""
+    """A reader of blocks, in order; it knows which names are modules, classes, and functions."""
 
     def __init__(self) -> None:
         self.callables: set[str] = set()
@@ -116,24 +116,24 @@ class Reader:
     def read(
         self, index: int, block: Block, draws: Sequence[tuple[int, str]]
     ) -> Iterator[Statement]:
-        """Yield the statements of a block; a prompt of a doctest is one.
+        """Yield the statements of a block; in a doctest, each prompt counts as one.
 
         Args:
-            index: Which block of the page it is.
+            index: The block's index on the page.
             block: The block.
-            draws: Index of a statement and name of a random generator that it moved, for each.
+            draws: For each draw, the statement's index and the generator that it advanced.
         """
         statements = list(_split(block))
         for number, (code, above, tree, shown) in enumerate(statements):
             moved = frozenset(generator for n, generator in draws if n == number)
             bare = Statement(index, code, above, draws=moved)
             if block.raises is not None and number == len(statements) - 1:
-                yield replace(bare, reads=frozenset(_names(tree)[1]))  # nothing of it stands
+                yield replace(bare, reads=frozenset(_names(tree)[1]))  # none of its bindings last
             else:
                 yield self._read(tree, bare, shown)
 
     def _read(self, tree: ast.stmt | ast.Module, bare: Statement, shown: bool) -> Statement:
-        """Fill in what a statement's text says."""
+        """Fill in the statement's fields from its code."""
         if isinstance(tree, ast.Import | ast.ImportFrom):
             imported = tuple(_imports(tree))
             for alias in tree.names:
@@ -175,7 +175,7 @@ class Reader:
         )
 
     def _define(self, tree: ast.AST, binds: set[str], reads: set[str], changes: set[str]) -> None:
-        """Remember what calling a function, or the methods of a class, may change."""
+        """Record what calling a function, or a class's methods, may change."""
         self.callables |= binds
         within = Aliases()
         within.add(shared(tree, self._made))
@@ -186,7 +186,7 @@ class Reader:
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
         }
         parameters = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-        if changes - counted or within.of(counted) & parameters:  # a local sum is nobody else's
+        if changes - counted or within.of(counted) & parameters:  # not just a local counter
             self.impure |= binds
         for name in binds:
             self._effects[name] = (changed & reads) | _declared(tree)
@@ -199,7 +199,7 @@ class Reader:
                     self._mutators.add(method.name)
 
     def _changed_by_decorators(self, tree: ast.AST) -> set[str]:
-        """Take what a definition is handed to for what keeps it: a function, or what holds one."""
+        """Return the names that a definition's decorators may change, such as a registry."""
         decorators = getattr(tree, "decorator_list", [])
         roots = set().union(*map(_root, decorators))
         handed = set().union(
@@ -208,7 +208,7 @@ class Reader:
         return (roots | handed) - self.callables | self._changed_by_functions(roots)
 
     def _share(self, tree: ast.AST, renewed: set[str]) -> None:
-        """Remember which names may share an object once a statement has run."""
+        """Record which names may share an object after a statement runs."""
         if isinstance(tree, ast.Assign | ast.AnnAssign):
             for name in renewed:
                 self._aliases.drop(name)
@@ -220,7 +220,7 @@ class Reader:
                 self._late[name] = set()
 
     def _changed_by_functions(self, reads: set[str]) -> set[str]:
-        """Names that the functions among what is read may change when they are called."""
+        """Return the names that may change when the functions among these names are called."""
         changes: set[str] = set()
         called, waiting = set(), [name for name in reads if name in self._effects]
         while waiting:
@@ -232,10 +232,10 @@ class Reader:
         return changes
 
     def _changed(self, tree: ast.AST) -> tuple[set[str], set[str]]:
-        """Names whose objects a statement may change, and those that reach far."""
+        """Return the names whose objects may change, and those whose change is far-reaching."""
         changes: set[str] = set()
         far: set[str] = set()
-        owned: set[str] = set()  # functions and classes of the page, changed themselves
+        owned: set[str] = set()  # the page's functions and classes that are themselves changed
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute | ast.Subscript):
                 if not isinstance(node.ctx, ast.Load):
@@ -262,7 +262,7 @@ class Reader:
         return changes - theirs, far - self.callables
 
     def _made_from_nothing(self, tree: ast.Assign) -> set[str]:
-        """Names that get an empty container, or an object that a class makes without arguments."""
+        """Find the names bound to an empty container, or to an object made without arguments."""
         found = set()
         for target in tree.targets:
             pairs = [(target, tree.value)]
@@ -275,7 +275,7 @@ class Reader:
         return found
 
     def _makes_empty(self, call: ast.Call) -> bool:
-        """Tell whether a call may give something to be filled; what a function loads is full."""
+        """Return whether a call may return an empty object; loaded objects are already full."""
         if call.args or call.keywords:
             return False
         first, *rest = chain(call.func) or [""]
@@ -283,23 +283,23 @@ class Reader:
         return first not in self._imported or name in EMPTY or name[:1].isupper()
 
     def _filled(self, tree: ast.AST) -> set[str]:
-        """Follow what was made from nothing into the calls of a loop that fill it."""
+        """Return the names of empty objects that a loop passes to calls, which may fill them."""
         loops = (node for node in ast.walk(tree) if isinstance(node, LOOPS))
         calls = (node for loop in loops for node in ast.walk(loop) if isinstance(node, ast.Call))
         return self.hollow & set().union(*map(_roots_of_arguments, calls))
 
     def _changed_by_bare_call(self, call: ast.Call, *, drew: bool) -> set[str]:
-        """Take a call whose value is not used for one that changes something."""
+        """Return the names that a call may change, given that its value is unused."""
         if isinstance(call.func, ast.Name):
             return set() if call.func.id in HARMLESS else _roots_of_arguments(call)
         root = _root(call.func)
-        if root & self.callables and drew:  # torch.manual_seed: told by what it drew
+        if root & self.callables and drew:  # torch.manual_seed: recorded as a draw
             return set()
         return root | (_roots_of_arguments(call) - self.callables)
 
 
 def _names(tree: ast.AST) -> tuple[set[str], set[str]]:
-    """Return the names that a statement binds, and those that it reads, in functions too."""
+    """Return the names that a statement binds and those that it reads, functions included."""
     table = symtable.symtable(ast.unparse(tree), "<statement>", "exec")
     symbols = table.get_symbols()
     binds = {s.get_name() for s in symbols if s.is_assigned() or s.is_imported()}
@@ -314,7 +314,7 @@ def _names(tree: ast.AST) -> tuple[set[str], set[str]]:
 
 
 def _declared(tree: ast.AST) -> set[str]:
-    """Names that functions in a statement declare to be the page's."""
+    """Return the names that functions in a statement declare as globals."""
     return {name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names}
 
 
@@ -340,7 +340,7 @@ def _imports(
 
 
 def _public(module: ModuleType | None) -> list[str]:
-    """Return what a star imports from a module, if it is loaded."""
+    """Return the names that a star import takes from a module, if it is loaded."""
     names = vars(module) if module else {}
     return list(names.get("__all__", [name for name in names if not name.startswith("_")]))
 
@@ -354,7 +354,7 @@ def _globals(table: symtable.SymbolTable) -> Iterator[str]:
 
 
 def _root(node: ast.expr) -> set[str]:
-    """Return the name that a chain of attributes, items and calls begins with."""
+    """Return the name at the start of a chain of attributes, items, and calls."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
         node = node.func if isinstance(node, ast.Call) else node.value
     return {node.id} if isinstance(node, ast.Name) else set()

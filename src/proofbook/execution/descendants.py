@@ -1,6 +1,6 @@
-"""Ends what a page has started, that which left its session included (Linux).
+"""End all processes that a page has started, even those that left its session (Linux).
 
-Orphans come to the nearest process that asked for them, so that none gets out of sight.
+Orphans are adopted by the nearest ancestor that asked for them, so none escapes.
 """
 
 import contextlib
@@ -14,28 +14,29 @@ _SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Become the parent of all descendants that lose theirs."""
+    """Become the parent of all descendants whose own parent ends."""
     if sys.platform.startswith("linux"):
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_descendants(spared: Callable[[int, int], bool] = lambda child, group: False) -> None:
-    """Kill all descendants of this process, until none is left.
+    """Kill all descendants of this process until none is left.
 
     Args:
-        spared: Tells of a child and its process group whether it stays, with all below it.
+        spared: Given a child and its process group, returns whether to spare it and all its
+            descendants.
     """
     while doomed := [child for child, group in _descendants(spared)]:
         for child in doomed:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         for child in doomed:
-            with contextlib.suppress(ChildProcessError):  # a grandchild; it will come here
+            with contextlib.suppress(ChildProcessError):  # a grandchild; it will be adopted
                 os.waitpid(child, 0)
 
 
 def _descendants(spared: Callable[[int, int], bool]) -> list[tuple[int, int]]:
-    """Process and group of each descendant that lives, or waits to be buried here."""
+    """Return the process and group of each descendant that is alive or that we have to reap."""
     children: dict[int, list[tuple[int, int]]] = {}
     for name in os.listdir("/proc") if sys.platform.startswith("linux") else ():
         with (

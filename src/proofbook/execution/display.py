@@ -1,4 +1,4 @@
-"""Shows the value of a block's last expression, and its figures, as a notebook would."""
+"""Show the value of a block's last expression, and its figures, as a notebook would."""
 
 import io
 import itertools
@@ -16,7 +16,7 @@ from proofbook.execution.showing import How, how_to_print
 from proofbook.model import Output
 from proofbook.text import clipped, encodable, readable
 
-# RDF about the file is no HTML, and what is finer than a hundredth of a point cannot be seen.
+# RDF metadata isn't HTML, and details finer than a hundredth of a point are invisible.
 _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 _COORDINATES = re.compile(r' (?:d|points)="[^"]*"')
 _FRACTION = re.compile(r"(\d\.\d\d)\d+")
@@ -30,14 +30,14 @@ REPRS = {
     "text/markdown": "_repr_markdown_",
     "text/latex": "_repr_latex_",
 }
-"""The media types that objects may offer, the best first, and their methods."""
+"""The media types that objects may offer, best first, and their methods."""
 
 
 class Shown:
-    """What a block shows, in the order in which it shows it, with what it prints in between.
+    """The outputs that a block shows, in order, with the text printed in between.
 
     Args:
-        capture: Holds what is printed.
+        capture: Holds the printed text.
     """
 
     def __init__(self, capture: Capture) -> None:
@@ -52,18 +52,18 @@ class Shown:
         """Begin a block.
 
         Args:
-            prefix: What the ids in its pictures begin with.
-            prints: Whether it shows text alone, as a doctest does.
+            prefix: Prefix of the ids in its pictures.
+            prints: Whether it shows only text, as a doctest does.
         """
         self._prefix, self._prints = prefix, prints
         self._outputs, self._values = [], []
         self._numbers = itertools.count(1)
 
     def display(self, *values: object, **options: object) -> None:
-        """Show values, one after the other; print them where text alone is shown, as IPython's.
+        """Show values one by one; where only text is shown, print them, as IPython does.
 
         Raises:
-            TypeError: If it is given options: nothing on a page changes once it is shown.
+            TypeError: Options were given; a page can't update what it has shown.
         """
         for name in options:
             raise TypeError(f"display() on a page takes only values, not {name}=")
@@ -73,12 +73,12 @@ class Shown:
         for value in values:
             self._take_printed()
             shown = show_value(value, f"{self._prefix}-d{next(self._numbers)}")
-            self._take_printed()  # by its repr
+            self._take_printed()  # printed by its repr
             self._outputs.append(shown)
             self._values.append(value)
 
     def end(self, value: object) -> How | None:
-        """Show what a block ends with; say how a program shows it."""
+        """Show a block's last value; return how a program would show it."""
         shown = show(value, self._prefix, {id(value) for value in self._values})
         self._take_printed()
         self._outputs += shown
@@ -87,7 +87,7 @@ class Shown:
         return how_to_print(value, shown[0].data) if shown[0].kind == "text" else "display"
 
     def take(self) -> list[Output]:
-        """Return all that was shown; what comes now is no block's."""
+        """Return everything that was shown; later output belongs to no block."""
         self._take_printed()
         self._prints, self._values = True, []
         return self._outputs
@@ -98,12 +98,12 @@ class Shown:
 
 
 def show(value: Any, prefix: str, displayed: Collection[int] = ()) -> list[Output]:
-    """Show a value, then pyplot's open figures, which are closed.
+    """Show a value, then pyplot's open figures, and close them.
 
     Args:
-        value: What a block ends with: shown as markup, as a figure, or as its repr; `None` not.
-        prefix: What the ids of figures begin with, different for each block of a page.
-        displayed: The identities of what the block has shown already.
+        value: A block's last value, shown as markup, a figure, or its repr; `None` is not shown.
+        prefix: Prefix of the ids in figures, different for each block of a page.
+        displayed: The ids of the objects that the block has already shown.
     """
     figures = _open_figures()
     try:
@@ -121,11 +121,11 @@ def show_value(value: Any, prefix: str) -> Output:
     """Show a value in its richest form, in Jupyter's order of preference.
 
     Raises:
-        ValueError: If it returns something no page can show.
+        ValueError: One of its methods returned something that no page can show.
     """
-    kind = type(value)  # a class that has these methods is itself shown by its repr
+    kind = type(value)  # a class with such methods is itself shown by its repr
     if hasattr(kind, "_repr_page_"):
-        # Before all others: a page can share an asset between many views, a notebook cannot.
+        # The first choice, since many views on a page can share an asset; a notebook can't do that.
         html, assets = value._repr_page_()
         files = {name: os.path.abspath(path) for name, path in assets.items()}
         return _asking(Output("html", encodable(html), files, _plain(value)))
@@ -139,7 +139,7 @@ def show_value(value: Any, prefix: str) -> Output:
 
 
 def _richest(value: Any) -> tuple[tuple[str, Any] | None, Mapping[str, Any], str]:
-    """Return a value's best form with its media type; its metadata; its text."""
+    """Return a value's richest form with its media type, its metadata, and its plain text."""
     said = ""
     if hasattr(type(value), "_repr_mimebundle_"):
         given = value._repr_mimebundle_(include=None, exclude=None)
@@ -173,19 +173,19 @@ def _rich(given: tuple[str, Any], about: Mapping[str, Any], text: str, prefix: s
 
 
 def _asking(output: Output) -> Output:
-    """Add what a browser would load from other hosts."""
+    """Add the addresses on other hosts that a browser would load."""
     html = output.data
     if output.kind == "markdown":
-        from markdown import markdown  # a page that shows none does without
+        from markdown import markdown  # a page that shows no Markdown doesn't need it
 
         html = markdown(html, extensions=["attr_list", "fenced_code", "md_in_html", "tables"])
     return replace(output, asks=asked_by(html) if output.kind != "latex" else ())
 
 
 def _plain(value: Any) -> str:
-    """Return the repr of what is shown as markup, without addresses in memory.
+    """Return the repr of a value shown as markup, without memory addresses.
 
-    One that would be nothing else is a name.
+    The default repr is reduced to the name of the type.
     """
     kind = type(value)
     if kind.__repr__ is object.__repr__:
@@ -204,11 +204,11 @@ def _svg(figure: Any, prefix: str) -> str:
     buffer = io.StringIO()
     for image in figure.findobj(matplotlib.image.AxesImage):
         if image.get_interpolation() in ("auto", "antialiased"):
-            image.set_interpolation("none")  # one pixel a number; the browser enlarges them
+            image.set_interpolation("none")  # one pixel per number; the browser enlarges them
     with matplotlib.rc_context({"svg.hashsalt": "proofbook"}):
         figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
     svg = buffer.getvalue()
     svg = _METADATA.sub("", svg[svg.index("<svg") :])
     svg = _COORDINATES.sub(lambda drawn: _FRACTION.sub(r"\1", drawn[0]), svg)
-    # Every figure calls its first axes `axes_1`; on one page each id needs a name of its own.
+    # Every figure calls its first axes `axes_1`; on a page, each id must be unique.
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)

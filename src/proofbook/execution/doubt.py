@@ -1,4 +1,4 @@
-"""Test whether an expression can come out differently: else it proves nothing."""
+"""Test whether an expression can have a different value: if it can't, it proves nothing."""
 
 import contextlib
 import signal
@@ -12,13 +12,13 @@ from proofbook.execution.expressions import Expression, as_data
 from proofbook.execution.sharing import Lead, leads_of, shared
 
 LONGEST = 2.0
-"""Seconds that are spent on one expression; beyond that it is believed."""
+"""Seconds to spend on one expression; after that, it gets the benefit of the doubt."""
 INDIFFERENT = (
     "comes out the same for all values of the names it reads, so it says nothing about this page"
 )
 ONE_OBJECT = (
-    "{leads} are one object, compared with itself: keep a copy before it changes, or use `is` "
-    "to say that they are one"
+    "{leads} are one object, compared with itself: copy it before it changes, or use `is` "
+    "to say that they are the same"
 )
 NEVER_FALSE = (
     "stayed true for every other value tried for {names}: "
@@ -33,17 +33,16 @@ def doubt_of(
     made: Mapping[str, object],
     asserted: bool,
 ) -> str:
-    """Say why an expression proves nothing; "" if it proves something, or if it's unknown.
+    """Return why an expression proves nothing; "" if it proves something, or if we can't tell.
 
-    It is evaluated with other values of the names it reads until its value changes. An error
-    proves nothing.
+    Evaluate it with other values of the names it reads until its value changes. Errors don't count.
 
     Args:
-        expression: What is doubted.
+        expression: The expression to test.
         data: Its value, as JSON data.
         names: The names of the page.
-        made: Those that a block of the page bound.
-        asserted: Whether it is there to be true.
+        made: The names that the page's blocks bound.
+        asserted: Whether it must be true.
     """
     read = expression.values_read(made)
     groups = shared(expression.tree, names, read)
@@ -63,7 +62,7 @@ def doubt_of(
                     return ""
         except _TimeIsUpError:
             return ""
-        except BaseException:  # sys.exit() too: the page asked for none of this
+        except BaseException:  # sys.exit() too: the page didn't ask for this
             continue
         same += alike
         indifferent += not alike
@@ -80,10 +79,9 @@ def _others(
     known: Sequence[tuple[Lead, object]],
     names: Mapping[str, object],
 ) -> Iterator[tuple[Sequence[Lead], object, bool]]:
-    """Yield leads to one object, another one for it, and whether that is of the same kind.
+    """Yield leads to one object, a replacement for it, and whether that has the same kind.
 
-    What else the expression leads to is such a value too. Last comes for each an object that is
-    good for nothing.
+    The expression's other values come first, then alterations, and finally a bare object.
     """
     values = [value for _, value in known]
     values += [item for one in values if isinstance(one, list | tuple) for item in one[:3]]
@@ -94,7 +92,7 @@ def _others(
             kinds = type(value), type(other)
             if other is not value and (isinstance(other, kinds[0]) or isinstance(value, kinds[1])):
                 yield leads, other, True
-    for leads in (*units, *inner):
+    for leads in (*inner, *units):  # an attribute costs less to alter than a whole model
         value = leads[0].value(names)
         with contextlib.suppress(Exception):  # an object may refuse to be copied
             for other in alterations(value, expression.mentioned, expression.constants):
@@ -106,19 +104,19 @@ def _others(
 def _with(
     names: Mapping[str, object], leads: Sequence[Lead], other: object
 ) -> Mapping[str, object]:
-    """Return the names with another object wherever these lead."""
+    """Return the names with another object in place of the one that the leads refer to."""
     for lead in leads:
         names = lead.replaced(names, other)
     return names
 
 
 class _TimeIsUpError(BaseException):
-    """Raised between two steps of whatever takes too long; `except Exception` lets it pass."""
+    """A signal that time is up; `except Exception` doesn't catch it."""
 
 
 @contextlib.contextmanager
 def _no_longer_than(seconds: float) -> Iterator[None]:
-    """Raise where something takes longer, on systems that can interrupt it."""
+    """Raise `_TimeIsUpError` after some seconds, on systems that can interrupt running code."""
     if seconds <= 0:
         raise _TimeIsUpError
     main = threading.current_thread() is threading.main_thread()

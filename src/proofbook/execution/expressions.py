@@ -1,7 +1,7 @@
 """Find what a claim's expression reads, and evaluate it without side effects.
 
-An expression has to wait until the names it reads exist, and has to read something that the page
-made; both follow from its free names, which the compiler's own symbol table knows.
+An expression must wait until the names it reads exist, and must read something that the page made.
+Its free names, taken from the compiler's own symbol table, show both.
 """
 
 import ast
@@ -18,22 +18,22 @@ from proofbook.execution.alterations import Mentioned
 from proofbook.text import encodable
 
 LARGEST_LIST = 10_000
-"""Elements up to which a value is kept element by element; a larger one is kept as its repr."""
+"""Maximum number of elements kept one by one; a larger value becomes its repr."""
 
 LARGEST_INT = 10_000
-"""Bits of an integer; Python itself prints none of more than 4,300 digits."""
-NOTHING = "all() had nothing to look at, and is true of nothing whatever it asks"
+"""Maximum bits of an integer; Python itself refuses to print more than 4,300 digits."""
+NOTHING = "all() had nothing to test, so it is true whatever the condition"
 
 
 def word(condition: object, if_true: str, if_false: str) -> str:
-    """Return one word or the other; for claims, not for blocks."""
+    """Return one of two words, depending on a condition; for claims, not for blocks."""
     return if_true if condition else if_false
 
 
 class _All:
-    """The builtin `all`, except that it refuses to be true of nothing.
+    """The builtin `all`, except that it raises an error when there is nothing to test.
 
-    Within another `all` it accepts nothing, as in a triangle's first row.
+    Only an `all` within another may have nothing to test, as in a triangle's first row.
     """
 
     def __init__(self) -> None:
@@ -76,22 +76,22 @@ class Expression:
         return sorted(n for n in self.reads if n not in names and not hasattr(builtins, n))
 
     def hidden(self, names: Mapping[str, object]) -> list[str]:
-        """List the helpers that it calls whose names the page has given to something else."""
+        """List the helpers that it calls whose names the page uses for something else."""
         return sorted(self._helpers.keys() & names.keys())
 
     def is_constant(self, made: Set[str]) -> bool:
-        """Tell whether it reads nothing of what the page made, and so proves nothing."""
+        """Return whether it reads nothing that the page made, and so proves nothing."""
         return self.reads.isdisjoint(made)
 
     def value(self, names: Mapping[str, object]) -> Any:
-        """Evaluate on a copy of the namespace: a walrus binds nothing in the page."""
+        """Evaluate in a copy of the namespace: a walrus binds nothing on the page."""
         every = {} if "all" in names else {"all": _All()}
         return eval(self._code, {**names, **every, **self._helpers})
 
     def values_read(self, made: Mapping[str, object]) -> list[str]:
-        """List what it reads of the values that the page made; else of its modules and classes.
+        """List the names it reads of the page's values, or else of its modules and classes.
 
-        Numbers and texts come before what would have to be copied.
+        Callables, such as models, come last.
         """
         read = [n for n in made if n in self.reads]
         values = [n for n in read if not isinstance(made[n], types.ModuleType | type)]
@@ -120,7 +120,7 @@ def _free_names(text: str) -> set[str]:
 
 @contextlib.contextmanager
 def randomness_kept() -> Iterator[None]:
-    """Restore the global random generators, so that a claim's draws don't affect the next block."""
+    """Restore the global random generators, so a claim's draws don't affect the next block."""
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     state = random.getstate()
     numpy_state = numpy.random.get_state() if numpy else None
@@ -140,7 +140,7 @@ def randomness_kept() -> Iterator[None]:
 
 
 def random_states() -> dict[str, object]:
-    """Return the state of each global random generator that is loaded, to be compared."""
+    """Return the state of each global random generator that is loaded, for comparison."""
     states: dict[str, object] = {"random": random.getstate()}
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     if numpy is not None and hasattr(numpy, "random"):
@@ -152,7 +152,7 @@ def random_states() -> dict[str, object]:
 
 
 def as_data(value: object) -> Any:
-    """Turn a value into JSON data: numbers, text and nested lists of them; else its repr."""
+    """Convert a value to JSON data (numbers, text, nested lists of them), or else to its repr."""
     try:
         return _as_data(value)
     except (_NotDataError, RecursionError):
@@ -169,7 +169,7 @@ def _as_data(value: Any) -> Any:
     if isinstance(value, str):
         return encodable(str(value))
     if isinstance(value, int) and value.bit_length() > LARGEST_INT:
-        raise ValueError(f"an integer of {value.bit_length()} bits is too long to be compared")
+        raise ValueError(f"an integer of {value.bit_length()} bits is too long to compare")
     for plain in (int, float):
         if isinstance(value, plain):
             return plain(value)

@@ -1,9 +1,9 @@
-"""The process that imports the preloaded packages once and forks itself for each page.
+"""Import the preloaded packages once, then fork a process for each page.
 
-Forking takes milliseconds where the imports take seconds. It imports nothing of the project, which
-may be edited while it lives, and computes nothing, since the threads that torch starts to compute
-do not survive a fork. Its stdin is a socket: a pair of pipes comes in, the new page's process id
-goes out.
+Forking takes milliseconds; the imports take seconds. The server imports nothing from the project,
+which may be edited while it runs, and computes nothing, since torch's worker threads don't survive
+a fork. Its stdin is a socket: for each pair of pipes that it receives, it forks a page and sends
+back the page's process id.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from proofbook.execution.worker import run_page
 
 
 def serve(door: socket.socket, preload: Sequence[str]) -> None:
-    """Import the packages, say what is wrong with them, and fork a page at each request."""
+    """Import the packages, report any trouble, and fork a page for each request."""
     announce()
     adopt_orphans()
     trouble = _preload(preload)
@@ -39,16 +39,16 @@ def serve(door: socket.socket, preload: Sequence[str]) -> None:
                 ended, status = os.waitpid(page, os.WNOHANG)
                 if ended:
                     _say_farewell(pages.pop(page), os.waitstatus_to_exitcode(status))
-        # What a page has left behind; the groups of pages hold what watches them.
+        # Kill what pages left running, but not their watchers, which are in the pages' groups.
         end_descendants(lambda child, group: child in pages or group in pages)
 
     signal.signal(signal.SIGCHLD, reap)
     while True:
         _, pipes, *_ = socket.recv_fds(door, 1, 2)
         if not pipes:
-            return  # the parent has closed, or died
+            return  # the parent closed the socket or died
         requests, replies = pipes
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # until the page is known
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # until `pages` lists the page
         page = os.fork()
         if page == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -68,25 +68,25 @@ def _tell(door: socket.socket, **message: object) -> None:
 
 
 def _say_farewell(replies: int, exit_code: int) -> None:
-    with contextlib.suppress(OSError):  # nobody listens to a page that is done
+    with contextlib.suppress(OSError):  # nobody listens once a page is done
         os.write(replies, b'\n{"exit": %d}\n' % exit_code)
     os.close(replies)
 
 
 def _preload(names: Sequence[str]) -> str | None:
-    """Import the packages; return what is wrong with them, if anything is."""
+    """Import the packages; return what went wrong, if anything."""
     for name in names:
         try:
             importlib.import_module(name)
         except ImportError:
-            pass  # a page that needs it will say so, at the line that does
+            pass  # a page that needs it will fail at the line that imports it
         except BaseException:
-            return f"the preload of {name!r} failed\n{traceback.format_exc()}"
+            return f"preloading {name!r} failed\n{traceback.format_exc()}"
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file and os.path.isfile(file) and not is_installed(os.path.abspath(file)):
             return (
-                f"preload imports {name!r} of the project ({file}): pages would never see an edit"
+                f"preload imports {name!r} from the project ({file}): pages would never see an edit"
             )
     return None
 

@@ -1,9 +1,9 @@
-"""What is different about importing inside a child.
+"""Adapt imports in a page's process.
 
-Modules of the project are compiled from their source, because a `.pyc` counts as fresh when its
-source was saved twice in a second with the same size. The project's folders of modules are on the
-path, behind all that is installed. Some packages are given a last touch as they load: random
-generators are seeded.
+Project modules are compiled from their source, because a `.pyc` still counts as fresh if its source
+was saved twice within a second with the same size. The project's source folders are on the path,
+after everything that is installed. Some packages are adjusted as they load; for example, their
+random generators are seeded.
 """
 
 import os
@@ -20,11 +20,11 @@ from proofbook.caching.fingerprint import is_installed
 SEED = 0
 """Seed of every random generator at the start of every page."""
 DEEPEST = 3
-"""Folders below the project's root in which a module is looked for that no import finds."""
+"""Number of folder levels to search for a module that no import finds."""
 
 
 def compile_project_from_source() -> None:
-    """Make this process read no `.pyc` of any module that is not an installed one."""
+    """Keep this process from reading the `.pyc` of any module that isn't installed."""
     cached = SourceFileLoader.get_code
 
     def get_code(self: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -37,11 +37,11 @@ def compile_project_from_source() -> None:
 
 
 def find_sources(folders: Iterable[str]) -> None:
-    """Let this process import what is in the project's folders of modules, as if installed.
+    """Let this process import modules from the project's source folders, as if installed.
 
-    What is on the path already comes first. A module that is both installed and in these folders,
-    and not the same, is refused: the page would run one, while its author edits the other. The
-    project's root, from which pages run, may hide modules as a script's folder does.
+    Folders already on the path come first. A module that is both installed and in a source folder
+    is refused if the two differ: the page would run one while its author edits the other. The
+    project's root, where pages run, may shadow modules, as a script's folder does.
     """
     own, root = list(folders), os.getcwd()
     known = {os.path.realpath(path) for path in sys.path}
@@ -68,14 +68,14 @@ class _Twins:
             return
         place = Path(own.origin).parent if own.submodule_search_locations else own.origin
         raise ImportError(
-            f"{name!r} would come from {found.origin}, and {os.path.relpath(place)} is not the "
+            f"{name!r} would come from {found.origin}, but {os.path.relpath(place)} is not the "
             "same: install the project with 'pip install -e .', or rename one of them",
             name=name,
         )
 
 
 def _is_same(own: ModuleSpec, installed: str) -> bool:
-    """Tell whether a module of the project is what is installed, as far as both have its files."""
+    """Return whether a project's module equals the installed one in all files that both have."""
     here, there = Path(str(own.origin)), Path(installed)
     if os.path.samefile(here, there):
         return True
@@ -90,7 +90,7 @@ def _modules(folder: Path) -> Iterable[Path]:
 
 
 def place_in_project(module: str) -> str:
-    """Return where in the project a module is that no import finds, from the root, or ""."""
+    """Return the path from the project's root to a module that no import finds, or ""."""
     for folder, folders, files in os.walk("."):
         depth = 0 if folder == "." else folder.count(os.sep)
         is_environment = "pyvenv.cfg" in files
@@ -107,29 +107,29 @@ def place_in_project(module: str) -> str:
 
 
 def is_own(package: str) -> bool:
-    """Tell whether a package that is loaded is the project's own, and not an installed one."""
+    """Return whether a loaded package is the project's own, not an installed one."""
     path = getattr(sys.modules.get(package), "__file__", None)
     return path is not None and not is_installed(path)
 
 
 def seed() -> None:
-    """Seed Python's generator, and numpy's and torch's: now if loaded, else as soon as they are."""
+    """Seed Python's generator now, and numpy's and torch's as soon as they are loaded."""
     random.seed(SEED)
     after_import({"numpy": _seed_numpy, "torch": _seed_torch})
 
 
 def compute_on(device: str) -> None:
-    """Have torch make its tensors on a device: from now on if it is loaded, else from its import.
+    """Make torch create tensors on a device, now or as soon as it is loaded.
 
     Args:
-        device: As torch names it; `cpu` leaves torch as it is.
+        device: The device, as torch names it; `cpu` leaves torch unchanged.
     """
     if device != "cpu":
         after_import({"torch": lambda torch: torch.set_default_device(device)})
 
 
 def show_with(display: Callable[..., None]) -> None:
-    """Have IPython's own `display` show on the page, and not print for want of a notebook."""
+    """Make IPython's own `display` show values on the page instead of printing them."""
 
     def touch(module: Any) -> None:
         if "display" in vars(module):
@@ -139,7 +139,7 @@ def show_with(display: Callable[..., None]) -> None:
 
 
 def after_import(touches: Mapping[str, Callable[[Any], None]]) -> None:
-    """Call each function with its module, now if it is loaded, else just after it loads."""
+    """Call each function with its module, now if the module is loaded, or else when it loads."""
     for name, touch in touches.items():
         if name in sys.modules:
             touch(sys.modules[name])

@@ -1,8 +1,8 @@
-"""Asks the kernel which files a page opens, native code and other processes included (Linux).
+"""Ask the kernel which files a page opens, even in native code or other processes (Linux).
 
-A filter on the system calls of the page makes each `open` wait for a word of a second process, the
-watcher, which reads the path from the page's memory, notes the state of the file, and lets the
-call go on. Where the kernel or the machine's rules do not allow it, there is no watcher.
+A seccomp filter makes each `open` call of the page wait for a second process, the watcher, which
+reads the path from the page's memory, records the file's state, and lets the call continue. If the
+kernel or the system's security policy doesn't allow this, there is no watcher.
 """
 
 import ctypes
@@ -37,17 +37,17 @@ _LONGEST_PATH = 4096
 
 
 class KernelWatch:
-    """The page's end: made before the page begins, queried when it has ended."""
+    """The page's connection to its watcher, made before the page runs."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
 
     def opened(self) -> list[list[Any]]:
-        """Return each file that was opened: path, use, and the signature and content before it."""
+        """Return each opened file's path and use, and its signature and content before that use."""
         return list(self._ask(b"?"))
 
     def changing(self) -> dict[str, Any]:
-        """Return the files that were opened to be changed since the last call, as they were."""
+        """Return the earlier state of files opened for writing since the last call."""
         return dict(self._ask(b"!"))
 
     def _ask(self, question: bytes) -> Any:
@@ -57,10 +57,10 @@ class KernelWatch:
 
 
 def watch(*inherited: int) -> KernelWatch | None:
-    """Start a watcher and put this process under it; `None` where that is not possible.
+    """Start a watcher for this process; return `None` if that isn't possible.
 
     Args:
-        inherited: Descriptors that are the page's alone.
+        inherited: Descriptors that only the page may hold; the watcher closes them.
     """
     machine = platform.machine()
     if not sys.platform.startswith("linux") or machine not in _CALLS:
@@ -69,7 +69,7 @@ def watch(*inherited: int) -> KernelWatch | None:
     between = os.fork()
     if between == 0:
         if os.fork():
-            os._exit(0)  # the watcher is nobody's child: the page may wait for all of its own
+            os._exit(0)  # orphan the watcher: the page may wait for all its children
         for descriptor in (ours.fileno(), *inherited):
             os.close(descriptor)
         _watch_until_nobody_is_left(theirs, machine)
@@ -78,7 +78,7 @@ def watch(*inherited: int) -> KernelWatch | None:
     watcher = int(ours.recv(20))
     listener = _put_filter(machine, watcher)
     if listener < 0:
-        ours.close()  # and so ends the watcher
+        ours.close()  # which ends the watcher
         return None
     socket.send_fds(ours, [b"!"], [listener])
     os.close(listener)
@@ -86,20 +86,20 @@ def watch(*inherited: int) -> KernelWatch | None:
 
 
 def _put_filter(machine: str, watcher: int) -> int:
-    """Have the kernel report the calls that open files; return where, or a negative number."""
+    """Install the filter; return the descriptor of its listener, or a negative number."""
 
     class Program(ctypes.Structure):
         _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
 
     calls = list(_CALLS[machine])
-    load, equal, give = 0x20, 0x15, 0x06  # a word of the call; compare and jump; return
+    load, equal, give = 0x20, 0x15, 0x06  # load a word of the call; compare and jump; return
     steps = [(load, 0, 0, 4), (equal, 1, 0, _ARCHITECTURE[machine]), (give, 0, 0, _ALLOW)]
     steps.append((load, 0, 0, 0))
     steps += [(equal, len(calls) - n, 0, call) for n, call in enumerate(calls)]
     steps += [(give, 0, 0, _ALLOW), (give, 0, 0, _NOTIFY)]
     program = Program(len(steps), b"".join(struct.pack("HBBI", *step) for step in steps))
     libc = ctypes.CDLL(None)
-    libc.prctl(_SET_PTRACER, ctypes.c_ulong(watcher), 0, 0, 0)  # only where Yama guards memory
+    libc.prctl(_SET_PTRACER, ctypes.c_ulong(watcher), 0, 0, 0)  # in case Yama guards memory
     if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0):
         return -1
     number = ctypes.c_long(_SECCOMP[machine])
@@ -107,7 +107,7 @@ def _put_filter(machine: str, watcher: int) -> int:
 
 
 def _watch_until_nobody_is_left(line: socket.socket, machine: str) -> NoReturn:
-    """Note and allow what the page and its children open; end with the last of them."""
+    """Record and allow each call of the page and its children; exit when all have ended."""
     with suppress(BaseException), open(os.devnull, "r+b") as nothing:
         for descriptor in (0, 1, 2):
             os.dup2(nothing.fileno(), descriptor)
@@ -140,7 +140,7 @@ def _note_and_let_go_on(
     call = bytearray(80)
     try:
         fcntl.ioctl(listener, _RECEIVE, call, True)
-    except OSError:  # who called has been killed
+    except OSError:  # the caller has been killed
         return
     number, task, _, kind, _, _, *words = struct.unpack("=QIIiIQ6Q", call)
     with suppress(OSError, ValueError):
@@ -152,7 +152,7 @@ def _note_and_let_go_on(
 def _note(
     task: int, call: str, words: list[int], opened: dict[Any, Any], changing: dict[str, Any]
 ) -> None:
-    """Remember the file that a call is about to open, as it is now."""
+    """Record the state of the file that a call is about to open."""
     folder, address, flags = _HERE, words[0], words[1]
     with open(f"/proc/{task}/mem", "rb", buffering=0) as memory:
         if call in (_OPENAT, _OPENAT2):

@@ -1,4 +1,4 @@
-"""Make the markup of other packages' objects fit for a page."""
+"""Prepare the markup of other packages' objects for a page."""
 
 import base64
 import re
@@ -23,11 +23,11 @@ STYLE = re.compile(r"<style\b.*?</style>", re.DOTALL | re.IGNORECASE)
 PNG = b"\x89PNG\r\n\x1a\n"
 JPEG = b"\xff\xd8"
 FRAMES = {0xC0, 0xC1, 0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF}
-"""Markers of a JPEG that its size follows."""
+"""Markers that precede a JPEG's size."""
 
 
 def with_own_ids(markup: str, prefix: str) -> str:
-    """Begin each id of some markup with a prefix, and so all that refers to it."""
+    """Add a prefix to each id in some markup, and to each reference to it."""
     ids = {match[2] for match in ID.finditer(markup)}
     if not ids:
         return markup
@@ -46,10 +46,10 @@ def _each(word: str, own: Callable[[str], str], text: str) -> str:
 
 
 def own_svg(text: str, prefix: str) -> str:
-    """Return an SVG in a form that fits into a page.
+    """Prepare an SVG for embedding in a page.
 
     Raises:
-        ValueError: If it isn't an SVG, or would run a script.
+        ValueError: The text isn't an SVG, or the SVG would run a script.
     """
     markup = text[max(text.find("<svg"), 0) :].strip()
     try:
@@ -63,7 +63,7 @@ def own_svg(text: str, prefix: str) -> str:
         ]
         running = [one for one in element.attrib.values() if _is_script(one)]
         for what in ["<script>"] if name == "script" else [*handlers, *running]:
-            raise ValueError(f"this SVG runs a script ({what}): draw it without")
+            raise ValueError(f"this SVG runs a script ({what}): draw it without one")
     return with_own_ids(markup, prefix)
 
 
@@ -74,16 +74,16 @@ def _is_script(address: str) -> bool:
 def image(
     data: bytes | bytearray | memoryview | str, kind: str, about: Mapping[str, Any], text: str
 ) -> str:
-    """Write a picture as an element that holds all of it, in its own size.
+    """Write a picture as a self-contained element, by default at its own size.
 
     Args:
-        data: The file, or its base64.
+        data: The file's bytes, or the same in base64.
         kind: Its media type.
-        about: What its object says of it: `width`, `height`, `alt`.
-        text: What replaces it where no picture can be shown.
+        about: Its metadata: `width`, `height`, `alt`.
+        text: Alternative text, used if `about` has none.
 
     Raises:
-        ValueError: If it is no such picture.
+        ValueError: The data isn't a picture of this type.
     """
     raw = base64.b64decode(data) if isinstance(data, str) else bytes(data)
     width, height = size_of(raw, kind)
@@ -94,7 +94,7 @@ def image(
 
 
 def size_of(raw: bytes, kind: str) -> tuple[int, int]:
-    """Return width and height of a PNG or a JPEG, in its own pixels."""
+    """Return the width and height of a PNG or a JPEG in pixels."""
     try:
         if kind == "image/png" and raw.startswith(PNG):
             return struct.unpack(">II", raw[16:24])  # type: ignore[return-value]
@@ -102,7 +102,7 @@ def size_of(raw: bytes, kind: str) -> tuple[int, int]:
             return _size_of_jpeg(raw)
     except (struct.error, IndexError):
         pass
-    raise ValueError(f"what should be a picture ({kind}) begins with {raw[:8]!r}")
+    raise ValueError(f"expected a picture ({kind}), but the data begins with {raw[:8]!r}")
 
 
 def _size_of_jpeg(raw: bytes) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """Test whether the names in a page's prose exist, in the page's own session.
 
-Prose runs nothing: what is loaded is asked, without running code of the page or of the project; of
-what is not loaded, the source is read.
+The lookup inspects loaded objects without running any of the page's or project's code; for
+everything else, it reads the source.
 """
 
 import builtins
@@ -19,22 +19,22 @@ from proofbook.execution.import_hooks import is_own
 from proofbook.execution.source_names import SourceModule, in_package, module_of
 
 _UNKNOWN = object()
-"""Stands for a value that only running code of the page or the project would give."""
+"""Stands for a value that only the page's or the project's code could compute."""
 
 
 def existing(
     names: Iterable[str], page: Mapping[str, object], packages: Iterable[str]
 ) -> dict[str, bool]:
-    """For each name, dotted or not, whether it leads to something.
+    """Return whether each name, dotted or not, refers to something.
 
-    It begins with a name of the page, of Python or of a module, with `word`, or with a member or a
-    parameter of what the page made or imported or of one of the packages; `.name` is a member.
+    A name may begin with a name of the page, a builtin, a module, `word`, or a member or parameter
+    of one of the packages or of anything that the page made or imported; `.name` is a member.
 
     Args:
-        names: The names as the prose has them.
-        page: The names of the page and what they stand for.
-        packages: Packages that are spoken of without being imported: installed ones, which the book
-            preloads, are imported; of the project's own, the source is read.
+        names: The names as the prose writes them.
+        page: The names of the page and their values.
+        packages: Packages that the prose may name without importing them. Installed ones, which the
+            book preloads, are imported; the source of the project's own is read.
     """
     names = list(names)
     if not names:
@@ -47,7 +47,7 @@ def existing(
 
 
 def _spoken_of(packages: Iterable[str]) -> tuple[list[types.ModuleType], list[SourceModule]]:
-    """Return the packages as modules, and the modules of those that nothing has loaded."""
+    """Return the packages that are or can be loaded, and the source modules of the others."""
     loaded: list[types.ModuleType] = []
     read: list[SourceModule] = []
     for name in packages:
@@ -61,13 +61,13 @@ def _spoken_of(packages: Iterable[str]) -> tuple[list[types.ModuleType], list[So
 
 
 def _imported(name: str) -> types.ModuleType | None:
-    """Import a package that the book preloads."""
+    """Import an installed package; return None if that fails."""
     spec = _spec(name)
     if spec is None or not is_installed(spec.origin or ""):
         return None
     try:
         return importlib.import_module(name)
-    except BaseException:  # whatever an import raises, it leads nowhere
+    except BaseException:  # whatever an import raises, the package isn't there
         return None
 
 
@@ -92,7 +92,7 @@ def _exists(
 
 
 def _holders(page: Mapping[str, object], packages: Iterable[object]) -> Iterator[object]:
-    """Yield what the page imported and from where, what it made, and the project's modules."""
+    """Yield the packages, the page's objects with their types and modules, and project modules."""
     yield from packages
     seen: set[int] = set()
     for name, value in page.items():
@@ -109,7 +109,7 @@ def _holders(page: Mapping[str, object], packages: Iterable[object]) -> Iterator
 
 
 def _member(holder: object, name: str) -> tuple[Any] | None:
-    """Return a member in a tuple of its own, since it may be None."""
+    """Return a member, wrapped in a tuple since it may be None; None if it doesn't exist."""
     try:
         found = inspect.getattr_static(holder, name)
     except BaseException:
@@ -125,7 +125,7 @@ def _member(holder: object, name: str) -> tuple[Any] | None:
 
 
 def _is(thing: object, *kinds: type) -> bool:
-    """Tell the type of something that may have code to say what its class is."""
+    """Return whether an object has one of these types, ignoring any `__class__` that it claims."""
     return issubclass(type(thing), kinds)
 
 
@@ -136,12 +136,12 @@ def _is_module(thing: object) -> TypeGuard[types.ModuleType]:
 def _asked(holder: object, name: str) -> tuple[Any] | None:
     try:
         return (getattr(holder, name),)
-    except BaseException:  # whatever a lazy attribute raises, it leads nowhere
+    except BaseException:  # whatever a lazy attribute raises, it doesn't exist
         return None
 
 
 def _gives_more(holder: object) -> bool:
-    """Tell whether an installed package's code says what other members something has."""
+    """Return whether an installed package's code supplies further members of an object."""
     own = vars(holder).get("__getattr__") if _is_module(holder) else None
     if own is not None:
         return _is_installed_code(own)
@@ -149,24 +149,24 @@ def _gives_more(holder: object) -> bool:
 
 
 def _answers_alone(thing: object) -> bool:
-    """Tell whether no code of the page or the project is asked for members of something."""
+    """Return whether looking up an object's members runs none of the page's or project's code."""
     return all(_is_installed(thing, name) for name in ("__getattribute__", "__getattr__"))
 
 
 def _is_installed(holder: object, method: str) -> bool:
-    """Tell whether a method is not from the page or the project."""
+    """Return whether a method comes from neither the page nor the project."""
     kinds = (vars(kind) for kind in type(holder).__mro__)
     return _is_installed_code(next((one[method] for one in kinds if method in one), None))
 
 
 def _is_installed_getter(descriptor: object) -> bool:
-    """Tell whether what computes a member is native, or code of an installed package."""
+    """Return whether a descriptor's getter is native or from an installed package."""
     called = getattr(descriptor, "fget", None) or getattr(descriptor, "func", None)
     return _is_installed_code(called or type(descriptor).__get__)  # type: ignore[attr-defined]
 
 
 def _is_installed_code(function: object) -> bool:
-    """Tell whether a function is native, or from the file of an installed package."""
+    """Return whether a function is native or from an installed package."""
     called = function if hasattr(function, "__code__") else type(function).__call__  # type: ignore[operator]
     code = getattr(called, "__code__", None)
     return code is None or is_installed(code.co_filename)
@@ -204,7 +204,7 @@ def _parameters(holder: object) -> set[str]:
 
 
 def _is_module_or_member(first: str, rest: list[str]) -> bool:
-    """Tell whether a name begins with a module's, loaded or not."""
+    """Return whether a name refers to a module or a module's member, loaded or not."""
     if not rest:
         return first in sys.modules or _spec(first) is not None
     module = sys.modules.get(first)

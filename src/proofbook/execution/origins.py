@@ -1,4 +1,4 @@
-"""Where the code comes from that a page has loaded under the names of which it shows the source."""
+"""Find where loaded code comes from, for the names whose source a page shows."""
 
 import functools
 import inspect
@@ -11,15 +11,15 @@ from typing import Any
 from proofbook.model import Origin
 
 MOST = 1000
-"""How much of what decorators have made of a function is looked through."""
+"""Maximum number of objects to search within a decorated function."""
 
 
 def origin(target: str, root: str) -> Origin | None:
-    """Return where `module` or `module:qualified.name` comes from; None where nothing loaded it.
+    """Return where `module` or `module:qualified.name` comes from; None if it isn't loaded.
 
     Args:
         target: The name.
-        root: The project, from which its files are named.
+        root: The project's folder; paths within it are returned relative to it.
     """
     name, _, inner = target.partition(":")
     thing: Any = sys.modules.get(name)
@@ -42,14 +42,14 @@ def origin(target: str, root: str) -> Origin | None:
 
 
 def _plain(thing: object) -> CodeType | None:
-    """Return the code of a function that nothing is wrapped around."""
+    """Return the code of a function that nothing wraps; None for anything else."""
     if isinstance(thing, staticmethod | classmethod):
         thing = thing.__func__
     return thing.__code__ if isinstance(thing, FunctionType) else None
 
 
 def _codes(thing: object) -> Iterator[CodeType]:
-    """Yield the code of a function or class, and of what a decorator wraps."""
+    """Yield the code of a function or class, and of anything that decorators wrap."""
     waiting, seen = [thing], {id(thing)}
     while waiting and len(seen) < MOST:
         thing = waiting.pop()
@@ -62,7 +62,7 @@ def _codes(thing: object) -> Iterator[CodeType]:
 
 
 def _within(thing: object) -> Iterator[object]:
-    """Yield what a function, a class or a wrapper holds that could be code."""
+    """Yield the objects in a function, a class, or a wrapper that could hold code."""
     if isinstance(thing, FunctionType):
         yield from (cell.cell_contents for cell in thing.__closure__ or () if _is_bound(cell))
     elif isinstance(thing, property):

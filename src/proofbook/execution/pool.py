@@ -1,7 +1,7 @@
-"""The parent's side of running: several pages at a time, each followed until it is done or dead.
+"""Run several pages at a time from the parent, following each until it finishes or dies.
 
-A page has two clocks. The child's own names the line at which it hangs; the parent's, a little
-later, ends a child that no longer keeps its own.
+Each page has two timeouts. The child's own reports the line where it hangs; the parent's, a little
+later, kills a child whose own timeout didn't fire.
 """
 
 import json
@@ -30,15 +30,15 @@ from proofbook.model import (
 from proofbook.settings import Settings
 
 GRACE = 3.0
-"""Seconds beyond a block's limit after which the parent ends what did not end itself."""
+"""Seconds past a block's limit after which the parent kills a page that hasn't ended itself."""
 PULSE = 0.5
-"""Seconds between looks: a signal that another thread was given does not wake this one."""
+"""Seconds between checks: a signal delivered to another thread doesn't wake this one."""
 FLOOD = 256_000_000
-"""Bytes that a page may print in all."""
+"""Maximum total bytes that a page may print."""
 
 
 class Pool:
-    """Runs chapters in processes of their own; keeps the fork server between runs."""
+    """A pool that runs each chapter in its own process; it keeps the fork server between runs."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -50,9 +50,9 @@ class Pool:
     def run(
         self, chapters: Iterable[Chapter]
     ) -> Iterator[tuple[Chapter, Run, dict[str, Any] | None]]:
-        """Run chapters side by side; yield each with its run, and with what it read, as it ends."""
+        """Run chapters in parallel; yield each with its run and what it read, as it finishes."""
         if self._fork_server is not None and self._fork_server.trouble:
-            self.close()  # what was wrong may have been mended
+            self.close()  # the trouble may have been fixed
         self._ending = False
         with ThreadPoolExecutor(self._settings.side_by_side) as pool:
             pages = {pool.submit(self._run_page, chapter): chapter for chapter in chapters}
@@ -62,7 +62,7 @@ class Pool:
                     ended, running = wait(running, PULSE, FIRST_COMPLETED)
                     for page in ended:
                         yield pages[page], *page.result()
-            finally:  # after an interrupt no page may keep the pool waiting
+            finally:  # after an interrupt, no page may keep the pool waiting
                 self._ending = True
                 pool.shutdown(wait=False, cancel_futures=True)
                 for child in list(self._children):
@@ -83,14 +83,14 @@ class Pool:
             reason, _, detail = str(error).partition("\n")
             return Run((), {}, Failure(reason, detail=detail), device=self._settings.device), None
         self._children.add(child)
-        if self._ending:  # it came up when the others were killed
+        if self._ending:  # it started while the others were being killed
             child.kill()
         try:
             child.send(_request(chapter, self._settings))
             _follow(child, page)
         finally:
             if not page.done:
-                child.kill()  # what it started may have outlived it
+                child.kill()  # processes that it started may have outlived it
             child.close()
             self._children.discard(child)
         return page.run(self._settings.device, time.perf_counter() - started), page.seen
@@ -106,7 +106,7 @@ class Pool:
 
 @dataclass
 class _Page:
-    """What one child has reported so far."""
+    """The reports of one child so far."""
 
     blocks: list[BlockResult] = field(default_factory=list)
     values: dict[tuple[str, int], Value] = field(default_factory=dict)
@@ -127,11 +127,11 @@ class _Page:
     def hear(self, line: bytes) -> None:
         try:
             message = json.loads(line)
-        except ValueError:  # faulthandler's words, or a message that death cut short
+        except ValueError:  # faulthandler's output, or a message that death cut short
             self.trace += line.decode("utf-8", "backslashreplace")
             return
         if self.flood is not None and "exit" not in message:
-            return  # what it was doing then is what counts
+            return  # keep what it was doing when it hit the limit
         match message:
             case {"begin": block, "limit": limit}:
                 self.block, self.claim, self.limit = block, None, limit
@@ -191,7 +191,7 @@ class _Page:
 
 
 def _follow(child: Child, page: _Page) -> None:
-    """Listen until the child is done or dead; end it when it is overdue."""
+    """Listen until the child finishes or dies; kill it when it's overdue."""
 
     def end() -> None:
         page.overdue = True

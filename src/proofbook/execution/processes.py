@@ -1,9 +1,9 @@
-"""The processes that the parent starts, and the two ways to start a page.
+"""Start processes for pages, by forking or in a new interpreter.
 
-On Linux pages are forked from a server that has imported the preloaded packages; elsewhere, where
-forking a process that has loaded frameworks is not safe, each page starts an interpreter. Both
-speak the same lines (see `worker.py`). `multiprocessing` is not used: it would import the parent's
-`__main__` again in each child, and its resource tracker complains of pages that were killed.
+On Linux, pages are forked from a server that has imported the preloaded packages. Elsewhere, where
+forking a process that has loaded frameworks isn't safe, each page starts an interpreter. Both use
+the same messages (see `worker.py`). They don't use `multiprocessing`, which would import the
+parent's `__main__` again in each child, and whose resource tracker complains about killed pages.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from typing import IO, Any
 from proofbook.settings import Settings
 
 START_LIMIT = 300.0
-"""Seconds for a process to come up, imports of the preloaded packages included."""
+"""Seconds that a process may take to start, including the imports of preloaded packages."""
 
 
 class StartError(Exception):
-    """No process could be started; the first line says why."""
+    """Error for a process that couldn't be started; its first line says why."""
 
 
 class Child(ABC):
-    """A page's process, as its parent sees it: two pipes and the group of all that it started."""
+    """A page's process as the parent sees it: two pipes and a process group."""
 
     def __init__(self, group: int, requests: IO[bytes], replies: IO[bytes]) -> None:
         self._group = group
@@ -35,36 +35,36 @@ class Child(ABC):
         self.replies = replies
 
     def send(self, request: bytes) -> None:
-        """Write a request; a page that has died does not hear it."""
+        """Write a request; if the page has died, do nothing."""
         with contextlib.suppress(BrokenPipeError):
             self._requests.write(request)
             self._requests.flush()
 
     def kill(self) -> None:
-        """End the process, with all that it has started."""
+        """End the process and everything it has started."""
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._group, signal.SIGKILL)
 
     @abstractmethod
     def exit_code(self) -> int | None:
-        """Return how the process ended, where its last words did not say so."""
+        """Return the exit code of a process that didn't report it; None if it's unknown."""
 
     def close(self) -> None:
-        """Close what leads to the process."""
+        """Close the connections to the process."""
         with contextlib.suppress(BrokenPipeError):
             self._requests.close()
         self.replies.close()
 
 
 def _command(module: str, *words: str) -> list[str]:
-    # -P: a random.py of the project must not stand in for Python's before the page begins.
-    # -u: what Python and C libraries print comes out at once, in order, whatever the page dies of.
+    # -P: a random.py in the project must not replace Python's before the page begins.
+    # -u: output of Python and C libraries appears at once, in order, however the page dies.
     return [sys.executable, "-P", "-u", "-m", f"proofbook.execution.{module}", *words]
 
 
 class Spawned(Child):
-    """A page in an interpreter of its own."""
+    """A page in its own interpreter."""
 
     def __init__(self, settings: Settings) -> None:
         self._process = subprocess.Popen(
@@ -80,22 +80,22 @@ class Spawned(Child):
         super().__init__(self._process.pid, requests, replies)
 
     def kill(self) -> None:
-        """End the process, with all that it has started."""
+        """End the process and everything it has started."""
         super().kill()
         self._process.kill()
 
     def exit_code(self) -> int | None:
-        """Return how the process ended, where its last words did not say so."""
+        """Wait for the process to end; return its exit code."""
         return self._process.wait()
 
     def close(self) -> None:
-        """Close what leads to the process."""
+        """Close the connections to the process and wait for it to end."""
         super().close()
         self._process.wait()
 
 
 class ForkServer:
-    """A process that has imported the preloaded packages and forks a child a page."""
+    """A process that has imported the preloaded packages and forks a child for each page."""
 
     def __init__(self, settings: Settings) -> None:
         self._door, theirs = socket.socketpair()
@@ -105,7 +105,7 @@ class ForkServer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=settings.child_environment(),
-            start_new_session=True,  # Ctrl-C is the parent's to handle
+            start_new_session=True,  # the parent handles Ctrl-C
         )
         theirs.close()
         self._door.settimeout(START_LIMIT)
@@ -120,14 +120,14 @@ class ForkServer:
         return otherwise
 
     def has_died(self) -> bool:
-        """Tell whether the server came up and is no longer there."""
+        """Return whether the server started successfully and has died since."""
         return self.trouble is None and self._process.poll() is not None
 
     def fork(self) -> "Forked":
         """Start a page.
 
         Raises:
-            StartError: the server could not preload what it should, or has died.
+            StartError: The server could not preload its packages, or has died.
         """
         if self.trouble:
             raise StartError(self.trouble)
@@ -145,7 +145,7 @@ class ForkServer:
         return forked
 
     def close(self) -> None:
-        """Close what leads to the process."""
+        """Close the connections to the process and end it."""
         self._answers.close()
         self._door.close()
         self._process.kill()
@@ -153,8 +153,8 @@ class ForkServer:
 
 
 class Forked(Child):
-    """A page in a child of the fork server."""
+    """A page forked from the fork server."""
 
     def exit_code(self) -> int | None:
-        """Return how the process ended, where its last words did not say so."""
-        return None  # the fork server would have said so, but it has died
+        """Return None, since the exit code is unknown."""
+        return None  # the fork server would have reported it, but it has died

@@ -1,7 +1,7 @@
 """Find the addresses on other hosts that a browser loads as soon as it opens some markup.
 
-A page asks nobody but its own host. Scripts are read, not run: an address that a script puts
-together from parts is not seen.
+Pages must not load anything from other hosts. Scripts are read, not run, so an address that a
+script builds from parts goes undetected.
 """
 
 import re
@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 LOADING = {"background", "data", "href", "imagesrcset", "poster", "src", "srcset", "xlink:href"}
 FOLLOWED = {"a", "area"}
 PASSIVE = {"alternate", "author", "canonical", "help", "license", "next", "prev", "search"}
-"""Links of a head that nothing is loaded for."""
+"""`rel` values of links for which nothing is loaded."""
 DATA = re.compile(r"(?!.*importmap).*(?:json|plain|tex|template)", re.IGNORECASE)
-"""Types of scripts that no browser runs."""
+"""Script types that no browser runs."""
 
 ADDRESS = r"(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}[^\s\"'`()<>,;]+"
 ANY = re.compile(rf"(?<![\w:/\\.-])(?!asset:){ADDRESS}", re.IGNORECASE)
@@ -31,11 +31,11 @@ HOSTS = re.compile(
     r"[/\\]{2}[^/\\]*(?:\bcdn|cdn\b|cdnjs|jsdelivr|unpkg|esm\.sh|skypack|polyfill|googleapis|gstatic)",
     re.IGNORECASE,
 )
-"""Hosts that serve only what pages load."""
+"""Hosts that serve only resources for pages to load."""
 
 
 def asked_by(markup: str) -> tuple[str, ...]:
-    """Return the addresses on other hosts that are loaded when markup is opened, each once."""
+    """Return each address on another host that a browser loads when it opens the markup."""
     if not re.search(r"[/\\]\s*[/\\]|&", markup):
         return ()
     opened = _Opened()
@@ -45,7 +45,7 @@ def asked_by(markup: str) -> tuple[str, ...]:
 
 
 class _Opened(HTMLParser):
-    """Reads markup as a browser does that opens it."""
+    """A parser that reads markup as a browser would."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The one door to running: chapters go in, runs come out, from the cache where it is still true."""
+"""Run chapters, or take their results from the cache; all chapters are run through here."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -13,12 +13,12 @@ from proofbook.settings import Settings
 
 
 class Runner:
-    """Runs chapters; made once, used for each build, closed at the end.
+    """A runner of chapters, made once, used for every build, and finally closed.
 
-    The process that holds it imports nothing that a page imports.
+    Its own process imports nothing that a page imports.
 
     Attributes:
-        asked: For each chapter that was run or looked up, what its run depended on.
+        asked: What each chapter's run depended on, by the chapter's path.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -34,15 +34,15 @@ class Runner:
         progress: Callable[[Chapter, Run], None] | None = None,
         names: bool = False,
     ) -> dict[str, Run]:
-        """Run what is not cached and return each chapter's run by its path.
+        """Run the chapters that aren't cached; return each chapter's run by its path.
 
         Args:
-            chapters: Parsed chapters; one without blocks and claims starts nothing.
-            progress: Called with each chapter and its run as it becomes known, cached ones first.
-            names: Whether the runs must know all names of the chapters' prose.
+            chapters: Parsed chapters; one with nothing to run or look up starts no process.
+            progress: Called with each chapter and its run once available, cached ones first.
+            names: Whether the runs must look up all names in the chapters' prose.
         """
         environment = fingerprint.environment()
-        if environment != self._environment:  # packages have changed under a preloaded process
+        if environment != self._environment:  # packages changed after they were preloaded
             self._pool.close()
             self._environment = environment
         given = self._settings.child_environment()
@@ -66,7 +66,7 @@ class Runner:
             else:
                 stale.append(chapter)
                 files[chapter.path] = self._declared(chapter)
-        for chapter, run, seen in self._pool.run(stale):
+        for chapter, run, seen in self._pool.run(self._in_turn(stale)):
             if seen is not None:
                 self.asked[chapter.path] = seen
             if seen is None or _has_failed(run):
@@ -79,6 +79,13 @@ class Runner:
                 cache.store(chapter, run, known)
                 know(chapter, run)
         return {chapter.path: runs[chapter.path] for chapter in chapters}
+
+    def _in_turn(self, chapters: list[Chapter]) -> list[Chapter]:
+        """Return the chapters in the order to start them."""
+        settings = self._settings
+        first = [settings.name(settings.docs / page) for page in settings.first]
+        turns = {path: turn for turn, path in enumerate(first)}
+        return sorted(chapters, key=lambda chapter: turns.get(chapter.path, len(turns)))
 
     def _world(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Return what every page depends on besides its own text."""
@@ -93,12 +100,12 @@ class Runner:
         }
 
     def _declared(self, chapter: Chapter) -> dict[str, Any]:
-        """Return the files that a page says it reads, and their state."""
+        """Return the files that a page declares it reads, and their state."""
         named = declared(str(self._settings.root), chapter.reads)
         return {"declared": named, "files": states(p for paths in named.values() for p in paths)}
 
     def close(self) -> None:
-        """End the processes that wait for work."""
+        """End the processes that are waiting for work."""
         self._pool.close()
 
     def __enter__(self) -> Self:
@@ -111,13 +118,13 @@ class Runner:
 def _unkept(
     chapter: Chapter, seen: dict[str, Any], before: dict[str, Any], after: dict[str, Any]
 ) -> tuple[str, ...]:
-    """Say why a result cannot be kept, if it cannot."""
-    changed = [f"{path} has changed since the page asked for it" for path in seen["changed"]]
+    """Return the reasons why a result can't be kept; none if it can."""
+    changed = [f"{path} has changed since the page used it" for path in seen["changed"]]
     if before != after:
-        changed.append("what its front matter names under reads: has changed meanwhile")
+        changed.append("a file that its front matter lists under reads: changed during the run")
     if changed or chapter.reads:
         return tuple(changed)
-    advice = "to keep it, list the files that it reads under reads: in its front matter"
+    advice = "to keep the result, list the files the page reads under reads: in its front matter"
     return tuple(f"{reason}; {advice}" for reason in seen["unseen"])
 
 

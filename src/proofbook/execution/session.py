@@ -1,7 +1,7 @@
-"""One page's interpreter state: blocks run in it in order, claims are evaluated in it.
+"""Run a page's blocks in order and evaluate its claims, in one interpreter state.
 
-A session lives in a process of its own that ends with the page, so that nothing has to be undone:
-whatever a block sets (default dtype, grad mode, print options, environment) ends with it.
+A session has its own process, which ends with the page, so nothing has to be undone: whatever a
+block sets (default dtype, grad mode, print options, environment) ends with the process.
 """
 
 import __future__
@@ -36,9 +36,9 @@ from proofbook.execution.tracebacks import failure_of, last_words, with_tracebac
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import TRACEBACK, without_device
 
-UNREAD = "a block that cannot be parsed runs nothing: write a doctest, with its Traceback"
+UNREAD = "a block that cannot be parsed runs nothing: write a doctest with its traceback"
 UNREACHED = "this statement raises, so the code after it never runs: end the block with it"
-DRAWS = "this draws random numbers before it raises, which no later block's program would do"
+DRAWS = "this draws random numbers before it raises, which the programs of later blocks would not"
 
 
 class Session:
@@ -74,9 +74,9 @@ class Session:
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
 
     def run(self, index: int) -> BlockResult:
-        """Run one block; whatever it raises, exits included, comes back as its failure.
+        """Run one block; report whatever it raises, even SystemExit, as its failure.
 
-        What it did before that stands, and the next block may run.
+        Its effects before that remain, and the next block may run.
         """
         block, filename = self._blocks[index], _filename(index)
         started = time.perf_counter()
@@ -117,7 +117,7 @@ class Session:
     def _fault(
         self, block: Block, raised: BaseException, words: str, filename: str
     ) -> Failure | None:
-        """Say what is wrong with what a block raised; None where its fence says just that."""
+        """Return what's wrong with a block's error; None if its fence names exactly that error."""
         failure = failure_of(raised, filename)
         if block.raises is None or words != block.raises:
             return failure
@@ -137,7 +137,7 @@ class Session:
         raised: BaseException | None,
         examples: list[Example],
     ) -> Failure | None:
-        """Mark what of a block only follows from an earlier failure; the first does from none."""
+        """Mark failures that only follow from an earlier one; none in the first failing block."""
         is_first = self._aftermath is None
         aftermath = self._aftermath = self._aftermath or Aftermath(self._blocks[:index])
         explained = aftermath.explains(raised)
@@ -147,24 +147,24 @@ class Session:
             return failure
         for number, is_touched in enumerate(touched[: len(examples)]):
             examples[number] = replace(examples[number], follows=is_touched)
-        last = touched[self._ran :][:1] or touched[-1:]  # or the value it ends with, as shown
+        last = touched[self._ran :][:1] or touched[-1:]  # or showing the last value failed
         if raised is None and any(last) and self._blocks[index].raises is not None:
             return Failure("raises nothing", follows=True)
         return failure and replace(failure, follows=raised is not None and (explained or any(last)))
 
     def _told(self, output: Output) -> Output:
-        """Return an output as it reads on every device; markup is left alone."""
+        """Return an output without the device's name; markup is left unchanged."""
         plain = without_device(output.plain, self._device)
         if output.kind not in ("stdout", "text", "raised"):
             return replace(output, plain=plain)
         return replace(output, data=without_device(output.data, self._device))
 
     def ready(self, done: int) -> list[tuple[str, int]]:
-        """Take the waiting claims whose turn has come now that `done` blocks have run.
+        """Remove and return the waiting claims to evaluate now that `done` blocks have run.
 
-        A claim's turn comes at its place, or later, as soon as the names it reads exist; after the
-        last block it comes whether they exist or not. It never comes where they are not what they
-        would be if no block had failed.
+        A claim is evaluated at its place, or later, as soon as the names it reads exist; after the
+        last block, it's evaluated even if they don't. It's dropped if a failed block has left those
+        names wrong or missing.
         """
         last = done == len(self._blocks)
         here = [claim for claim in self._claims if claim[1] <= done]
@@ -176,7 +176,7 @@ class Session:
     def evaluate(self, text: str, done: int) -> Value | None:
         """Evaluate a claim's expression without changing the session.
 
-        None where that would only repeat an earlier block's failure.
+        Return None if that would only repeat an earlier block's failure.
         """
         try:
             expression = Expression(text)
@@ -201,11 +201,11 @@ class Session:
         if not failure and (doubt := self._doubt(expression, data)):
             failure = Failure(doubt)
         if not failure and (name := changed(before, state_of(self.names, expression.reads))):
-            failure = Failure(f"changes {name!r} where another name has another value: {ACTED}")
+            failure = Failure(f"changes {name!r} when another name has a different value: {ACTED}")
         return Value(None if failure else data, done, failure)
 
     def _refusal(self, expression: Expression) -> str:
-        """Say why an expression is not evaluated at all; "" if it is."""
+        """Return why an expression must not be evaluated; "" if it may be."""
         if missing := ", ".join(expression.missing(self.names)):
             return f"reads a name that no block of the page defines: {missing}"
         if hidden := ", ".join(expression.hidden(self.names)):
@@ -219,7 +219,7 @@ class Session:
         return ""
 
     def _doubt(self, expression: Expression, data: Any) -> str:
-        """Say why an expression proves nothing, if it does."""
+        """Return why an expression proves nothing; "" if it does prove something."""
         made = {name: self.names[name] for name in self.names.keys() - self._given}
         asserted = expression.text in self._assertions
         with self._strays.watching("<claim>"), randomness_kept():
@@ -229,7 +229,7 @@ class Session:
         return doubt
 
     def wait(self) -> Failure | None:
-        """Wait for what the blocks left running; return what went wrong there."""
+        """Wait for the threads that the blocks left running; return the first failure there."""
         self._strays.wait()
         self._capture.take()
         return self._strays.take()
@@ -239,7 +239,7 @@ class Session:
         return expression is not None and bool(expression.missing(self.names))
 
     def _is_lost(self, text: str) -> bool:
-        """Tell whether an expression depends on what a failed block did not do."""
+        """Return whether an expression depends on something that a failed block didn't do."""
         expression = _expression(text)
         if self._aftermath is None or expression is None:
             return False
@@ -247,10 +247,10 @@ class Session:
         return bool(missing) or self._aftermath.touches(expression.reads)
 
     def _run_python(self, code: str, filename: str) -> Any:
-        """Run a block and return the value of the expression it ends with, if it does."""
+        """Run a block; return the value of its last statement, if that is an expression."""
         _remember(filename, code)
         tree = ast.parse(code, filename)
-        compile(tree, filename, "exec", self._future, dont_inherit=True)  # its errors come first
+        compile(tree, filename, "exec", self._future, dont_inherit=True)  # syntax errors first
         self._all = len(tree.body)
         shows = not code.rstrip().endswith(";")
         value = None
@@ -267,7 +267,7 @@ class Session:
 
     @contextlib.contextmanager
     def _watching_draws(self, number: int) -> Iterator[None]:
-        """Note which random generators a statement moves; one that it loads has not moved."""
+        """Record which random generators a statement advances, except those that it loads."""
         before = random_states()
         try:
             yield
@@ -298,7 +298,7 @@ class Session:
             yield Example(example.source, example.want, got, example.lineno)
 
     def _print(self, number: int, value: object) -> None:
-        """Print a value as a prompt does; note how a program does so."""
+        """Print a value as the Python prompt does, and record how a program would print it."""
         sys.__displayhook__(value)
         if value is not None:
             self._shows[number] = how_to_print(value, repr(value))
@@ -318,7 +318,7 @@ class Session:
 
 
 def _expression(text: str) -> Expression | None:
-    """Return a claim's expression; None where it cannot be parsed."""
+    """Return a claim's expression; None if it cannot be parsed."""
     try:
         return Expression(text)
     except (SyntaxError, ValueError):
@@ -340,7 +340,7 @@ def _filename(index: int) -> str:
 
 
 def _remember(filename: str, code: str) -> None:
-    """Let tracebacks and `inspect.getsource` find the text."""
+    """Make the text available to tracebacks and `inspect.getsource`."""
     lines = [line + "\n" for line in code.split("\n")]
     linecache.cache[filename] = (len(code), None, lines, filename)
 

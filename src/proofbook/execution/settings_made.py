@@ -1,4 +1,4 @@
-"""Which statements set something of an imported module, for all that runs after them."""
+"""Find the statements that change a module's settings for everything that runs later."""
 
 import ast
 import re
@@ -9,13 +9,13 @@ _SETTING = re.compile(
     r"|(dis|en)able|reset|(simple)?filter(warnings)?$|(un)?putenv|unsetenv|umask|basicConfig"
     r"|(un)?install|config|init(_|$)|(un)?patch|load_dotenv|capture|add[A-Z_]|freeze$|tzset"
 )
-"""How the names of functions begin that are called for what they set."""
+"""Prefixes of the names of functions that change settings."""
 EVERYWHERE = ("builtins", "gc", "locale", "logging", "os", "sys", "warnings")
-"""Modules whose settings hold for all programs, whether they import them or not."""
+"""Modules whose settings affect all programs, even those that don't import them."""
 
 
 def token(package: str) -> str:
-    """Return what stands for all settings of a package; no name of a page is written so."""
+    """Return a token that stands for all settings of a package and can't be a name on a page."""
     return f"{package}."
 
 
@@ -26,7 +26,7 @@ class Imported:
         self._origins: dict[str, tuple[str, str]] = {}
 
     def add(self, tree: ast.Import | ast.ImportFrom, name: str, alias: ast.alias) -> None:
-        """Note a name that an import binds."""
+        """Record a name that an import binds."""
         if isinstance(tree, ast.ImportFrom):
             self._origins[name] = (str(tree.module).partition(".")[0], alias.name)
         else:
@@ -41,17 +41,17 @@ class Imported:
         return name in self._origins
 
     def settings(self, tree: ast.AST, mutators: Set[str]) -> set[str]:
-        """Return a token for each package of which a statement sets something.
+        """Return a token for each package whose settings a statement changes.
 
         Args:
-            tree: The statement; of a function, what calling it sets.
+            tree: The statement; for a function definition, the settings that a call changes count.
             mutators: Methods that change their object.
         """
         roots = {root for node in self._lasting(tree) for root in self._set_by(node, mutators)}
         return {token(self._origins[root][0]) for root in roots if root in self._origins}
 
     def _lasting(self, tree: ast.AST) -> Iterator[ast.AST]:
-        """Yield the parts of a statement, without what `warnings.catch_warnings` would undo."""
+        """Yield a statement's parts, except what a `warnings.catch_warnings` would undo."""
         yield tree
         for part in ast.iter_child_nodes(tree):
             if not (isinstance(tree, ast.With) and part in tree.body and self._undoes(tree)):
@@ -64,7 +64,7 @@ class Imported:
         return inner <= {token(package) for package in packages}
 
     def _set_by(self, node: ast.AST, mutators: Set[str]) -> Iterator[str]:
-        """Yield the names through which a part of a statement sets something."""
+        """Yield the names through which a part of a statement changes a setting."""
         match node:
             case (
                 ast.Attribute(ctx=ast.Store() | ast.Del())
@@ -90,11 +90,11 @@ class Imported:
 
 
 def chain(node: ast.expr, through_calls: bool = True) -> list[str]:
-    """Return the names along `a.b[c].d()`, arguments left out; none where it begins with no name.
+    """Return the names along `a.b[c].d()`, without arguments; empty if the first isn't a name.
 
     Args:
         node: The expression.
-        through_calls: Whether a call in it counts for nothing, or breaks it.
+        through_calls: Whether to look past calls; if not, a chain with a call yields no names.
     """
     names: list[str] = []
     kinds = (ast.Attribute, ast.Subscript) + (ast.Call,) * through_calls

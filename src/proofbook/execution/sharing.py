@@ -1,7 +1,7 @@
-"""Which parts of an expression lead to one object: what changes one of them changes the others.
+"""Find the parts of an expression that refer to the same object, so a change to one changes all.
 
 After `before = model.weight`, comparing `before` with `model.weight` compares an object with
-itself, however much it has been changed in between.
+itself, no matter how it has changed in between.
 """
 
 import ast
@@ -18,7 +18,7 @@ from proofbook.execution.alterations import Standing
 IDENTITY = frozenset(
     ["data_ptr", "id", "may_share_memory", "shares_memory", "storage", "untyped_storage"]
 )
-"""Functions that test whether two things are one, as `is` does."""
+"""Functions that test whether two things are the same object, as `is` does."""
 _SINGLE = (int, float, complex, str, bytes, tuple, frozenset, range, type(None), type(...))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type)
 
@@ -28,9 +28,9 @@ class Lead:
     """A name with attributes and constant items, such as `model.layers[0].weight`.
 
     Attributes:
-        text: How the expression writes it.
+        text: Its text in the expression.
         root: The name.
-        links: What follows, from left to right: "." or "[", and the attribute or the key.
+        links: The accesses that follow, in order: "." or "[", and the attribute or the key.
     """
 
     text: str
@@ -38,10 +38,10 @@ class Lead:
     links: tuple[tuple[str, Any], ...] = ()
 
     def value(self, names: Mapping[str, Any]) -> Any:
-        """Return what it leads to.
+        """Return the object that it refers to.
 
         Raises:
-            Exception: There is no such thing, or each look makes a new one, as in arrays.
+            Exception: There is no such object, or each access makes a new one, as in arrays.
         """
         found = names[self.root]
         for kind, key in self.links:
@@ -49,7 +49,7 @@ class Lead:
         return found
 
     def replaced(self, names: Mapping[str, Any], other: object) -> dict[str, Any]:
-        """Return the names with another object where this leads."""
+        """Return the names with another object in this place."""
         return {**names, self.root: _replaced(names[self.root], self.links, other)}
 
 
@@ -66,27 +66,27 @@ def _replaced(value: Any, links: tuple[tuple[str, Any], ...], other: object) -> 
 
 def _container(value: Any) -> Any:
     if not isinstance(value, dict | list):
-        raise TypeError(f"{type(value).__name__} makes its items anew, or holds them elsewhere")
+        raise TypeError(f"{type(value).__name__} may make a new object for each access to an item")
     return value
 
 
 def leads_of(
     tree: ast.AST, names: Mapping[str, Any], read: Collection[str]
 ) -> list[tuple[Lead, Any]]:
-    """List all leads of an expression that begin with a name it reads, and what they lead to."""
+    """List an expression's leads that begin with one of the names, and their objects."""
     found: dict[Lead, Any] = {}
     for node in ast.walk(tree):
         lead = _lead(node)
         if lead and lead.root in read:
-            with contextlib.suppress(Exception):  # for the evaluation to tell
+            with contextlib.suppress(Exception):  # evaluating the expression reports it
                 found[lead] = lead.value(names)
     return list(found.items())
 
 
 def shared(tree: ast.AST, names: Mapping[str, Any], read: Collection[str]) -> list[list[Lead]]:
-    """Group the leads of an expression that begin with different names and end at one object.
+    """Group an expression's leads that begin with different names but refer to one object.
 
-    There are none in an expression that tests whether two things are one.
+    Return no groups if the expression itself tests whether two things are the same object.
     """
     if any(_asks_identity(node) for node in ast.walk(tree)):
         return []
@@ -104,9 +104,9 @@ def shared(tree: ast.AST, names: Mapping[str, Any], read: Collection[str]) -> li
 
 
 def _were_one(values: Sequence[Any]) -> bool:
-    """Tell whether things in one place are one object, or views of what was changed in place.
+    """Return whether values are one object, or views of memory that was changed in place.
 
-    Tensors count such changes. Views of what was never changed were made to be compared.
+    Tensors count such changes. Views of memory that never changed were meant to be compared.
     """
     if all(value is values[0] for value in values) or not hasattr(type(values[0]), "data_ptr"):
         return True
@@ -120,7 +120,7 @@ def _asks_identity(node: ast.AST) -> bool:
 
 
 def _lead(node: ast.AST) -> Lead | None:
-    """Read a name with what follows it; None for anything else."""
+    """Return a node as a lead; None if it isn't one."""
     match node:
         case ast.Name(id=name):
             return Lead(name, name)
@@ -135,7 +135,7 @@ def _lead(node: ast.AST) -> Lead | None:
 
 
 def _identity(value: Any) -> object:
-    """Return what is the same for one object only, or for views of one memory that look alike."""
+    """Return a key unique to an object, or to views of the same memory in the same layout."""
     if isinstance(value, (*_SINGLE, *_CODE)):
         return None
     if hasattr(type(value), "data_ptr"):

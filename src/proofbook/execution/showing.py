@@ -1,7 +1,7 @@
-"""A program of its own shows what its page shows, as a script and where it is pasted at a prompt.
+"""Make a program show what its page shows, both as a script and when pasted at a prompt.
 
-A page shows the value that a block ends with; a script has to print it. And a prompt reads line by
-line: an empty line ends a function, and a function ends at nothing else.
+A page shows a block's last value; a script has to print it. And a prompt reads line by line: an
+empty line, and nothing else, ends a function.
 """
 
 import ast
@@ -26,15 +26,15 @@ COMPOUND = (
     ast.Match,
 )
 FILLED = "    "
-"""An empty line within a statement, for a prompt that takes none."""
+"""Replaces an empty line within a statement, which would end the statement at a prompt."""
 
 
 def how_to_print(value: Any, text: str) -> How:
-    """Say how a program prints a value as a page shows it; a string loses its quotes.
+    """Return how a program must print a value to match the page; a string loses its quotes.
 
     Args:
         value: The value.
-        text: What the page shows of it.
+        text: What the page shows for it.
     """
     with contextlib.suppress(Exception):
         if isinstance(value, str) or str(value) == text:
@@ -46,7 +46,7 @@ def showing(code: str, how: How) -> str:
     """Write a statement that shows the value of an expression.
 
     Args:
-        code: The expression, with the comments above and behind it; others stay as they are.
+        code: The expression, with comments above and after it; other code is returned unchanged.
         how: How to show it.
     """
     body = ast.parse(code).body
@@ -70,7 +70,7 @@ def showing(code: str, how: How) -> str:
 
 
 def _is_enclosed(text: str) -> bool:
-    """Tell whether the parentheses that an expression begins and ends with belong together."""
+    """Return whether a single pair of parentheses encloses the whole expression."""
     if not text.startswith("("):
         return False
     called = ast.parse(f"f{text}", mode="eval").body
@@ -78,10 +78,10 @@ def _is_enclosed(text: str) -> bool:
 
 
 def pasteable(program: str) -> str:
-    """Have a prompt take a program: nothing but the end of a function is an empty line there."""
+    """Make a program pasteable at a prompt, where an empty line must end each function."""
     try:
         tree = ast.parse(program)
-    except SyntaxError:  # it shows how it fails
+    except SyntaxError:  # running it shows the error
         return program
     lines = program.split("\n")
     within = {

@@ -1,7 +1,7 @@
-"""The smallest program that does what a block of a page does, to be pasted anywhere.
+"""Extract the smallest program that does the same as a block of a page, ready to paste anywhere.
 
-It holds the block, and of the blocks before it just the statements that make what it reads: a
-slice of the page, backwards from the block.
+It consists of the block and, from earlier blocks, only the statements that the block depends on: a
+backward slice of the page.
 """
 
 import ast
@@ -22,17 +22,17 @@ SEEDS = {
 }
 DISPLAY = "display"
 IMPORTING = "from IPython.display import display"
-"""What a program needs that shows values as a page does; a notebook does without."""
+"""The import that a program needs to show values as a page does; a notebook doesn't need it."""
 FUTURE = "from __future__ "
 DEFINITIONS = ("def ", "class ", "async def ", "@")
 
 
 class Slicer:
-    """Takes the blocks of a page in order, and returns the program of each.
+    """A slicer that takes the blocks of a page in order and returns each block's program.
 
     Args:
-        seed: Of the random generators at the start of the page.
-        is_own: Tells whether a package is the project's, so that its imports come last.
+        seed: The seed of the random generators at the start of the page.
+        is_own: Returns whether a package is the project's, whose imports come last.
     """
 
     def __init__(self, seed: int, is_own: Callable[[str], bool]) -> None:
@@ -45,14 +45,14 @@ class Slicer:
     def add(
         self, block: Block, draws: Sequence[tuple[int, str]], shows: Mapping[int, How] | None = None
     ) -> tuple[str, str]:
-        """Return what must run before the next block of the page, and its own code without imports.
+        """Add the next block; return the code to run before it, and its own code without imports.
 
-        Together they are the program.
+        Together they are the block's program.
 
         Args:
             block: The block.
-            draws: Index of a statement and name of a random generator that it moved, for each.
-            shows: By the index of its statement, how the program shows a value that the page shows.
+            draws: For each draw, the statement's index and the generator that it advanced.
+            shows: How the program shows the values that the page shows, by the statement's index.
         """
         number = self._count
         self._count += 1
@@ -78,8 +78,9 @@ class Slicer:
     def _kept(self, number: int) -> tuple[list[Statement], list[str]]:
         """Return the statements of a block's program, and the imports that it needs.
 
-        What is set in a package counts for programs that import it, or something of the project's,
-        which may import it. Then the program holds the setting, which may import more.
+        A package's settings count if the program imports it, or imports anything from the project,
+        which may import it in turn. The program must then make those settings too, which may need
+        more imports.
         """
         settings = frozenset(map(token, EVERYWHERE))
         every = {token(p) for s in self._page for _, alone in s.imported for p in _packages(alone)}
@@ -94,7 +95,7 @@ class Slicer:
 
 
 def _imports_of(kept: Sequence[Statement], number: int) -> list[str]:
-    """Return the imports of a block, and those of others that what is kept reads."""
+    """Return a block's imports, and those from other blocks that the kept statements read."""
     wanted = {name for s in kept for name in s.reads}
     return [
         alone
@@ -113,7 +114,7 @@ def _packages(line: str) -> list[str]:
 
 
 def calls_display(blocks: Sequence[Block]) -> bool:
-    """Tell whether blocks show values with the `display` that pages have, and not their own."""
+    """Return whether blocks use the `display` that every page has, not one of their own."""
     if not any(DISPLAY in block.code for block in blocks):
         return False
     reader = Reader()
@@ -122,13 +123,13 @@ def calls_display(blocks: Sequence[Block]) -> bool:
 
 
 def is_called(builtin: str, kept: Sequence[Statement], page: Sequence[Statement]) -> bool:
-    """Tell whether statements of a page read a builtin that the page gives no other value."""
+    """Return whether statements of a page read a builtin that the page doesn't rebind."""
     is_read = any(builtin in one.reads for one in kept)
     return is_read and not any(builtin in one.binds for one in page)
 
 
 def names_bound(blocks: Sequence[Block]) -> set[str]:
-    """Return the names that blocks give a value, imports apart."""
+    """Return the names that blocks bind, except by imports."""
     reader = Reader()
     statements = [
         one for index, block in enumerate(blocks) for one in reader.read(index, block, [])
@@ -137,9 +138,9 @@ def names_bound(blocks: Sequence[Block]) -> set[str]:
 
 
 def statements_behind(blocks: Sequence[Block], expression: str) -> dict[tuple[int, int], Statement]:
-    """Return what an expression depends on that is evaluated after some blocks, itself included.
+    """Return an expression that follows some blocks, and the statements that it depends on.
 
-    Each statement is found by the index of its block and its number in it.
+    The keys are the index of a statement's block and its own index within the block.
     """
     reader = Reader()
     page: list[Statement] = []
@@ -153,7 +154,7 @@ def statements_behind(blocks: Sequence[Block], expression: str) -> dict[tuple[in
 
 
 def _needed(page: list[Statement], block: int, settings: Collection[str] = ()) -> list[Statement]:
-    """Return the statements that the block depends on, itself included.
+    """Return the statements that the block depends on, including its own.
 
     Args:
         page: The statements of the page.
@@ -178,7 +179,7 @@ def _needed(page: list[Statement], block: int, settings: Collection[str] = ()) -
 
 
 def with_late(names: Collection[str], later: dict[str, frozenset[str]]) -> set[str]:
-    """Names, and what the functions among them read when they are called."""
+    """Return the names, plus those that functions among them read when called."""
     found, waiting = set(), set(names)
     while waiting:
         name = waiting.pop()
@@ -188,7 +189,7 @@ def with_late(names: Collection[str], later: dict[str, frozenset[str]]) -> set[s
 
 
 def _makers(page: list[Statement]) -> dict[str, set[str]]:
-    """For each name, all names that its value was made from, however far back."""
+    """Return, for each name, all names that its value was made from, however far back."""
     makers: dict[str, set[str]] = {}
     for s in page:
         if s.imported or s.defines:
@@ -200,12 +201,12 @@ def _makers(page: list[Statement]) -> dict[str, set[str]]:
 
 
 def program(before: str, code: str) -> str:
-    """Return the two parts of a payload as one text, which a prompt takes too."""
+    """Join the two parts of a program into one text, which can be pasted at a prompt."""
     return pasteable(_apart([part for part in (before, code) if part]) + "\n")
 
 
 def _apart(pieces: Sequence[str]) -> str:
-    """Pieces with a blank line between them, two beside a function."""
+    """Join pieces with a blank line between them, or two around a function."""
     text = ""
     for before, piece in pairwise(["", *pieces]):
         last = next((line for line in before.split("\n")[::-1] if line[:1].strip()), "")
@@ -215,7 +216,7 @@ def _apart(pieces: Sequence[str]) -> str:
 
 
 def _joined(group: list[Statement]) -> str:
-    """Join statements, as far apart as they were, with space around functions."""
+    """Join statements, with two blank lines around definitions and at most one elsewhere."""
     text = ""
     for before, s in zip([None, *group], group, strict=False):
         if before is not None:
@@ -225,10 +226,7 @@ def _joined(group: list[Statement]) -> str:
 
 
 def _sorted_imports(lines: Sequence[str], is_own: Callable[[str], bool]) -> list[str]:
-    """Return imports as isort groups them: Python's own, the installed, the project's.
-
-    None twice.
-    """
+    """Return unique imports, grouped as isort does: Python's, installed ones, the project's."""
     groups: dict[int, set[str]] = {}
     members: dict[tuple[int, str], set[str]] = {}
     for line in lines:

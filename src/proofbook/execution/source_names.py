@@ -1,4 +1,4 @@
-"""What a module that is not loaded has, read from its source: nothing of it runs."""
+"""Read the names of a module from its source, without running it."""
 
 import ast
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from types import ModuleType
 from proofbook.parsing.bindings import bindings
 
 FAR = 8
-"""How many imports a name is followed through."""
+"""Maximum number of imports to follow for a name."""
 
 
 @dataclass(frozen=True)
 class SourceModule:
-    """A module by its file.
+    """A module, read from its file.
 
     Attributes:
         name: Its dotted name.
@@ -28,7 +28,7 @@ class SourceModule:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The module, parsed; an empty one where that cannot be."""
+        """The module, parsed; an empty one if it can't be."""
         try:
             return ast.parse(self.file.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -40,13 +40,13 @@ class SourceModule:
         return dict(bindings(self.tree.body))
 
     def submodule(self, name: str) -> "SourceModule | None":
-        """Return a module of this package."""
+        """Return a submodule, if this is a package that has it."""
         if self.file.name != "__init__.py":
             return None
         return _in_folder(self.file.parent, f"{self.name}.{name}")
 
     def leads(self, parts: list[str], left: int = FAR) -> bool:
-        """Tell whether a path of names leads to something from here."""
+        """Return whether a path of names, starting in this module, refers to something."""
         if not parts:
             return True
         bound = self.members.get(parts[0])
@@ -75,7 +75,7 @@ class SourceModule:
         return module_of([*base, *(statement.module or "").split(".")])
 
     def own(self) -> Iterator["SourceModule"]:
-        """Yield this module and those of its package that importing it loads, each once."""
+        """Yield this module and the modules of its package that importing it loads, each once."""
         waiting, seen = [self], {self.file}
         while waiting:
             module = waiting.pop()
@@ -103,7 +103,7 @@ class SourceModule:
 
 
 def module_of(parts: list[str]) -> SourceModule | None:
-    """Return a module by the parts of its name."""
+    """Return the module with a name, given as its parts; None if there's no source for it."""
     first, *rest = [part for part in parts if part] or [""]
     found = _top(first)
     for part in rest:
@@ -113,7 +113,7 @@ def module_of(parts: list[str]) -> SourceModule | None:
 
 def _top(name: str) -> SourceModule | None:
     try:
-        spec = find_spec(name)  # of no package: nothing is imported to find it
+        spec = find_spec(name)  # a top-level name: nothing is imported to find it
     except (ImportError, ValueError, AttributeError):
         return None
     origin = spec.origin if spec and spec.has_location else None
@@ -121,7 +121,7 @@ def _top(name: str) -> SourceModule | None:
 
 
 def in_package(package: ModuleType, name: str) -> SourceModule | None:
-    """Return a module of a package that is loaded."""
+    """Return a submodule of a loaded package, read from its file."""
     for folder in map(Path, getattr(package, "__path__", ())):
         if found := _in_folder(folder, f"{package.__name__}.{name}"):
             return found

@@ -1,4 +1,4 @@
-"""What runs of a block: all of it, or what follows the prompts of a doctest."""
+"""Extract the code of a block that runs: all of it, or the lines after a doctest's prompts."""
 
 from doctest import DocTestParser
 
@@ -6,10 +6,10 @@ from proofbook.model import Block
 
 
 def sources_of(block: Block) -> list[str]:
-    """Return the pieces of code that run one after the other.
+    """Return the pieces of code that run, in order.
 
     Raises:
-        SyntaxError: It is a doctest that cannot be read.
+        SyntaxError: The block is a doctest that can't be parsed.
     """
     if block.kind == "python":
         return [block.code]

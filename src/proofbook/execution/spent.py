@@ -1,15 +1,15 @@
-"""Find iterators and files that are used up: anything is true of what is left."""
+"""Find exhausted iterators and files: with no items left, any claim about all of them is true."""
 
 import io
 import operator
 import types
 from collections.abc import Iterator
 
-SPENT = "{name!r} is used up, so nothing is left to check: make it a list first"
+SPENT = "{name!r} is exhausted, so nothing is left to check: make it a list first"
 
 
 def is_spent(value: object) -> bool:
-    """Tell whether an iterator or an open file has nothing left; neither is moved."""
+    """Return whether an iterator or an open file has nothing left, without advancing it."""
     if isinstance(value, types.GeneratorType):
         return value.gi_frame is None
     if isinstance(value, io.IOBase):
@@ -18,7 +18,7 @@ def is_spent(value: object) -> bool:
         return False
     if (left := operator.length_hint(value, -1)) >= 0:
         return left == 0
-    parts = value.__reduce__()[1]  # what zip, map, filter and enumerate walk along
+    parts = value.__reduce__()[1]  # what zip, map, filter, and enumerate iterate over
     return isinstance(parts, tuple) and any(map(is_spent, parts))
 
 

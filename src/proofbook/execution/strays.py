@@ -1,7 +1,7 @@
 """Catch errors raised outside a block's own call stack: each fails its block.
 
-A thread, a task that nobody awaits, a `__del__` and a forked process leave a traceback at most. A
-script would go on; a page that shows what went wrong must not pass.
+A thread, a task that nobody awaits, a `__del__`, and a forked process print a traceback at most. A
+script would continue, but a page with such an error must not pass.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ from proofbook.model import Failure, dump
 
 
 class Strays:
-    """Collects such errors from its creation on; `take` returns the first new one.
+    """A collector of such errors; `take` returns the first new one.
 
-    They are kept in a file, which a process that the page has forked shares with it.
+    The errors are kept in a file that the page shares with the processes it forks.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Strays:
         logging.getLogger("asyncio").addHandler(_Tasks(self))
 
     def add(self, where: str, error: BaseException) -> None:
-        """Remember an error, and where it was raised."""
+        """Record an error and where it was raised."""
         failure = failure_of(error, self._block)
         told = dump(failure) | {"reason": f"{where}: {failure.reason}"}
         self._file.write(json.dumps(told).encode() + b"\n")
@@ -49,13 +49,13 @@ class Strays:
         return Failure(**json.loads(first)) if first else None
 
     def wait(self) -> None:
-        """Wait for the threads that a script would wait for, and for what is no longer in use."""
+        """Wait for the threads that a script would wait for, and collect garbage."""
         threading._shutdown()  # type: ignore[attr-defined]
         gc.collect()
 
     @contextlib.contextmanager
     def watching(self, block: str) -> Iterator[None]:
-        """Run a block's code; a process that it forks ends where the code ends."""
+        """Run a block's code; end any process that it forks where the code ends."""
         self._block = block
         status: object = None
         try:
@@ -80,7 +80,7 @@ class Strays:
 
 
 class _Tasks(logging.Handler):
-    """Collects what asyncio logs about tasks whose exception nobody retrieved."""
+    """A handler for errors that asyncio logs, such as those of tasks that nobody awaited."""
 
     def __init__(self, strays: Strays) -> None:
         super().__init__(logging.ERROR)

@@ -1,4 +1,4 @@
-"""Tells an error as a reader of the chapter should see it: without the engine's own frames."""
+"""Show an error as a reader of the chapter should see it: without the engine's own frames."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from proofbook.model import Failure
 from proofbook.text import TRACEBACK, clipped, readable
 
 LONGEST_REASON = 500
-"""How many characters of an error's message are given as the reason."""
+"""Maximum length of the part of an error's message that is given as the reason."""
 
 _OURS = ('  File "<block', '  File "<claim')
 _ENGINE = os.path.join(os.path.dirname(proofbook.__file__), "")
@@ -43,27 +43,27 @@ def _is_the_engine_s(stack: list[traceback.FrameSummary]) -> bool:
 
 
 def with_traceback(printed: str, error: BaseException) -> str:
-    """Return what an interpreter shows of a statement that raises, without the stack.
+    """Return what an interpreter shows for a statement that raises, without the stack.
 
     Args:
-        printed: What the statement wrote before.
-        error: What it raised.
+        printed: The statement's output before the error.
+        error: The error.
     """
     gap = "\n" if printed and not printed.endswith("\n") else ""
     return f"{printed}{gap}{TRACEBACK}\n{last_words(error)}"
 
 
 def last_words(error: BaseException) -> str:
-    """Return what a traceback ends with: an error's type, its message and its notes."""
+    """Return the end of a traceback: the error's type, its message, and its notes."""
     lines = traceback.format_exception_only(error)
-    return readable("".join(dropwhile(lambda line: line.startswith(" "), lines)))  # of its place
+    return readable("".join(dropwhile(lambda line: line.startswith(" "), lines)))  # no location
 
 
 def death_trace(trace: str, block: int | None) -> tuple[int | None, str]:
-    """Read what faulthandler said as a process died: the line of the block, and the traceback.
+    """Parse faulthandler's output from a process that died; return the block's line and traceback.
 
-    Of its threads, the one that ran the page's code is told, and of that the engine's frames are
-    left out; an engine's own traceback comes back whole.
+    Only the thread that ran the page's code is reported, without the engine's frames; a traceback
+    of the engine itself is returned in full.
     """
     if trace.startswith("Traceback"):
         return None, trace.strip()
@@ -99,7 +99,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _advice(module: str) -> str:
-    """Say how a page can import a module of the project that is not on the path."""
+    """Return advice on importing a module of the project that is not on the path."""
     place = "" if "." in module else place_in_project(module)
     if not place:
         return ""

@@ -1,8 +1,8 @@
-"""The process in which a page runs.
+"""Run a page in its own process.
 
-It speaks through two pipes. The request comes in as one line of JSON, and its pipe then stays open
-as long as the parent lives: its end is the page's end. The replies go out, a line of JSON each;
-lines that are not JSON are faulthandler's, which writes them as the process dies.
+The process has two pipes. The request arrives as one line of JSON; its pipe then stays open as long
+as the parent lives, and the page ends when it closes. Each reply is one line of JSON; other lines
+come from faulthandler, which writes them as the process dies.
 `python -m proofbook.execution.worker` runs one page on stdin and stdout; a fork server forks into
 `run_page`.
 """
@@ -19,7 +19,7 @@ import time
 import traceback
 import warnings
 from dataclasses import replace
-from json import dumps  # a page may put its own in the place of json's
+from json import dumps  # a page may replace json's with its own
 from typing import Any, BinaryIO, NoReturn
 
 from proofbook.caching.dependencies import Dependencies
@@ -36,11 +36,11 @@ from proofbook.execution.session import Session
 from proofbook.model import Block, Failure, dump
 
 LOOK = 0.05
-"""Seconds between two looks at how much the page has printed."""
+"""Seconds between checks of how much the page has printed."""
 
 
 def run_page(requests: int, replies: int) -> NoReturn:
-    """Run the page that the request describes, and end the process with all that it started."""
+    """Run the requested page, then end the process and everything it started."""
     page = os.getpid()
     try:
         _prepare_and_run(requests, replies)
@@ -65,7 +65,7 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     threading.Thread(
         target=_end_a_flood, args=(capture, request["flood"], replies), daemon=True
     ).start()
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # input() finds nobody to answer
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # input() reads the end of the file
     sys.stdin = open(0, closefd=False)  # noqa: SIM115
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -78,7 +78,7 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     dependencies = Dependencies(request["root"], request["cache"], kernel)
     import_hooks.seed()
     import_hooks.compute_on(request["device"])
-    # plt.show() has nothing to do: figures that are open at the end of a block are shown.
+    # plt.show() has nothing to do: a block's open figures are shown when it ends.
     warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
     faulthandler.enable(replies)
     _tell_where_it_exits(replies)
@@ -132,7 +132,7 @@ def _run(
             for path in output.assets.values():
                 dependencies.add(path)
         evaluate(index + 1)
-    limit(request["timeout"], claim="what the page left running")
+    limit(request["timeout"], claim="threads that the page left running")
     if failure := session.wait():
         tell(stray=dump(failure))
     limit(request["timeout"], claim="the names in the prose")
@@ -159,7 +159,7 @@ def _tell_where_it_exits(replies: int) -> None:
 
 
 def _hold_its_tongue(replies: int) -> None:
-    """Keep a process that the page has forked from speaking for the page."""
+    """Keep a process that the page has forked from replying for the page."""
     faulthandler.disable()
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, replies, inheritable=False)
@@ -167,13 +167,13 @@ def _hold_its_tongue(replies: int) -> None:
 
 
 def _end_a_flood(capture: Capture, most: int, replies: int) -> None:
-    """End the page when it has printed more than any reader could want."""
+    """End the page when it has printed more than it may."""
     while capture.size() <= most:
         time.sleep(LOOK)
     os.write(replies, dumps({"flood": most}).encode() + b"\n")
     faulthandler.dump_traceback(replies)
     if hasattr(os, "killpg"):
-        os.killpg(0, signal.SIGKILL)  # at once: the page is busy, and looking around takes time
+        os.killpg(0, signal.SIGKILL)  # at once: looking for descendants takes time
     os._exit(1)
 
 
@@ -183,8 +183,8 @@ def _end_with_parent(source: BinaryIO, page: int) -> NoReturn:
 
 
 def _end(page: int) -> NoReturn:
-    # No exit handlers: those of preloaded packages are the fork server's, and may wait for its
-    # threads.
+    # Skip exit handlers: those of preloaded packages belong to the fork server, and may wait for
+    # its threads.
     if os.getpid() == page and hasattr(os, "killpg") and os.getpgrp() == page:
         end_descendants()
         os.killpg(0, signal.SIGKILL)

@@ -1,1 +1,1 @@
-"""Where builders of sites meet the engine."""
+"""The engine's integrations with site builders."""

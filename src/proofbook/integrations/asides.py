@@ -1,7 +1,7 @@
-"""Check texts that plugins convert with a book's Markdown extensions, besides its pages.
+"""Check texts that plugins convert with a book's Markdown extensions but that aren't pages.
 
-A page is shown by an extension of its own, which only its conversion gets. All others get this one:
-what it shows is checked too, and belongs to no page.
+Each page's conversion gets a separate extension. All other conversions get this one: their texts
+are checked too, but belong to no page.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from proofbook.rendering.page_renderer import PageRenderer
 
 
 class AsideRenderer(PageRenderer):
-    """Shows a text with its outputs and values, but no signs and no foot: a page has those once."""
+    """Shows a text with its outputs and values, without the proofs and footer that pages have."""
 
     def open(self, text: str) -> SourceText:
         """Look the text up among the pages, or check it now."""
@@ -21,23 +21,23 @@ class AsideRenderer(PageRenderer):
         return self.known.page.source
 
     def claim(self, index: int) -> Marks | None:
-        """Mark a claim only with what is wrong with it."""
+        """Mark a claim with its problems, if any, but without a sign."""
         found = super().claim(index)
         if found is None or self._claim_problems(index) or not found[2]:
             return found
         return found[0], found[1], "</span>"
 
     def ends(self) -> tuple[str, str]:
-        """Leave the ends to pages."""
+        """Return empty texts: only pages have something at their ends."""
         return "", ""
 
 
 class AsideExtension(MarkingExtension):
-    """What every conversion gets but those of the pages.
+    """The extension that every conversion gets, except a page's.
 
     Args:
-        make: Makes the renderer of a text beside the pages; None before there is a book.
-        tell: Hears of each text that is converted within a page.
+        make: Returns a renderer for a text that isn't a page, or `None` before a book is open.
+        tell: Called with each text that is converted within a page.
     """
 
     def __init__(self, make: Callable[[], Renderer | None], tell: Callable[[str], None]) -> None:
@@ -46,9 +46,9 @@ class AsideExtension(MarkingExtension):
         super().__init__()
 
     def begin(self) -> Renderer | None:
-        """Return a renderer of its own for each text."""
+        """Return a new renderer for each text."""
         return self.make()
 
     def pass_by(self, text: str) -> None:
-        """Tell of a text that is converted within a page."""
+        """Report a text that is converted within a page."""
         self.tell(text)

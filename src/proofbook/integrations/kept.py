@@ -1,7 +1,7 @@
-"""What can be compared with what it was at the last build of a served book.
+"""Compare inputs with those of the last build while a book is served.
 
-MkDocs makes a whole site anew after each edit. While it serves, costly steps keep what they gave,
-with all that went into it; where the next build gives them the same, they give the same again.
+MkDocs rebuilds the whole site after each edit. While it serves, costly steps keep their results
+and inputs, and reuse a result if the next build's inputs are equal.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,19 +14,19 @@ from typing import Any
 from mkdocs.structure.toc import AnchorLink, TableOfContents
 
 PURE = ("markdown.", "pymdownx.", "material.extensions.")
-"""Where functions come from that settings name, and that keep nothing from page to page."""
+"""Modules whose functions may occur in settings, since they keep no state between pages."""
 Say = Callable[[str], None]
 
 
 class UnknownError(Exception):
-    """What something depends on cannot be compared, so it has to be made anew."""
+    """Error for inputs that can't be compared, so the result must be made again."""
 
 
 def frozen(value: Any) -> Any:
-    """Return a copy of plain data that later changes leave alone, to be compared with others.
+    """Return an immutable copy of plain data, for comparison.
 
     Raises:
-        UnknownError: Something in it has an unknown state.
+        UnknownError: It contains an object whose state is unknown.
     """
     if type(value) is str or value is None or isinstance(value, date | PurePath | Enum):
         return value
@@ -62,14 +62,14 @@ def _copied(link: AnchorLink) -> AnchorLink:
 
 
 class Once:
-    """Says each thing once in a session."""
+    """A reporter that passes on each message only once per session."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
         self._said: set[str] = set()
 
     def __call__(self, text: str) -> None:
-        """Say something that has not been said yet."""
+        """Report a message unless it was reported before."""
         if text not in self._said:
             self._said.add(text)
             self._say(text)

@@ -1,9 +1,9 @@
-"""Pages as Markdown converted them at the last build, used again where nothing they show is new.
+"""Page conversions of the last build, reused for pages on which nothing has changed.
 
-A conversion is compared by what it is given (the text, the extensions and their settings, the files
-that links can lead to, the checked page) and by what others answer it: where an asset is served,
-what a shown source is called. Those are asked again, in the same order, which also makes them do
-again whatever they do when they are asked.
+A conversion is reused if it would have the same inputs (the text, the extensions and their
+settings, the files that links can point to, the checked page) and get the same answers from others,
+such as where an asset is served or how a shown source is captioned. Those questions are asked
+again, in the same order, which also repeats their side effects.
 """
 
 import logging
@@ -29,29 +29,33 @@ STANDARD = {
     *("smarty", "tables", "toc", "wikilinks"),
 }
 FAMILIES = ("markdown.extensions.", "pymdownx.", "proofbook.maths")
-READING = ("pymdownx.snippets", "pymdownx.b64", "pymdownx.pathconverter")  # other files
+READING = ("pymdownx.snippets", "pymdownx.b64", "pymdownx.pathconverter")  # they read other files
 
 Question = tuple[str, tuple[Any, ...], Any]
-"""Where a conversion asked, what it asked, and the answer."""
+"""The name of the function that a conversion asked, the arguments, and the answer."""
 
 
 @runtime_checkable
 class Declared(Protocol):
-    """A Markdown extension that says what its work on a page depends on, besides the text."""
+    """A Markdown extension that reports what its output depends on, besides the text."""
 
     def depends_on(self) -> Any:
-        """Return something that is equal to what it was where the extension does the same."""
+        """Return a value that stays equal as long as the extension works the same way."""
 
 
 class Asking:
-    """Passes on the questions of a conversion, and notes what was answered."""
+    """A recorder of a conversion's questions to other functions, with their answers.
+
+    Args:
+        doors: The functions that can be asked, by name.
+    """
 
     def __init__(self, doors: Mapping[str, Callable[..., Any]]) -> None:
         self.doors = doors
         self.asked: list[Question] = []
 
     def through(self, name: str) -> Callable[..., Any]:
-        """Return the function that asks through one of the doors."""
+        """Return a function that asks the named one and records the answer."""
 
         def ask(*question: Any) -> Any:
             answer = self.doors[name](*question)
@@ -61,13 +65,13 @@ class Asking:
         return ask
 
     def is_answered_alike(self, asked: Sequence[Question]) -> bool:
-        """Ask the same questions again; tell whether all answers are the same."""
+        """Ask the same questions again; return whether all answers are the same."""
         return all(self.doors[name](*question) == answer for name, question, answer in asked)
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """What a page was converted from, and what the conversion left on it."""
+    """The inputs of a page's conversion, and the attributes that it set on the page."""
 
     given: Any
     text: str
@@ -77,14 +81,14 @@ class Conversion:
 
 
 class Listener(logging.Handler):
-    """Hears whether anything was logged: what is kept would not say it again."""
+    """A handler that notes whether anything was logged; a reused page wouldn't log it again."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
         self.heard = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note that something was said."""
+        """Record that something was logged."""
         self.heard = True
 
 
@@ -94,7 +98,7 @@ class KeptPages:
     def __init__(self, say: Once) -> None:
         self.say = say
         self._kept: dict[str, Conversion] = {}
-        self._site: Any = None  # what all pages of a build are given, and what that was made from
+        self._site: Any = None  # the inputs that all pages share, and their origin
         self._made_from: Any = ((), -1)
 
     def convert(
@@ -112,19 +116,17 @@ class KeptPages:
         Args:
             page: The page, as read.
             config: Its site, with the extensions that convert it.
-            files: What its links can lead to.
-            renderer: What shows its blocks and claims.
-            asking: Through which that asks others.
+            files: The files that its links can point to.
+            renderer: Shows its blocks and claims.
+            asking: Passes on the questions that the renderer asks others.
             convert: Converts the page.
-            found: The problems that a conversion adds to; with any, nothing is kept.
+            found: The list of problems; if the conversion adds to it, nothing is kept.
         """
         name = page.file.src_uri
         try:
             given = self._given(page, config, files, renderer)
         except UnknownError as unknown:
-            self.say(
-                f"pages are converted anew at each edit, as nobody knows the state of {unknown}"
-            )
+            self.say(f"each edit converts all pages again; cannot compare {unknown}")
             convert()
             return
         kept = self._kept.pop(name, None)
@@ -146,7 +148,7 @@ class KeptPages:
             )
 
     def forget(self, names: set[str]) -> None:
-        """Forget the pages that are no longer there."""
+        """Forget pages that no longer exist."""
         self._kept = {name: one for name, one in self._kept.items() if name in names}
 
     def _given(
@@ -162,7 +164,7 @@ class KeptPages:
         )
 
     def _given_all(self, config: MkDocsConfig, files: Files, renderer: PageRenderer) -> Any:
-        """Return what each page is given; one object as long as that is the same."""
+        """Return the inputs that all pages share; the same object until an input changes."""
         made_from = files, config.mdx_configs, renderer.about
         known, count = self._made_from
         if count != len(files) or any(map(is_not, made_from, known)):
@@ -179,10 +181,10 @@ class KeptPages:
 
 
 def _state(extension: Any, renderer: PageRenderer) -> Any:
-    """Return what an extension does, to be compared.
+    """Return a value that identifies what an extension does, for comparison.
 
     Raises:
-        UnknownError: It may do anything.
+        UnknownError: The extension may do anything.
     """
     if isinstance(extension, str):
         name = extension.partition(":")[0]
@@ -197,7 +199,7 @@ def _state(extension: Any, renderer: PageRenderer) -> Any:
 
 
 def _symbols(config: MkDocsConfig) -> Any:
-    """Return the symbols that explain the formulas of a book."""
+    """Return the symbols that explain a book's formulas."""
     name = config.mdx_configs.get("proofbook.maths", {}).get("symbols")
     if not name:
         return None
@@ -209,7 +211,7 @@ def _symbols(config: MkDocsConfig) -> Any:
 
 
 def _still_holds(kept: Conversion, renderer: PageRenderer, asking: Asking) -> bool:
-    """Tell whether a page has passed as before, and whether those it asked say the same."""
+    """Return whether a page is checked as before and its questions get the same answers."""
     if kept.checked is not None:
         renderer.open(kept.text)
         if not _same(kept.checked, renderer.known):
@@ -218,7 +220,7 @@ def _still_holds(kept: Conversion, renderer: PageRenderer, asking: Asking) -> bo
 
 
 def _same(one: Checked, other: Checked) -> bool:
-    """Compare all that a page shows of its run: not how long it took, nor whether it was kept."""
+    """Compare what pages show of their runs, ignoring how long they took and caching."""
 
     def seen(run: Run) -> Run:
         return replace(run, cached=False, unkept=(), seconds=0.0)
@@ -232,21 +234,21 @@ def _same(one: Checked, other: Checked) -> bool:
 
 
 def _left(before: dict[str, Any], page: Page) -> dict[str, Any]:
-    """Return what a conversion has set on a page."""
+    """Return the attributes that a conversion has set on a page."""
     after = vars(page)
     left = {
         name: one for name, one in after.items() if name not in before or before[name] is not one
     }
     if "toc" in left:
         left["toc"] = copied(page.toc)
-    if "links_to_anchors" in left:  # by file, and the next build has other files
+    if "links_to_anchors" in left:  # its keys are file objects, which the next build recreates
         links = page.links_to_anchors or {}
         left["links_to_anchors"] = {file.src_uri: dict(one) for file, one in links.items()}
     return left
 
 
 def _leave(left: dict[str, Any], page: Page, files: Files) -> None:
-    """Set on a page what its conversion would."""
+    """Set the attributes on a page that its conversion would set."""
     vars(page).update(left)
     if "toc" in left:
         page.toc = copied(left["toc"])

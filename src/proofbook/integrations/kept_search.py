@@ -1,4 +1,4 @@
-"""The search's entries of each page, kept where the page is what it was."""
+"""Each page's search entries, kept as long as the page is unchanged."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,16 +17,16 @@ LISTS = {
 
 
 class KeptSearch:
-    """What the search made of pages at the last build: its entries, and what it left of the text.
+    """Each page's search entries from the last build, and the text that the search plugin left.
 
-    It reads all of a page, then looks through it once more for what was meant for itself alone.
+    The plugin reads a whole page, then makes a second pass to remove whatever only it needs.
     """
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[Any, list[Any], str]] = {}
 
     def begin(self, config: MkDocsConfig) -> None:
-        """Have the search of this build ask here first."""
+        """Make this build's search plugin look here first."""
         readers = config.plugins.events["page_context"]
         for name in PLUGINS:
             plugin: Any = config.plugins.get(name)
@@ -50,7 +50,7 @@ class KeptSearch:
         config: MkDocsConfig,
         nav: Any,
     ) -> Any:
-        """Have a page read, unless it was read as it is; changes nothing but its content."""
+        """Let the search plugin read a page only if it has changed; otherwise reuse the entries."""
         index = read.__self__.search_index  # type: ignore[attr-defined]
         try:
             given = frozen([page.toc, page.meta, index.config]), page.content, page.url, page.title

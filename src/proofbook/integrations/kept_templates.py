@@ -1,7 +1,7 @@
-"""Templates as they were filled in at the last build, used again where nothing in them is new.
+"""Rendered pages of the last build, reused if nothing in their templates has changed.
 
-A template can read all of the site. What it can see of other pages is what the navigation says of
-them; one that reads their texts too is filled in anew each time.
+A template can read the whole site. Most read only what the navigation says about other pages. If
+any template reads their texts too, every page is rendered again at each build.
 """
 
 import os
@@ -21,22 +21,22 @@ from proofbook.integrations.kept import Once, UnknownError, frozen
 
 OURS = ("jinja2.", "mkdocs.", "markupsafe.", "builtins.", "operator.", "_operator.", "gettext.")
 TEXTS = {"content", "markdown", "toc", "content_string", "content_bytes", "site_dir"}
-"""What a template may read of its own page alone."""
+"""Attributes that a template may read only from its own page."""
 RELATIVES = {"children", "parent", "previous_page", "next_page", "render"}
 OWN = {"file", "toc", "links_to_anchors", "present_anchor_ids"}
 BODY = OWN | {"markdown", "content", "_title_from_render", "_Page__active"}
 APART = {
     *("plugins", "theme", "markdown_extensions", "hooks", "watch", "site_dir", "dev_addr"),
-    *("exclude_docs", "draft_docs", "not_in_nav"),  # which files there are, the navigation says
+    *("exclude_docs", "draft_docs", "not_in_nav"),  # the navigation says which files there are
 }
 Fill = Callable[[Mapping[str, Any]], str]
 
 
 class KeptTemplates:
-    """The pages of the last build, in their templates; and the templates, ready to be filled in.
+    """The rendered pages and the compiled templates of the last build.
 
     Attributes:
-        config: The site that is built.
+        config: The site that is being built.
     """
 
     def __init__(self, say: Once) -> None:
@@ -45,14 +45,14 @@ class KeptTemplates:
         self._kept: dict[str, tuple[Any, str]] = {}
         self._state: Any = None
         self._env: jinja2.Environment | None = None
-        self._site: Any = None  # what all templates of this build see, once one has asked
+        self._site: Any = None  # what all templates can see in this build, once needed
         self._last_site: Any = None
         self._built: Any = None
         self._checked: set[str] = set()
         self._sees_texts = ""
 
     def begin(self, env: jinja2.Environment, config: MkDocsConfig) -> jinja2.Environment:
-        """Return the environment of the last build, unless it would give other templates."""
+        """Return the last build's environment, unless its templates are outdated."""
         self.config = config
         self._site = None
         try:
@@ -60,7 +60,7 @@ class KeptTemplates:
             if self._env is not None:  # constants are filtered when a template is compiled
                 _functions(self._env)
         except UnknownError as unknown:
-            self.say(f"templates are filled in anew at each edit, as nobody knows {unknown}")
+            self.say(f"each edit renders all templates again; cannot compare {unknown}")
             self._env = None
             env.bytecode_cache = None
             return env
@@ -73,21 +73,21 @@ class KeptTemplates:
         return self._env
 
     def look_again(self) -> None:
-        """Compare the site again: a page of it has been read again since."""
+        """Compare the site again, since one of its pages has been read again."""
         self._site = None
 
     def fill(self, context: dict[str, Any], fill: Fill) -> str:
-        """Fill a page into its template, or reuse the result of the last build."""
+        """Render a page with its template, or reuse the result of the last build."""
         if self._built is None:
             self._built = context.get("build_date_utc")
-        context["build_date_utc"] = self._built  # a session has one time, as the ledger has
+        context["build_date_utc"] = self._built  # one per session, as in the ledger
         page = context.get("page")
         if page is None or self._env is None:
             return fill(context)
         try:
             given = self._seen(context), _own(page), _rest(context)
         except UnknownError as unknown:
-            self.say(f"templates are filled in anew at each edit, as nobody knows {unknown}")
+            self.say(f"each edit renders all templates again; cannot compare {unknown}")
             return fill(context)
         name = page.file.src_uri
         known, html = self._kept.get(name, (None, ""))
@@ -97,11 +97,11 @@ class KeptTemplates:
         return html
 
     def forget(self, names: set[str]) -> None:
-        """Forget the pages that are no longer there."""
+        """Forget pages that no longer exist."""
         self._kept = {name: one for name, one in self._kept.items() if name in names}
 
     def _seen(self, context: Mapping[str, Any]) -> Any:
-        """Return what every template of this build can see."""
+        """Return what every template can see in this build."""
         if self._site is None:
             assert self.config is not None
             assert self._env is not None
@@ -119,7 +119,7 @@ class KeptTemplates:
         return self._site
 
     def _look_for_texts(self) -> None:
-        """Look whether the templates that have been used read the texts of other pages."""
+        """Check whether the templates that have been used read the texts of other pages."""
         assert self._env is not None
         assert self._env.loader is not None
         assert self.config is not None
@@ -137,35 +137,35 @@ def _template_class(kept: KeptTemplates) -> type[jinja2.Template]:
         """A template whose pages are kept."""
 
         def render(self, *args: Any, **kwargs: Any) -> str:
-            """Fill the template in, or reuse the earlier result."""
+            """Render the template, or reuse the earlier result."""
             return kept.fill(dict(*args, **kwargs), super().render)
 
     return KeptTemplate
 
 
 class Compiled(jinja2.BytecodeCache):
-    """Templates that have been compiled for another environment; jinja2 sees whether they fit."""
+    """Templates compiled for other environments; Jinja checks whether they still apply."""
 
     def __init__(self) -> None:
         self.known: dict[str, bytes] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill a bucket with what is known."""
+        """Fill a bucket with its stored contents."""
         if bucket.key in self.known:
             bucket.bytecode_from_string(self.known[bucket.key])
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Remember what is in a bucket."""
+        """Store the contents of a bucket."""
         self.known[bucket.key] = bucket.bytecode_to_string()
 
 
 def made_light(
     get_env: Callable[[], jinja2.Environment], compiled: Compiled
 ) -> Callable[[], jinja2.Environment]:
-    """Have hidden files of a theme, such as thousands of icons, left out where files are listed.
+    """Leave hidden files of a theme, such as thousands of icons, out of file listings.
 
-    MkDocs lists all of them to find those to be copied, of which these are none. It makes several
-    environments for each build, too, and no template need be compiled for each.
+    MkDocs lists all files to find those to copy, and it never copies hidden ones. It also makes
+    several environments per build, which share compiled templates.
     """
 
     def get_lister() -> jinja2.Environment:
@@ -189,7 +189,7 @@ def _listed(loader: jinja2.FileSystemLoader) -> list[str]:
 
 
 def _texts_read(tree: nodes.Template) -> Iterator[str]:
-    """Find what a template reads that isn't compared."""
+    """Find what a template reads that no comparison covers."""
     for name in tree.find_all(nodes.Name):
         if name.name == "pages" and name.ctx == "load":
             yield name.name
@@ -208,7 +208,7 @@ def _constant(node: nodes.Expr) -> Any:
 
 
 def _sources(config: MkDocsConfig) -> Any:
-    """Return where templates come from, and the state of each of their files but icons."""
+    """Return where templates come from, and the state of each of their files except icons."""
     found = []
     for folder in config.theme.dirs:
         for place, folders, names in os.walk(folder):
@@ -222,7 +222,7 @@ def _sources(config: MkDocsConfig) -> Any:
 
 
 def _functions(env: jinja2.Environment) -> Any:
-    """Return the names of what templates can call.
+    """Return the names of everything that templates can call.
 
     Raises:
         UnknownError: A plugin has added something with an unknown state.
@@ -231,7 +231,7 @@ def _functions(env: jinja2.Environment) -> Any:
     for name, one in given.items():
         module = f"{getattr(one, '__module__', type(one).__module__)}."
         if not module.startswith(OURS):
-            raise UnknownError(f"the state of {name!r}, which a plugin gives to templates")
+            raise UnknownError(f"{name!r}, which a plugin adds to templates")
     return tuple(sorted(given)), tuple(sorted(env.extensions))
 
 
@@ -248,7 +248,7 @@ def _settings(config: MkDocsConfig) -> dict[str, Any]:
 
 
 def _items(items: Iterable[Any]) -> Iterator[Any]:
-    """Return what the navigation says of each of its items."""
+    """Yield what the navigation says about each of its items."""
     for item in items:
         if isinstance(item, Page):
             yield Page, item.title, _file(item), _apart(item, BODY)
@@ -283,6 +283,6 @@ def _file(page: Page) -> Any:
 
 
 def _rest(context: Mapping[str, Any]) -> Any:
-    """Return what else is in sight of a template, such as what plugins have added."""
+    """Return everything else that a template can see, such as what plugins have added."""
     known = {"nav", "pages", "config", "page", "build_date_utc"}
     return frozen({name: one for name, one in context.items() if name not in known})

@@ -1,9 +1,9 @@
 """Build a served book after an edit: first the edited pages, then the whole site.
 
-MkDocs lets nobody read while it builds, and it empties the folder that is read from. So a site is
-built in a folder of its own, which takes the place of the last one when it is finished; until then
-the last one is served, with the edited pages as they are now. A build that fails leaves it there,
-and each of its pages says what failed.
+MkDocs serves nothing while it builds, and it empties the folder that it serves from. So each site
+is built in a separate folder, which replaces the last one when it's finished. Until then, the last
+site is served, with the edited pages already updated. If a build fails, the last site stays, and
+each of its pages says what failed.
 """
 
 import gc
@@ -31,25 +31,25 @@ from mkdocs.structure.nav import Navigation
 from proofbook.integrations.watching import watch_closely
 
 FEW = 4
-"""Edited pages that are built before the site: of more, a version control system is at work."""
+"""The most edited pages to build before the site; more at once come from version control."""
 MEMORY, ROOM = "/dev/shm", 2**30
-"""Where Linux has files in memory, which are made and removed at once, and the bytes it needs."""
+"""Where Linux keeps files in memory, which is fast, and the free bytes to require there."""
 FAILED = re.compile(r"<!--failed-->.*?<!--/failed-->", re.DOTALL)
 BODY = re.compile(r"<body\b[^>]*>")
 
 State = dict[str, tuple[int, int]]
-"""When each file was changed, and its size."""
+"""The modification time of each file, in nanoseconds, and its size in bytes."""
 
 log = logging.getLogger("mkdocs.plugins.proofbook")
 
 
 class SupersededError(BaseException):
-    """A build that is no longer needed; MkDocs would report an `Exception` as a failure."""
+    """Signal that a build is no longer needed; MkDocs would report an `Exception` as a failure."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """What a build has made, with which a page can be built again."""
+    """The parts of a build that are needed to build one of its pages again."""
 
     config: MkDocsConfig
     files: Files
@@ -61,10 +61,10 @@ class Live:
     """The builder that replaces MkDocs's own.
 
     Args:
-        server: What serves the site.
-        build: Builds all of it.
-        site: Gives the site of the last build, which the server serves now.
-        renew: Checks a page that has changed, and returns what writes the files that it offers.
+        server: The site's server.
+        build: Builds the whole site.
+        site: Returns the last build, which is being served.
+        renew: Checks an edited page; returns a function that finishes building it.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class Live:
         self._known = self._building = _states(server._watched_paths)
         server.error_handler = self._error_page
         gc.collect()
-        gc.freeze()  # of what there is now, most stays: it needn't be looked at again and again
+        gc.freeze()  # most of these objects stay alive: no need to scan them repeatedly
 
     def __call__(self) -> None:
-        """Build what has changed, then everything."""
+        """Build the edited pages, then the whole site."""
         state = _states(self.server._watched_paths)
         if state == self._known:
             return
@@ -103,7 +103,7 @@ class Live:
             return
         except (Exception, SystemExit) as error:
             expected = isinstance(error, MkDocsException)
-            message = "This build failed; the last site is served, and says so: %s"
+            message = "This build failed; the last site is still served and shows the error: %s"
             log.error(message, error, exc_info=None if expected else error)
             self._tell(error)
             self._known = {}
@@ -115,18 +115,18 @@ class Live:
 
     @property
     def folder(self) -> str:
-        """Where the next site is built: not where the last one is read."""
+        """The folder for the next build: the one that isn't being served."""
         return next(one for one in self._folders if one != self.server.root)
 
     def stop_if_superseded(self) -> None:
-        """End a build while which something was saved, if pages have been built before it.
+        """Stop a build if files have changed in the meantime and the edited pages are up to date.
 
         Raises:
             SupersededError: There is something newer to build.
         """
         if not (self._has_shown and self.server._want_rebuild):
             return
-        self.server._want_rebuild = False  # an editor may have written a file of its own
+        self.server._want_rebuild = False  # it may have been an editor's temporary file
         if _states(self.server._watched_paths) != self._building:
             self.server._want_rebuild = True
             raise SupersededError
@@ -144,7 +144,7 @@ class Live:
             self.server._epoch_cond.notify_all()
 
     def _build_edited(self, state: State) -> bool:
-        """Build the pages that were edited, where nothing else has changed."""
+        """Build the pages that were edited, if nothing else has changed."""
         edited = [path for path in state if self._known.get(path) != state[path]]
         if state.keys() != self._known.keys() or not 0 < len(edited) <= FEW:
             return False
@@ -156,7 +156,7 @@ class Live:
             with _quiet():
                 for file in files:
                     self._build_page(file)
-        except Exception:  # the build of everything will say what is wrong
+        except Exception:  # the full build will report what is wrong
             log.debug("No page was built before the others", exc_info=True)
             return False
         return True
@@ -165,14 +165,14 @@ class Live:
         site, page = self._served, file.page
         assert page is not None
         offer = self.renew(site, file)
-        vars(page).pop("render", None)  # plugins have put their own there
+        vars(page).pop("render", None)  # plugins have replaced it
         building._populate_page(page, site.config, site.files)
         offer()
         pages = site.files.documentation_pages()
         building._build_page(page, site.config, pages, site.nav, site.env)
 
     def _tell(self, error: BaseException) -> None:
-        """Show on each page why the site is not that of the last edit."""
+        """Show on each page why the site doesn't reflect the last edit."""
         said = error.__context__ if isinstance(error, SystemExit) and error.__context__ else error
         text = escape(f"The last edit could not be built: {said or type(said).__name__}")
         alert = f'<div class="proofbook-error" role="alert"><pre><code>{text}</code></pre></div>'
@@ -190,12 +190,12 @@ class Live:
 
 class _Silence(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.name == log.name  # of what runs, nobody tells again
+        return record.name == log.name  # the engine's: no later build will report these runs
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Leave all messages to the build of everything."""
+    """Suppress messages, which the full build will repeat."""
     handlers = [*logging.getLogger("mkdocs").handlers]
     silence = _Silence()
     for handler in handlers:
@@ -208,7 +208,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _fast() -> str | None:
-    """Return a folder in memory, where the system has one with room; else that of the system."""
+    """Return a folder in memory if there is one with enough space; else `None`, the default."""
     with suppress(OSError):
         if shutil.disk_usage(MEMORY).free >= ROOM and os.access(MEMORY, os.W_OK | os.X_OK):
             return MEMORY
@@ -216,11 +216,11 @@ def _fast() -> str | None:
 
 
 def _states(paths: Iterable[str]) -> State:
-    """Return the state of all files below some paths."""
+    """Return the state of all files under some paths."""
     found: State = {}
     for path in paths:
         for name in _files(path):
-            with suppress(OSError):  # it was there a moment ago
+            with suppress(OSError):  # it may just have been deleted
                 status = os.stat(name)
                 found[name] = status.st_mtime_ns, status.st_size
     return found

@@ -1,4 +1,4 @@
-"""The Markdown extension: runs the page that is converted, whichever builder converts it."""
+"""The Markdown extension, which runs each page it converts, in any site builder."""
 
 import atexit
 import base64
@@ -25,15 +25,15 @@ from proofbook.settings import Options, load
 class ProofbookExtension(MarkingExtension):
     """Runs and shows the chapters of a book.
 
-    It runs the page that it is given, and raises `ChapterError` where that does not pass. Options
-    are those of the MkDocs plugin, which does without this extension; a `mkdocs.yml` is read for
-    what is not given.
+    It runs each page that is converted, and raises `ChapterError` if the page doesn't pass. It has
+    the options of the MkDocs plugin, which doesn't need this extension; options that aren't given
+    are read from a `mkdocs.yml`.
     """
 
     def __init__(self, **options: Any) -> None:
         self.config = {"config_file": ["mkdocs.yml", "The file with the settings of the book"]}
         for one in fields(Options):
-            # Python-Markdown makes a truth value of what is given where the default is None.
+            # Python-Markdown converts a value to a boolean if the default is None.
             default = getattr(Options, one.name, None)
             self.config[one.name] = ["" if default is None else default, one.metadata["meaning"]]
         self.given = {name: value for name, value in options.items() if name != "config_file"}
@@ -45,14 +45,14 @@ class ProofbookExtension(MarkingExtension):
         self.use(_LoneRenderer(_open(self.getConfig("config_file"), json.dumps(self.given))))
 
     def pass_by(self, text: str) -> None:
-        """Stop at claims in what is converted within a page."""
+        """Raise an error for claims in a text that is converted within a page."""
         assert isinstance(self.renderer, _LoneRenderer)
         if problems := self.renderer.book.unchecked(self.renderer.path or "<page>", text):
             raise ChapterError(problems)
 
 
 class _LoneRenderer(PageRenderer):
-    """Runs a page that nobody has run before, and stops at its problems."""
+    """Runs a page when it is opened, and raises an error if it has problems."""
 
     def __init__(self, book: Book) -> None:
         about = circumstances(book.settings)
@@ -69,18 +69,18 @@ class _LoneRenderer(PageRenderer):
 
 @cache
 def _open(config_file: str, given: str) -> Book:
-    """One book, and one runner, for all pages that a builder converts."""
+    """Return the one book, with one runner, that all pages share."""
     book = Book(load(Path(config_file), json.loads(given)))
     atexit.register(book.close)
     return book
 
 
 def asset_data_url(name: str, path: str) -> str:
-    """Return a URL that holds an asset itself, for a builder that takes no files."""
+    """Return a URL that contains the asset itself, for builders that can't add files."""
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return f"data:{kind};base64,{base64.b64encode(Path(path).read_bytes()).decode()}"
 
 
 def makeExtension(**options: Any) -> ProofbookExtension:  # noqa: N802
-    """Python-Markdown's way to ask for the extension."""
+    """Make the extension; Python-Markdown calls this."""
     return ProofbookExtension(**options)

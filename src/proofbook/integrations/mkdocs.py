@@ -1,4 +1,4 @@
-"""The MkDocs plugin: runs all pages side by side before any is shown, and fails the build."""
+"""The MkDocs plugin: runs all pages in parallel before showing any; problems fail the build."""
 
 import hashlib
 import logging
@@ -49,9 +49,9 @@ log = logging.getLogger("mkdocs.plugins.proofbook")
 
 
 def _schema(kind: Any) -> options.BaseConfigOption[Any]:
-    """Return what MkDocs calls an option of this type.
+    """Return the MkDocs option for a type.
 
-    What is not given is `None`, and `make` knows.
+    An option that isn't given is `None`, as `make` expects.
     """
     if is_dataclass(kind):
         parts = get_type_hints(kind).items()
@@ -66,7 +66,7 @@ def _schema(kind: Any) -> options.BaseConfigOption[Any]:
 
 
 class ProofbookPlugin(BasePlugin[LegacyConfig]):
-    """Runs, checks and shows the chapters of a MkDocs site."""
+    """Runs, checks, and shows the chapters of a MkDocs site."""
 
     config_scheme = tuple((name, _schema(kind)) for name, kind in get_type_hints(Options).items())
 
@@ -74,12 +74,12 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.serving: Serving | None = None
         self.book: Book | None = None
         self.extension = AsideExtension(self._aside, self._pass_by)
-        self.path = ""  # of the page that is converted, or was last; so is its renderer
+        self.path = ""  # of the page being converted, or of the last one, like the renderer
         self.renderer: PageRenderer
         self.found: list[Problem] = []  # besides those of the book
         self.told: set[Problem] = set()
         self.about: dict[str, Any] = {}
-        self.labs: dict[str, dict[str, int]] = {}  # told by who runs them
+        self.labs: dict[str, dict[str, int]] = {}  # reported by the plugin that runs them
         self.assets: dict[str, Path] = {}
         self.offered: dict[str, str] = {}
         self.notebooks = Notebooks()
@@ -88,18 +88,18 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.captions: list[Callable[[Page, Shown, str], str]] = []  # added by other plugins
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
-        """Remember whether to show failures or to fail; keeps the plugin over rebuilds."""
+        """Prepare to serve, if asked to; this event keeps the plugin across rebuilds."""
         self.serving = Serving(log.info, dirty) if command == "serve" else None
 
     def on_shutdown(self) -> None:
-        """Stop what runs."""
+        """Stop all runs."""
         if self.book:
             self.book.close()
         if self.serving:
             self.serving.close()
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Bring the Markdown extensions that chapters need, and open the book."""
+        """Add the Markdown extensions that chapters need, and open the book."""
         refuse_unproved_notebooks(config.plugins)
         self.captions = []
         self.found = []
@@ -126,12 +126,13 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             self.about = circumstances(book.settings, self.about if self.serving else {})
         except FileNotFoundError as error:
             raise PluginError(f"hashed: {error}") from error
+        _refuse_unknown(book.settings.first, files)
         self.assets = {}
         self.offered = {}
         self.placeholders = Placeholders()
         texts: dict[str, str] = {}
         for file in files.documentation_pages():
-            if not is_markdown_file(file.src_uri):  # a notebook is another plugin's affair
+            if not is_markdown_file(file.src_uri):  # another plugin handles notebooks
                 continue
             path = _name(file, book)
             try:
@@ -151,7 +152,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return files
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
-        """Remember in which order pages are read."""
+        """Record the reading order of the pages."""
         self.reading_order = nav.pages
         if self.serving:
             self.serving.nav = nav
@@ -160,7 +161,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
-        """Have the page shown by an extension of its own."""
+        """Give the page's conversion a separate extension."""
         if self.serving:
             self.serving.pause()
         book = self._book
@@ -190,7 +191,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     @event_priority(100)
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> None:
-        """Refuse a page that was converted without what was checked of it."""
+        """Report a page that was converted without its checked results."""
         if self.renderer.checked is not None or not is_markdown_file(page.file.src_uri):
             return
         chapter = self._book.of(self.path, page.markdown or "").page.chapter
@@ -201,7 +202,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             )
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
-        """Add the files that pages refer to and offer; fail if a chapter does not pass."""
+        """Add the files that pages use and offer; fail if a chapter doesn't pass."""
         if self.serving:
             env = self.serving.begin(env, config, files)
         for target, path in self.assets.items():
@@ -216,14 +217,14 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_page_context(
         self, context: Any, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
-        """Put pictures in their places, after the search has read the page."""
+        """Replace placeholders with their markup, after the search has read the page."""
         if self.serving:
             self.serving.pause()
         page.content = self.placeholders.put_back(page.content or "")
 
     @event_priority(-100)
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Write the ledger of the site; fail where a text that was converted late does not pass."""
+        """Write the site's ledger; fail if a text that was converted late doesn't pass."""
         self._tell_problems()
         ledger = verified_json(self._book.results, self.about, self.labs)
         (Path(config.site_dir) / "verified.json").write_text(ledger, encoding="utf-8")
@@ -231,7 +232,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., Any]
     ) -> LiveReloadServer:
-        """Rebuild when a module changes, what was edited first."""
+        """Rebuild when a module changes, starting with what was edited."""
         for folder in self._book.settings.source_folders:
             if folder.is_dir():
                 server.watch(str(folder))
@@ -240,7 +241,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return server
 
     def _renew(self, site: Site, file: File) -> Callable[[], None]:
-        """Check a page that was edited since the last build; return what finishes converting it."""
+        """Check an edited page; return a function that finishes converting it."""
         self._book.check({_name(file, self._book): file.content_string}, _ran)
         assets, offered = dict(self.assets), dict(self.offered)
         folder = Path(site.config.site_dir)
@@ -255,13 +256,13 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return finish
 
     def _tell_problems(self) -> None:
-        """Fail where anything is wrong; while serving, say what has not been said yet.
+        """Fail if anything is wrong; while serving, report what has not been reported yet.
 
-        What is not on this machine is said alone, as a warning, which fails where builds are strict
-        once all is written.
+        Something missing on this machine causes only a warning, which fails strict builds once
+        everything is written.
 
         Raises:
-            PluginError: There are problems, and the site is built.
+            PluginError: There are problems, and the site is being built, not served.
         """
         book = self._book
         problems = [*self.found, *book.problems]
@@ -276,7 +277,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.told.update(problems)
 
     def _hand_over_offers(self, files: Files, config: MkDocsConfig) -> None:
-        """Put what pages offer beside them, unless the book has a file of that name."""
+        """Add the files that pages offer, unless the book has a file with the same name."""
         taken = {file.dest_uri: file for file in files if file.inclusion.is_included()}
         for target, text in self.offered.items():
             if own := taken.get(target):
@@ -291,7 +292,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         render, renderer = page.render, self.renderer
         serving = (
             None if "render" in vars(page) else self.serving
-        )  # or it is another plugin's affair
+        )  # otherwise, another plugin renders it
 
         def render_with_own(config: MkDocsConfig, files: Files) -> None:
             given = config.markdown_extensions
@@ -306,17 +307,17 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         page.render = render_with_own  # type: ignore[method-assign]
 
     def _aside(self) -> AsideRenderer | None:
-        """Return what shows a text beside the pages; nothing before there are any."""
+        """Return a renderer for a text that isn't a page; `None` before a book is open."""
         if self.book is None:
             return None
         return AsideRenderer(self.book, "", self.about, asset_data_url, data_url, self.notebooks.of)
 
     def _pass_by(self, text: str) -> None:
-        """Refuse claims in what is converted within a page."""
+        """Report claims in a text that is converted within a page."""
         self.found += self._book.unchecked(self.path, text)
 
     def _summarize(self, files: Files) -> None:
-        """Fill in what a page says about the whole book, now that all pages have run."""
+        """Fill in what pages say about the whole book, now that all pages have run."""
         book = self._book
         asking = [file.page for file in files.documentation_pages() if file.page]
         asking = [page for page in asking if page.content and has_places(page.content)]
@@ -346,7 +347,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return url
 
     def _caption(self, page: Page) -> Caption:
-        """Names shown sources as the other plugins have it."""
+        """Return a function that captions shown sources, with the additions of other plugins."""
 
         def caption(shown: Shown, place: str) -> str:
             for one in self.captions:
@@ -356,7 +357,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return caption
 
     def _offer(self, page: Page) -> Callable[[str, str], str]:
-        """Return what puts files beside a page."""
+        """Return a function that puts files next to a page."""
 
         def url(name: str, text: str) -> str:
             target = (PurePosixPath(page.file.dest_uri).parent / name).as_posix()
@@ -367,14 +368,14 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
 
 def _styles(config: MkDocsConfig) -> list[str]:
-    """Return the style sheets of a site; Material brings some of its own."""
+    """Return the names of a site's style sheets; Material doesn't need `themes.css`."""
     return ["proofbook.css", *(["themes.css"] if config.theme.name != "material" else [])]
 
 
 def _count_no_warnings() -> None:
-    """Take off what counts warnings for `strict: true`.
+    """Remove the handlers that count warnings for `strict: true`.
 
-    A server ends at its first build, and hangs at a later one, where any were counted.
+    If any were counted, a server would exit at its first build, and hang at a later one.
     """
     logger = logging.getLogger("mkdocs")
     for handler in [one for one in logger.handlers if isinstance(one, CountHandler)]:
@@ -396,6 +397,13 @@ def _settings(config: MkDocsConfig, names: list[str], own: LegacyConfig) -> Sett
     )
 
 
+def _refuse_unknown(first: tuple[str, ...], files: Files) -> None:
+    """Raise an error if a page listed in `first` isn't in the book."""
+    known = {file.src_uri for file in files.documentation_pages()}
+    if unknown := [page for page in first if page not in known]:
+        raise PluginError(f"first: the book has no page {', '.join(unknown)}")
+
+
 def _name(file: File, book: Book) -> str:
     path = book.name(Path(file.abs_src_path)) if file.abs_src_path else file.src_uri
     return file.src_uri if Path(path).is_absolute() else path  # no path of this machine
@@ -409,7 +417,7 @@ def _progress(chapter: Chapter, run: Run) -> None:
 
 
 def _ran(chapter: Chapter, run: Run) -> None:
-    """Report a page that is run; the build of everything reports it if it isn't."""
+    """Report a page that was run; leave the others to the full build."""
     if not run.cached:
         _progress(chapter, run)
 

@@ -1,8 +1,8 @@
-"""Holds mkdocs-jupyter, where a book uses it, to what the book promises.
+"""Refuse mkdocs-jupyter settings that break the book's promise.
 
-Its defaults publish a failing cell as if it were output, and keep serving a notebook's old output
-after the modules it imports have changed. A book that proves what it says can have neither, so the
-settings that allow them are refused rather than silently replaced.
+By default, mkdocs-jupyter publishes a failing cell as if it were output, and keeps a notebook's old
+output after the modules it imports have changed. A book that proves what it says can do neither.
+Settings that allow them are refused rather than silently replaced.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from mkdocs.exceptions import ConfigurationError
 
 
 def refuse_unproved_notebooks(plugins: Mapping[str, Any]) -> None:
-    """Check the settings of mkdocs-jupyter among a book's plugins.
+    """Check the mkdocs-jupyter settings among a book's plugins.
 
     Raises:
-        ConfigurationError: notebooks are not executed, errors are allowed, or its cache is on.
+        ConfigurationError: Notebooks are not executed, errors are allowed, or its cache is on.
     """
     notebooks = plugins.get("mkdocs-jupyter")
     if notebooks is None:
@@ -26,7 +26,7 @@ def refuse_unproved_notebooks(plugins: Mapping[str, Any]) -> None:
         reasons = {
             "execute": "its notebooks would show outputs that nobody computed",
             "allow_errors": "a failing cell would be published as output",
-            "cache": "a notebook would stay as it was after the modules it imports change",
+            "cache": "a notebook would keep its old output after the modules it imports change",
         }
         lines = [
             f"  {name}: {str(needed[name]).lower()}   # is {str(given[name]).lower()}: "

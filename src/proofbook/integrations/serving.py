@@ -1,4 +1,4 @@
-"""What a book keeps from build to build while it is served."""
+"""The state that a served book keeps between builds."""
 
 from collections.abc import Callable
 
@@ -17,15 +17,15 @@ from proofbook.integrations.live import Live, Site
 
 
 class Serving:
-    """The conversions, templates and search entries of the last build, and what builds the next.
+    """The conversions, templates, and search entries of the last build, and the next builder.
 
     Args:
-        say: Hears what an author should know.
-        dirty: Whether only pages that were edited are asked for. All are given: those that were
-            not edited cost little, and would be wrong otherwise.
+        say: Called with each message for the author.
+        dirty: Whether `--dirty` asked for edited pages only. All pages are built anyway: the
+            others cost little, and could be out of date otherwise.
 
     Attributes:
-        pages: What Markdown made of each page.
+        pages: The conversions of the last build.
         nav: The navigation of the build that is under way.
     """
 
@@ -46,7 +46,7 @@ class Serving:
         build: Callable[[], None],
         renew: Callable[[Site, File], Callable[[], None]],
     ) -> Live:
-        """Return what builds after each edit."""
+        """Return the builder that is called after each edit."""
 
         def renewed(site: Site, file: File) -> Callable[[], None]:
             self._templates.look_again()
@@ -59,12 +59,12 @@ class Serving:
         """Begin a build, in a folder that isn't being served."""
         if self._live:
             config.site_dir = self._live.folder
-        if self._dirty:  # or MkDocs has done so
+        if self._dirty:  # otherwise, MkDocs has done this
             clean_directory(config.site_dir)
         config.theme.get_env = made_light(config.theme.get_env, self._compiled)  # type: ignore[method-assign]
 
     def take_all(self, files: Files) -> None:
-        """Have MkDocs take all files for edited ones."""
+        """Have MkDocs treat all files as edited."""
         if self._dirty:
             for file in files:
                 file.is_modified = lambda: True  # type: ignore[method-assign]
@@ -72,7 +72,7 @@ class Serving:
     def begin(
         self, env: jinja2.Environment, config: MkDocsConfig, files: Files
     ) -> jinja2.Environment:
-        """Begin to write pages, all of which have been converted; return their templates."""
+        """Start writing pages, all of them converted by now; return the template environment."""
         names = {file.src_uri for file in files.documentation_pages()}
         self.pages.forget(names)
         self._templates.forget(names)
@@ -83,7 +83,7 @@ class Serving:
         return env
 
     def pause(self) -> None:
-        """Leave a build that a newer one will replace."""
+        """Abandon a build that a newer one will replace."""
         if self._live:
             self._live.stop_if_superseded()
 

@@ -1,7 +1,7 @@
-"""Tell a server about a saved file: at once where the system reports it, and soon where it doesn't.
+"""Tell a server about a saved file: at once if the system reports it, and soon if it doesn't.
 
-MkDocs looks at all files twice a second. Systems tell of changes, but not of those in folders from
-another machine, as containers and networks have them: so files are looked at all the same.
+MkDocs polls all files twice a second. Operating systems report changes sooner, but not in folders
+shared by another machine, as with containers and networks, so polling continues.
 """
 
 import os
@@ -17,7 +17,7 @@ from watchdog.observers.polling import PollingObserver
 SETTLED = 0.03
 """Seconds without another change after which a save counts as finished."""
 BUSY = 0.05
-"""The part of its time that looking at all files may take."""
+"""The largest share of the time that polling may take."""
 CHANGES = {"created", "modified", "moved", "deleted", "closed"}
 
 
@@ -38,15 +38,15 @@ class Saving(FileSystemEventHandler):
 
 
 def watch_closely(server: LiveReloadServer, look: Callable[[], object]) -> Callable[[], None]:
-    """Tell a server about changes soon; return what ends that.
+    """Tell a server about changes promptly; return a function that stops this.
 
     Args:
-        server: What serves the site, with the paths that it watches.
-        look: Looks at all files, as the server's watcher does.
+        server: The site's server, with the paths that it watches.
+        look: Looks at all files, like the server's watcher.
     """
     observer = Observer()
     is_told = False
-    with suppress(OSError):  # the system watches no more files
+    with suppress(OSError):  # the system can't watch more files
         for path in server._watched_paths:
             observer.schedule(Saving(server), path, recursive=True)
         observer.start()
@@ -58,7 +58,7 @@ def watch_closely(server: LiveReloadServer, look: Callable[[], object]) -> Calla
 
 
 def _look_often(server: LiveReloadServer, look: Callable[[], object]) -> None:
-    """Look for changes as often as the number of files allows."""
+    """Poll for changes as often as the number of files allows."""
     watched = dict(server._watched_paths)
     begun = time.monotonic()
     look()

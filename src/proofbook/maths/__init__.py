@@ -1,4 +1,4 @@
-"""Mathematics as MathML, made when a page is built: the Markdown extension `proofbook.maths`."""
+"""The Markdown extension `proofbook.maths`, which converts formulas to MathML at build time."""
 
 from proofbook.maths.extension import MathsExtension, makeExtension
 

@@ -1,8 +1,8 @@
-"""Formulas whose symbols explain themselves.
+"""Explain the symbols in formulas.
 
-Each symbol that the book's table knows carries its meaning, and its value in the page's run, as
-`data-aid`, for a script to show. Without one, a list below a displayed formula has the symbols that
-its section meets for the first time, and a formula that is one symbol alone links to the table.
+If a symbol is in the book's table, `data-aid` holds its meaning, and its value in the page's run,
+which a script shows. For readers without scripts, a list below a displayed formula explains the
+symbols that are new in its section, and a formula that is a single symbol links to the table.
 """
 
 import copy
@@ -23,7 +23,7 @@ from proofbook.parsing.markdown_processors import renderer_of
 from proofbook.text import shown
 
 INDICES = {"i", "j", "h", "c", "ℓ"}
-"""A symbol with one of these below it stands for those with any other index."""
+"""A symbol with one of these as its subscript stands for that symbol with any index."""
 TRANSPOSED: "Key" = ("mo", "⊤", ())
 FORMULAS = {"maths", "maths-block"}
 LETTERS = {"mi", "mo", "msub", "msup", "msubsup", "mover"}
@@ -34,13 +34,13 @@ Key = tuple[str, str, tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Table:
-    """The symbols of a book, by what they look like in MathML.
+    """The symbols of a book, by how they look in MathML.
 
     Attributes:
-        page: The page with the table, from the folder of the chapters.
+        page: The page with the table, relative to the folder of the chapters.
         known: All symbols by anchor.
-        exact: By look; for each, its meaning on one page, or under "" everywhere.
-        indexed: By the look of what carries the index.
+        exact: Symbols by look, then by the page where they have this meaning; "" means all pages.
+        indexed: The same for symbols with an index, by their look without the index.
     """
 
     page: str
@@ -49,7 +49,7 @@ class Table:
     indexed: Mapping[Key, Mapping[str, Symbol]]
 
     def find(self, part: Element, page: str) -> Symbol | None:
-        """Return the symbol that a part of a formula is, on this page."""
+        """Return the symbol that a part of a formula stands for on this page."""
         places = [self.exact.get(look(part))]
         if part.tag in ("msub", "msubsup") and len(part):
             places.append(self.indexed.get(without_index(part)))
@@ -60,7 +60,7 @@ class Table:
 
 
 def look(part: Element) -> Key:
-    """Return what sets a part of a formula apart; rows of one and transposition do not."""
+    """Return the key of a part of a formula, ignoring one-part rows and transposition."""
     inside = tuple(look(child) for child in part if child.tag != "mspace")
     if part.tag in ("mrow", "math"):
         inside = tuple(one for one in inside if one != TRANSPOSED)
@@ -72,7 +72,7 @@ def look(part: Element) -> Key:
 
 
 def has_index(part: Element) -> bool:
-    """Tell whether a subscript says which one, as in x_i, and not of which kind."""
+    """Return whether a part's subscript is an index, as in x_i, rather than a label."""
     if part.tag not in ("msub", "msubsup"):
         return False
     letters = {one.text for one in part[1].iter("mi")}
@@ -80,14 +80,14 @@ def has_index(part: Element) -> bool:
 
 
 def without_index(part: Element) -> Key:
-    """Return the look of a part with whatever index."""
+    """Return a part's key without its index."""
     tag, text, inside = look(part)
     return tag, text, (inside[0], *inside[2:])
 
 
 @lru_cache(maxsize=8)
 def read_table(file: Path, page: str, mtime_ns: int) -> Table:
-    """Return the table of a page, read once as long as it stays as it is."""
+    """Return the table of a page; read it again only if the file has changed."""
     known = {one.key: one for one in read_symbols(file.read_text(encoding="utf-8"), page)}
     exact: dict[Key, dict[str, Symbol]] = {}
     indexed: dict[Key, dict[str, Symbol]] = {}
@@ -106,7 +106,7 @@ def read_table(file: Path, page: str, mtime_ns: int) -> Table:
 
 
 class SymbolsTreeprocessor(Treeprocessor):
-    """Has the formulas of a page explained by the table of its book."""
+    """Explains the formulas of a page with its book's table."""
 
     def __init__(self, md: Markdown, page: str) -> None:
         super().__init__(md)
@@ -126,13 +126,13 @@ class SymbolsTreeprocessor(Treeprocessor):
         Explainer(table, page, _values(renderer.checked)).explain(root)
 
     def _renderer(self) -> Any:
-        """Return the renderer of the page that is converted, if it is checked."""
+        """Return the renderer of the page being converted, if that page is checked."""
         renderer = renderer_of(self.md)
         return renderer if getattr(renderer, "checked", None) else None
 
 
 def _values(checked: Any) -> dict[str, str]:
-    """Return what the page's symbols were in its run, as text."""
+    """Return the values of the page's symbols in its run, as text."""
     values = {}
     for key, number in checked.page.symbols.items():
         claim = checked.page.chapter.claims[number]
@@ -154,7 +154,7 @@ class Explainer:
         self.listed: set[str] = set()
 
     def explain(self, element: Element, closed: bool = False) -> None:
-        """Explain all formulas within an element, in their order."""
+        """Explain all formulas within an element, in order."""
         place = 0
         for child in list(element):
             place += 1
@@ -172,7 +172,7 @@ class Explainer:
                 place += 1
 
     def _marked(self, part: Element) -> Iterator[Symbol]:
-        """Mark the symbols of a formula, the largest that are known; yield them."""
+        """Mark and yield the symbols of a formula: the largest parts that are in the table."""
         symbol = self.table.find(part, self.page) if part.tag in LETTERS else None
         if symbol:
             part.set("data-aid", self._text(symbol))
@@ -190,7 +190,7 @@ class Explainer:
         return f"{page}#{symbol.key}"
 
     def _link(self, holder: Element, closed: bool) -> None:
-        """Where a formula is one symbol that was not met before, make it a link to the table."""
+        """Link a formula that is a single new symbol to the table."""
         math = holder[0]
         only = math[0] if len(math) == 1 else math
         while only.tag == "mrow" and len(only) == 1:
@@ -207,7 +207,7 @@ class Explainer:
         link.append(math)
 
     def _list(self, symbols: list[Symbol]) -> Element:
-        """Return the symbols of a formula with what they mean, to be unfolded."""
+        """Return a folded list of a formula's symbols and their meanings."""
         details = Element("details", {"class": "symbols", "data-search-exclude": ""})
         SubElement(details, "summary").text = "Symbols"
         items = SubElement(details, "dl")
@@ -216,7 +216,7 @@ class Explainer:
             term = SubElement(row, "dt")
             link = SubElement(term, "a", {"href": self._address(symbol)})
             link.append(_drawn(symbol.tex))
-            link.set("aria-label", "".join(link.itertext()))  # formulas give links no name yet
+            link.set("aria-label", "".join(link.itertext()))  # MathML gives a link no name yet
             SubElement(row, "dd").text = self._text(symbol)
         return details
 
@@ -227,5 +227,5 @@ def _formula(tex: str) -> Element:
 
 
 def _drawn(tex: str) -> Element:
-    """Return a formula of its own in each place."""
+    """Return a new copy of a formula, since an element can have only one place."""
     return copy.deepcopy(_formula(tex))

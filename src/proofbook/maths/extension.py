@@ -1,8 +1,8 @@
-r"""Mathematics in TeX, shown as MathML that is made when the page is built: no script, no image.
+r"""TeX formulas, converted to MathML when a page is built, without scripts or images.
 
-A Markdown extension of its own: `markdown_extensions: [proofbook.maths]` turns `$…$` and `\(…\)`
-into formulas in the line, `$$…$$`, `\[…\]` and `\begin{…}` into displayed ones. With
-`symbols: PAGE`, the formulas of a book are explained by the tables of that page; see
+This is a separate Markdown extension: `markdown_extensions: [proofbook.maths]` turns `$…$` and
+`\(…\)` into inline formulas, and `$$…$$`, `\[…\]`, and `\begin{…}` into displayed ones. With
+`symbols: PAGE`, the tables of that page explain the formulas of a book; see
 `proofbook.maths.symbol_table`.
 """
 
@@ -20,7 +20,7 @@ _LAST = 4  # after the table of contents, before links are resolved
 
 
 class MathsTreeprocessor(Treeprocessor):
-    """Replaces the TeX that arithmatex found by MathML."""
+    """Replaces the TeX that arithmatex found with MathML."""
 
     def run(self, root: Element) -> None:
         """Put a formula into each element that arithmatex made."""
@@ -38,11 +38,11 @@ class MathsExtension(Extension):
     """The `proofbook.maths` Markdown extension."""
 
     def __init__(self, **options: object) -> None:
-        self.config = {"symbols": ["", "The page with the symbols of the book, in its folder"]}
+        self.config = {"symbols": ["", "The page with the book's symbols, in the docs folder"]}
         super().__init__(**options)
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Let arithmatex find the formulas, then translate them."""
+        """Register arithmatex to find the formulas, and processors to convert them."""
         bare = ["", ""]
         options = {"generic": True, "tex_inline_wrap": bare, "tex_block_wrap": bare}
         md.registerExtensions(["pymdownx.arithmatex"], {"pymdownx.arithmatex": options})
@@ -52,5 +52,5 @@ class MathsExtension(Extension):
 
 
 def makeExtension(**kwargs: object) -> MathsExtension:  # noqa: N802 (Python-Markdown's name)
-    """Make the extension, as Python-Markdown asks for it."""
+    """Make the extension; Python-Markdown calls this."""
     return MathsExtension(**kwargs)

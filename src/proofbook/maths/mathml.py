@@ -1,4 +1,4 @@
-"""One formula of TeX as MathML Core, which browsers draw without a script."""
+"""Convert a TeX formula to MathML Core, which browsers draw without a script."""
 
 import html
 import re
@@ -15,27 +15,27 @@ _THIN = "0.167em"
 
 
 def to_mathml(tex: str, display: bool = False) -> Element:
-    """Translate one formula.
+    """Convert one formula.
 
     Raises:
-        ValueError: The formula is not TeX that a browser could show; the message has it.
+        ValueError: The TeX is invalid, or browsers couldn't show the result; the message quotes it.
     """
     try:
         _check_source(tex)
-        # `split` draws what `aligned` means, and is the one of the two that the library knows.
+        # `split` looks the same as `aligned`, and the library knows only `split`.
         source = re.sub(r"\\(begin|end)\{aligned\}", r"\\\1{split}", tex)
         math = convert_to_element(source, display="block" if display else "inline")
         _check_result(math)
     except Exception as error:
         reason = str(error) or type(error).__name__
-        raise ValueError(f"maths: {reason}, in {tex!r}") from error
+        raise ValueError(f"formula: {reason}, in {tex!r}") from error
     _to_core(math)
     _space_names(math)
     return math
 
 
 def _check_source(tex: str) -> None:
-    """Refuse what the library lets pass and draws as nonsense."""
+    """Raise an error for TeX that the library accepts but converts to nonsense."""
     depth = 0
     for brace in re.findall(r"(?<!\\)[{}]", tex.replace(r"\\", "")):
         depth += 1 if brace == "{" else -1
@@ -59,7 +59,7 @@ def _check_result(math: Element) -> None:
 
 
 def _to_core(math: Element) -> None:
-    """Say in MathML Core, which browsers draw, what the library says in older MathML."""
+    """Convert the library's older MathML to MathML Core, which browsers draw."""
     math.attrib.pop("xmlns", None)
     if math.get("display") == "inline":
         del math.attrib["display"]
@@ -69,19 +69,19 @@ def _to_core(math: Element) -> None:
         if part.tag == "mtext" and part.attrib.pop("mathvariant", None) == "monospace":
             part.set("class", "maths-code")
             part.text = AtomicString((part.text or "").replace("\\_", "_"))
-        # A named operator is an identifier in upright letters; as <mo> it would get wide margins.
+        # A named operator is an identifier in upright letters; as <mo>, it would get wide margins.
         if part.tag == "mo" and part.text and len(part.text) > 1 and part.text.isalpha():
             part.tag = "mi"
-        if part.text == ";":  # between arguments, as a comma is
+        if part.text == ";":  # separates arguments, like a comma
             part.tag = "mo"
-        # Infinity is a quantity; as an operator it would stand apart from its sign.
+        # Infinity is a quantity; as an operator, it would be spaced away from its sign.
         if part.text == "∞":
             part.tag = "mi"
-        # Only what stands between \left and \right grows, and a bar belongs to what it encloses;
-        # of others a browser is not sure.
+        # Only bars set with \left and \right stretch, and no bar has space around it. Without
+        # these attributes, a browser would have to guess.
         if part.tag == "mo" and part.text in ("|", "‖"):
             part.attrib = {"stretchy": "false", "lspace": "0", "rspace": "0"} | part.attrib
-        # TeX's idiom softmax\!\left( takes back a space that MathML does not set.
+        # TeX's idiom softmax\!\left( removes a space that MathML doesn't add.
         if part.get("width") == "negativethinmathspace":
             part.set("width", "0")
         if side := part.attrib.pop("columnalign", None):
@@ -89,7 +89,7 @@ def _to_core(math: Element) -> None:
 
 
 def _space_names(math: Element) -> None:
-    """Set a thin space between a named function and the letters beside it, as in n log n."""
+    """Insert a thin space between a named function and adjacent letters, as in n log n."""
     for parent in list(math.iter()):
         if parent.tag != "mrow":
             continue

@@ -1,13 +1,13 @@
-"""A book's table of symbols, and what a page says a symbol's value is in its run.
+"""A book's table of symbols, and the values that they have on a page.
 
-A book keeps its symbols in tables of one of its pages, `proofbook.maths: {symbols: notation.md}`:
+A book keeps its symbols in tables on one page, set by `proofbook.maths: {symbols: notation.md}`:
 
     | $d_k$ { #d_k } | width of a head | `head_dim` | [Attention](attention.md) |
 
-The first cell is the symbol, with its anchor; the second says what it means; what else stands there
-is for readers. A symbol that is `.local` means this only on the page that its row links to. A page
-gives values in its front matter, `symbols: {d_k: "query.shape[-1]"}`: expressions over what its
-blocks made, evaluated when they have run.
+The first cell is the symbol, with its anchor; the second is its meaning; the others are for
+readers. A symbol marked `.local` has this meaning only on the page that its row links to. A page
+sets values in its front matter, as in `symbols: {d_k: "query.shape[-1]"}`. They are expressions
+that use names from the page's blocks, evaluated after all blocks have run.
 """
 
 import posixpath
@@ -33,10 +33,10 @@ class Symbol:
     """One row of the table.
 
     Attributes:
-        key: Its anchor, under which front matter speaks of it.
-        tex: How it is written.
-        meaning: What it means, as plain text.
-        home: For a symbol of one page, that page, from the folder of the chapters; else "".
+        key: Its anchor, which front matter uses to refer to it.
+        tex: Its TeX source.
+        meaning: Its meaning, as plain text.
+        home: For a local symbol, its page, relative to the docs folder; otherwise "".
     """
 
     key: str
@@ -50,10 +50,10 @@ def read_symbols(text: str, page: str) -> list[Symbol]:
 
     Args:
         text: The page.
-        page: Its path, from the folder of the chapters.
+        page: Its path, relative to the docs folder.
 
     Raises:
-        ValueError: Two rows have one anchor, or a local symbol links to no page.
+        ValueError: Two rows have the same anchor, or a local symbol links to no page.
     """
     found: dict[str, Symbol] = {}
     for row in ROW.finditer(text):
@@ -61,7 +61,7 @@ def read_symbols(text: str, page: str) -> list[Symbol]:
         if row["key"] in found:
             raise ValueError(f"{page}: two symbols have the anchor {row['key']!r}")
         if row["local"] and not pages:
-            raise ValueError(f"{page}: {row['key']!r} is local, and its row links to no page")
+            raise ValueError(f"{page}: {row['key']!r} is local, but its row links to no page")
         home = posixpath.normpath(posixpath.join(posixpath.dirname(page), *pages[:1]))
         meaning = re.sub(r"[`*$\\]", "", LINK.sub(r"\1", row["meaning"]))
         found[row["key"]] = Symbol(row["key"], row["tex"], meaning, home if row["local"] else "")
@@ -69,7 +69,7 @@ def read_symbols(text: str, page: str) -> list[Symbol]:
 
 
 def strange_symbols(pages: Iterable[Checked], settings: Settings) -> list[Problem]:
-    """List the values that pages give for symbols that the book's table doesn't have."""
+    """List the symbols that pages give values for but that the book's table lacks."""
     page = settings.configs.get("proofbook.maths", {}).get("symbols")
     giving = [one for one in pages if one.page.symbols]
     if not page or not giving:

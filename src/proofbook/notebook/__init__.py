@@ -1,1 +1,1 @@
-"""A page as a notebook."""
+"""Export pages as notebooks."""

@@ -1,4 +1,4 @@
-"""A claim as plain Python: a line that asserts it wherever the names of its page are."""
+"""Convert claims to plain Python assertions, which work where the page's names are defined."""
 
 import ast
 import json
@@ -15,15 +15,15 @@ TEXT_METHODS = frozenset({"format", "join", "lower", "replace", "strip", "upper"
 TEXT_FUNCTIONS = frozenset({"format", "repr", "str"})
 LISTING_CALLS = frozenset({"list", "sorted", "tolist"})
 LOOSE = (ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr)
-"""What binds less tightly than a comparison."""
+"""Expressions that bind less tightly than a comparison."""
 NOT_IN_BRACES = re.compile(r"[\"\\{}#!]|\blambda\b|:=")
-"""What Python 3.11 does not read within the braces of an f-string in double quotes."""
+"""What Python 3.11 doesn't accept within the braces of an f-string in double quotes."""
 LARGEST_EXACT = 2**53
-"""Whole numbers up to it are floats too; larger ones a format would round."""
+"""Integers up to this one are exact as floats; formatting would round larger ones."""
 
 
 def asserts(claim: Claim, run: Run) -> Iterator[tuple[int, str]]:
-    """For each thing that a claim asserts: after how many blocks it was so, and the line."""
+    """Yield each assertion of a claim: how many blocks had run by then, and the line."""
     if claim.equals is not None:
         value = run.values[claim.equals, claim.place]
         yield value.after, equality(claim.equals, claim.text, value.data)
@@ -39,7 +39,7 @@ def asserts(claim: Claim, run: Run) -> Iterator[tuple[int, str]]:
 
 
 def _told(claim: Claim) -> str:
-    """Return what a claim asserts, and the words that say it as the message of the assertion."""
+    """Return what a claim asserts, with the claim's words as the assertion's message."""
     assert claim.holds is not None
     condition = without_word(claim.holds)
     if claim.expressions != (claim.holds,) or claim.text == claim.holds:
@@ -49,7 +49,7 @@ def _told(claim: Claim) -> str:
 
 
 def equality(expression: str, text: str, value: Any) -> str:
-    """Return the line that asserts that an expression's value is what a text says.
+    """Return a line that asserts that an expression's value agrees with a text.
 
     Args:
         expression: The expression, as the author wrote it.
@@ -96,16 +96,16 @@ def _is_word(node: ast.AST) -> bool:
 
 
 def _parts(call: ast.Call) -> list[ast.expr]:
-    """Condition and both words of a call of `word`, however they are given."""
+    """Return the condition and both words of a call to `word`, however they are passed."""
     named = {keyword.arg: keyword.value for keyword in call.keywords}
     names = ("condition", "if_true", "if_false")[len(call.args) :]
     return [*call.args, *(named[name] for name in names)]
 
 
 def _condition(expression: str, text: str) -> str:
-    """Return what must be true for `word(condition, "a", "b")` to return a text.
+    """Return the condition under which `word(condition, "a", "b")` returns a text.
 
-    "" for anything else.
+    Return "" for any other expression.
     """
     tree = _tree(expression)
     if not isinstance(tree, ast.Call) or not _is_word(tree):
@@ -119,7 +119,7 @@ def _condition(expression: str, text: str) -> str:
 
 
 def _operand(expression: str, of_not: bool = False) -> str:
-    """Return an expression as it can be written beside `==`, or after `not`."""
+    """Return an expression for use beside `==` or after `not`, in parentheses if it needs them."""
     tree = _tree(expression)
     negated = isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not)
     loose = LOOSE if not of_not else (*LOOSE, ast.UnaryOp)
@@ -141,7 +141,7 @@ def _number(expression: str, text: str, value: int | float) -> str:
     expected = "" if is_rounded else format(value, spec)
     if _written_alike(Numeral.read(expected), numeral):
         return f'assert {_formatted(expression, spec)} == "{expected}"'
-    # The value lies just between two numbers of so many digits.
+    # The value is about halfway between two numbers with that many digits.
     low, high = numeral.bounds()
     if isinstance(value, int):
         below, above = (limit * 10**numeral.exponent for limit in numeral.limits())
@@ -150,7 +150,7 @@ def _number(expression: str, text: str, value: int | float) -> str:
 
 
 def _spec(text: str) -> str:
-    """Return the format that writes a number with the digits and signs of a text."""
+    """Return the format spec that writes a number with the digits and signs of a text."""
     mantissa = re.sub(r"[eE].*|\s*%", "", text.strip())
     kind = "%" if text.endswith("%") else "e" if re.search("[eE]", text) else "f"
     plus, comma = "+" if text.startswith("+") else "", "," if "," in text else ""
@@ -168,7 +168,7 @@ def _formatted(expression: str, spec: str) -> str:
 
 
 def _listing(expression: str, text: str, value: list[Any]) -> str:
-    """Compare lists item by item, whatever sequence or tensor the expression returns."""
+    """Return a line that compares lists item by item, for any sequence or tensor."""
     leaves = list(_leaves(value))
     nested = any(isinstance(item, list) for item in value)
     if nested and not all(isinstance(row, list) and _is_flat(row) for row in value):
@@ -195,9 +195,9 @@ def _listing(expression: str, text: str, value: list[Any]) -> str:
 
 
 def _common_spec(written: list[str]) -> str:
-    """Return the format that writes all floats of a list as they are written; "" for none.
+    """Return the format spec that reproduces all floats of a list as written; "" if none does.
 
-    With z, a zero comes without a sign, as it is written, whichever side the value is on.
+    With the option `z`, a negative value that rounds to zero gets no sign, as in the text.
     """
     numerals = [Numeral.read(text) for text in written]
     specs = {_spec(text).lstrip("+") for text in written}
@@ -221,7 +221,7 @@ def _is_flat(items: list[Any]) -> bool:
 
 
 def _shown(value: Any, show: str) -> str:
-    """Return a list as Python source, its floats as the texts that they are compared as."""
+    """Return a list as Python source, with floats as the text they're compared with."""
     if isinstance(value, list):
         return f"[{', '.join(_shown(item, show) for item in value)}]"
     if isinstance(value, str):
@@ -237,7 +237,7 @@ def _gives_lists(tree: ast.expr) -> bool:
 
 
 def _is_text(tree: ast.expr) -> bool:
-    """Tell whether an expression returns a string, judging by its form."""
+    """Return whether an expression returns a string, judging by its form."""
     match tree:
         case ast.JoinedStr() | ast.Constant(value=str()) | ast.Attribute(attr="__name__"):
             return True

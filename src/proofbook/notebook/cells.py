@@ -1,4 +1,4 @@
-"""The cells of a notebook (nbformat 4.5): prose, code, and what code showed."""
+"""The cells of a notebook (nbformat 4.5): prose, code, and the code's output."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from proofbook.model import BlockResult, Example, Output
 from proofbook.text import TRACEBACK
 
 LARGEST_HTML = 20_000
-"""Characters up to which a view's markup is kept; of a larger one, its text."""
+"""The most characters of a view's markup to keep; a larger view is kept as text."""
 
 Cell = dict[str, Any]
 
@@ -33,10 +33,10 @@ def code(name: str, source: str, outputs: Sequence[Cell] = (), tags: Sequence[st
 
 
 def python_cell(name: str, source: str, result: BlockResult) -> Cell:
-    """Make the cell of a `python` block; one that is there to raise lets the notebook run on."""
+    """Make the cell of a `python` block; if the block is meant to raise, the notebook continues."""
     tags = ["raises-exception"] if result.raised else []
     outputs = [_output(output) for output in result.outputs]
-    for output in outputs[:-1]:  # of what a cell shows, the last is its value
+    for output in outputs[:-1]:  # the last thing a cell shows is its value
         if output["output_type"] == "execute_result":
             del output["execution_count"]
             output["output_type"] = "display_data"
@@ -44,7 +44,7 @@ def python_cell(name: str, source: str, result: BlockResult) -> Cell:
 
 
 def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
-    """Yield the cells of a `pycon` block: one for each output and the statements before it."""
+    """Yield the cells of a `pycon` block: one for each output, with the statements before it."""
     sources: list[str] = []
     number = 0
     for example in result.examples:
@@ -60,7 +60,7 @@ def doctest_cells(name: str, result: BlockResult) -> Iterator[Cell]:
 
 
 def _caught(source: str) -> str:
-    """Wrap a statement that is there to fail: its error is printed, and the notebook runs on."""
+    """Wrap a statement that is meant to fail, to print its error and let the notebook continue."""
     told = "error"
     try:
         ast.parse(source)

@@ -1,4 +1,4 @@
-"""A chapter as a notebook: its prose, its code with what it showed, its claims as assertions."""
+"""Export a chapter as a notebook: its prose, its code and output, its claims as assertions."""
 
 import json
 import re
@@ -26,18 +26,18 @@ METADATA = {
 
 
 def notebook(checked: Checked, settings: Settings, about: Mapping[str, Any]) -> str:
-    """Write the notebook of a page that passed, as the text of its file; the same text each time.
+    """Return the text of a notebook file for a page that passed; equal inputs give equal texts.
 
     Args:
         checked: The page and its run.
         settings: The book.
-        about: Under what it was verified, as the ledger has it.
+        about: How it was verified, as in the ledger.
     """
     return _text(checked, settings, about, Links(settings, checked.page.chapter.path))
 
 
 class Notebooks:
-    """The notebooks of a book, each made again only if something it is made of has changed."""
+    """The notebooks of a book, each remade only if one of its inputs has changed."""
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[tuple[Any, ...], Links, str]] = {}
@@ -67,7 +67,7 @@ def _text(checked: Checked, settings: Settings, about: Mapping[str, Any], links:
 
 
 def _head(checked: Checked, links: Links, about: Mapping[str, Any]) -> Iterator[Cell]:
-    """Say what this is, where the page is, and under what it was verified."""
+    """Introduce the notebook: say where its page is and how it was verified."""
     name = links.page.removesuffix(".md")
     title = title_of(links.settings.root / links.path) or name
     page = f"[{title}]({links.address})" if links.address else f"“{title}” (`{name}`)"
@@ -77,8 +77,8 @@ def _head(checked: Checked, links: Links, about: Mapping[str, Any]) -> Iterator[
     checks = "; cells tagged `checks` assert what the text claims" if _claims(checked) else ""
     yield cells.markdown(
         "about",
-        f"This notebook was made from the page {page}{of}. The outputs are those of the run in "
-        f"which the page was verified ({versions}){checks}. Run the cells from top to bottom.",
+        f"This notebook was made from the page {page}{of}. The outputs are from the run that "
+        f"verified the page ({versions}){checks}. Run the cells from top to bottom.",
     )
 
 
@@ -87,7 +87,7 @@ def _claims(checked: Checked) -> bool:
 
 
 def _installing(checked: Checked, settings: Settings) -> Iterator[Cell]:
-    """Where nothing is installed yet, as on Colab, all that is needed."""
+    """Install what the notebook needs if nothing is installed yet, as on Colab."""
     needed = requirements(checked.page.chapter, settings)
     if needed:
         yield cells.code(
@@ -99,12 +99,12 @@ def _installing(checked: Checked, settings: Settings) -> Iterator[Cell]:
 
 
 def _start(checked: Checked) -> Iterator[Cell]:
-    """Set the state in which the page began, where a fresh kernel has another."""
+    """Set the state that the page began with, if a fresh kernel's is different."""
     programs = [before for before, _ in (result.payload for result in checked.run.blocks)]
     lines: list[str] = []
     for module, seeding in SEEDS.values():
         seed = seeding.format(seed=SEED)
-        if any(seed in program.split("\n") for program in programs):  # the page draws from it
+        if any(seed in program.split("\n") for program in programs):  # the page uses this generator
             lines += [module, "", f"{seed};", ""]
     if calls_display(checked.page.chapter.blocks):
         lines += [IMPORTING, ""]
@@ -112,12 +112,12 @@ def _start(checked: Checked) -> Iterator[Cell]:
         lines += ["%matplotlib inline", "import matplotlib.pyplot as plt", ""]
         lines += ["plt.ioff();  # a figure is shown once, by the cell that ends with it"]
     if lines:
-        source = "\n".join(["# As the page began.", *lines]).rstrip()
+        source = "\n".join(["# Start in the page's initial state.", *lines]).rstrip()
         yield cells.code("start", source)
 
 
 def _ends_with_figures(checked: Checked) -> bool:
-    """Tell whether there are figures, and each is the value of its block, as their ids tell."""
+    """Return whether there are figures and each is its block's value, judging by their ids."""
     shown = [
         f'id="block-{number}-figure' in output.data
         for number, result in enumerate(checked.run.blocks, start=1)
@@ -131,10 +131,10 @@ def _ends_with_figures(checked: Checked) -> bool:
 
 
 def _body(checked: Checked, links: Links, maths: bool) -> Iterator[Cell]:
-    """Write the page, and assert what claims say where they were checked, a section's together.
+    """Yield the cells of the page, with its claims as assertions, grouped by section.
 
-    A block may change what the claims before it are about. So assertions come before the next
-    block that runs, and no later than the next heading.
+    A block may change values that earlier claims are about, so their assertions come before the
+    next block that runs and before the next heading.
     """
     chapter, run = checked.page.chapter, checked.run
     later: dict[int, list[str]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Where the pages of a book are, and what a link is once its page is read somewhere else."""
+"""Convert a page's links to links that work when the page is read outside the site."""
 
 import posixpath
 import re
@@ -25,8 +25,8 @@ class Links:
 
     Attributes:
         settings: The book.
-        path: The page's file, as the author would name it.
-        titles: The titles of other pages that were asked for, by file.
+        path: The page's file, relative to the project.
+        titles: The titles of other pages looked up so far, by file.
     """
 
     settings: Settings
@@ -35,21 +35,21 @@ class Links:
 
     @property
     def page(self) -> str:
-        """The page's file, seen from the folder of the chapters."""
+        """The page's file, relative to the docs folder."""
         file = self.settings.root / self.path
         docs = self.settings.docs
         return file.relative_to(docs).as_posix() if file.is_relative_to(docs) else self.path
 
     @property
     def address(self) -> str:
-        """Where the page can be read; "" where the book does not say where it is published."""
+        """The page's address; "" if the book has no `site_url`."""
         return self._absolute(self.page)
 
     def link(self, text: str, target: str, title: str = "", is_image: bool = False) -> str:
         """Return a link as Markdown that works anywhere.
 
-        Where the book has an address, a relative target becomes an absolute one. Where it has
-        none, of a link its text is left, and the title of the page where the text does not say it.
+        If the book has an address, a relative target becomes absolute. If not, only the link's
+        text is left, followed by the page's title unless the text contains it.
         """
         mark = "!" if is_image else ""
         target = target.strip("<>")
@@ -64,7 +64,7 @@ class Links:
         return text if not name or name.casefold() in text.casefold() else f"{text} (“{name}”)"
 
     def still_hold(self) -> bool:
-        """Tell whether the titles that were asked for are what they were."""
+        """Return whether the titles that were looked up are unchanged."""
         return all(title_of(file) == title for file, title in self.titles.items())
 
     def _title(self, target: str) -> str:
@@ -86,7 +86,7 @@ class Links:
         return f"{base.rstrip('/')}/{served(name, self.settings.directory_urls)}"
 
     def _named(self, path: str) -> str:
-        """Return a relative path, seen from the folder of the chapters."""
+        """Return a link's path, relative to the docs folder."""
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.page), path))
 
     def _file(self, target: str) -> Path:
@@ -94,7 +94,7 @@ class Links:
 
 
 def served(name: str, directory_urls: bool) -> str:
-    """Where in a site a file of its chapters is served: a page under a name without its ending."""
+    """Return where a site serves a file of the docs folder; a page loses its `.md`."""
     path = PurePosixPath(name)
     if path.suffix != ".md":
         return name
@@ -106,14 +106,14 @@ def served(name: str, directory_urls: bool) -> str:
 
 
 def title_of(file: Path) -> str:
-    """Return the title of a page: its first heading, else what its front matter says, else ""."""
+    """Return a page's title: its first heading, or the title in its front matter, or ""."""
     state = signature(str(file)) if file.suffix == ".md" else None
     return _title(file, *state) if state else ""
 
 
 @lru_cache(maxsize=1024)  # every link to a page asks for its title
 def _title(file: Path, *state: int) -> str:
-    """Return the title of a page whose file is in this state."""
+    """Return a page's title; the file's state is only part of the cache's key."""
     text = normal(file.read_text(encoding="utf-8", errors="replace"))
     body, _ = split_front_matter(text)
     before_fences = FENCE.split(body, maxsplit=1)[0]

@@ -1,9 +1,9 @@
-"""The text of a page as plain Markdown, which every notebook shows, cut where its code runs.
+"""Convert a page to plain Markdown that any notebook can show, split at the code that runs.
 
-This works on the text with regular expressions because no parser gives Markdown back. The tree of
-Python-Markdown is HTML in the making: it knows no places in the text, and its formulas and links
-are already translated. jupytext and markdown-it read CommonMark, where the content of a fold or a
-tab is indented code, so they miss the blocks there; and attribute lists stay in the text.
+This edits the text with regular expressions because no parser returns Markdown. Python-Markdown's
+tree is close to HTML: it has no positions in the text, and its formulas and links are already
+converted. jupytext and markdown-it read CommonMark, where the content of a fold or a tab is
+indented code, so they miss the blocks there. They also leave attribute lists in the text.
 """
 
 import re
@@ -18,7 +18,7 @@ from proofbook.parsing.fences import OPENING, Fence
 from proofbook.parsing.source import SourceText, edited
 
 MARK = re.compile("\x02(claim|block|kept) (\\d+)\x03")
-"""Placeholders for what must not be changed, or must be found again."""
+"""Placeholders for text that must not be changed or that must be found again."""
 ALONE = re.compile("([> ]*)\x02(block|kept) (\\d+)\x03", re.MULTILINE)
 CONTAINER = re.compile(r'(?:(?:!!!|\?\?\?\+?)(?=[ ])|===[!+]?)[ ]*([\w -]*?)[ ]*(?:"(.*)")?[ ]*')
 HEADING = re.compile(r"#{1,6}\s")
@@ -40,9 +40,9 @@ class Text:
     """Prose between two blocks, or between a block and a heading.
 
     Attributes:
-        markdown: The prose; what a fence only shows is in it.
+        markdown: The prose, including fences that are only shown.
         claims: The claims in it, by their number in the chapter.
-        begins: Whether a heading begins it.
+        begins: Whether it begins with a heading.
     """
 
     markdown: str
@@ -58,11 +58,11 @@ class Code:
 
 
 def pieces(checked: Checked, links: Links, maths: bool) -> Iterator[Text | Code]:
-    """Read a page in order.
+    """Yield the prose and the blocks of a page, in order.
 
     Args:
         checked: The page and its run.
-        links: Says where the links of the page lead.
+        links: Rewrites the page's links.
         maths: Whether the book has formulas between dollar signs, which are left as they are.
     """
     marked, kept = _marked(checked, links)
@@ -88,7 +88,7 @@ def pieces(checked: Checked, links: Links, maths: bool) -> Iterator[Text | Code]
 
 
 def _text(lines: list[str], kept: list[str]) -> Iterator[Text]:
-    """One piece of prose, where there is any, with what was kept put back."""
+    """Yield one piece of prose, if there is any, with kept fences put back."""
 
     def unkept(match: re.Match[str]) -> str:
         inner = kept[int(match[3])].split("\n")
@@ -105,9 +105,9 @@ def _text(lines: list[str], kept: list[str]) -> Iterator[Text]:
 
 
 def _marked(checked: Checked, links: Links) -> tuple[str, list[str]]:
-    """Return the text with its claims as they are read and marks for its fences, and the fences.
+    """Return the text, with claims as readers see them and fences as marks, and the kept fences.
 
-    A fence that runs leaves its block's number; of any other, its text is kept.
+    A fence that runs becomes a mark with its block's number; the text of any other is kept.
     """
     page, source = checked.page, checked.page.source
     kept: list[str] = []
@@ -157,7 +157,7 @@ def _seen(checked: Checked, index: int) -> str:
 
 
 def _extent(source: SourceText, line: int) -> tuple[int, int, str]:
-    """Start and end in the text of the fence that opens at a line (from 1), and its prefix."""
+    """Return where the fence that opens at a line starts and ends in the text, and its prefix."""
     lines = source.text.split("\n")
     opening = OPENING.match(lines[line - 1])
     assert opening is not None
@@ -170,7 +170,7 @@ def _extent(source: SourceText, line: int) -> tuple[int, int, str]:
 
 
 def _as_shown(fence: Fence, shown: Shown | None, links: Links) -> str:
-    """Return a fence that does not run: source of the project, or code with the reason why not."""
+    """Return a fence that doesn't run: shown source, or code with the reason it isn't run."""
     if shown is None:
         return f"{_fenced(fence.code, 'python')}\n\n*Not run: {fence.options['reason']}*"
     name = links.settings.name(shown.path)
@@ -188,7 +188,7 @@ def _fenced(code: str, language: str) -> str:
 
 
 def _cleaned(text: str, links: Links, maths: bool) -> str:
-    """Drop attribute lists, icons and comments, and make links work from a notebook."""
+    """Drop attribute lists, icons, and comments, and make links work from a notebook."""
 
     def plain(match: re.Match[str]) -> str:
         if match["text"] is not None:
@@ -205,9 +205,9 @@ def _cleaned(text: str, links: Links, maths: bool) -> str:
 
 
 def _unfolded(lines: list[str]) -> list[str]:
-    """Lines in which admonitions, details and tabs are a title in bold and what they hold.
+    """Replace each admonition, fold, and tab with a bold title and its content.
 
-    Where no code is within, they are quotations.
+    Those without code become block quotes.
     """
     out: list[str] = []
     at = 0

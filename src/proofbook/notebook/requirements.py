@@ -1,4 +1,4 @@
-"""What a notebook has to install where nothing of the book is: from PyPI, in exact versions."""
+"""Find what a notebook must install if the book isn't installed: exact versions from PyPI."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ from proofbook.settings import Settings
 
 
 def requirements(chapter: Chapter, settings: Settings) -> list[str]:
-    """Return the book's own distribution, and what else its pages import."""
+    """Return requirements for the book itself and the other packages that a chapter imports."""
     project = _project(settings.root)
     name = project.get("name", "")
     number = project.get("version", "")
@@ -51,12 +51,12 @@ def _imports(chapter: Chapter) -> Iterator[str]:
                 yield from _imported(code)
 
 
-@lru_cache(maxsize=1024)  # a book that is served asks again after each edit
+@lru_cache(maxsize=1024)  # a served book asks again after each edit
 def _imported(code: str) -> list[str]:
     found = []
     try:
         tree = ast.parse(code)
-    except SyntaxError:  # a prompt that shows how it fails
+    except SyntaxError:  # a prompt that is meant to fail
         return []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -75,7 +75,7 @@ def _is_own(package: str, settings: Settings) -> bool:
 
 @cache
 def _distribution(package: str) -> str:
-    """Return the distribution that a package belongs to; "" where it is not installed."""
+    """Return the distribution that a package belongs to; "" if it is not installed."""
     try:
         return metadata(package)["Name"]
     except PackageNotFoundError:
@@ -84,7 +84,7 @@ def _distribution(package: str) -> str:
 
 @cache
 def _released(distribution: str) -> str:
-    """Return the version that is installed as PyPI knows it: 2.13.0+cpu is a build of 2.13.0."""
+    """Return the installed version as PyPI knows it: 2.13.0+cpu is a build of 2.13.0."""
     return version(distribution).partition("+")[0]
 
 

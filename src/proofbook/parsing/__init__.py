@@ -1,1 +1,1 @@
-"""From the text of a page to what runs and what is claimed, and where."""
+"""Parse the text of a page: find what runs and what is claimed, and where."""

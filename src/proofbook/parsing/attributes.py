@@ -1,7 +1,7 @@
-"""Attribute lists that Markdown takes out of a text: all in them must mean something to a browser.
+"""Check the attribute lists in a text: every item must mean something to a browser.
 
-A reader sees nothing of `{ equal_to="n" }` after inline code, since `attr_list` makes an attribute
-of it. So a claim that is misspelled, or beside other attributes, would vanish.
+Readers don't see `{ equal_to="n" }` after inline code, since `attr_list` turns it into an
+attribute. So a misspelled claim, or one combined with other attributes, would vanish.
 """
 
 import re
@@ -28,7 +28,7 @@ HTML_ATTRIBUTES = frozenset(
         *("valign", "width"),
     ]
 )
-"""HTML attributes of the elements that Markdown makes, besides `aria-…`, `data-…` and `on…`."""
+"""HTML attributes of the elements that Markdown makes, besides `aria-…`, `data-…`, and `on…`."""
 
 EVENT = re.compile(
     r"on(?:blur|change|click|dblclick|error|focus|input|load|submit|toggle"
@@ -38,17 +38,17 @@ ITEM = re.compile(
     r"""\s*(?:(?P<sign>[.#])(?P<name>[^\s=}"']+)"""
     r"""|(?P<key>[^\s=}"'.#:][^\s=}"']*)(?:=(?:"[^"]*"|'[^']*'|[^\s=}"']+))?)(?=\s|$)"""
 )
-HOW = 'a claim is written { equals="…" }, alone in its braces, directly after the text it is about'
+HOW = 'write a claim as { equals="…" }, alone in its braces, directly after its text'
 
 
 def watch(processor: AttrListTreeprocessor) -> list[str]:
-    """Record what a processor of `attr_list` takes: the inside of each pair of braces."""
+    """Record what `attr_list`'s processor consumes: the inside of each pair of braces."""
     taken: list[str] = []
     assign = processor.assign_attrs
 
     def assign_attrs(elem: Element, attrs_string: str, **options: Any) -> str:
         rest = assign(elem, attrs_string, **options)
-        if not (rest and options.get("strict")):  # else it has put them all back
+        if not (rest and options.get("strict")):  # otherwise, it has put them all back
             taken.append(attrs_string.removesuffix(rest))
         return rest
 
@@ -57,12 +57,12 @@ def watch(processor: AttrListTreeprocessor) -> list[str]:
 
 
 def fault(attributes: str) -> str | None:
-    """Say what in an attribute list, without its braces, means nothing; None where all does."""
+    """Return what is wrong with an attribute list, given without braces; `None` if it's fine."""
     at = 0
     while rest := attributes[at:].strip():
         item = ITEM.match(attributes, at)
         if item is None:
-            return rf"cannot read {rest!r} as attributes; {HOW}, and to show a brace, \{{"
+            return rf"cannot read {rest!r} as attributes; {HOW}, and a literal brace as \{{"
         if not _is_known(item["sign"] or "", item["name"] or item["key"]):
             return _strange(item["sign"] or "", item["name"] or item["key"])
         at = item.end()
@@ -70,7 +70,7 @@ def fault(attributes: str) -> str | None:
 
 
 def _is_known(sign: str, name: str) -> bool:
-    """Tell whether a class, an id or a key could not have been meant as a claim."""
+    """Return whether a class, an id, or a key could not have been meant as a claim."""
     if sign:
         return near(name, CLAIM_CLASSES) is None
     if custom := re.fullmatch(r"(?:aria|data)-(.+)", name):
@@ -85,12 +85,12 @@ def _strange(sign: str, name: str) -> str:
     known = CLAIM_CLASSES if sign else (*CLAIM_KEYS, *sorted(HTML_ATTRIBUTES))
     meant = near(bare, known) or next(iter(get_close_matches(bare, known, 1, 0.7)), None)
     guess = f" (did you mean {meant!r}?)" if meant else ""
-    text = "" if meant else r", and to show a brace, \{"
+    text = "" if meant else r", and a literal brace as \{"
     return f"{sign}{name} means nothing in braces{guess}; {HOW}{text}"
 
 
 def near(name: str, known: Iterable[str]) -> str | None:
-    """Return the word that a name is but for case, signs, a letter or letters that look alike."""
+    """Return the word that a name matches, up to case, signs, lookalikes, or one letter."""
     folded = unicodedata.normalize("NFKD", name).casefold()
     letters = "".join(letter for letter in folded if letter.isalpha())
     alike = re.compile("".join(letter if letter.isascii() else "." for letter in letters))

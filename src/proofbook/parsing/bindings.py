@@ -1,4 +1,4 @@
-"""Find which names Python code binds at one level, and where, from its text."""
+"""Find the names that a body of Python code binds, and where."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -8,9 +8,9 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield each name that a body binds, below its conditions and loops too, with its statement.
+    """Yield each name that a body binds, including in conditions and loops, and its statement.
 
-    A name that a function declares `global` counts where the function is defined.
+    A name that a function declares `global` counts as bound where the function is defined.
     """
     for statement in body:
         for name in _bound_by(statement):
@@ -32,7 +32,7 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a statement binds by itself, or a part of one that is no statement."""
+    """Yield the names that a statement, or a part of one, binds by itself."""
     match node:
         case ast.Import(names) | ast.ImportFrom(names=names):
             yield from (alias.asname or alias.name.partition(".")[0] for alias in names)
@@ -55,7 +55,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _walruses(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a comprehension binds beyond itself."""
+    """Yield the names that a comprehension binds outside itself."""
     if isinstance(node, ast.NamedExpr):
         yield node.target.id
     for child in ast.iter_child_nodes(node):

@@ -1,4 +1,4 @@
-"""Find the claims in a chapter's prose: `TARGET{ equals="…" }` and its kin, and literals."""
+"""Find the claims in a chapter's prose: `TARGET{ equals="…" }` and its variants, and literals."""
 
 import html
 import re
@@ -18,7 +18,7 @@ NEW_START = re.compile(r"\n(?=\s*\n|\s*(?:[|#>]|[-*+] |\d+\. |!!!|\?\?\?|===))")
 KINDS = ("equals", "holds", "value")
 LITERAL = (".literal", "reason")
 REASONS = ("definition", "example", "name", "quotation", "source")
-"""Why a number needs no claim; `docs/contributing.md` says what each means."""
+"""Reasons why a number needs no claim, explained in `docs/contributing.md`."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class Span:
 
 
 class UnreadableClaimError(Exception):
-    """A claim that cannot be read as one."""
+    """Error for a claim that can't be read."""
 
 
 def find_claims(
     text: str, prose: list[tuple[int, int]]
 ) -> tuple[list[Span], list[tuple[int, str, str]]]:
-    """Find the claims within the stretches of prose of a text.
+    """Find the claims within a text's stretches of prose.
 
     Returns:
-        The claims in reading order, and line, message and excerpt of each that cannot be read.
+        The claims in reading order; and the line, message, and excerpt of each unreadable one.
     """
     spans: list[Span] = []
     faults: list[tuple[int, str, str]] = []
@@ -80,13 +80,13 @@ def find_claims(
 
 
 def _excerpt(text: str, brace: int) -> str:
-    """Return what is around a brace, on its line."""
+    """Return the text around a brace, on its line."""
     start = max(text.rfind("\n", 0, brace) + 1, brace - 30)
     return text[start : brace + 50].split("\n")[0].strip()
 
 
 def paragraphs(text: str, prose: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Cut stretches where an inline code span cannot go on: blank lines, rows, list items."""
+    """Split stretches where inline code can't continue: at blank lines, rows, and list items."""
     for start, end in prose:
         for cut in NEW_START.finditer(text, start, end):
             yield start, cut.start()
@@ -97,7 +97,7 @@ def paragraphs(text: str, prose: list[tuple[int, int]]) -> Iterator[tuple[int, i
 def _target(
     text: str, brace: int, start: int, codes: list[tuple[int, int]]
 ) -> tuple[int, tuple[int, int]]:
-    """Where the target of a claim begins, and what of it the reader will see."""
+    """Return the start of a claim's target, and the part of it that readers will see."""
     for first, last in codes:
         if last == brace:
             return first, (first, last)
@@ -117,7 +117,7 @@ def _target(
             first = start + opening_marks[-1]
             return first, (first, brace)
     raise UnreadableClaimError(
-        "a claim must directly follow inline code, emphasis or a bracketed span"
+        "a claim must directly follow inline code, emphasis, or a bracketed span"
     )
 
 
@@ -133,7 +133,7 @@ def _opening_bracket(before: str, start: int, codes: list[tuple[int, int]]) -> i
 
 
 def _attributes(text: str, brace: int, end: int) -> tuple[dict[str, str], int]:
-    """Read `{ name="…" name='…' name }`; returns what was read and where it ends."""
+    """Read `{ name="…" name='…' name }`; return what was read and where it ends."""
     at = brace + 1 + (text[brace + 1] == ":")
     found: dict[str, str] = {}
     while word := WORD.match(text, at, end):
@@ -170,16 +170,16 @@ def _quotes(name: str, quote: str, read: str) -> str:
 
 
 def _checked(span: Span, text: str) -> Span:
-    """Return the same claim, complete, or the reason why it isn't one."""
+    """Return the completed claim, or raise an error that says why it isn't one."""
     expressions = dict(span.expressions)
     if expressions.keys() & {*LITERAL}:
         return _literal(span)
     if "value" in expressions and not expressions.get("holds"):
         raise UnreadableClaimError(
-            'value= is filled in at build and needs a holds="…" that bounds it'
+            'value= is filled in at build time and needs a holds="…" that bounds it'
         )
     if "value" in expressions and "equals" in expressions:
-        raise UnreadableClaimError("equals= and value= exclude each other")
+        raise UnreadableClaimError("equals= and value= cannot be combined")
     if expressions.get("holds") == "":
         if text[span.start] != "`":
             raise UnreadableClaimError(
@@ -197,9 +197,9 @@ def _checked(span: Span, text: str) -> Span:
 
 
 def _literal(span: Span) -> Span:
-    """Return the same span as a literal, or the reason why it isn't one."""
+    """Return the same span as a literal, or raise an error that says why it isn't one."""
     if span.expressions.keys() != {*LITERAL}:
-        raise UnreadableClaimError('write { .literal reason="…" }, and nothing else beside it')
+        raise UnreadableClaimError('write { .literal reason="…" }, with nothing else in the braces')
     reason = span.expressions["reason"]
     if reason not in REASONS:
         raise UnreadableClaimError(f"unknown reason {reason!r}; known: {', '.join(REASONS)}")
@@ -209,7 +209,7 @@ def _literal(span: Span) -> Span:
 
 def _holds_no_attributes(markup: str) -> None:
     if re.search(r"[*_`)>\]]\{", CODE_SPAN.sub("``", markup)):
-        raise UnreadableClaimError("a claim's text may hold no attributes in braces of its own")
+        raise UnreadableClaimError("a claim's text cannot contain attributes in braces")
 
 
 def _needs_text(span: Span) -> None:
@@ -218,9 +218,9 @@ def _needs_text(span: Span) -> None:
 
 
 def _visible(markup: str) -> str:
-    """Return the text that a reader sees of a piece of inline Markdown.
+    """Return the text that a reader sees in a piece of inline Markdown.
 
-    What it takes for granted about a page is compared with the page itself once that is converted.
+    The result is compared with the page itself once the page is converted.
     """
     code = CODE_SPAN.match(markup)
     if code and code.end() == len(markup):

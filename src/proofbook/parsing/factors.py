@@ -1,4 +1,4 @@
-"""Find what changes a number from a distance: `[5] million`, `[5] × 10⁶`, `[1] thirtieth`."""
+"""Find text around a number that changes its value: `[5] million`, `[5] × 10⁶`, `[1] thirtieth`."""
 
 import re
 
@@ -68,9 +68,9 @@ _SCALED = re.compile(rf"(?<!between )\b(?:an?|{WORD})[\s-]+{_SCALE}(?:\s+and)?\s
 
 
 def is_multiplied(before: str, text: str, after: str) -> bool:
-    """Tell whether what comes before or after a number changes it.
+    """Return whether the text before or after a number changes its value.
 
-    A number with its own claim beside an operator is separate: `[3] × [5]`.
+    A number with its own claim on the other side of an operator doesn't: `[3] × [5]`.
     """
     return bool(_grows(before, text) or _shrinks(before, text, after))
 
@@ -91,7 +91,7 @@ def _shrinks(before: str, text: str, after: str) -> bool:
 
 
 def _is_ordinal(before: str, text: str, after: str) -> bool:
-    """Tell whether words continue to an ordinal or a fraction: `[twenty]-first`, `[one] tenth`."""
+    """Return whether words make an ordinal or a fraction: `[twenty]-first`, `[one] tenth`."""
     words = re.findall(r"[a-z]+|[^a-z\s-]", after.replace(EDGE, "").lower())
     for count in range(1, len(words) + 1):
         *head, last = words[:count]
@@ -107,7 +107,7 @@ def _is_ordinal(before: str, text: str, after: str) -> bool:
 
 
 def _is_denominator(words: str, text: str, joint: str) -> bool:
-    """Tell whether words after a number make a fraction of it, rather than name one thing more."""
+    """Return whether words after a number make it a fraction instead of naming something else."""
     if words in ("half", "halves", "third", "thirds", "quarter", "quarters"):
         return True
     parts = number_from_ordinal(words)
@@ -116,7 +116,7 @@ def _is_denominator(words: str, text: str, joint: str) -> bool:
 
 
 def _continues(text: str, words: str) -> bool:
-    """Tell whether words make one number with those at the end of a text."""
+    """Return whether words form one number with the words at the end of a text."""
     said = text.lower().split()
     tails = [" ".join(said[at:]) for at in range(len(said))]
     short = next((tail for tail in tails if number_from_words(tail) is not None), None)

@@ -1,7 +1,7 @@
 """Find the facts of a chapter: phrases of its prose, each bound to an expression that must hold.
 
-A `facts` fence comes below the paragraph, list, table or caption that it is about. Each of its
-entries says `phrase: expression`, and may continue in indented lines.
+A `facts` fence comes below the paragraph, list, table, or caption that it is about. Each entry has
+the form `phrase: expression` and may continue on indented lines.
 """
 
 import re
@@ -16,16 +16,16 @@ from proofbook.parsing.visible_text import BOUNDARY, VisibleText, visible_text
 
 COLON = re.compile(r":(?=\s)")
 CONTINUED = re.compile(r"(?:[-*+]|\d+[.)])\s|\s{2,}")
-"""What the paragraphs of one list begin with."""
+"""The beginning of each paragraph of a list."""
 SENTENCE = re.compile(rf"(?<=[.!?:])\s+|{BOUNDARY}")
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A phrase of the prose and what must be true for it.
+    """A phrase of the prose, and the expression that must be true.
 
     Attributes:
-        phrase: The words, as they are read.
+        phrase: The words, as readers see them.
         expression: What must be true.
         line: Line of the text (from 1) on which its entry begins.
         fence: Index of its fence.
@@ -44,7 +44,7 @@ class Fact:
 
 
 class UnreadableFactError(Exception):
-    """An entry that binds nothing; may hold an excerpt."""
+    """Error for an entry that binds nothing; may have an excerpt."""
 
     def __init__(self, message: str, excerpt: str = "") -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ def find_facts(
     """Find the facts of a text.
 
     Returns:
-        The facts, and line, message and excerpt of each entry that binds nothing.
+        The facts; and the line, message, and excerpt of each entry that binds nothing.
     """
     facts: list[Fact] = []
     faults: list[tuple[int, str, str]] = []
@@ -91,7 +91,7 @@ def _entries(fence: Fence) -> Iterator[tuple[int, str]]:
 
 
 def _joined(lines: Sequence[str]) -> str:
-    """Join the lines of an entry, without spaces inside the brackets that they broke."""
+    """Join the lines of an entry, without a space where a line breaks just inside a bracket."""
     entry = ""
     for line in lines:
         apart = entry and entry[-1] not in "([{" and line[0] not in ")]}"
@@ -109,8 +109,8 @@ def _fact(
     for other in others:
         if start < other.end and other.start < end:
             raise UnreadableFactError(
-                f"this phrase has words in common with {other.phrase!r} (line {other.line} of the "
-                "text): bind each word once, and join expressions by `and`"
+                f"this phrase overlaps with {other.phrase!r} (line {other.line} of the "
+                "text): bind each word once, and join expressions with `and`"
             )
     codes = tuple(
         text[slice(*one.inner)]
@@ -121,7 +121,7 @@ def _fact(
 
 
 def _halves(entry: str) -> tuple[str, str]:
-    """Cut an entry at the first colon after which there is an expression."""
+    """Split an entry at the first colon that is followed by an expression."""
     codes = [code.span() for code in CODE_SPAN.finditer(entry)]
     colons = [
         colon.end()
@@ -143,22 +143,22 @@ def _halves(entry: str) -> tuple[str, str]:
 
 
 def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
-    """Say where a phrase begins and ends among the letters that a reader sees."""
+    """Return where a phrase begins and ends among the letters that a reader sees."""
     if not re.search(r"\w", phrase) or BOUNDARY in phrase:
-        raise UnreadableFactError("a phrase is words of one paragraph, item or cell")
+        raise UnreadableFactError("a phrase must be words from one paragraph, item, or cell")
     pattern = (
-        rf"(?<!\w)(?=({re.escape(phrase)})(?!\w))"  # looks ahead: "a a" stands twice in "a a a"
+        rf"(?<!\w)(?=({re.escape(phrase)})(?!\w))"  # looks ahead: "a a" occurs twice in "a a a"
     )
     places = [match.span(1) for match in re.finditer(pattern, seen.text)]
     if len(places) == 1:
         return places[0]
     if places:
         raise UnreadableFactError(
-            f"this phrase occurs {len(places)} times above the fence: use more of its words"
+            f"this phrase occurs {len(places)} times above the fence: quote more words"
         )
     if not seen.text.strip():
         raise UnreadableFactError(
-            "there is no paragraph, list, table or caption above this fence", phrase
+            "there is no paragraph, list, table, or caption above this fence", phrase
         )
     raise UnreadableFactError(
         "these words are not above the fence (- the fact, + the page)",
@@ -167,14 +167,14 @@ def _place(phrase: str, seen: VisibleText) -> tuple[int, int]:
 
 
 def _difference(phrase: str, text: str) -> str:
-    """Show a phrase beside the sentence that is most like it."""
+    """Compare a phrase with the most similar sentence."""
     sentences = [sentence.strip() for sentence in SENTENCE.split(text) if sentence.strip()]
     nearest = max(sentences, key=lambda one: SequenceMatcher(None, phrase, one).ratio())
     return "\n".join(line.rstrip() for line in ndiff([phrase], [nearest]))
 
 
 def _whole(seen: VisibleText, start: int, end: int, phrase: str) -> tuple[int, int]:
-    """Extend a stretch of the source by the markup that belongs to it."""
+    """Extend a stretch of the source to include the markup that belongs to it."""
     for element in sorted(seen.elements, key=lambda one: one.outer[1] - one.outer[0]):
         (outer, closed), (first, last) = element.outer, element.inner
         begins, ends = outer < start < closed, outer < end < closed
@@ -183,7 +183,7 @@ def _whole(seen: VisibleText, start: int, end: int, phrase: str) -> tuple[int, i
             continue
         if not (whole and (not begins or start == first) and (not ends or end == last)):
             raise UnreadableFactError(
-                f"this phrase begins or ends within {element.kind}: take all of it, or nothing",
+                f"this phrase begins or ends within {element.kind}: take all of it or none",
                 phrase,
             )
         start, end = min(start, outer), max(end, closed)
@@ -193,7 +193,7 @@ def _whole(seen: VisibleText, start: int, end: int, phrase: str) -> tuple[int, i
 def _stretch_before(
     text: str, fence: Fence, fences: Sequence[Fence], prose: Sequence[tuple[int, int]]
 ) -> tuple[int, int]:
-    """Start and end of the paragraph, list, table or caption before a fence; empty if none is."""
+    """Return the start and end of the paragraph, list, table, or caption before a fence, if any."""
     told = {number for one in fences if one.kind == "facts" for number in _lines_of(one)}
     first = last = None
     goes_on = False
@@ -211,7 +211,7 @@ def _stretch_before(
 
 
 def _lines_before(text: str, fence: Fence) -> list[tuple[int, int, str]]:
-    """Return number (from 0), place and text of the lines above a fence."""
+    """Return the number (from 0), place, and text of each line above a fence."""
     lines, at = [], 0
     for number, line in enumerate(text.split("\n")[: fence.line - 1]):
         lines.append((number, at, line))
@@ -220,11 +220,11 @@ def _lines_before(text: str, fence: Fence) -> list[tuple[int, int, str]]:
 
 
 def _lines_of(fence: Fence) -> range:
-    """Numbers, from 0, of the lines of a fence."""
+    """Return the line numbers, from 0, of a fence."""
     return range(fence.line - 1, fence.line + 1 + fence.code.count("\n") + 1)
 
 
 def _goes_on(line: str, prefix: str) -> bool:
-    """Tell whether the paragraph that begins with a line belongs to a list."""
+    """Return whether the paragraph that begins with a line continues a list."""
     inner = line[len(prefix) :] if not line[: len(prefix)].strip("> ") else line
     return CONTINUED.match(inner) is not None

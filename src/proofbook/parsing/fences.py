@@ -1,4 +1,4 @@
-"""Find the fences of a chapter's text, with their options and their place."""
+"""Find the fences in a chapter's text, with their options and positions."""
 
 import re
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
 
 NO_CODE = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s+#.*|\s*)$")
 PROMPTED = re.compile(r"(?:[ ]*(?:#.*)?\n)*[ ]*>>>(?:\s|$)")
-"""Code whose first line, comments apart, is a prompt."""
+"""Code whose first line, ignoring comments, is a prompt."""
 LANGUAGES = ("python", "pycon", "facts")
-"""The fences that are not left to Markdown."""
+"""The fences that proofbook handles instead of Markdown."""
 WORD = re.compile(r"[a-z0-9_.+-]+")
 PYTHON = re.compile(r"[a-z]*python[\d.]*[iw]?|i?py[\d.]*[iw]?|numpy|sage|pyodide|pyscript|ipynb")
 PYCON = re.compile(r"i?py(?:thon)?(?:con|console|repl|shell)\d*|doctests?")
 NEIGHBORS = {"cython", "jython"}
-"""Languages of their own whose names are nearly one of ours."""
+"""Separate languages whose names almost match one of ours."""
 SESSIONS = {"con", "console", "prompt", "repl", "session", "shell"}
 OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", "traceback"}
 """Parts of a language's name that mean output rather than code that runs."""
@@ -43,17 +43,17 @@ WRITTEN = {
     "hl_lines": 'lines, as in "2" or "1 3-5"',
     "linenums": 'the number of the first line, as in "1"',
     "timeout": 'seconds, as in "30" or "0.5"',
-    "id": 'a letter, then letters, digits and hyphens, as in "first-try"',
+    "id": 'a letter, then letters, digits, and hyphens, as in "first-try"',
     "raises": 'the line that its traceback ends with, "ValueError: …"',
     "hide": '"output"',
     "fold": '"code"',
-    "source": '"above", "below", "tabbed-left" or "tabbed-right"',
+    "source": '"above", "below", "tabbed-left", or "tabbed-right"',
     "show": 'a module, or a module and a name in it, as in "package.module:name"',
-    "only": "a text of the statement to show",
+    "only": "some text of the statement to show",
     "exec": '"off"',
     "reason": "why it is not run",
 }
-"""What to write as the value of an option."""
+"""Descriptions of the value that each option takes."""
 
 MARKS = re.compile(r"<!--|-->|</?(?:script|style)(?=[\s>])", re.IGNORECASE)
 
@@ -65,13 +65,13 @@ class Fence:
     Attributes:
         kind: `python` and `pycon` run, `show` shows a symbol, `off` is shown and not run; `facts`
             binds phrases of the prose before it. A `python` fence that begins with a prompt is a
-            doctest too, and so of the kind `pycon`.
+            doctest too, so its kind is `pycon`.
         code: The lines between the fences, without the fence's own indentation.
         line: Line of the text (from 1) of the opening fence.
-        options: What the opening fence says.
+        options: The options in the opening fence.
         header: Start and end, in the text, of what follows the opening ticks.
         body: Start and end, in the text, of the lines between the fences.
-        prefix: What comes before the opening ticks: indentation, marks of a quotation.
+        prefix: What comes before the opening ticks: indentation, quote markers.
     """
 
     kind: Literal["python", "pycon", "show", "off", "facts"]
@@ -95,7 +95,7 @@ class Fence:
 
     @property
     def timeout(self) -> float | None:
-        """Seconds until it counts as hanging, where the fence says so."""
+        """Seconds until the fence counts as hanging, if it sets a limit."""
         given = self.option("timeout")
         return float(given) if given else None
 
@@ -110,7 +110,7 @@ class Foreign:
     """A fence of another language, which nothing runs.
 
     Attributes:
-        language: As it is written; "" where none is.
+        language: Its name as written; "" if there is none.
         code: The lines between the fences.
         line: Line of the text (from 1) of the opening fence.
     """
@@ -122,7 +122,7 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Scan:
-    """What a text is made of.
+    """The fences and the prose of a text.
 
     Attributes:
         fences: The fences of `LANGUAGES`, in reading order.
@@ -186,12 +186,12 @@ def _state(line: str, inside: str) -> str:
 
 
 def _closing(lines: list[str], number: int, opening: re.Match[str]) -> tuple[int, str | None]:
-    """Return the line that closes a fence, or the line where it breaks off and how."""
+    """Return the line that closes a fence, or the line that ends it too early, and why."""
     prefix, ticks = opening["prefix"], opening["ticks"]
     for end in range(number + 1, len(lines)):
         content = _content(lines[end], len(prefix))
         if content is None:
-            return end, f"line {end + 1} is less indented, and breaks this fence off"
+            return end, f"line {end + 1} is indented less, which ends this fence too early"
         if content.rstrip() == ticks:
             return end, None
     return len(lines), "this fence is never closed"
@@ -200,7 +200,7 @@ def _closing(lines: list[str], number: int, opening: re.Match[str]) -> tuple[int
 def _content(line: str, width: int) -> str | None:
     """Return a line without the prefix of its fence.
 
-    None for text that begins within the prefix.
+    Return None for text that begins within the prefix.
     """
     prefix = re.match(rf"[> ]{{0,{width}}}", line)
     content = line[prefix.end() :] if prefix else line
@@ -231,7 +231,7 @@ def _add(
 
 
 def _foreign_fault(name: str, info: str) -> str | None:
-    """Say what is wrong with the header of a fence that nothing runs; None where all is well."""
+    """Return what is wrong with the header of a fence that nothing runs; `None` if it's fine."""
     meant = _meant(info)
     if meant and meant != name:
         what = "run" if meant == "python" else "be checked"
@@ -243,7 +243,7 @@ def _foreign_fault(name: str, info: str) -> str | None:
 
 
 def _meant(info: str) -> str | None:
-    """Return which of our languages a reader would take the header of another for."""
+    """Return which of our languages a header seems to name, if any."""
     words = WORD.findall(re.sub(r"\"[^\"]*\"|'[^']*'", " ", info.lower()))
     for word in words:
         parts = {*re.split(r"[-_+]", word.strip("._+-"))}
@@ -264,12 +264,12 @@ def _mistyped(name: str) -> str | None:
 
 
 def _one_less(name: str) -> set[str]:
-    """Return a name, and it without each of its letters; of two a slip apart, some are the same."""
+    """Return a name, and the name without each letter; names one typo apart share an item."""
     return {name, *(name[:at] + name[at + 1 :] for at in range(len(name)))}
 
 
 def _kind(options: dict[str, str], code: str) -> str:
-    """Return what a `python` fence is by its options and, where these leave it to run, its code."""
+    """Return the kind of a `python` fence, from its options or, if it runs, its code."""
     if "show" in options:
         return "show"
     if "exec" in options:
@@ -278,7 +278,7 @@ def _kind(options: dict[str, str], code: str) -> str:
 
 
 def _options(info: str) -> tuple[dict[str, str], list[str]]:
-    """Return the options of a header, and what cannot be read as one."""
+    """Return the options in a header, and messages about what can't be read as one."""
     options: dict[str, str] = {}
     at = 0
     while match := OPTION.match(info, at):
@@ -300,13 +300,13 @@ def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
     known = OPTIONS[kind]
     for name, value in options.items():
         if name == "session":
-            yield "session is refused: each page is one session of its own"
+            yield "session= is not supported: each page is its own session"
         elif name not in known:
             yield f"unknown option {name!r} here; known: {', '.join(sorted(known)) or 'none'}"
         elif not re.fullmatch(known[name], value):
             yield f'{name}="{value}" cannot be read: write {WRITTEN[name]}'
     if "fold" in options and "source" in options:
-        yield "fold= and source= exclude each other: a fold is always above the output"
+        yield "fold= and source= cannot be combined: a fold is always below the output"
     if kind == "off" and "reason" not in options:
         yield 'exec="off" needs a reason="…"'
     if kind == "show" and code.strip():
@@ -324,7 +324,7 @@ def _doctest_faults(code: str) -> Iterator[str]:
     if not examples:
         yield "a doctest without a prompt (>>>) checks nothing"
     if any(example.options for example in examples):
-        yield "doctest directives are refused: outputs are compared as written"
+        yield "doctest directives are not supported: outputs are compared as written"
     for line in _unchecked(code.split("\n"), examples) if examples else ():
         yield (
             f"nothing checks {line.strip()!r}: write the output directly below its"

@@ -1,4 +1,4 @@
-r"""The letters that a reader sees of a formula of TeX, in a line: `10^3 \cdot` is `10^3 ⋅`."""
+r"""Convert a TeX formula to the letters that a reader sees: `10^3 \cdot` becomes `10^3 ⋅`."""
 
 import re
 from unicodedata import normalize
@@ -18,11 +18,11 @@ _SILENT = re.compile(
 
 
 def letters_of(tex: str) -> str:
-    """Return what a reader sees of a formula: signs for commands, words for fonts, no braces."""
+    """Return the letters of a formula on one line, with signs for commands and without braces."""
     tex = re.sub(r"(?<!\\)-", "−", _DELIMITER.sub("", tex))
     tex = _FRACTION.sub(lambda parts: "/".join(part for part in parts.groups() if part), tex)
     seen = re.sub(r"[{}]|(?<!\\)[~&]", "", _COMMAND.sub(_sign, tex))
-    seen = re.sub("\u0338\\s*(.)", "\\1\u0338", seen)  # TeX strikes what follows, Unicode what was
+    seen = re.sub("\u0338\\s*(.)", "\\1\u0338", seen)  # TeX strikes the next sign, Unicode the last
     return normalize("NFC", " ".join(seen.replace("!=", "! =").split()))
 
 

@@ -1,4 +1,4 @@
-"""The front matter of a page: where it ends, the values of its symbols, the files it reads."""
+"""Read a page's front matter: its end, the values of symbols, and the files the page reads."""
 
 import re
 
@@ -13,31 +13,31 @@ Fault = tuple[int, str, str]
 
 
 def split_front_matter(text: str) -> tuple[str, int]:
-    """Return the text after its front matter and first empty lines, and how many those are."""
+    """Return the text after front matter and leading empty lines, and how many lines precede it."""
     header = _header(text)
     body = text[header.end() if header else 0 :].lstrip("\n")
     return body, text.count("\n", 0, len(text) - len(body))
 
 
 def _header(text: str) -> re.Match[str] | None:
-    """Match the front matter of a text; what is no mapping is prose between two rules."""
+    """Match the front matter of a text; if it isn't a mapping, it's prose between two rules."""
     header = HEADER.match(text)
     try:
         is_mapping = header and isinstance(yaml.load(header[1], yaml.SafeLoader), dict)
-    except Exception:  # a date or a number of YAML's may be none
+    except Exception:  # what looks like a date or a number to YAML may be invalid
         return None
     return header if is_mapping else None
 
 
 def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]:
-    """Read the values of symbols in a page's front matter, as claims that fill in a value.
+    """Read the values that a page's front matter gives to symbols, each as a claim to fill in.
 
     Args:
         text: The whole page.
         place: How many blocks it has; the expressions are evaluated after all of them.
 
     Returns:
-        A claim by the anchor of its symbol; line, message and excerpt of what cannot be one.
+        Each symbol's claim, by its anchor; and the line, message, and excerpt of each bad value.
     """
     header = _header(text)
     if not header or "symbols:" not in header[1]:
@@ -48,18 +48,17 @@ def symbol_values(text: str, place: int) -> tuple[dict[str, Claim], list[Fault]]
         line = key.start_mark.line + 2
         expression = value.value if isinstance(value, yaml.ScalarNode) else ""
         if why := expression_fault(expression):
-            faults.append((line, f"symbols: {key.value}: no expression: {why}", expression))
+            faults.append((line, f"symbols: {key.value}: not an expression: {why}", expression))
         else:
             claims[key.value] = Claim("", line, place, value=expression)
     return claims, faults
 
 
 def files_read(text: str) -> tuple[dict[str, int], list[Fault]]:
-    """Read which files a page's front matter says its blocks read.
+    """List the files that the blocks of a page read, according to its front matter.
 
     Returns:
-        The line on which each file, or pattern of files, stands; line, message and excerpt of what
-        cannot be one.
+        The line of each file or pattern; and the line, message, and excerpt of each invalid entry.
     """
     header = _header(text)
     node = _entry(header[1], "reads") if header and "reads:" in header[1] else None
@@ -70,7 +69,7 @@ def files_read(text: str) -> tuple[dict[str, int], list[Fault]]:
         if isinstance(item, yaml.ScalarNode) and isinstance(node, yaml.SequenceNode) and item.value:
             patterns[item.value] = line
         else:
-            faults.append((line, "reads: takes a list of files, each on a line after `- `", ""))
+            faults.append((line, "reads: list the files, each on its own line after `- `", ""))
     return patterns, faults
 
 
@@ -85,7 +84,7 @@ def _entry(header: str, key: str) -> yaml.Node | None:
     """Return the value of a key in a header."""
     try:
         root = yaml.compose(header, yaml.SafeLoader)
-    except yaml.YAMLError:  # for the builder of the site to tell
+    except yaml.YAMLError:  # for the site builder to report
         return None
     pairs = root.value if isinstance(root, yaml.MappingNode) else ()
     return next((node for name, node in pairs if name.value == key), None)

@@ -1,4 +1,4 @@
-"""Inline code in the prose of a page, and what of it names something in the code."""
+"""Find inline code in a page's prose, and the names in it."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -17,7 +17,7 @@ class Inline:
 
     Attributes:
         start: Where its first backtick is in the text.
-        end: Where its last one ends.
+        end: Where its last backtick ends.
         code: What is between the backticks, in one line.
     """
 
@@ -27,13 +27,13 @@ class Inline:
 
     @property
     def name(self) -> str:
-        """The name that it is or calls; "" where it is something else."""
+        """The name that it consists of or calls; "" if it is something else."""
         match = NAME.fullmatch(self.code)
         return match[1] if match and not FILE.fullmatch(self.code) else ""
 
     @property
     def looks_like_a_name(self) -> bool:
-        """Whether it could be nothing else: a plain word may be a token, or mere typewriter."""
+        """Whether it can only be a name; a plain word may be a token, or just monospaced."""
         return bool(self.name) and not re.fullmatch(r"[a-z]+", self.code)
 
 
@@ -47,6 +47,6 @@ def inline_code(source: SourceText, claims: Collection[int]) -> Iterator[Inline]
 
 
 def names(source: SourceText) -> tuple[str, ...]:
-    """Return what the prose of a source uses as a name, each once."""
+    """Return the words that the prose of a source uses as names, each once."""
     found = {code.name for code in inline_code(source, range(len(source.spans)))}
     return tuple(sorted(found - {""}))

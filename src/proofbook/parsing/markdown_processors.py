@@ -1,7 +1,6 @@
-"""Where proofbook meets Python-Markdown: marks go in before the fences are read, a foot at the end.
+"""Hook into Python-Markdown: insert marks before it reads the fences, and a foot at the end.
 
-What stands at the marks is decided by a `Renderer`: one collects what a page holds, another shows
-it.
+A `Renderer` decides what replaces the marks: one collects a page's contents, another shows them.
 """
 
 from collections.abc import Callable
@@ -23,21 +22,21 @@ FENCES = "fenced_code_block"
 TAG = "proofbook"
 
 _converting: ContextVar[Markdown | None] = ContextVar("_converting", default=None)
-"""The conversion in progress; one that begins before it ends is within it."""
+"""The conversion in progress; any other that begins before it ends is nested in it."""
 
 
 class Renderer(Protocol):
-    """Decides what each fence, each claim and the ends of a page become."""
+    """Decides what each fence, each claim, and the ends of a page become."""
 
     @property
     def stray(self) -> Callable[[str], str] | None:
-        """Returns the HTML of a fence that the source does not know; None leaves it."""
+        """The function for fences missing from the source; `None` leaves them unchanged."""
 
     def open(self, text: str) -> SourceText:
         """Begin a page; return its source."""
 
     def has_fence(self, index: int) -> bool:
-        """Tell whether the n-th fence is one that the page really shows as a fence."""
+        """Return whether the page shows the n-th fence as a fence."""
 
     def fence(self, index: int, md: Markdown) -> str:
         """Return the HTML of the n-th fence."""
@@ -53,9 +52,10 @@ class Renderer(Protocol):
 
 
 class MarkingExtension(Extension):
-    """Puts what a renderer decides into a page.
+    """Inserts into a page what a renderer returns.
 
-    What is converted while a page is being converted (a docstring, a block's source) is left alone.
+    A text that is converted while a page is being converted, such as a docstring or the source of a
+    block, is left alone.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -63,18 +63,18 @@ class MarkingExtension(Extension):
         super().__init__(**options)
 
     def use(self, renderer: Renderer) -> None:
-        """Show what is converted with this renderer."""
+        """Show pages with this renderer."""
         self.renderer = renderer
 
     def begin(self) -> Renderer | None:
-        """Return what shows the conversion that begins; None leaves it alone."""
+        """Return the renderer for a new conversion, or `None` to leave its text alone."""
         return self.renderer
 
     def pass_by(self, text: str) -> None:
-        """Hear of a text that is converted within a page."""
+        """Take note of a text that is converted within a page; by default, do nothing."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Register the processors, and SuperFences with what else is needed."""
+        """Register the processors, SuperFences, and the other required extensions."""
         md.registerExtension(self)
         present = {type(extension).__module__ for extension in md.registeredExtensions}
         for name in REQUIRED_EXTENSIONS:
@@ -87,7 +87,7 @@ class MarkingExtension(Extension):
 
 
 def renderer_of(md: Markdown) -> Renderer | None:
-    """Return what shows the conversion that is under way; None where that is left alone."""
+    """Return the renderer of the current conversion; `None` if its text is left alone."""
     marker = md.preprocessors[TAG] if TAG in md.preprocessors else None  # noqa: SIM401
     return marker.renderer if isinstance(marker, _Marker) else None
 
@@ -100,7 +100,7 @@ class _Marker(Preprocessor):
         self.ready: SuperFencesCodeExtension | None = None
 
     def around(self, convert: Callable[[str], str]) -> Callable[[str], str]:
-        """Have a renderer for as long as a conversion takes, however it ends."""
+        """Wrap a conversion to provide a renderer until it ends, even if it fails."""
 
         def converted(source: str) -> str:
             if _converting.get() is not None:
@@ -143,7 +143,7 @@ class _Marker(Preprocessor):
         return source.marked(header, marks, phrase).split("\n")
 
     def _take_fences(self) -> None:
-        """Have SuperFences ask us first, whichever instance of it came last."""
+        """Make the SuperFences instance that was registered last ask us first."""
         superfences = self.md.preprocessors[FENCES].extension  # type: ignore[attr-defined]
         if superfences is self.ready:
             return

@@ -1,4 +1,4 @@
-"""Find what beside a claim would change its number: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
+"""Find text beside a claim that would change its number: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
 
 import re
 from unicodedata import category
@@ -13,7 +13,7 @@ _NO_BREAK = "[\u00a0\u2009\u202f]"
 
 BEGINS = re.compile(rf"[-+−(\[]*(?:\.?\d|{WORD}\b|…$)", re.IGNORECASE)
 ENDS = re.compile(rf"(?:\d\.?\s?%?[)\]]*|\b{WORD}|^…)$", re.IGNORECASE)
-"""Whether a number is at either end of a text; a value that is filled in may be one."""
+"""Match a number at either end of a text; a value to be filled in counts as one."""
 
 MAY_PRECEDE = re.compile(
     r"(?:^|[\s(\[{\"“„‚«‹|—~≈;#§$€£¥]|(?<!\d)['‘]|(?<![!<>≠])=|(?<!\d)[:/]"
@@ -27,31 +27,31 @@ MAY_FOLLOW = re.compile(
 
 RELATION = "bind the whole comparison, as in `n > 5`{ holds }"
 MINUS = (
-    "write the minus within the claim; an operator must follow a number, a claim, code or a"
+    "write the minus within the claim; an operator must follow a number, a claim, code, or a"
     " formula, and a dash needs a space on each side"
 )
 WHOLE = (
     "write the whole number within the claim, separate it from what is beside it, or give the"
-    " other number a claim of its own"
+    " other number its own claim"
 )
 
 
 def misread(span: Span, reading: Reading | None) -> str | None:
-    """Say how readers see something else than a claim compares; None if they don't."""
+    """Return a message if readers see something other than what a claim compares, or `None`."""
     if not span.expressions.keys() & {"equals", "value"}:
         return None
     if reading is None:
         return f"the signs around {span.text!r} hide it: write it without emphasis"
     if reading.tags:
         return (
-            "the text of a claim may hold only emphasis, code and links; with"
+            "the text of a claim may hold only emphasis, code, and links; with"
             f" {reading.tags[0]}, readers would not see {span.text!r}, which is compared"
         )
     seen = " ".join(reading.text.split())
     if seen != " ".join(span.text.split()):
         return (
             f"readers see {seen!r} here, but {span.text!r} is compared: write it as inline code,"
-            " or without signs that Markdown reads"
+            " or without characters that Markdown interprets"
         )
     if found := read_otherwise(reading):
         otherwise, instead = found
@@ -60,12 +60,13 @@ def misread(span: Span, reading: Reading | None) -> str | None:
 
 
 def read_otherwise(reading: Reading) -> tuple[str, str] | None:
-    """Return what a reader reads for the number of a claim, if it is more than the claim says.
+    """Return what readers see as the number of a claim, if it is more than the claim contains.
 
-    None if nothing beside it changes it, or if no number is at its ends.
+    Return `None` if nothing beside the number changes it, or if neither end of the claim is a
+    number.
 
     Returns:
-        The number with what is beside it, and what to write instead.
+        The number with the text beside it, and what to write instead.
     """
     text = reading.text.strip()
     front, behind = reading.before.rstrip(EDGE), reading.after.lstrip(EDGE)
@@ -94,7 +95,7 @@ def read_otherwise(reading: Reading) -> tuple[str, str] | None:
 
 
 def _visible(letters: str) -> str:
-    """Leave out the letters that only shape a text, such as soft hyphens and zero-width signs."""
+    """Drop formatting characters, such as soft hyphens and zero-width spaces."""
     return "".join(letter for letter in letters if category(letter) != "Cf")
 
 
@@ -103,7 +104,7 @@ def _shown(letters: str) -> str:
 
 
 def _goes_on(before: str, text: str, after: str) -> bool:
-    """Tell whether digits or words beside a text make one number with it."""
+    """Return whether digits or words beside a text make one number with it."""
     before, after = (_shown(letters).replace(EDGE, "") for letters in (before, after))
     joint = f"{before[-4:]}\t{text}\t{after[:4]}"  # groups of three digits: 30 000
     if re.search(

@@ -1,4 +1,4 @@
-"""Number words: which English words name a number, and which number it is."""
+"""Convert English number words to numbers, and numbers to words."""
 
 import re
 
@@ -14,13 +14,13 @@ ORDINALS = {re.sub("y$", "ie", word) + "th": word for word in _REGULAR} | {
     **{"first": "one", "second": "two", "third": "three", "fifth": "five", "eighth": "eight"},
     **{"ninth": "nine", "twelfth": "twelve", "half": "two", "halve": "two", "quarter": "four"},
 }
-"""For the last word of an ordinal or of a fraction's denominator, the number word behind it."""
+"""The number word for the last word of each ordinal or fraction's denominator."""
 
 
 def number_from_ordinal(text: str) -> int | None:
     """Return the number behind an ordinal or a denominator, such as `twenty-first` or `tenths`.
 
-    A bare `hundredth` or `thousandth` is read; None for anything else.
+    A bare `hundredth` or `thousandth` is accepted. Return None for anything else.
     """
     words = re.split(r"\s+|-", text.strip().lower())
     last = ORDINALS.get(words[-1]) or ORDINALS.get(words[-1].removesuffix("s"))
@@ -31,10 +31,10 @@ def number_from_ordinal(text: str) -> int | None:
 
 
 def number_from_words(text: str) -> int | None:
-    """Return the number that English words name, such as `twenty-one` or `two hundred and five`.
+    """Return the number that English words express, such as `twenty-one` or `two hundred and five`.
 
-    None for anything else, words of numbers that make no number together (`ten one`) included. An
-    `and` may stand before the last two digits; `twelve hundred` is read, `a hundred` is not.
+    Return None for anything else, including number words that don't form one number (`ten one`). An
+    `and` may come before the last two digits; `twelve hundred` is accepted, `a hundred` is not.
     """
     words = re.split(r"\s+|-", text.strip().lower())
     if words == ["zero"]:
@@ -57,7 +57,7 @@ def number_from_words(text: str) -> int | None:
 
 
 def _below_hundred(words: list[str]) -> int | None:
-    """Return a number from 1 to 99: a word of its own, or tens and a unit."""
+    """Return a number from 1 to 99: a single word, or tens and a unit."""
     match words:
         case [word] if word in UNITS[1:]:
             return UNITS.index(word)
@@ -69,7 +69,7 @@ def _below_hundred(words: list[str]) -> int | None:
 
 
 def _below_thousand(words: list[str]) -> int | None:
-    """Return a number from 1 to 999: a unit of hundreds and the rest, or the rest alone."""
+    """Return a number from 1 to 999: hundreds and the rest, or the rest alone."""
     if words[1:2] != ["hundred"]:
         return _below_hundred(words)
     return _with_hundreds(words, 1) if words[0] in UNITS[1:10] else None
@@ -92,9 +92,9 @@ def _with_hundreds(words: list[str], at: int) -> int | None:
 
 
 def words_from_number(number: int) -> str:
-    """English words for a number from 0 to 999."""
+    """Return the English words for a number from 0 to 999."""
     if not 0 <= number < 1000:
-        raise ValueError(f"{number} has no words here; write it in digits")
+        raise ValueError(f"no number words for {number} here; write it in digits")
     if number < 20:
         return UNITS[number]
     if number < 100:

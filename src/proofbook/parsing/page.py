@@ -1,4 +1,4 @@
-"""Parse a chapter: what of it runs, what of it is claimed, and where."""
+"""Parse a chapter: find what runs and what is claimed, and where."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +23,10 @@ from proofbook.settings import ADDED_EXTENSIONS
 
 LITERAL = (
     "this fence is shown as text and does not run: indent it less, "
-    "or show it as the text of a longer fence (````text)"
+    "or put it in a longer fence (````text)"
 )
 PLACEHOLDER = re.compile(rf"{STX}[^{ETX}]*{ETX}")
-"""What Markdown substitutes for inline markup, entities, escaped signs and marks."""
+"""What Markdown substitutes for inline markup, entities, escaped characters, and marks."""
 OUR_OPTION = re.compile(rf' {TAG}="\d+"')
 
 
@@ -36,16 +36,16 @@ class Page:
 
     Attributes:
         chapter: What runs and what is claimed.
-        source: The fences and claims of the text, those that the page does not show included.
+        source: The fences and claims of the text, including those that the page does not show.
         offset: How many lines of the file come before the source's.
-        blocks: For each fence that runs, by its index, which block of the chapter it is.
-        claims: For each claim that counts, by its index, which claim of the chapter it is.
-        facts: For each fact that counts, by its index, which claim of the chapter it is.
+        blocks: For the index of each fence that runs, the number of its block in the chapter.
+        claims: For the index of each claim that counts, the number of its claim in the chapter.
+        facts: For the index of each fact that counts, the number of its claim in the chapter.
         literals: Indexes of the literals of the source that count.
         shown: Indexes of the fences that the page shows as fences.
-        symbols: For each symbol whose value the front matter gives, which claim fills it in.
+        symbols: For each symbol with a value in the front matter, the number of its claim.
         reads: The files that the page says it reads, with their lines in the front matter.
-        problems: What is wrong with the page before anything runs.
+        problems: The problems found before anything runs.
     """
 
     chapter: Chapter
@@ -70,9 +70,9 @@ def parse(
 ) -> Page:
     """Parse the text of a chapter as Markdown with these extensions would show it.
 
-    A fence or claim within a comment isn't part of the chapter, nor is a claim in an indented code
-    block; one that is lost on the way to the page, or ends up where it cannot be shown, is a
-    problem.
+    Fences and claims in comments aren't part of the chapter, and neither are claims in indented
+    code blocks. A fence or claim that doesn't reach the page, or ends up where it can't be shown,
+    is a problem.
     """
     whole = normal(text)
     body, offset = split_front_matter(whole)
@@ -126,7 +126,7 @@ def parse(
 
 
 def normal(text: str) -> str:
-    """Normalize a text as Python-Markdown does: its own two signs, line ends, tabs, blank lines."""
+    """Normalize text as Python-Markdown does: control characters, line endings, whitespace."""
     text = text.removeprefix("\ufeff").replace(STX, "").replace(ETX, "")
     text = text.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
     return re.sub(r"(?<=\n) +\n", "\n", text)
@@ -163,7 +163,7 @@ def _bound(source: SourceText, index: int, offset: int, blocks: Sequence[Block])
 def _problems(
     visibility: Visibility, shown: list[int], offset: int
 ) -> Iterator[tuple[int, str, str]]:
-    """Line of the source, message and excerpt of all that is wrong before anything runs."""
+    """Yield source line, message, and excerpt of each problem found before anything runs."""
     source = visibility.source
     yield from source.faults
     for index, fence in enumerate(source.fences):
@@ -174,7 +174,7 @@ def _problems(
     for index, span in enumerate(source.spans):
         excerpt = source.text[span.start : span.end]
         if ("claim", index) in visibility.in_tag:
-            yield span.line, "a claim cannot stand in an attribute, as an image's text is", excerpt
+            yield span.line, "a claim cannot be in an attribute, such as an image's text", excerpt
         elif ("claim", index) not in visibility.seen | visibility.hidden:
             yield span.line, "this claim does not reach the page", excerpt
         elif ("claim", index) in visibility.seen and (
@@ -192,7 +192,7 @@ def _problems(
             yield _line_of_fence(code, source.text), "this fence is shown and not run", code
     for braces in visibility.left_over:
         if not any(braces.strip() in excerpt for _, _, excerpt in source.faults):
-            yield _line_of(braces, source.text), "a claim's braces are left as text", braces
+            yield _line_of(braces, source.text), "a claim's braces are shown as text", braces
     yield from _attributes(visibility)
     yield from _repeated_ids(source, shown, offset)
 
@@ -205,21 +205,21 @@ def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
         line = _line_of_braces(attributes, text)
         if line not in faulty and (message := fault(PLACEHOLDER.sub("…", attributes))):
             yield line, message, f"{{ {attributes.strip()} }}"
-    if not any(map(fault, visibility.attributes)):  # else they have made these tags
+    if not any(map(fault, visibility.attributes)):  # otherwise, these may have caused the tags
         for tag in visibility.tags:
             line = _line_of(tag.partition(" ")[0], text)
             yield line, "a tag's attribute is not a claim: write it in braces", tag
 
 
 def _line_of_braces(attributes: str, text: str) -> int:
-    """Find a list of attributes, of which Markdown may have changed parts, in the text."""
+    """Find the line of an attribute list, parts of which Markdown may have changed."""
     parts = [re.escape(part) for part in PLACEHOLDER.split(attributes.strip()) if part]
     found = re.search(r"\{:?[ ]*" + r"[^\n]*?".join(parts), text)
     return text.count("\n", 0, found.start() if found else 0) + 1
 
 
 def _line_of_fence(code: str, text: str) -> int:
-    """Find the opening of a fence by its code, which may be indented, quoted or marked within."""
+    """Find where a fence opens by its code, which may be indented, quoted, or contain marks."""
     lines = [
         r"[^\n]*?".join(map(re.escape, PLACEHOLDER.split(line)))
         for line in code.strip("\n").split("\n")

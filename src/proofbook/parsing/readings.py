@@ -1,4 +1,4 @@
-"""What a reader reads at each claim of a converted page, and directly before and after it."""
+"""Extract what readers see at each claim of a converted page, and just before and after it."""
 
 import re
 from dataclasses import dataclass
@@ -24,29 +24,29 @@ PLAIN = frozenset(
         *("small", "span", "strong", "tt", "u", "var"),
     )
 )
-"""Tags within a paragraph that leave what its letters say."""
+"""Tags within a paragraph that don't change how its letters are read."""
 INLINE = PLAIN | {
     *("bdi", "bdo", "big", "del", "font", "label", "q", "s", "strike", "sub", "sup", "time", "wbr")
 }
 CODE = frozenset({"code", "kbd", "samp", "tt", "var"})
 OBJECT, BORDER, EDGE, BEGIN, END = "\ufffc", "\0", "\x01", "\x05", "\x06"
-"""Among the letters of a page: a picture, the end of a block, the edge of a claim, and where code
-or a formula begins and ends."""
+"""Marks among the letters of a page: a picture, the end of a block, the edge of a claim, and where
+code or a formula begins and ends."""
 MINUS_ICON = re.compile(r"(?:alt|title)=[\"']?:?(?:[−➖]|[\w-]*minus)")
 FAR = 80
-"""How many letters beside a claim are kept."""
+"""The most letters kept on each side of a claim."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A claim as it is read.
+    """A claim as readers see it.
 
     Attributes:
         text: Its letters.
         before: What the same block says before it; `EDGE` where another claim begins or ends,
             `BEGIN` and `END` around code and formulas.
         after: What the same block says after it.
-        tags: The tags within it by which the reader sees something else than its letters.
+        tags: The tags within it that change what readers see of it.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Reading:
 
 
 def readings(html: str) -> dict[int, Reading]:
-    """Read a page in which each claim is between its marks."""
+    """Return the reading of each claim on a page, by index; marks surround each claim."""
     letters = ""
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
@@ -88,17 +88,17 @@ def readings(html: str) -> dict[int, Reading]:
 
 
 def _plain(html: str) -> str:
-    """Return letters of HTML without entities and without the marks of escaped signs."""
+    """Return the letters of HTML, with entities and escaped signs decoded."""
     return ESCAPED.sub(lambda code: chr(int(code[1])), unescape(html))
 
 
 def _changing(piece: re.Match[str]) -> list[str]:
-    """Name what a piece of HTML within a claim is, if it changes what is read there."""
+    """Name a piece of HTML within a claim if it changes what readers see there."""
     if piece["tag"]:
         hides = re.search(r"\b(?:hidden|style)\b", piece["rest"])
         return [] if piece["tag"].lower() in PLAIN and not hides else [f"<{piece['tag']}>"]
     seen = piece["hidden"] is None and piece["formula"] is None
-    return ["a picture, a formula or a block"] if seen else []
+    return ["a picture, a formula, or a block"] if seen else []
 
 
 def _letters_of(piece: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Whether a minus beside a number is its sign, and whether a relation is said about it."""
+"""Tell whether a number has a sign, or a relation such as `<`, outside its claim."""
 
 import re
 from unicodedata import category, name, normalize
@@ -16,7 +16,7 @@ _HEDGE = (
     r"|(?:more|less)\s+than|the\s+(?:value|number))"
 )
 GAP = rf"{_OPENING}*(?:{_HEDGE}{_OPENING}+)*$"
-"""What may come between a sign and its number: spaces, brackets, quotes, `about`."""
+"""What may come between a sign and its number: spaces, brackets, quotes, or `about`."""
 
 _MINUS = re.compile(
     rf"(?P<sign>(?<!-)[-‐‑‒–—―]|--+|[−－﹣⁻₋˗➖⊖±∓]|:\w*minus\w*:"
@@ -43,10 +43,10 @@ _EXPRESSION = re.compile(r"(?P<called>\w*)[(\[{](?P<inside>[^()\[\]{}]*)[)\]}]$"
 
 
 def is_signed(before: str) -> bool:
-    """Tell whether a text before a number ends with a minus that is its sign.
+    """Return whether the text before a number ends with the number's sign.
 
-    A minus is an operator after a number, code, a formula or an expression in brackets. A dash
-    between blanks is punctuation where no number has to come.
+    A minus is an operator after a number, code, a formula, or an expression in brackets. A dash
+    between spaces is punctuation unless a number must follow.
     """
     if _PLUS.search(_bare(before)):
         return True
@@ -56,7 +56,7 @@ def is_signed(before: str) -> bool:
     said = _bare(prior).rstrip()
     if sign[0] in "-‐‑‒–—―":
         if prior and re.search(r"[\w)\]}.!?%°\"'”’]$", _bare(prior)):
-            return False  # joins, as in layer-[5], or ends what stands before it
+            return False  # joins, as in layer-[5], or ends what comes before it
         apart = gap[:1].isspace()
         if apart and (len(sign) > 1 or sign in "‒–—―"):
             return sign not in "—―" and bool(_LEADS_TO_A_NUMBER.search(said))
@@ -70,7 +70,7 @@ def _bare(text: str) -> str:
 
 
 def _is_operand(prior: str) -> bool:
-    """Tell whether a text ends with something that a number may be taken from."""
+    """Return whether a text ends with something that a number may be subtracted from."""
     text = prior.rstrip().rstrip(EDGE).rstrip()
     opened, closed = text.rfind(BEGIN), text.rfind(END)
     if opened > closed or text.endswith(END):
@@ -94,7 +94,7 @@ _RELATIONS = "".join(
     for sign in map(chr, (*range(0x2190, 0x2B00), 0xFE64, 0xFE65, 0xFF1C, 0xFF1E))
     if "\u0338" in normalize("NFD", sign) or (category(sign) == "Sm" and _ORDER.search(name(sign)))
 )
-"""Signs of order, and relations that are struck through."""
+"""Ordering relations, and negated ones, such as `≠`."""
 _RELATION = (
     rf"(?:[{_RELATIONS}]|!=+|=+[!/\\]=+|(?<![\w/])/=+|\\=+|¬=+|<(?!-)=*"
     r"|(?<![-=~])(?<![-=~]>)>+=*)"
@@ -107,6 +107,6 @@ _RELATING = re.compile(
 
 
 def is_related(before: str, after: str) -> bool:
-    """Tell whether a relation other than `=`, `≈` and arrows is beside a number."""
+    """Return whether a relation other than `=`, `≈`, or an arrow is beside a number."""
     before, after = (_TAG.sub("", normalize("NFC", text)) for text in (before, after))
     return bool(_RELATED.search(before) or _RELATING.match(after))

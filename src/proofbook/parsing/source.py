@@ -1,4 +1,4 @@
-"""The text of a chapter as Markdown's preprocessors see it: its fences and claims, by place."""
+"""A chapter's text as Markdown's preprocessors see it, with the places of fences and claims."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ Marks = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class SourceText:
-    """A text, its fences and its claims.
+    """A text, its fences, and its claims.
 
     Attributes:
         text: The text itself.
         fences: The fences that proofbook reads, in reading order.
         spans: Its claims and literals, in reading order.
-        faults: Line of the text (from 1), message and excerpt of what cannot be read.
+        faults: Line of the text (from 1), message, and excerpt of each thing that can't be read.
         prose: Start and end of each stretch of lines outside fences and comments.
         foreign: Its fences of other languages, in reading order.
         facts: Its facts, in the order of their fences.
@@ -38,10 +38,10 @@ class SourceText:
         claim_marks: Callable[[int], Marks | None],
         fact_marks: Callable[[int], tuple[str, str]],
     ) -> str:
-        """Mark fence headers, the targets of claims, and phrases.
+        """Mark fence headers, the targets of claims, and the phrases of facts.
 
         Args:
-            fence_mark: Gives the new header of the n-th fence, or None to leave it.
+            fence_mark: Returns the new header of the n-th fence, or None to leave it.
             claim_marks: Returns what goes before, in place of, and after the target of the n-th
                 claim; or None to leave it.
             fact_marks: Returns what goes before and after the phrase of the n-th fact.

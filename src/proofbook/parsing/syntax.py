@@ -1,8 +1,8 @@
-"""Whether a text is an expression of Python."""
+"""Check whether a text is a Python expression."""
 
 
 def expression_fault(text: str) -> str:
-    """Say why a text is no expression that can be compiled; "" where it is one."""
+    """Return why a text isn't an expression that can be compiled; "" if it is one."""
     try:
         compile(text, "<expression>", "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

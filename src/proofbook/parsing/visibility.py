@@ -1,4 +1,4 @@
-"""What becomes of the fences and claims of a text when Markdown makes a page of it."""
+"""Find where the fences and claims of a text end up when Markdown converts it to a page."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -35,9 +35,9 @@ LEFT_OVER = re.compile(
     r"\{:?\s*(?:\.literal\b|(?:equals?|values?|reason)\s*=|holds?(?=[\s=}]))[^}\n\0]*\}?"
     r"|\{[^{}]{0,300}?(?<![\w-])(?:equals|holds|value|reason)\s*=\s*[\"'“”‘’«»][^{}\n\0]*\}?"
 )
-"""Braces that begin like a claim's, or become like one's further on."""
+"""Braces that look like a claim's, at their beginning or further on."""
 BEHIND_A_SPAN = re.compile(r"(?<=\])\{:?([^{}\n\0]*[\"'“”‘’«»][^{}\n\0]*)\}")
-"""Braces with a string in them, which are all but a claim where they mean nothing else."""
+"""Braces with a string in them, which are almost surely a claim if they mean nothing else."""
 IN_A_TAG = re.compile(r"(?<=\s)(?:data-)?(?:equals|holds)(?=[\s=>])")
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
 FROM_TEXT_ALONE = frozenset(
@@ -48,27 +48,27 @@ FROM_TEXT_ALONE = frozenset(
         *("pymdownx.superfences", "pymdownx.tabbed"),
     ]
 )
-"""Extensions that use no file and no clock to place text."""
+"""Extensions whose result depends on the text alone, not on files or a clock."""
 
 Mark = tuple[str, int]
 
 
 @dataclass
 class Visibility:
-    """Where the marks of fences (`"fence", n`), claims (`"claim", n`) and facts were found.
+    """Where the marks of fences (`"fence", n`), claims (`"claim", n`), and facts were found.
 
     Attributes:
         source: The text as the preprocessors saw it.
-        seen: Those on the page, as a reader sees them.
-        hidden: Those in comments and code blocks, which aren't part of the chapter.
-        in_tag: Those within a tag: an attribute.
-        literal: Those of the hidden that a reader sees as text, in a code block.
-        strays: The code of fences on the page that the source does not know.
-        left_over: Braces that read like a claim's, and that a reader sees.
-        attributes: The inside of each pair of braces that Markdown made attributes of.
-        tags: Tags with an attribute that reads like a claim's.
-        torn: Facts whose phrase isn't what is between its marks, or not in one piece.
-        readings: For each claim that a reader sees, what is read at and beside it.
+        seen: The marks that readers see on the page.
+        hidden: The marks in comments and code blocks, which aren't part of the chapter.
+        in_tag: The marks within a tag, in an attribute.
+        literal: The hidden marks that readers see as text, in a code block.
+        strays: The code of fences on the page that aren't in the source.
+        left_over: Braces that readers see and that look like a claim's.
+        attributes: The inside of each pair of braces that Markdown turned into attributes.
+        tags: Tags with an attribute that looks like a claim's.
+        torn: Facts whose marks enclose something other than their phrase in one piece.
+        readings: What readers see at and beside each visible claim.
     """
 
     source: SourceText
@@ -90,7 +90,7 @@ def recall(
     configs: Mapping[str, Mapping[str, Any]],
     text_cache: TextCache,
 ) -> Visibility:
-    """Answer as `follow` does, from the cache where an earlier build has put it there."""
+    """Return the result of `follow`, from the cache if an earlier build has stored it."""
     if not all(isinstance(one, str) and one in FROM_TEXT_ALONE for one in extensions):
         return follow(body, extensions, configs)
     question = ("visibility", body, tuple(extensions), configs)
@@ -115,7 +115,7 @@ def _as_data(visibility: Visibility) -> list[Any]:
 def follow(
     body: str, extensions: Sequence[str | Extension], configs: Mapping[str, Mapping[str, Any]]
 ) -> Visibility:
-    """Convert a text with a mark for each fence and claim, and find the marks."""
+    """Convert a text with a mark for each fence, claim, and fact, and find the marks."""
     collector = _Collector()
     marking = MarkingExtension()
     marking.use(collector)
@@ -156,7 +156,7 @@ def follow(
 
 
 def _torn(source: SourceText, html: str) -> list[int]:
-    """Return the facts whose phrase isn't what is between their marks."""
+    """Return the facts whose marks enclose something other than their phrase in one piece."""
     whole = set()
     for number, inner in PHRASE.findall(html):
         phrase = source.facts[int(number)].phrase
@@ -167,7 +167,7 @@ def _torn(source: SourceText, html: str) -> list[int]:
 
 
 def _is_closed(html: str) -> bool:
-    """Tell whether each tag that a piece of HTML opens is closed in it, and no other is."""
+    """Return whether a piece of HTML closes all the tags that it opens, and no others."""
     opened: list[str] = []
     for closing, name, alone in TAG_ALONE.findall(html):
         if closing:
@@ -181,7 +181,7 @@ def _is_closed(html: str) -> bool:
 def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
     """Return the processors that decide where text ends up.
 
-    The rest, half of the work, adorns it.
+    The others take half of the time and only decorate.
     """
     kept: Registry[Any] = Registry()
     for name, priority in names.items():
@@ -191,7 +191,7 @@ def _only(registry: Registry[Any], names: Mapping[str, float]) -> Registry[Any]:
 
 
 class _Collector:
-    """Leaves a recognisable mark for each fence, claim and phrase."""
+    """Leaves a recognizable mark for each fence, claim, and phrase."""
 
     def __init__(self) -> None:
         self.source = read("")

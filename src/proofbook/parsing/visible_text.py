@@ -1,6 +1,6 @@
-"""What a reader sees of a stretch of Markdown, letter by letter, each with its place in the source.
+"""Extract the letters of Markdown that readers see, each with its place in the source.
 
-Python-Markdown's tree knows no places, and to find words in a text one needs both.
+Finding words in a text takes both letters and places, and Python-Markdown's tree has no places.
 """
 
 import html
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 BOUNDARY = "\ue002"
-"""Stands between the cells of a table and the items of a list: no phrase goes across."""
+"""Separates the cells of a table and the items of a list: no phrase crosses it."""
 
 _STRING = r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'"
 _ATTRIBUTES = rf"[ ]*\{{:?[ ]*[.#A-Za-z](?:{_STRING}|[^{{}}\"'])*\}}"
@@ -30,7 +30,7 @@ INLINE = re.compile(
     r"|(?P<turn>\n[> ]*)",
     re.DOTALL,
 )
-"""Alternatives in order: what comes first wins, as code wins over emphasis in it."""
+"""Alternatives in order of precedence; code, for example, takes precedence over emphasis."""
 ATTRIBUTES = re.compile(_ATTRIBUTES, re.DOTALL)
 OPENING = re.compile(r"[> ]*(?:#{1,6}[ ]+|(?:[-*+]|\d+[.)])[ ]+)?")
 
@@ -43,9 +43,9 @@ class Element:
     """A piece of markup around something that the reader sees.
 
     Attributes:
-        kind: What it is; only emphasis may be cut.
-        outer: Start and end of the whole in the source.
-        inner: Start of the first and end of the last letter that the reader sees of it.
+        kind: Its kind; a phrase may cut only emphasis.
+        outer: Start and end of the whole element in the source.
+        inner: Where its first visible letter starts and its last one ends.
     """
 
     kind: Kind
@@ -55,10 +55,10 @@ class Element:
 
 @dataclass
 class VisibleText:
-    """A text as it is read.
+    """A text as readers see it.
 
     Attributes:
-        text: The letters; white space is one blank, cells and items end with `BOUNDARY`.
+        text: The letters; whitespace becomes one space, and cells and items end with `BOUNDARY`.
         places: For each letter, where it begins and ends in the source.
         elements: The markup around them.
     """
@@ -68,7 +68,7 @@ class VisibleText:
     elements: list[Element] = field(default_factory=list)
 
     def add(self, letters: str, start: int, end: int) -> None:
-        """Add what a stretch of the source shows; a blank after a blank is dropped."""
+        """Add the letters that a stretch of the source shows; drop a space after a space."""
         for letter in letters:
             plain = " " if letter.isspace() else letter
             if plain == " " and (not self.text or self.text[-1] in (" ", BOUNDARY)):
@@ -78,7 +78,7 @@ class VisibleText:
 
 
 def visible_text(source: str, start: int = 0, end: int | None = None) -> VisibleText:
-    """Read a stretch of a source as a reader of the page does."""
+    """Read a stretch of a source as a reader of the page sees it."""
     seen = VisibleText()
     end = len(source) if end is None else end
     opening = OPENING.match(source, start, end)
@@ -132,7 +132,7 @@ def _each(source: str, start: int, end: int, seen: VisibleText) -> None:
 def _element(
     kind: Kind, source: str, outer: tuple[int, int], inner: tuple[int, int], seen: VisibleText
 ) -> None:
-    """Add what is within some markup, and the markup, with the attributes that follow it."""
+    """Add the visible content of an element, then the element with its attributes."""
     before = len(seen.places)
     if kind == "code":
         first = len(source[slice(*inner)]) - len(source[slice(*inner)].lstrip())

@@ -1,1 +1,1 @@
-"""What a checked page shows a reader."""
+"""Render checked pages for readers."""

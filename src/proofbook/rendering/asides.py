@@ -1,4 +1,4 @@
-"""Shown source as one reads it: signature and body in view, docstrings and checks folded."""
+"""Show source the way people read it: signature and body in view, docstrings and checks folded."""
 
 import ast
 import json
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 FEWEST = 3
-"""Lines that are worth a fold."""
+"""The fewest lines worth folding."""
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 BLOCK = re.compile(
     r"(?P<opened>.*<pre[^>]*>(?:<span></span>)?<code[^>]*>)(?P<inner>[^\0]*?)\n?"
@@ -20,12 +20,12 @@ NEXT, LAST = "<pre><code>", "</code></pre>"
 
 @dataclass(frozen=True)
 class Aside:
-    """Lines of a source that a reader opens when needed.
+    """Lines of a source that readers unfold when needed.
 
     Attributes:
         first: The first of them, from 1.
         last: The last of them.
-        label: What is in them.
+        label: A description of them.
     """
 
     first: int
@@ -34,9 +34,9 @@ class Aside:
 
 
 def asides(code: str) -> list[Aside]:
-    """Find what can be folded, from the top: docstrings after their first line, leading checks.
+    """Find what to fold, from the top: docstrings after their first line, and leading checks.
 
-    A check is an `if` that only raises. Nothing is found in what can't be parsed.
+    A check is an `if` that only raises. In code that can't be parsed, nothing is folded.
     """
     try:
         tree = ast.parse(code)
@@ -80,9 +80,9 @@ def _only_raises(statement: ast.stmt) -> bool:
 
 
 def folded(html: str, code: str) -> str:
-    """Fold the asides of a highlighted source; its HTML as it was, where there are none.
+    """Fold the asides of a highlighted source; return its HTML unchanged if there are none.
 
-    Nothing else is changed: what is folded is found, printed and copied with the rest.
+    Nothing else changes: readers can search, print, and copy the folded lines with the rest.
     """
     found = asides(code)
     parts = BLOCK.fullmatch(html) if found else None
@@ -105,11 +105,11 @@ def folded(html: str, code: str) -> str:
 
 
 def _whole(line: str) -> bool:
-    """Tell whether a line of markup closes all that it opens."""
+    """Return whether a line of markup closes every tag that it opens."""
     return line.count("<span") == line.count("</span>")
 
 
 def _copied(code: str) -> str:
-    """Keep the whole source for the copy button."""
-    text = json.dumps(code).replace("<", "\\u003c")  # no tag ends the script
+    """Return an element that contains the whole source, for the copy button."""
+    text = json.dumps(code).replace("<", "\\u003c")  # no tag may end the script
     return f'<script type="application/json" class="proofbook-whole">{text}</script>'

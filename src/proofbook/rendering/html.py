@@ -1,4 +1,4 @@
-"""Turn the result of a run into HTML."""
+"""Convert the result of a run to HTML."""
 
 import json
 import re
@@ -11,10 +11,10 @@ from proofbook.problems import Problem
 from proofbook.rendering.placeholders import Hold, at_once
 from proofbook.text import readable, shown
 
-LONG = 30  # lines that an output may have and be shown whole
-FIRST = 20  # lines of a longer one that are shown, above the fold
+LONG = 30  # the most lines of an output that are shown without a fold
+FIRST = 20  # the lines of a longer output that are shown above the fold
 TEXTS = ("stdout", "text", "raised")
-"""The outputs that are shown as they would be in a terminal."""
+"""The kinds of output that are shown as in a terminal."""
 AssetUrl = Callable[[str, str], str]
 
 
@@ -24,13 +24,13 @@ def outputs_html(
     hold: Hold = at_once,
     written: Callable[[Output], str] = lambda output: escape(output.data),
 ) -> str:
-    """Write what a block showed, in order.
+    """Return the outputs of a block as HTML, in order.
 
     Args:
         result: The block's result.
-        asset_url: Given the name and the path of an asset, says where it is served.
-        hold: Returns what replaces a picture until the page is ready; the picture by default.
-        written: Returns the HTML of Markdown or TeX; its source by default.
+        asset_url: Returns the URL of an asset, given its name and path.
+        hold: Returns a placeholder for markup until the page is ready; by default, the markup.
+        written: Returns the HTML of an output in Markdown or TeX; by default, its source.
     """
     inner = ""
     for output in result.outputs:
@@ -70,18 +70,18 @@ def _pre(kind: str, lines: list[str]) -> str:
 
 
 def payload_html(result: BlockResult) -> str:
-    """Return the program behind a block's copy button, hidden.
+    """Return a hidden element with the program for a block's copy button.
 
-    Nothing if there is none.
+    Return "" if the block has none.
     """
     if not result.payload[1]:
         return ""
-    text = json.dumps(program(*result.payload)).replace("<", "\\u003c")  # no tag ends the script
+    text = json.dumps(program(*result.payload)).replace("<", "\\u003c")  # no tag may end the script
     return f'<script type="application/json" class="proofbook-payload">{text}</script>'
 
 
 def problems_html(problems: list[Problem]) -> str:
-    """Problems, in place: file, line, code and difference."""
+    """Return problems as HTML: the file, line, code, and detail of each."""
     return "".join(
         f'<div class="proofbook-error" role="alert"><pre><code>{escape(str(problem))}</code>'
         "</pre></div>"
@@ -128,7 +128,7 @@ def _closed(target: str) -> str:
 
 
 def proof_html(claim: Claim, number: int, run: Run) -> str:
-    """Write the checked expressions of a claim and their values, opened by its sign."""
+    """Return the popover that a claim's sign opens: the checked expressions and their values."""
     rows = "".join(
         f"<div><code>{escape(expression)}</code> {_meaning(claim, expression)} "
         f"<code>{escape(shown(run.values[expression, claim.place].data))}</code></div>"

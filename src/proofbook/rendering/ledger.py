@@ -1,4 +1,4 @@
-"""What was verified: the folded foot of each page, and `verified.json` for the site."""
+"""Report what was verified, in the folded foot of each page and in the site's `verified.json`."""
 
 import hashlib
 import json
@@ -23,11 +23,11 @@ KINDS = ("blocks", "doctests", "claims")
 NOT_RUN = "not run"
 
 Labs = Mapping[str, Mapping[str, int]]
-"""By path, what was counted in each page that something else than this engine ran."""
+"""The counts of each page that something other than this engine ran, by path."""
 
 
 def counts(checked: Checked) -> dict[str, int]:
-    """Count how many blocks, doctest examples and claims of a page were verified."""
+    """Count how many blocks, doctest examples, and claims of a page were verified."""
     return {
         "blocks": sum(block.kind == "python" for block in checked.page.chapter.blocks),
         "doctests": sum(len(result.examples) for result in checked.run.blocks),
@@ -36,7 +36,7 @@ def counts(checked: Checked) -> dict[str, int]:
 
 
 def exemptions(checked: Checked) -> dict[str, int]:
-    """Why things on a page are unverified, and how many for each reason."""
+    """Count the exempt parts of a page, by reason."""
     source = checked.page.source
     reasons = Counter(source.spans[index].reason for index in checked.page.literals)
     reasons[NOT_RUN] = sum(source.fences[index].kind == "off" for index in checked.page.shown)
@@ -44,14 +44,14 @@ def exemptions(checked: Checked) -> dict[str, int]:
 
 
 def circumstances(settings: Settings, session: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Under what a book was verified: versions, data, commit, time, and which variables were set.
+    """Return how a book was verified: versions, data, commit, time, and the variables set.
 
-    The values of variables stay out of it, since they may be paths of this machine.
+    The values of variables are left out, since they may be paths on this machine.
 
     Args:
         settings: The book.
-        session: What was so at the first of several builds, which all have its commit and time:
-            with another minute, each page would be another one.
+        session: The result for the first of several builds. Later builds show its commit and time,
+            since a new time would change every page.
     """
     session = session or {}
     watched = settings.watched_environment()
@@ -65,7 +65,7 @@ def circumstances(settings: Settings, session: Mapping[str, Any] | None = None) 
 
 
 def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
-    """Write the folded line at the end of a page; empty for a page that verifies nothing."""
+    """Return the folded line at the end of a page; "" for a page that verifies nothing."""
     found = counts(checked)
     if not any(found.values()):
         return ""
@@ -83,9 +83,9 @@ def foot_html(checked: Checked, about: Mapping[str, Any]) -> str:
 
 
 def rows_of(about: Mapping[str, Any], devices: Sequence[str]) -> dict[str, str]:
-    """Return the circumstances as names and texts.
+    """Return labels and texts for the circumstances.
 
-    A text is empty where there is nothing to say.
+    If a circumstance doesn't apply, its text is empty.
     """
     return {
         "device": ", ".join(devices),
@@ -98,19 +98,19 @@ def rows_of(about: Mapping[str, Any], devices: Sequence[str]) -> dict[str, str]:
 
 
 def listed(exempt: Mapping[str, int]) -> str:
-    """Reasons with their numbers, in one line."""
+    """List reasons with their counts, on one line."""
     return ", ".join(f"{number} {reason}" for reason, number in exempt.items())
 
 
 def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> dict[str, Any]:
-    """Return the ledger of a book: what `verified.json` holds and the book's own page shows.
+    """Return the ledger of a book, for `verified.json` and for the page that shows it.
 
-    A page with a problem is left out of what was verified.
+    The totals leave out blocks, doctests, and claims of pages with problems.
     """
     exempt = [exemptions(one) for one in pages]
     sound = [one for one in pages if not one.problems]
     totals = {name: sum(counts(one)[name] for one in sound) for name in KINDS}
-    programs = [len(one.page.chapter.blocks) for one in pages]  # one behind each copy button
+    programs = [len(one.page.chapter.blocks) for one in pages]  # one per copy button
     per_page = {
         one.page.chapter.path: {
             **counts(one),
@@ -138,7 +138,7 @@ def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> d
 
 
 def verified_json(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> str:
-    """Return the ledger of a whole site."""
+    """Return the ledger of a whole site as JSON."""
     return json.dumps(account(pages, about, labs), indent=2, sort_keys=True)
 
 
@@ -177,14 +177,14 @@ def _hashed(path: Path, size: int, mtime_ns: int) -> str:
 
 
 def _commit(root: Path) -> str:
-    """Return the commit that is checked out, if any, and whether the tree differs from it."""
+    """Return the current commit, with `-dirty` if the tree differs; "" outside a repository."""
     head = _git(root, "rev-parse", "--short=12", "HEAD")
     dirty = "-dirty" if head and _git(root, "status", "--porcelain") else ""
     return f"{head}{dirty}"
 
 
 def _git(root: Path, *words: str) -> str:
-    # Without optional locks, a build beside somebody's commit does not stand in its way.
+    # Without optional locks, a build doesn't get in the way of a commit.
     command = ["git", "--no-optional-locks", "-C", str(root), *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -196,7 +196,7 @@ def _git(root: Path, *words: str) -> str:
 def _now() -> str:
     """Return the time in UTC.
 
-    `SOURCE_DATE_EPOCH` sets it where a build is to be repeated exactly.
+    `SOURCE_DATE_EPOCH` sets it, to reproduce a build exactly.
     """
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -1,4 +1,4 @@
-"""Show a checked page: its outputs, the signs of its claims, its foot, its problems in place."""
+"""Render a checked page: its outputs, the marks on its claims, its foot, and its problems."""
 
 import itertools
 from collections.abc import Callable, Mapping
@@ -37,14 +37,14 @@ from proofbook.settings import Settings
 
 FOLD = '<details class="proofbook-fold"><summary>Show the code</summary>'
 NOTHING = "<!---->"
-"""What replaces a fence that shows nothing: Markdown turns an empty text into a paragraph."""
+"""Replaces a fence that shows nothing; Markdown would make a paragraph of an empty text."""
 WIDEST = 88
-"""Characters that a line may have where a page lets longer ones go on below."""
+"""The most characters that fit on a line without wrapping."""
 LOOKS = ("title", "hl_lines", "linenums")
 Caption = Callable[[Shown, str], str]
-"""Turns a shown source and the HTML of its place into the HTML that names it on the page."""
+"""Returns the HTML that names a shown source, given the source and the HTML of its place."""
 Notebook = Callable[[Checked, Settings, Mapping[str, Any]], str]
-"""Gives the text of a page's notebook; see `Notebooks.of`."""
+"""Returns the text of a page's notebook; see `Notebooks.of`."""
 
 
 def place_alone(shown: Shown, place: str) -> str:
@@ -53,9 +53,9 @@ def place_alone(shown: Shown, place: str) -> str:
 
 
 class PageRenderer:
-    """What a page of a book shows at its fences, its claims and its ends."""
+    """A renderer for the fences, the claims, and the ends of a page."""
 
-    stray = None  # fences in comments and in indented code are SuperFences' affair
+    stray = None  # fences in comments and in indented code are left to SuperFences
 
     def __init__(
         self,
@@ -92,11 +92,11 @@ class PageRenderer:
         return self.checked
 
     def has_fence(self, index: int) -> bool:
-        """Tell whether the page shows this fence as a fence."""
+        """Return whether the page shows this fence as a fence."""
         return index in self.known.page.shown
 
     def fence(self, index: int, md: Markdown) -> str:
-        """Write the source of a block, what it showed, and what is wrong with it."""
+        """Return the HTML of a block: its source, its outputs, and its problems."""
         fence = self.known.page.source.fences[index]
         if fence.kind == "facts":
             return problems_html(self._problems_within(fence)) or NOTHING
@@ -119,16 +119,19 @@ class PageRenderer:
     def _formatted(
         self, fence: Fence, code: str, looks: dict[str, str], after: str, md: Markdown
     ) -> str:
-        """Code and what it gave, through markdown-exec's door: above unless `source=` is given."""
+        """Format code and its output through markdown-exec.
+
+        The code comes first unless `source=` or `fold=` says otherwise.
+        """
         door = partial(base_format, language=fence.language, code=code, md=md, html=True)
         place = fence.option("source")
-        if not place:  # the door would set up all extensions anew, block by block
+        if not place:  # markdown-exec would set up all extensions again for each block
             colored = self._highlighted(fence.language, code, looks, md)
             if fence.option("show"):
                 colored = folded(colored, code)
             source = self.hold(colored, uncolored(colored))
             whole = f"{source}{after}"
-            if fence.option("fold"):  # what it gave comes first: it is what the reader came for
+            if fence.option("fold"):  # the output comes first, since readers came for it
                 whole = f"{after}{FOLD}{source}</details>"
             return str(door(run=lambda _, **__: whole))
         settings = self.book.settings
@@ -141,7 +144,10 @@ class PageRenderer:
             markdown_config.reset()
 
     def _highlighted(self, language: str, code: str, looks: dict[str, str], md: Markdown) -> str:
-        """Return code in colors, kept for the next build; ids are counted from one on each page."""
+        """Return highlighted code, cached for the next build.
+
+        Code with ids isn't cached, since each page numbers its ids from one.
+        """
         fences: Any = md.preprocessors[FENCES]
         fences.get_hl_settings()
         options = fences.highlight_ext.getConfigs()
@@ -172,7 +178,7 @@ class PageRenderer:
         return [problem for problem in self.known.problems if first <= problem.line <= last]
 
     def _result(self, index: int) -> BlockResult:
-        """Return the result of the block at a fence; nothing if it did not run."""
+        """Return the result of the block at a fence, or an empty one if it didn't run."""
         block = self.known.page.blocks.get(index)
         results = self.known.run.blocks
         return results[block] if block is not None and block < len(results) else BlockResult()
@@ -187,7 +193,7 @@ class PageRenderer:
         return f'<p class="proofbook-source">{self.caption(shown, where)}</p>'
 
     def claim(self, index: int) -> Marks | None:
-        """Mark a claim with its sign, or with what is wrong with it; a literal with nothing."""
+        """Mark a claim with its sign, or with its problems; leave a literal unmarked."""
         page = self.known.page
         number = page.claims.get(index)
         span = page.source.spans[index]
@@ -201,7 +207,7 @@ class PageRenderer:
         return claim_marks(page.chapter.claims[number], target, number, self.known.run)
 
     def fact(self, index: int) -> tuple[str, str]:
-        """Mark a phrase with its sign, or as what is wrong."""
+        """Mark a phrase with its sign, or as failed."""
         page = self.known.page
         number = page.facts.get(index)
         if number is None:
@@ -211,7 +217,7 @@ class PageRenderer:
         return fact_marks(number)
 
     def _holds(self, number: int) -> bool:
-        """Tell whether the claim of a fact was checked, and is true."""
+        """Return whether the claim of a fact was checked and is true."""
         claim = self.known.page.chapter.claims[number]
         return self._has_values(number) and not claim_problems(self.path, claim, self.known.run)
 
@@ -229,7 +235,7 @@ class PageRenderer:
         return all((one, claim.place) in self.known.run.values for one in claim.expressions)
 
     def ends(self) -> tuple[str, str]:
-        """All problems at the beginning; at the end what the signs open, ledger and notebook."""
+        """Return the HTML of the problems, and that of the proofs, the ledger, and the notebook."""
         page, run = self.known.page, self.known.run
         proofs = "".join(
             proof_html(page.chapter.claims[number], number, run)
@@ -246,7 +252,7 @@ class PageRenderer:
         return problems_html(self.known.problems), self.hold(end, "") if end else ""
 
     def _download(self) -> str:
-        """Return the link to the page's notebook; nothing for a page that runs nothing."""
+        """Return the link to the page's notebook; "" for a page that runs nothing."""
         if not self.known.page.chapter.blocks:
             return ""
         name = notebook_name(self.path)
@@ -255,10 +261,9 @@ class PageRenderer:
 
 
 def _room(code: str, result: BlockResult) -> str:
-    """Say how high a block is, for browsers that leave room for what they have not drawn yet.
+    """Return a block's height, for browsers that reserve space for what they haven't drawn yet.
 
-    Nothing if it has a picture, a fold or a line that may need two, whose height the text doesn't
-    tell.
+    Return "" if the height isn't known: for a picture, a fold, or a line that may wrap.
     """
     texts = [code.rstrip("\n"), *(output.data.rstrip("\n") for output in result.outputs)]
     shown = [text.count("\n") + 1 for text in texts if text]

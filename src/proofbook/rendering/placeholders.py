@@ -1,7 +1,7 @@
-"""Keeps markup of code and outputs out of pages while these are read tag by tag.
+"""Keep the markup of code and outputs out of a page while the page is processed tag by tag.
 
-Markdown, the search index and every plugin between them look at each tag of a page.
-A picture has hundreds, and so has a block in colors; what there is to find in them are words.
+Markdown, the search index, and every plugin between them look at each tag of a page. A picture has
+hundreds of tags, and so does a highlighted block, but only their words matter to the search.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from proofbook.caching import fingerprint
 
 Hold = Callable[[str, str], str]
-"""Returns a placeholder for markup, given the words in it that can be searched for."""
+"""Returns a placeholder for markup, given the markup and its searchable words."""
 
 PLACE = re.compile(r'<div data-placeholder="(\w+)">.*?</div>', re.DOTALL)
 COLORS = re.compile(r"</?(?:div|span)\b[^>]*>")
@@ -22,22 +22,22 @@ def at_once(markup: str, words: str) -> str:
 
 
 def uncolored(code: str) -> str:
-    """Markup of code without its colors: what the search needs of it."""
+    """Return the markup of code without its colors, which the search doesn't need."""
     return COLORS.sub("", code)
 
 
 class Placeholders:
-    """Markup that waits for its page to be ready."""
+    """Markup that waits until its page is ready."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, str] = {}
 
     def put(self, markup: str, words: str) -> str:
-        """Keep markup; return its placeholder, with these words and no `div` in them."""
+        """Store markup; return its placeholder with these words, which must not contain a `div`."""
         key = fingerprint.digest(markup.encode())
         self._waiting[key] = markup
         return f'<div data-placeholder="{key}">{words}</div>'
 
     def put_back(self, html: str) -> str:
-        """Put the markup of a page in place."""
+        """Put the markup of a page back in place."""
         return PLACE.sub(lambda place: self._waiting.get(place[1], place[0]), html)

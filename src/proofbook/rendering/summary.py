@@ -1,7 +1,7 @@
-"""What a whole book has verified, as tables in the places that a page of the book leaves for them.
+"""Fill in tables of what a whole book has verified, at the placeholders on its pages.
 
-A place is an empty element, `<div data-verified="totals"></div>`; its page can be any. The tables
-are known only when all pages have run, so they are filled in after Markdown has done its work.
+A placeholder is an empty element, `<div data-verified="totals"></div>`, on any page. The tables
+depend on all pages, so they are filled in after all pages have run and have been converted.
 """
 
 import re
@@ -19,20 +19,20 @@ Links = Mapping[str, tuple[str, str]]
 
 
 def has_places(html: str) -> bool:
-    """Tell whether a page leaves a place for a table."""
+    """Return whether a page has a placeholder for a table."""
     return PLACE.search(html) is not None
 
 
 def filled(html: str, ledger: Account, links: Links) -> str:
-    """Put a table in each place of a page; nothing is said of a book that does not pass.
+    """Replace each placeholder on a page with a table, or a note if the book doesn't pass.
 
     Args:
         html: The page.
         ledger: What was verified, as `ledger.account` returns it.
-        links: Title and address of each page, as seen from this one, by path, in reading order.
+        links: Each page's title and its address relative to this one, by path, in reading order.
 
     Raises:
-        ValueError: If a place names an unknown table.
+        ValueError: A placeholder names an unknown table.
     """
 
     def table(place: re.Match[str]) -> str:
@@ -46,12 +46,12 @@ def filled(html: str, ledger: Account, links: Links) -> str:
 
 def _totals(ledger: Account, links: Links) -> str:
     counted = {"pages": len(ledger["pages"]), **ledger["totals"]}
-    return _table(("what", "how many"), ((name, _number(n)) for name, n in counted.items()))
+    return _table(("item", "count"), ((name, _number(n)) for name, n in counted.items()))
 
 
 def _exemptions(ledger: Account, links: Links) -> str:
     reasons = ledger["exemptions"]
-    return _table(("reason", "how many"), ((name, _number(n)) for name, n in reasons.items()))
+    return _table(("reason", "count"), ((name, _number(n)) for name, n in reasons.items()))
 
 
 def _circumstances(ledger: Account, links: Links) -> str:
@@ -61,7 +61,7 @@ def _circumstances(ledger: Account, links: Links) -> str:
         "pages kept from an earlier run": f"{sum(kept)} of {len(kept)}",
     }
     given = ((escape(name), f"<code>{escape(text)}</code>") for name, text in rows.items() if text)
-    return _table(("what", "which"), given)
+    return _table(("item", "value"), given)
 
 
 def _pages(ledger: Account, links: Links) -> str:
@@ -104,7 +104,7 @@ def _number(number: int) -> str:
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Write a table whose cells are HTML already."""
+    """Return a table whose cells are already HTML."""
     heads = "".join(f"<th>{name}</th>" for name in head)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
