@@ -1,10 +1,10 @@
-"""The list of works that the book cites, made from a BibTeX file and from the chapters' links.
+"""Make the list of works that the book cites, from a BibTeX file and the chapters' links.
 
-A chapter cites by a link to `bibliography.md#KEY`; the page leaves a place, an empty
-`<div data-bibliography=""></div>`, in which the works appear, each with the chapters that cite it.
+A chapter cites a work with a link to `bibliography.md#KEY`. That page has an empty
+`<div data-bibliography=""></div>`, which is filled with the works and the chapters that cite each.
 
-mkdocs-bibtex (4.4) was not enough: it lists works as footnotes, without who cites them, and has
-citations that are no links in the Markdown itself.
+mkdocs-bibtex (4.4) wasn't enough: it lists works as footnotes, doesn't say who cites them, and its
+citations aren't links in the Markdown itself.
 """
 
 import re
@@ -30,32 +30,32 @@ CITED = re.compile(r"\]\((?:\.\./)*(?:reference/)?bibliography\.md#([\w-]+)\)")
 
 
 class BibliographyConfig(Config):
-    """Where the list goes and where the works are, relative to the folder of the pages."""
+    """The page for the list and the BibTeX file, relative to the docs folder."""
 
     page = options.Type(str)
     works = options.Type(str)
 
 
 class BibliographyPlugin(BasePlugin[BibliographyConfig]):
-    """Puts the list into its place."""
+    """Fills in the list."""
 
     def __init__(self) -> None:
         self.order: dict[str, int] = {}
-        self.read = cache(read_page)  # under `mkdocs serve`, most files stay as they are
+        self.read = cache(read_page)  # under `mkdocs serve`, most files don't change
         self.parse = cache(parse_works)
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
-        """Learn in which order the chapters are read."""
+        """Record the reading order of the chapters."""
         self.order = {page.file.src_uri: number for number, page in enumerate(nav.pages)}
 
     @event_priority(50)  # before the engine compares the page with what it checked
     def on_page_markdown(
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Put the list into its place."""
+        """Fill in the list."""
         if page.file.src_uri != self.config.page:
             return markdown
         works = self.parse(Path(config.docs_dir, self.config.works).read_text("utf-8")).entries
@@ -83,7 +83,7 @@ class BibliographyPlugin(BasePlugin[BibliographyConfig]):
         return self.read(file.content_string)
 
     def _address(self, file: File) -> str:
-        """Give the page's file and the heading of its sources, as seen from the list."""
+        """Return the relative address of a page's *Sources*, or of the page if it has none."""
         anchor = "#sources" if "\n## Sources\n" in self._text(file).body else ""
         return f"{get_relative_url(file.src_uri, self.config.page)}{anchor}"
 
@@ -94,7 +94,7 @@ def parse_works(text: str) -> BibliographyData:
 
 
 def in_order(works: Mapping[str, Entry]) -> list[str]:
-    """Sort the keys by first author, year and key."""
+    """Sort the keys by first author, year, and key."""
 
     def rank(key: str) -> tuple[str, str, str]:
         first = works[key].persons["author"][0]
@@ -104,7 +104,7 @@ def in_order(works: Mapping[str, Entry]) -> list[str]:
 
 
 def described(work: Entry) -> str:
-    """Describe a work in a paragraph of Markdown: who, when, what, where, and its ids."""
+    """Describe a work in Markdown: its authors, year, title, publication, and ids."""
     fields = work.fields
     stop = "" if fields["title"].endswith(("?", "!")) else "."
     parts = [f"{authors(work.persons['author'])} ({fields['year']}). *{fields['title']}*{stop}"]
@@ -121,7 +121,7 @@ def described(work: Entry) -> str:
 
 
 def authors(people: Sequence[Person]) -> str:
-    """List names as one says them; a list that is cut short ends in "et al."."""
+    """List names, given names first; a shortened list ends in "et al."."""
     names = [
         " ".join([*one.first_names, *one.middle_names, *one.prelast_names, *one.last_names])
         for one in people

@@ -1,7 +1,7 @@
-"""The map of the book: which chapter builds on which, and what modules and tests belong to it.
+"""Draw the map of the book: what each chapter builds on, and its modules and tests.
 
-It reads the chapters' front matter, their lines *You need*, and the navigation, and fills the empty
-two elements with `data-map` that a page leaves for it.
+It reads the chapters' front matter, their *You need* lines, and the navigation, and fills in the
+two empty `data-map` elements of a page.
 """
 
 import posixpath
@@ -27,14 +27,14 @@ from booksite.source_pages import address
 NEEDS = re.compile(r"\*You need:\*(.+)$", flags=re.MULTILINE)
 LINK = re.compile(r"\]\(([\w./-]+\.md)")
 PICTURE, TABLE = '<div data-map="needs"></div>', '<div data-map="modules"></div>'
-ROW, HEADING = 27, 38  # how far it is to the next chapter, and to the next part
-TRUNK = 76  # where the chapters begin, right of the lines
+ROW, HEADING = 27, 38  # distances to the next chapter and to the next part
+TRUNK = 76  # where the chapters begin, to the right of the lines
 WIDTH = 350
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter, as its own file describes it."""
+    """A chapter, as described by its file and the navigation."""
 
     part: str
     title: str
@@ -44,7 +44,7 @@ class Chapter:
 
 
 class ChapterMapConfig(Config):
-    """Which page has places for the map, seen from the folder of the pages."""
+    """The page with placeholders for the map, relative to the docs folder."""
 
     page = options.Type(str)
 
@@ -54,10 +54,10 @@ class ChapterMapPlugin(BasePlugin[ChapterMapConfig]):
 
     def __init__(self) -> None:
         self.chapters: list[Chapter] = []
-        self.read = cache(read_page)  # under `mkdocs serve`, most pages stay as they are
+        self.read = cache(read_page)  # under `mkdocs serve`, most pages don't change
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
         """Read the chapters in reading order, each with its part."""
@@ -75,7 +75,7 @@ class ChapterMapPlugin(BasePlugin[ChapterMapConfig]):
         return fill(html, TABLE, table(self.chapters, page), page)
 
     def _chapter(self, part: str, file: File) -> Chapter | None:
-        """Say what a page says of itself; nothing, if it names no modules and so is no chapter."""
+        """Return a page's description of itself, or `None` if it isn't a chapter."""
         text = self.read(file.content_string)
         if "modules" not in text.meta:
             return None
@@ -90,7 +90,7 @@ def _links(found: re.Match[str] | None) -> list[str]:
 
 
 def picture(chapters: list[Chapter], page: Page) -> str:
-    """Draw the chapters in reading order, each with lines to those that it builds on."""
+    """Draw the chapters in reading order, with lines to the chapters that each builds on."""
     heights, y, drawn = {}, 0, []
     part = ""
     for chapter in chapters:
@@ -114,13 +114,13 @@ def picture(chapters: list[Chapter], page: Page) -> str:
 
 
 def line(above: int, below: int) -> str:
-    """Draw a line from a chapter up to one that it builds on; the farther, the wider the bend."""
+    """Draw a line from a chapter to one that it builds on; longer lines curve farther out."""
     out = TRUNK - min(TRUNK - 4, 8 + 0.34 * (below - above)) * 1.3
     return f'<path d="M{TRUNK} {below}C{out:.0f} {below} {out:.0f} {above} {TRUNK} {above}"/>'
 
 
 def table(chapters: list[Chapter], page: Page) -> str:
-    """List each chapter with the modules it teaches, what tests them, and what it builds on."""
+    """List each chapter with its modules, their tests, and the chapters that it builds on."""
     titles = {chapter.file.src_uri: chapter for chapter in chapters}
 
     def link(url: str, text: str) -> str:

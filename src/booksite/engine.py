@@ -1,4 +1,4 @@
-"""The engine among the plugins of a book."""
+"""Find the engine among a book's plugins."""
 
 from mkdocs.config.defaults import MkDocsConfig
 
@@ -6,6 +6,6 @@ from proofbook.integrations.mkdocs import ProofbookPlugin
 
 
 def engine_of(config: MkDocsConfig) -> ProofbookPlugin | None:
-    """Find the engine; there is none where a book is built to be compared with."""
+    """Return the engine, or `None` if the book is built without it, for comparison."""
     found = config.plugins.get("proofbook")
     return found if isinstance(found, ProofbookPlugin) else None

@@ -1,8 +1,8 @@
-"""Addresses of sections that have moved to another page.
+"""Redirect the addresses of sections that have moved to another page.
 
-A page names them in its front matter, `moved: {old-anchor: other-page.md#anchor}`. Readers who come
-by an old address see a line with a link. For all others it's `hidden`, also for programs that read
-the page without its style sheet; only `:target` shows it, so no script is needed.
+A page lists them in its front matter: `moved: {old-anchor: other-page.md#anchor}`. Readers who
+follow an old address see a line with a link. For everyone else, it's `hidden`, even for programs
+that read the page without its style sheet. Only `:target` shows it, so no script is needed.
 """
 
 import posixpath
@@ -20,30 +20,30 @@ from booksite.page_text import read_page
 
 
 class MovedPlugin(BasePlugin[NoSettings]):
-    """Leaves a line at each address that has moved."""
+    """Adds a line at each old address."""
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Add the lines of a page at its end.
+        """Add the lines at the end of a page.
 
         Raises:
-            PluginError: there is no such page, or the address is still in use.
+            PluginError: A target isn't a page and an anchor, or an old anchor is still in use.
         """
         moved = page.meta.get("moved", {})
         return html + "".join(line(old, new, page, files, html) for old, new in moved.items())
 
 
 def line(old: str, new: str, page: Page, files: Files, html: str) -> str:
-    """Return the line that leads from an old anchor of a page to `other-page.md#anchor`."""
+    """Return a line at an old anchor of a page, with a link to `other-page.md#anchor`."""
     where = f"docs/{page.file.src_uri}: moved: {old}"
     path, _, anchor = new.partition("#")
     folder = posixpath.dirname(page.file.src_uri)
     file = files.get_file_from_path(posixpath.normpath(posixpath.join(folder, path)))
     if file is None or not anchor:
-        raise PluginError(f"{where}: {new} is no page and anchor of this book")
+        raise PluginError(f"{where}: {new} is not a page and an anchor of this book")
     if f'id="{old}"' in html:
-        raise PluginError(f"{where}: this page still has a section of that name")
+        raise PluginError(f"{where}: this page still has a section with that name")
     url = f"{get_relative_url(file.url, page.url)}#{anchor}"
     return (
         f'<p class="moved" id="{escape(old)}" hidden data-search-exclude>This section has moved: '

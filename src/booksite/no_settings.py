@@ -4,4 +4,4 @@ from mkdocs.config.base import Config
 
 
 class NoSettings(Config):
-    """Nothing to set; MkDocs takes no bare `Config` for it."""
+    """No settings; MkDocs doesn't accept a bare `Config` for that."""

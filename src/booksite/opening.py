@@ -1,7 +1,7 @@
-"""Format a page's opening: what readers will know, what they need, and what is in it.
+"""Format a page's opening: what readers will know, what they need, and the page's sections.
 
-One line under the question that a page opens with. In a chapter, a box with its sections follows
-where the window has no room for a table of contents beside it.
+It is one paragraph under the question at the top of a page. In a chapter, a box with the sections
+follows, for windows that are too narrow for a table of contents.
 """
 
 from collections.abc import Iterator
@@ -23,47 +23,47 @@ from booksite.places import fill
 GIVES, TAKES = "You will know:", "You need:"
 OPENED = '<p class="opening">'
 BODY = "<body "
-LATE = 4  # after the table of contents is made
+LATE = 4  # after the table of contents has been made
 
 
 class OpeningPlugin(BasePlugin[NoSettings]):
-    """Marks openings, and says of a chapter that it is one."""
+    """Marks openings and chapters."""
 
     def __init__(self) -> None:
         self.opening = Opening()
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Have openings found where pages are converted."""
+        """Add the Markdown extension that finds openings."""
         config.markdown_extensions = [*config.markdown_extensions, self.opening]
         return config
 
     def on_page_markdown(
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
-        """Tell the extension whether a chapter comes next."""
+        """Tell the extension whether the next page is a chapter."""
         self.opening.boxed = is_chapter(page)
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
-        """Fail where a chapter has no opening.
+        """Raise an error if a chapter has no opening.
 
         Raises:
-            PluginError: its line isn't there.
+            PluginError: The opening is missing.
         """
         if is_chapter(page) and OPENED not in html:
             raise PluginError(
-                f"docs/{page.file.src_uri}: under its opening question, a chapter has one "
+                f"docs/{page.file.src_uri}: under its opening question, a chapter needs one "
                 f"paragraph with *{GIVES}* and *{TAKES}*"
             )
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
-        """Mark a chapter for the style sheet: its sections are numbered, beside it too."""
+        """Mark a chapter; the style sheet numbers its sections, including in the contents."""
         return fill(output, BODY, f'{BODY}class="chapter" ', page) if is_chapter(page) else output
 
 
 def is_chapter(page: Page) -> bool:
-    """Tell a chapter, which names the modules that it teaches, from other pages."""
+    """Return whether a page is a chapter; chapters name the modules that they teach."""
     return "modules" in page.meta
 
 
@@ -71,7 +71,7 @@ class Opening(Extension):
     """Finds the opening of a page.
 
     Attributes:
-        boxed: whether a box with the page's sections follows.
+        boxed: Whether a box with the page's sections follows.
     """
 
     def __init__(self) -> None:
@@ -79,11 +79,11 @@ class Opening(Extension):
         super().__init__()
 
     def depends_on(self) -> bool:
-        """Tell the engine, which keeps pages while it serves, what a page depends on here."""
+        """Return what a page depends on here, for the engine, which reuses pages while serving."""
         return self.boxed
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Come when the sections are known."""
+        """Register a processor that runs once the sections are known."""
         md.treeprocessors.register(_Finder(md, self), "opening", LATE)
 
 
@@ -110,7 +110,7 @@ class _Finder(Treeprocessor):
 
 
 def _is_opening(paragraph: Element) -> bool:
-    """Tell whether a paragraph says what readers will know and then what they need."""
+    """Return whether a paragraph says first what readers will know, then what they need."""
     said = [part.text for part in paragraph if part.tag == "em"]
     return not paragraph.text and said[:1] == [GIVES] and TAKES in said
 

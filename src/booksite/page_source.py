@@ -1,6 +1,6 @@
-"""Where pages come from: the Markdown of each beside it, and the book's repository.
+"""Publish each page's Markdown next to it, and fill in the address of the book's repository.
 
-`overrides/partials/actions.html` has the buttons.
+The buttons are in `overrides/partials/actions.html`.
 """
 
 import re
@@ -18,19 +18,19 @@ from booksite.no_settings import NoSettings
 from booksite.page_text import is_markdown
 
 ADDRESS = 'git<span class="w"> </span>clone<span class="w"> </span>ADDRESS'
-"""The line that clones the book, as it is highlighted."""
+"""The highlighted line that clones the book."""
 WITHOUT = re.compile(r'<p class="no-repository">.*?</p>\n?', re.DOTALL)
-"""What is said only where no address is known."""
+"""Shown only if the repository's address isn't known."""
 WITH = re.compile(r'<p class="with-repository">.*?</p>\n?', re.DOTALL)
-"""What is said only where one is known, with REPOSITORY in its place."""
+"""Shown only if the repository's address is known; the address replaces REPOSITORY."""
 
 
 class PageSourcePlugin(BasePlugin[NoSettings]):
-    """Writes the source of each page where its button leads to, and says what to clone."""
+    """Writes each page's source where its button links to, and says what to clone."""
 
     @event_priority(100)  # before the engine, which makes links into the repository too
     def on_config(self, config: MkDocsConfig) -> None:
-        """Edit pages on the branch `main`, where MkDocs has made up an address on another."""
+        """Make edit links use the branch `main` instead of MkDocs's default, `master`."""
         if config.edit_uri == "edit/master/docs/":
             config.edit_uri = "edit/main/docs/"
 
@@ -46,9 +46,10 @@ class PageSourcePlugin(BasePlugin[NoSettings]):
         return html.replace(ADDRESS, ADDRESS.replace("ADDRESS", address))
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> None:
-        """Write the source of a page that somebody wrote.
+        """Write the source of a page, unless the page was generated.
 
-        It says first that it is UTF-8: not every server does, and browsers would guess wrong.
+        The file begins with a byte order mark for UTF-8: not every server states the encoding, and
+        browsers would guess wrong.
         """
         if is_markdown(page.file) and not page.file.generated_by:
             text = BOM_UTF8 + page.file.content_bytes.removeprefix(BOM_UTF8)

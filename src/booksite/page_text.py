@@ -1,7 +1,7 @@
-"""What the file of a page says before anything converts it: front matter, headings, fences, prose.
+"""Read a page's file before it is converted: its front matter, headings, fences, and prose.
 
-It is read here and nowhere else in this package: the front matter as MkDocs reads it, the fences
-as the engine does.
+No other module of this package parses these. The front matter is read as MkDocs reads it, and the
+fences as the engine does.
 """
 
 import re
@@ -19,13 +19,13 @@ from proofbook.parsing.fences import Fence, Scan, scan
 HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, eq=False)  # two are one where their text was read once
+@dataclass(frozen=True, eq=False)  # two are equal only if they are the same object
 class PageText:
     """The text of a page.
 
     Attributes:
-        meta: its front matter.
-        body: what follows the front matter.
+        meta: Its front matter.
+        body: The text after the front matter.
     """
 
     meta: Mapping[str, Any]
@@ -37,7 +37,7 @@ class PageText:
 
     @property
     def fences(self) -> list[Fence]:
-        """Its `python` and `pycon` fences, in reading order."""
+        """Its `python`, `pycon`, and `facts` fences, in reading order."""
         return self._scan.fences
 
     @cached_property
@@ -47,13 +47,13 @@ class PageText:
 
     @property
     def heading(self) -> str:
-        """Its first heading; "" where it has none."""
+        """Its first heading; "" if it has none."""
         found = HEADING.search(self.prose)
         return found[1].strip() if found else ""
 
     @property
     def title(self) -> str:
-        """The title in its front matter, else its first heading."""
+        """The title in its front matter, or its first heading if there is none."""
         return str(self.meta.get("title") or self.heading)
 
 
@@ -64,11 +64,11 @@ def read_page(text: str) -> PageText:
 
 
 def read_lab(script: str) -> PageText:
-    """Read the text cells of a lab, which is a script with cells."""
+    """Read the Markdown cells of a lab, which is a script with cells."""
     cells = jupytext.reads(script, "py:percent").cells
     return PageText({}, "\n\n".join(one.source for one in cells if one.cell_type == "markdown"))
 
 
 def is_markdown(file: File) -> bool:
-    """Tell a page that is written in Markdown from a lab."""
+    """Return whether a page is written in Markdown, which labs aren't."""
     return file.src_uri.endswith(".md")

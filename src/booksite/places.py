@@ -1,24 +1,24 @@
-"""Places that a page leaves for what is made at the build."""
+"""Fill in placeholders on pages with generated content."""
 
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.pages import Page
 
 
 def fill(text: str, place: str, content: str, page: Page) -> str:
-    """Put something into its place on a page.
+    """Replace a placeholder on a page with its content.
 
     Args:
         text: The page, as Markdown or as HTML.
         place: The placeholder.
-        content: What replaces it.
+        content: The content that replaces it.
         page: The page, for the message.
 
     Raises:
-        PluginError: there is not exactly one such place.
+        PluginError: The placeholder doesn't occur exactly once.
     """
     count = text.count(place)
     if count != 1:
         raise PluginError(
-            f"docs/{page.file.src_uri}: {place!r} stands there {count} times, not once"
+            f"docs/{page.file.src_uri}: {place!r} occurs {count} times instead of once"
         )
     return text.replace(place, content)

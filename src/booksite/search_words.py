@@ -1,8 +1,8 @@
-"""Words by which the search finds a section, beside those that stand in it.
+"""Add words that the search finds sections by, besides those in their text.
 
-The index by subject names each subject, with other names for it, and leads to the sections about
-it; the glossary leads from each term to the chapter that explains it; and a page's front matter
-gives others by hand, `section_tags: {anchor: [word, …]}`.
+The index by subject lists other names for each subject and links to the sections about it. The
+glossary links each term to the chapter that explains it. A page's front matter can add more words:
+`section_tags: {anchor: [word, …]}`.
 """
 
 import json
@@ -29,28 +29,28 @@ INDEX = "search/search_index.json"
 
 
 class SearchWordsConfig(Config):
-    """The pages with the index by subject and the glossary, in the folder of the pages."""
+    """The index by subject and the glossary, relative to the docs folder."""
 
     topics = options.Type(str)
     glossary = options.Type(str)
 
 
 class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
-    """Adds the words to the entries of the search, as tags of theirs."""
+    """Adds the words to the search's entries as tags."""
 
     def __init__(self) -> None:
         self.words: dict[str, list[str]] = {}
-        self.text = cache(read_page)  # under `mkdocs serve`, most files stay as they are
+        self.text = cache(read_page)  # under `mkdocs serve`, most files don't change
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
-    @event_priority(-200)  # when all files are there
+    @event_priority(-200)  # once all files exist
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> None:
         """Read the words, by the address of each section.
 
         Raises:
-            PluginError: there is no such page.
+            PluginError: The index by subject or the glossary is missing.
         """
         self.words = {}
         for file in files.documentation_pages():
@@ -72,8 +72,8 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
 
     def _add(self, words: list[str], page: str, anchor: str, files: Files) -> None:
         there = files.get_file_from_path(page)
-        if there is not None:  # MkDocs warns of a link that leads nowhere
-            url = "" if there.url == "./" else there.url  # as the search has that of home
+        if there is not None:  # MkDocs warns about broken links
+            url = "" if there.url == "./" else there.url  # the search's address for the home page
             self.words.setdefault(f"{url}{anchor}", []).extend(words)
 
     @event_priority(-100)  # after the search has written its index
@@ -81,13 +81,13 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
         """Add the words.
 
         Raises:
-            PluginError: there is no such section.
+            PluginError: A section isn't in the search index.
         """
         file = Path(config.site_dir, INDEX)
         index = json.loads(file.read_text(encoding="utf-8"))
         entries = {unquote(entry["location"]): entry for entry in index["docs"]}
         if lost := sorted({*self.words} - {*entries}):
-            raise PluginError(f"search-words: the search knows no section {', '.join(lost)}")
+            raise PluginError(f"search-words: the search has no section {', '.join(lost)}")
         for place, words in self.words.items():
             tags = entries[place].get("tags", [])
             entries[place]["tags"] = list(dict.fromkeys([*tags, *words]))
@@ -96,7 +96,7 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
 
 
 def subjects(index: str) -> Iterator[tuple[list[str], str, str]]:
-    """Yield the names of each subject, and a page and an anchor that it leads to.
+    """Yield the names of each subject, with a page and an anchor that it links to.
 
     >>> list(subjects("| Masks (causal, padding) | Masks: [One](masks.md#one) |"))
     [(['Masks', 'causal', 'padding'], 'masks.md', 'one')]

@@ -1,7 +1,7 @@
-"""A page for each module of the package, so that shown code leads to its lines without a network.
+"""Make a page for each module of the package, so that shown code can link to it offline.
 
-The engine names the file and the lines of what `show=` shows; this makes the pages and has the
-names lead to them.
+The engine names the file and the lines of the code that `show=` shows. This plugin makes the pages
+and links the names to them.
 """
 
 from functools import cache
@@ -27,35 +27,35 @@ PLACE = "<div data-source></div>"
 
 
 def address(path: str) -> str:
-    """Give the address in the site of the page of a source file."""
+    """Return the address of a source file's page in the site."""
     return f"source/{path.removeprefix('src/').removesuffix('.py')}/"
 
 
 class SourcePagesConfig(Config):
-    """Which files have a page, as folders seen from the root of the project."""
+    """The folders whose files get a page, relative to the project's root."""
 
     package = options.Type(str)
     tests = options.Type(str)
 
 
 class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
-    """Makes the pages, and has the places of shown sources lead to them."""
+    """Makes the pages, and links the places of shown sources to them."""
 
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
         self.titles: dict[str, str] = {}
-        self.numbered = cache(numbered)  # under `mkdocs serve`, most files stay as they are
+        self.numbered = cache(numbered)  # under `mkdocs serve`, most files don't change
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_config(self, config: MkDocsConfig) -> None:
-        """Have the engine's captions lead to the pages."""
+        """Make the engine's captions link to the pages."""
         self.root = Path(config.config_file_path).parent.resolve()
         if engine := engine_of(config):
             engine.captions.append(self._linked)
 
-    @event_priority(-100)  # after the engine, which takes every page before that for a chapter
+    @event_priority(-100)  # after the engine, which treats every earlier page as a chapter
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Add a page for each module, and for each test that belongs to one."""
         self.waiting, self.titles = {}, {}
@@ -75,7 +75,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     def on_page_markdown(
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
-        """Set what front matter says elsewhere; there are too many pages to have YAML read it."""
+        """Set what other pages set in front matter, since parsing YAML for these takes too long."""
         if title := self.titles.get(page.file.src_uri):
             page.meta.update(
                 title=title,
@@ -88,12 +88,12 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Give a page its code; Markdown would have read each tag of it."""
+        """Fill in a page's code only now, since Markdown would have parsed all its tags."""
         code = self.waiting.get(page.file.src_uri)
         return html if code is None else fill(html, PLACE, code, page)
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
-        """Make the place of a shown source a link, where the site has a page of the file."""
+        """Make the place of a shown source a link, if the site has a page for the file."""
         if not shown.path.is_relative_to(self.root / self.config.package):
             return place
         target = address(shown.path.relative_to(self.root).as_posix())
@@ -106,7 +106,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
 
 
 def numbered(code: str) -> str:
-    """Color the code of a file, each line with its number and an anchor."""
+    """Highlight a file's code, with a number and an anchor for each line."""
     formatter = HtmlFormatter(nowrap=True)
     lines = highlight(code, PythonLexer(stripnl=False), formatter).rstrip("\n").split("\n")
     anchored = "\n".join(

@@ -1,11 +1,11 @@
-"""The book on one page, to read through, to search, and to print: made of the pages as they are.
+"""Combine the book's pages into a single page, to read through, search, and print.
 
-A page whose front matter says `whole_book` gets all others of the navigation, in its order, in
-place of its `<div data-whole-book></div>`; those under `without` are left out.
+If a page's front matter has `whole_book`, its `<div data-whole-book></div>` is replaced by all
+other pages of the navigation, in order, except those under `without`.
 
-mkdocs-print-site-plugin (2.9) was not enough: of the ids it makes only those of headings, list
-items and forms a page's own, so that signs, formulas and drawings would meet those of other pages;
-and it takes a page before its pictures have been put in their places.
+mkdocs-print-site-plugin (2.9) wasn't enough: it makes only the ids of headings, list items, and
+forms unique, so the ids of signs, formulas, and drawings on different pages would clash. It also
+copies a page before its pictures have been filled in.
 """
 
 from functools import cache, lru_cache
@@ -28,20 +28,20 @@ PLACE = "<div data-whole-book></div>"
 
 
 class WholeBookPlugin(BasePlugin[NoSettings]):
-    """Makes the page, the last one of the site to be rendered."""
+    """Makes the single page, which is rendered last."""
 
     def __init__(self) -> None:
         self.pages: list[Page] = []
-        # Under `mkdocs serve`, most stay as they are.
+        # Under `mkdocs serve`, most pages don't change.
         self.as_part = lru_cache(256)(as_part)
         self.read = cache(read_page)
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
-    @event_priority(-300)  # when all files are there
+    @event_priority(-300)  # once all files exist
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
-        """Put the page after all others, which it is made of."""
+        """Put the single page after all others, since it is made from them."""
         for file in list(files.documentation_pages()):
             if is_markdown(file) and "whole_book" in self.read(file.content_string).meta:
                 files.remove(file)
@@ -49,14 +49,14 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
         return files
 
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
-        """Learn the order of the pages."""
+        """Record the order of the pages."""
         self.pages = nav.pages
 
-    @event_priority(-300)  # when all else has changed the text of a page
+    @event_priority(-300)  # after everything else that changes a page's text
     def on_page_context(
         self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
-        """Put all pages into the one page."""
+        """Put all pages into the single page."""
         if "whole_book" not in page.meta:
             return
         without = tuple(page.meta["whole_book"]["without"])
@@ -70,7 +70,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
         page.content = fill(page.content or "", PLACE, book, page)
 
     def _chapter(self, page: Page, pages: list[Page], whole: Page) -> str:
-        """Make a page a part of the one page."""
+        """Convert a page to a part of the single page."""
         names = tuple((other.url, name_of(other)) for other in pages)
         article = self.as_part(page.content or "", page.url, names, whole.url)
         part = escape(part_of(page))
@@ -78,7 +78,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
 
 
 def name_of(page: Page) -> str:
-    """Say what a page is called within the one page, and what its ids begin with."""
+    """Return the name of a page within the single page, which is the prefix of its ids."""
     return page.file.src_uri.rpartition(".")[0].replace("/", "-")
 
 

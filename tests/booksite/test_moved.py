@@ -73,8 +73,8 @@ def test_the_line_needs_no_script(book):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("three.md#wheels", "docs/part/one.md: moved: wheels: three.md#wheels is no page and"),
-        ("two.md", "docs/part/one.md: moved: wheels: two.md is no page and anchor"),
+        ("three.md#wheels", "docs/part/one.md: moved: wheels: three.md#wheels is not a page and"),
+        ("two.md", "docs/part/one.md: moved: wheels: two.md is not a page and an anchor"),
     ],
 )
 def test_what_leads_nowhere_fails_the_build(book, target, message):
@@ -88,6 +88,6 @@ def test_an_address_that_is_still_in_use_has_not_moved(book):
     (book / "docs/part/one.md").write_text(ONE.replace("## Doors", "## Wheels"))
     with pytest.raises(Abort, match="BuildError") as error:
         made(book)
-    assert "moved: wheels: this page still has a section of that name" in str(
+    assert "moved: wheels: this page still has a section with that name" in str(
         error.value.__context__
     )

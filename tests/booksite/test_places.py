@@ -23,6 +23,6 @@ def test_a_place_is_filled(page):
 
 @pytest.mark.parametrize(("text", "count"), [("a", 0), ("<b></b> <b></b>", 2)])
 def test_none_and_two_are_refused(page, text, count):
-    message = rf"docs/part/a\.md: '<b></b>' stands there {count} times, not once"
+    message = rf"docs/part/a\.md: '<b></b>' occurs {count} times instead of once"
     with pytest.raises(PluginError, match=message):
         fill(text, "<b></b>", "c", page)

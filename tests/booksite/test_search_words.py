@@ -60,7 +60,7 @@ def test_a_section_that_is_not_there_is_named(book, caplog):
     (book / "docs/masks.md").write_text(MASKS.replace("{one:", "{won:"))
     with pytest.raises(Abort, match="BuildError"):
         built(book)
-    assert "the search knows no section masks/#won" in caplog.text
+    assert "the search has no section masks/#won" in caplog.text
 
 
 def test_rows_without_a_link_lead_nowhere():

@@ -1,16 +1,31 @@
 """Each repair of the theme mends what it was made for, or says that it is not there."""
 
+import re
+from pathlib import Path
+
 import pytest
 from mkdocs.exceptions import PluginError
 
 from booksite.finish.stylesheets import StyleSheets
-from booksite.finish.theme import COSTLY, SECOND, TEMPLATES, Repairs, mended_page, repair_script
+from booksite.finish.theme import (
+    COSTLY,
+    SCRIPT,
+    TEMPLATES,
+    UNUSED,
+    Repairs,
+    mended_page,
+    repair_script,
+)
+from booksite.finish.typesetting import wrapped
 
+ROOT = Path(__file__).parents[2]
 PAGE = f"<p{' '.join(TEMPLATES)}>"
 SHEET = (
     "a{}[data-md-color-switching] *{x:y}.md-typeset .no-js .tabbed-set>input{x:y}"
     ".md-typeset table:not([class])+*{x:y}b{}"
+    + "".join(f"c {part}x>:is(d,e:not(f,g)),h{{x:y}}" for part in UNUSED)
 )
+MENDED = "a{}b{}" + "h{x:y}" * len(UNUSED)
 
 
 def test_what_is_there_is_mended():
@@ -18,7 +33,7 @@ def test_what_is_there_is_mended():
     html, repairs.found = mended_page(PAGE)
     assert not [said for said in TEMPLATES if said in html and said not in TEMPLATES[said]]
     assert 'aria-label="Search"' in html
-    assert repairs.sheet(SHEET) == "a{}b{}"
+    assert repairs.sheet(SHEET) == MENDED
     repairs.check()
 
 
@@ -37,15 +52,39 @@ def test_rules_that_are_not_there_are_named():
     repairs.found += mended_page(PAGE)[1]
     with pytest.raises(PluginError, match="left to repair") as raised:
         repairs.check()
-    assert str(raised.value).split("\n  ")[1:] == list(COSTLY)
+    assert str(raised.value).split("\n  ")[1:] == [*COSTLY, *UNUSED]
+
+
+@pytest.mark.parametrize(
+    ("rules", "left"),
+    [
+        (".md-tabs{a:b}", ""),
+        (".md-tabs{a:b}.md-tab{c:d}", ".md-tab{c:d}"),
+        ("a,.md-tabs b,c{d:e}", "a,c{d:e}"),
+        ("a:is(b,.md-tabs),c{d:e}", "c{d:e}"),
+        ("@media print{.md-tabs{a:b}c{d:e}}", "@media print{c{d:e}}"),
+        ("a{b:c;d:url(.md-tabs)}", "a{b:c;d:url(.md-tabs)}"),
+        ("/* .md-tabs, */ a{b:c}", "/* .md-tabs, */ a{b:c}"),
+    ],
+)
+def test_rules_for_what_no_page_has_are_left_out(rules, left):
+    assert Repairs().sheet(rules) == left
+
+
+def test_a_table_comes_in_its_frame():
+    table = "<table><tr><td>1</td></tr>\n</table>"
+    framed = '<div class="md-typeset__scrollwrap"><div class="md-typeset__table">'
+    assert wrapped(f"a{table}b{table}<table class='c'></table>") == (
+        f"a{framed}{table}</div></div>b{framed}{table}</div></div><table class='c'></table>"
+    )
 
 
 def test_the_script_is_mended_where_it_does_once_what_is_not_wanted(tmp_path):
     script = tmp_path / "bundle.1a.min.js"
-    script.write_text(f"a();{SECOND};b()")
+    script.write_text(f"a();{';'.join(SCRIPT)}b()")
     repair_script(tmp_path)
-    assert script.read_text() == 'a();x("meta",{});b()'
-    with pytest.raises(PluginError, match=r"does not stand once in bundle\.1a\.min\.js"):
+    assert script.read_text() == f"a();{';'.join(SCRIPT.values())}b()"
+    with pytest.raises(PluginError, match=r"does not occur exactly once in bundle\.1a\.min\.js"):
         repair_script(tmp_path)
 
 
@@ -73,5 +112,15 @@ def test_sheets_are_joined_in_their_order_and_lead_where_they_led(tmp_path):
 
 
 def test_a_page_without_style_sheets_is_not_the_themes(tmp_path):
-    with pytest.raises(PluginError, match="part/page/ asks for no style sheet"):
+    with pytest.raises(PluginError, match="part/page/ links to no style sheet"):
         StyleSheets(tmp_path, Repairs()).join("<head></head><body>", "part/page/")
+
+
+def test_no_element_is_asked_what_it_has_unless_it_is_of_a_kind():
+    """Or each element that a browser adds to a long page has it look at all those around it."""
+    asked = re.compile(r"(?:^|[>+~]\s*|\}\s*):has\(", re.MULTILINE)
+    assert asked.search("main > :has(+ p) { color: red }")
+    assert not asked.search("main > pre:has(+ p) { color: red }")
+    sheets = {path: path.read_text() for path in (ROOT / "docs/assets/css").glob("*.css")}
+    assert len(sheets) > 5
+    assert not {path.name for path, text in sheets.items() if asked.search(text)}

@@ -83,7 +83,7 @@ const marks = document.querySelector(".marks-switch");
 const root = document.documentElement;
 const sayMarks = () =>
   (marks.textContent = root.dataset.marks === "off" ? "Show the lines" : "Hide the lines");
-if (marks) sayMarks();
+if (marks && root.dataset.marks === "off") sayMarks();
 marks?.addEventListener("click", () => {
   if (root.dataset.marks === "off") delete root.dataset.marks;
   else root.dataset.marks = "off";

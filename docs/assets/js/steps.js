@@ -145,11 +145,22 @@
       strip.scrollLeft = offsetLeft + offsetWidth / 2 - strip.clientWidth / 2;
     }
 
+    /** A picture that fits below the buttons is in sight whole: the text above it gives way. */
+    function sighted(section) {
+      const picture = section.querySelector(".proofbook-output svg");
+      if (!picture) return;
+      const { top, bottom } = picture.getBoundingClientRect();
+      const room = top - bar.getBoundingClientRect().bottom;
+      const beyond = Math.ceil(Math.min(bottom - innerHeight, room));
+      if (beyond > 0) scrollBy({ top: beyond, behavior: "instant" });
+    }
+
     /** The reader has moved on: the address follows, and going back leaves the page. */
     function go(index) {
       if (index < 0 || index >= sections.length || index === at) return;
       show(index);
       sections[at].scrollIntoView();
+      sighted(sections[at]);
       history.replaceState(null, "", `#${headings[at].id}`);
       if (!still.matches) sections[at].animate([{ opacity: 0.2 }, { opacity: 1 }], 160);
     }

@@ -1,4 +1,4 @@
-"""The list of all modules, with the names in each, by the pages that describe them."""
+"""The list of all modules, with the names in each, grouped by the pages that describe them."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

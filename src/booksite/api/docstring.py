@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import griffe
 
 PARAGRAPHS = re.compile(r"\n{2,}(?! )")
-# Paragraphs of our own kind, which no style of docstrings has.
+# Paragraphs of our own kinds, which no docstring style has.
 FACT = re.compile(r"(Shapes|Shapes and errors|Source): (.*)", re.DOTALL)
 TITLES = {
     griffe.DocstringSectionKind.parameters: "Arguments",
@@ -21,8 +21,8 @@ class Docstring:
 
     Attributes:
         text: its paragraphs, as Markdown.
-        facts: by title, a paragraph as Markdown, or names with what each of them means; for
-            "Raises", errors with what each of them is raised for.
+        facts: by title, a paragraph as Markdown, or names with their meanings; for "Raises", errors
+            with the reasons for them.
         examples: its doctests.
     """
 
@@ -35,7 +35,7 @@ def parse(text: str) -> Docstring:
     """Take a docstring apart.
 
     Raises:
-        ValueError: it has a section that no entry shows.
+        ValueError: it has a section that entries don't show.
     """
     parsed = Docstring()
     for section in griffe.parse_google(griffe.Docstring(text.strip()), warnings=False):
@@ -63,7 +63,7 @@ def _add(parsed: Docstring, paragraph: str) -> None:
 
 
 def _name(one: griffe.DocstringParameter | griffe.DocstringAttribute) -> str:
-    """Give the name of an item, or its names; griffe takes a second one for a type."""
+    """Return the name of an item, or its names; griffe takes a second one for a type."""
     return f"{one.name} {one.annotation}" if one.name.endswith(",") else one.name
 
 

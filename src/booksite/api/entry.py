@@ -17,14 +17,14 @@ from booksite.api.symbol import Symbol
 
 NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>(?!<span class="o">=<)')
 DEPTH = 2  # slashes in the path of a module
-LONG = 12  # lines of a value that are shown
+LONG = 12  # the most lines of a value that are shown
 
 Pages = Sequence[tuple[str, str]]
 """Title and address of some pages."""
 
 
 class Colors:
-    """Colors Python; under `mkdocs serve`, most of it is what it was."""
+    """A highlighter for Python that caches results: `mkdocs serve` needs most of them again."""
 
     def __init__(self) -> None:
         formatter = HtmlFormatter(nowrap=True)
@@ -44,12 +44,12 @@ class Entry:
     Args:
         symbol: what is described.
         convert: turns Markdown into HTML.
-        address: where another symbol, named within the same module, is described.
+        address: returns where a symbol that is named in the same module is described.
         known: what short names stand for in the symbol's module.
         source: where the symbol's own lines are.
         shown: the pages that show it.
         used: the pages that use it.
-        colors: what colors code.
+        colors: highlights code.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Entry:
         self.colors = colors
 
     def html(self) -> str:
-        """Give heading, signature, text, facts, and where it is."""
+        """Return the heading, signature, text, facts, and places."""
         symbol = self.symbol
         level = {"module": 2, "method": 4}.get(symbol.kind, 3)
         name = symbol.name if symbol.kind == "module" else within(symbol)
@@ -111,7 +111,7 @@ class Entry:
         )
 
     def _fact(self, title: str, fact: str | Mapping[str, str]) -> str:
-        """Show a paragraph; or names, each with what it means."""
+        """Show a paragraph, or names with their meanings."""
         if isinstance(fact, str):
             return self.convert(fact)
         if title == "Raises":
@@ -142,7 +142,7 @@ class Entry:
         )
 
     def _places(self) -> Iterator[tuple[str, str]]:
-        """Name the symbol's pages and lines; a method's are its class's."""
+        """Name the symbol's pages and lines, unless it's a method, whose class names them."""
         if self.symbol.kind == "method":
             return
         for title, pages in (("Shown in", self.shown), ("Used in", self.used)):
@@ -158,22 +158,22 @@ class Entry:
 
 
 def is_listed(symbol: Symbol) -> bool:
-    """Tell what readers look for from constants, which lists and the search leave out."""
+    """Return whether lists and the search include a symbol; they leave out constants."""
     return not symbol.short.isupper()
 
 
 def within(symbol: Symbol) -> str:
-    """Name a symbol without its module."""
+    """Return a symbol's name without its module."""
     return ".".join(symbol.name.split(".")[-2 if symbol.kind == "method" else -1 :])
 
 
 def breakable(name: str) -> str:
-    """Let a narrow line break a name where one of its words begins."""
+    """Let narrow lines break a name before each of its words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=\.)(?=\w)|(?<=_)(?=[^\W_])", "<wbr>", name)
 
 
 def listed(rows: Sequence[tuple[str, str]], kind: str = "api-facts") -> str:
-    """List titles, each with what belongs to it; return nothing for no rows."""
+    """List titles, each with its content; return "" if there are no rows."""
     if not rows:
         return ""
     inner = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows)

@@ -1,4 +1,4 @@
-"""An example of a docstring as a program that runs alone."""
+"""The example of a docstring as a program that runs on its own."""
 
 import ast
 import doctest
@@ -10,11 +10,11 @@ PRINTS = "print("
 
 
 def program(text: str, known: Mapping[str, str]) -> str:
-    """Give a doctest's statements under the imports that they need; what it shows is printed.
+    """Return a doctest's statements below the imports that they need, printing what it shows.
 
     Args:
         text: The lines of the example.
-        known: What short names stand for in the module that it belongs to.
+        known: What short names stand for in the example's module.
     """
     examples = doctest.DocTestParser().get_examples(text)
     lines = [

@@ -11,12 +11,12 @@ VERBATIM = {"a", "button", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
 
 
 class SymbolLinks(Extension):
-    """Makes inline code that names one of the package's symbols a link to its entry.
+    """Turns inline code that names one of the package's symbols into a link to its entry.
 
     Attributes:
-        address: returns the address of what a piece of inline code names on the page that is
-            converted; None where it names nothing.
-        known: what that follows from.
+        address: returns the address of the symbol that inline code names on this page;
+            None if it names nothing.
+        known: what this depends on.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class SymbolLinks(Extension):
         return self.known
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Come after MkDocs, which would take the addresses for paths of files."""
+        """Run after MkDocs, which would take the addresses for file paths."""
         md.treeprocessors.register(_Linker(md, self), "symbols", -5)
 
 
@@ -39,7 +39,7 @@ class _Linker(Treeprocessor):
         self.links = links
 
     def run(self, root: Element) -> None:
-        """Wrap each piece of inline code that has an address."""
+        """Wrap each piece of inline code that has an address in a link."""
         for place, child in enumerate(root):
             if child.tag == "code":
                 address = self.links.address(child.text or "")

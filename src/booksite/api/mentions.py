@@ -17,10 +17,10 @@ NAMED = re.compile(r"([A-Za-z_][\w.]*)(?:\(.*\))?")
 
 @dataclass(frozen=True)
 class Mentions:
-    """What a page says of the package, and which names mean something else there.
+    """What a page says about the package, and which names mean something else there.
 
     Attributes:
-        imported: names that its code takes from the package, with what they stand for.
+        imported: names that its code imports from the package, and what they refer to.
         own: names that its code binds to something of its own.
         shown: full names whose source it shows.
         codes: the inline code in its sentences.
@@ -32,10 +32,11 @@ class Mentions:
     codes: tuple[str, ...] = ()
 
     def find(self, code: str, package: Package) -> Symbol | None:
-        """Find what a piece of inline code on this page names, if it is the package's.
+        """Find what a piece of inline code on this page refers to, if that is in the package.
 
-        A full name is what it says. A short one is what the page imported under it; else a class
-        or function that has it alone, and looks like a name and not like an ordinary word.
+        A full name is looked up as it is. A short one refers to what the page imported under that
+        name; failing that, to the only class or function with that name, unless it looks like an
+        ordinary word.
         """
         named = NAMED.fullmatch(code)
         if not named:
@@ -53,21 +54,21 @@ class Mentions:
         return package.find(f"{name}{dot}{rest}") if known else None
 
     def used(self, package: Package) -> Iterator[Symbol]:
-        """Find what its code imports, and what its sentences name."""
+        """List what its code imports and what its sentences name."""
         found = [package.find(name) for name in self.imported.values()]
         found += [self.find(code, package) for code in self.codes]
         yield from dict.fromkeys(one for one in found if one)
 
 
 def mentions_of_page(text: PageText, package: str) -> Mentions:
-    """Read what a chapter mentions of a package."""
+    """Read how a chapter mentions a package."""
     targets = [fence.options["show"] for fence in text.fences if "show" in fence.options]
     shown = tuple(target.replace(":", ".") for target in targets)
     return _mentions([_statements(fence) for fence in text.fences], text.prose, shown, package)
 
 
 def mentions_of_script(script: str, package: str) -> Mentions:
-    """Read what the script of a lab mentions of a package; its sentences are comments."""
+    """Read how the script of a lab mentions a package; its sentences are comments."""
     return _mentions([script], script, (), package)
 
 
@@ -77,7 +78,7 @@ def _mentions(blocks: Sequence[str], prose: str, shown: tuple[str, ...], package
     for block in blocks:
         try:
             tree = ast.parse(block)
-        except SyntaxError:  # what is shown and not run may be no program
+        except SyntaxError:  # code that is shown but not run may not be a program
             continue
         imported |= dict(_imports(tree, package))
         own |= set(_bound(tree))
@@ -85,12 +86,12 @@ def _mentions(blocks: Sequence[str], prose: str, shown: tuple[str, ...], package
 
 
 def _statements(fence: Fence) -> str:
-    """Give the code of a fence, without prompts and outputs."""
+    """Return the code of a fence, without prompts and outputs."""
     if fence.language == "python":
         return fence.code
     try:
         return "".join(example.source for example in DocTestParser().get_examples(fence.code))
-    except ValueError:  # for the engine to tell
+    except ValueError:  # for the engine to report
         return ""
 
 

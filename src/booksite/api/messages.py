@@ -1,6 +1,6 @@
 """The messages of the errors that the package raises, read from its `raise` statements.
 
-griffe keeps no statements of a body, so they are looked for in the syntax tree.
+griffe doesn't keep the statements of a body, so they are read from the syntax tree.
 """
 
 import ast
@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from booksite.api.source import Function, Source, methods
 
 SPEAKING = re.compile(r"[^\W\d_]{2,}")
-DEPTH = 3  # helpers of helpers that are looked into
+DEPTH = 3  # depth to which helpers of helpers are searched
 
 
 class Messages:
-    """What the functions of a package say when they raise.
+    """The messages of the errors that the functions of a package raise.
 
     Args:
         sources: the files, by module.
-        imported: for each module, the names that it takes from the package, with what they are.
+        imported: for each module, the names that it takes from the package, with their meanings.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Messages:
 
 
 def template(node: ast.expr) -> str:
-    """Give what a message says whatever the values are."""
+    """Return a message with … for its values."""
     if isinstance(node, ast.Constant):
         return str(node.value)
     if isinstance(node, ast.JoinedStr):

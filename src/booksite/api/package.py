@@ -1,6 +1,6 @@
 """What the package offers: names, signatures, docstrings, messages.
 
-Nothing is imported, so a build needs no torch for it.
+Nothing is imported, so a build doesn't need torch for this.
 """
 
 import ast
@@ -14,23 +14,23 @@ from booksite.api.source import Source, first_line, methods
 from booksite.api.symbol import Symbol, walk
 from booksite.api.values import values
 
-PROTOCOL = {"extra_repr"}  # what only torch calls
+PROTOCOL = {"extra_repr"}  # called only by torch
 
 
 class Package:
-    """The modules of the package by name, and what each public name leads to.
+    """The modules of the package by name, and what each public name refers to.
 
     Args:
         root: the root of the project.
-        folder: the package's folder, seen from there.
+        folder: the package's folder, relative to the root.
 
     Attributes:
         name: the package's name.
         modules: its modules, one level deep.
-        symbols: all that they offer, by full name.
+        symbols: the modules and all their public names, by full name.
         shorts: full names by their last part.
-        imported: for each file's module, the names that it takes from the package, with what
-            they stand for.
+        imported: for each file's module, the names that it imports from the package, and what
+            they refer to.
     """
 
     def __init__(self, root: Path, folder: str) -> None:
@@ -50,9 +50,9 @@ class Package:
             self.shorts.setdefault(name.rpartition(".")[2], set()).add(name)
 
     def find(self, name: str) -> Symbol | None:
-        """Find what a full name leads to, through the modules that only re-export it.
+        """Find what a full name refers to, through the modules that only re-export it.
 
-        griffe's own look-up takes a function for the module of its name that it is defined in.
+        griffe's own lookup confuses a function with the module of the same name that defines it.
         """
         seen: set[str] = set()
         while name not in self.symbols and name not in seen:
@@ -79,14 +79,14 @@ class Package:
         return {name: to for name, to in module.imports.items() if f"{to}.".startswith(begin)}
 
     def _module(self, module: griffe.Module) -> Symbol:
-        """Read a module with its public names, a package with those that it re-exports."""
+        """Read a module with its public names; a package's include those that it re-exports."""
         members = self._defined(module)
         if module.is_init_module:
             offered = [name for inner in module.modules.values() for name in _offered(inner)]
             handed_on = dict.fromkeys([*self.imported[module.path].values(), *offered])
             members += [one for name in handed_on if (one := self._handed_on(name))]
         source = self._sources[module.path]
-        last = len(source.lines) - 1  # the last line has an end
+        last = len(source.lines) - 1  # the last line ends in a line break
         doc = _doc(module)
         return Symbol(module.path, "module", "", doc, source.path, 1, last, (), tuple(members))
 
@@ -157,7 +157,7 @@ def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
 
 
 def _offered(module: griffe.Module | griffe.Alias) -> list[str]:
-    """List the full names that a module's `__all__` has; none where it has no such list."""
+    """List the full names in a module's `__all__`; none if it has no such list."""
     return [f"{module.path}.{name}" for name in module.exports or ()]
 
 
@@ -172,7 +172,7 @@ def _doc(one: griffe.Object | griffe.Alias) -> str:
 
 
 def _class_signature(source: Source, node: ast.ClassDef) -> str:
-    """Say how a class is called: by the head of its `__init__`, or by its fields."""
+    """Return how a class is called: the head of its `__init__`, or its fields."""
     init = methods(node).get("__init__")
     if init:
         return f"{source.head(node)}:\n{_indented(source.head(init))}"

@@ -1,8 +1,8 @@
 """The plugin that makes the API reference.
 
 A page whose front matter names modules (`api: [glassformer.masks]`) gets an entry for each of their
-public names below what its author wrote. One with `api: []` lists all modules in a place of its
-own.
+public names below what its author wrote. One with `api: []` lists all modules in a place that it
+marks.
 """
 
 import re
@@ -36,7 +36,7 @@ from booksite.source_pages import address
 from proofbook.checking.source_lookup import Shown
 
 CONTENTS = "<div data-api></div>"
-# What is imported is read from colored code: SuperFences colors it, and tells no names.
+# Imports are read from highlighted code: SuperFences highlights it and reports no names.
 IMPORT = re.compile(
     r'(<span class="nn">([\w.]+)</span><span class="w"> </span>'
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
@@ -45,7 +45,7 @@ IMPORT = re.compile(
 
 
 class ApiConfig(Config):
-    """Which package is described, as a folder seen from the root of the project."""
+    """Which package is described, as a folder relative to the root of the project."""
 
     package = options.Type(str)
 
@@ -62,13 +62,13 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         self.said_by_page = cache(mentions_of_page)
         self.said_by_script = cache(mentions_of_script)
         self.files: dict[Path, str] = {}
-        self.entries: dict[str, tuple[object, str]] = {}  # with what each was made of
+        self.entries: dict[str, tuple[object, str]] = {}  # with what each was made from
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Have inline code in sentences linked, and shown sources named."""
+        """Have inline code in sentences linked, and have captions name the symbols shown."""
         self.root = Path(config.config_file_path).parent.resolve()
         if engine := engine_of(config):
             engine.captions.append(self._named)
@@ -77,7 +77,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
 
     @event_priority(-100)  # after the notebooks have been found
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> None:
-        """Read the package, and which page describes what of it."""
+        """Read the package, and which page describes which part of it."""
         folder = self.root / self.config.package
         texts = {file: file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.py"))}
         if texts != self.files:
@@ -89,7 +89,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
                 self.reference.describe(file, front.get("api") or [])
 
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
-        """Read in reading order who speaks of what."""
+        """Record which pages mention what, in reading order."""
         for page in nav.pages:
             is_page = is_markdown(page.file)
             text = (self.page_text if is_page else self.lab_text)(page.file.content_string)
@@ -130,7 +130,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             _extend_toc(page, module)
         return "\n".join(parts)
 
-    @event_priority(-200)  # when code is in its place, in colors
+    @event_priority(-200)  # when highlighted code is in its place
     def on_page_context(
         self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
@@ -148,13 +148,13 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         page.content = IMPORT.sub(imported, page.content or "")
 
     def _said(self, file: File) -> Mentions:
-        """Read what a page mentions."""
+        """Read the mentions of a page."""
         if is_markdown(file):
             return self.said_by_page(self.page_text(file.content_string), self.package.name)
         return self.said_by_script(file.content_string, self.package.name)
 
     def _named(self, page: Page, shown: Shown, place: str) -> str:
-        """Put the name of the symbol that is shown before its place."""
+        """Put the name of the shown symbol before its place."""
         if not shown.path.is_relative_to(self.root):
             return place
         path = shown.path.relative_to(self.root).as_posix()
@@ -165,7 +165,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         return f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a> in {place}'
 
     def _entry(self, symbol: Symbol, page: Page) -> str:
-        """Describe a symbol, unless it was described the same way at the last build."""
+        """Describe a symbol, unless it was described the same way in the last build."""
         lists = self.reference.shown, self.reference.used
         shown, used = (self._pages(found, symbol, page) for found in lists)
         given = symbol, self.package, self.reference.urls, page.url, shown, used
@@ -186,7 +186,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
 
         def address_of(code: str) -> str | None:
             if re.search(rf"\b{re.escape(code)}: ", symbol.signature):
-                return None  # its own parameter or field, whatever else has that name
+                return None  # its own parameter or field, even if something else has that name
             found = known.find(code, self.package)
             return self.reference.address(found, page) if found is not symbol else None
 

@@ -1,4 +1,4 @@
-"""What one build knows of the package, and of the pages that speak of it."""
+"""What a build knows about the package, and about the pages that mention it."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Reference:
     Attributes:
         package: the package.
         places: the page that describes a symbol, by the symbol's name.
-        pages: title, file and modules of each page that describes any, in reading order.
+        pages: title, file, and modules of each page that describes modules, in reading order.
         shown: title and file of the pages that show a symbol, by its name.
         used: title and file of the pages that use it.
     """
@@ -36,16 +36,16 @@ class Reference:
 
     @cached_property
     def lines(self) -> dict[tuple[str, int, int], Symbol]:
-        """Each symbol by its file, its first line and its last."""
+        """Each symbol by its file, its first line, and its last."""
         return {(one.path, one.first, one.last): one for one in self.package.symbols.values()}
 
     @cached_property
     def urls(self) -> dict[str, str]:
-        """The page that describes each symbol, once all pages are known that describe any."""
+        """The page that describes each symbol, once all describing pages are known."""
         return {name: file.url for name, file in self.places.items()}
 
     def describe(self, file: File, names: Sequence[str]) -> None:
-        """Note that a page describes modules.
+        """Record that a page describes modules.
 
         Raises:
             PluginError: there is no such module, or another page describes it.
@@ -58,7 +58,7 @@ class Reference:
             self.places |= {one.name: file for one in walk(module)}
 
     def read(self, title: str, file: File, said: Mentions) -> None:
-        """Note what a page shows and uses."""
+        """Record what a page shows and uses."""
         shown = [found for name in said.shown if (found := self.package.find(name))]
         for one in dict.fromkeys(shown):
             self.shown.setdefault(one.name, []).append((title, file))
@@ -69,13 +69,16 @@ class Reference:
                 users.append((title, file))
 
     def address(self, symbol: Symbol | None, page: Page) -> str | None:
-        """Give the address at which a symbol is described, seen from a page."""
+        """Return the address at which a symbol is described, seen from a page."""
         if symbol is None or symbol.name not in self.places:
             return None
         return f"{self.places[symbol.name].url_relative_to(page.file)}#{symbol.name}"
 
     def known_in(self, module: str) -> Mentions:
-        """Say what names mean in a module; a field of a class that it imports is no function."""
+        """Return what names mean in a module.
+
+        A field of an imported class isn't taken for a function.
+        """
         if module not in self._known:
             symbols = self.package.symbols.values()
             imported = self.package.imported[module]

@@ -1,7 +1,7 @@
-"""A file of the package as it is written: what griffe does not keep of it.
+"""A file of the package as it is written, including what griffe doesn't keep.
 
-griffe takes a signature apart, and what it would put together again is not laid out as the source
-is. It keeps no comments, and no statements of a body.
+griffe takes a signature apart, and would put it back together in a layout other than the source's.
+It keeps neither comments nor the statements of a body.
 """
 
 import ast
@@ -15,7 +15,7 @@ class Source:
     """The lines and the syntax tree of a file.
 
     Attributes:
-        path: the file, seen from the root of the project.
+        path: the file, relative to the root of the project.
         lines: its lines.
         tree: its syntax tree.
     """
@@ -26,13 +26,13 @@ class Source:
         self.tree = ast.parse(code)
 
     def text(self, first: int, last: int) -> str:
-        """Give some lines, without what they are indented by in common."""
+        """Return some lines, without their common indentation."""
         lines = self.lines[first - 1 : last]
         indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
         return "\n".join(line[indent:] for line in lines).rstrip()
 
     def head(self, node: Definition) -> str:
-        """Give the lines of a definition up to the colon that opens its body."""
+        """Return the lines of a definition up to the colon that opens its body."""
         opening = node.body[0]
         last = opening.lineno - 1 if opening.lineno > node.lineno else node.lineno
         while self.lines[last - 1].lstrip().startswith("#"):  # a comment on the body
@@ -40,7 +40,7 @@ class Source:
         return self.text(first_line(node), last).removesuffix(":").rstrip()
 
     def commented(self, line: int) -> int:
-        """Find the first line of the comment that ends above a line; the line itself if none."""
+        """Find where the comment right above a line begins; without one, return the line itself."""
         while line > 1 and self.lines[line - 2].lstrip().startswith("# "):
             line -= 1
         return line

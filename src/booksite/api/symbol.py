@@ -1,4 +1,4 @@
-"""A name that the package offers, as its entry in the reference needs it."""
+"""A name that the package offers, with what its entry in the reference needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ class Symbol:
 
     Attributes:
         name: with its module, as in `glassformer.masks.causal_mask`.
-        kind: "module", "class", "function", "method" or "value".
+        kind: "module", "class", "function", "method", or "value".
         signature: the lines of the source that say how it is called, or what it is.
         doc: its docstring.
-        path: the file, seen from the root of the project.
+        path: the file, relative to the root of the project.
         first: its first line.
         last: its last line.
-        messages: the errors that it raises, as a traceback ends; … stands for what is filled in.
+        messages: the errors that it raises, as at the end of a traceback, with … for values.
         members: names in a module, methods and properties of a class.
     """
 
@@ -37,7 +37,7 @@ class Symbol:
 
 
 def walk(symbol: Symbol) -> Iterator[Symbol]:
-    """Go through a symbol and all within it."""
+    """Yield a symbol and everything in it."""
     yield symbol
     for member in symbol.members:
         yield from walk(member)

@@ -1,7 +1,7 @@
-"""Find the values that a module gives public names.
+"""Find the values to which a module gives public names.
 
-griffe is passed by: it knows none of the comments that explain them, and it skips an assignment
-that has several targets, one of them a tuple.
+This doesn't use griffe, which ignores the comments that explain them, and skips an assignment
+with several targets if one of them is a tuple.
 """
 
 import ast
@@ -34,7 +34,7 @@ def _names(node: ast.Assign | ast.AnnAssign) -> list[str]:
 def _described(
     source: Source, node: ast.Assign | ast.AnnAssign, after: ast.stmt | None
 ) -> tuple[str, str]:
-    """Give the lines of a value, and what a text below it, or a comment above, says it means."""
+    """Return the lines of a value, and its meaning from the text below or the comment above it."""
     first, last = node.lineno, node.end_lineno or node.lineno
     text = source.text(first, last)
     if asks := _asked(node.value):  # the rest of an exercise gives its answer away
@@ -46,6 +46,6 @@ def _described(
 
 
 def _asked(value: ast.expr | None) -> str:
-    """Say what an exercise asks for; nothing if the value isn't one."""
+    """Return what an exercise asks for; "" if the value isn't one."""
     keywords = value.keywords if isinstance(value, ast.Call) else []
     return next((template(one.value) for one in keywords if one.arg == "asks"), "")

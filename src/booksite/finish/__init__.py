@@ -1,5 +1,5 @@
-"""Last touches to the markup of every page: what the theme and the views leave undone.
+"""Final touches to the markup of every page: fixes for what the theme and the views leave undone.
 
-What it repairs, the checks of `tests/book/test_pages.py` found: without it pages would not be valid
-HTML, not whole for those who listen to them, and too heavy and slow.
+The checks in `tests/book/test_pages.py` found what needs repair: otherwise, pages would be invalid
+HTML, incomplete for screen readers, too heavy, and too slow.
 """

@@ -11,27 +11,33 @@ from mkdocs.utils import write_file
 
 from booksite.finish.stylesheets import StyleSheets
 from booksite.finish.theme import Repairs, mended_page, repair_script
-from booksite.finish.typesetting import kept_together, plain_code, with_cells, without_indents
+from booksite.finish.typesetting import (
+    kept_together,
+    plain_code,
+    with_cells,
+    without_indents,
+    wrapped,
+)
 from booksite.finish.views import numbers_aside, without_styles
 from booksite.no_settings import NoSettings
 
 PART = '<section id="'
-"""Where the book on one page goes on to another of its pages, most of which stay as they are."""
+"""Separates the pages in the single-page book, most of which stay as they are."""
 
 
 class FinishPlugin(BasePlugin[NoSettings]):
-    """Mends the theme's slips, sets what no line may break, and makes pages light."""
+    """Fixes the theme's slips, keeps together what must not be broken, and makes pages light."""
 
     def __init__(self) -> None:
         # Under `mkdocs serve`, most stay as they are.
         self.set = lru_cache(1024)(
-            lambda part: without_styles(plain_code(with_cells(kept_together(part))))
+            lambda part: without_styles(plain_code(wrapped(with_cells(kept_together(part)))))
         )
         self.mended: dict[str, tuple[str, str, Counter[str]]] = {}
         self.aside: dict[str, tuple[str, str, dict[str, bytes]]] = {}
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_pre_build(self, *, config: MkDocsConfig) -> None:
         """Begin a build: style sheets may have been edited since the last one."""
@@ -58,10 +64,10 @@ class FinishPlugin(BasePlugin[NoSettings]):
         return self._finished(output_content, template_name) if is_page else output_content
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Leave out what the theme's script does for nothing.
+        """Remove useless work from the theme's script.
 
         Raises:
-            PluginError: the theme is no longer what the repairs were made for.
+            PluginError: the theme is no longer the one that the repairs were made for.
         """
         repair_script(Path(config.site_dir, "assets", "javascripts"))
         self.repairs.check()

@@ -1,7 +1,7 @@
-"""Join all style sheets of a page into one: each is a wait before the first word.
+"""Join all style sheets of a page into one, since each delays the page's first word.
 
-What a page asks for is read from its head. Only the theme's template knows the names of its own
-sheets, and it asks for the book's outside of any block that could be written anew.
+The sheets of a page are read from its head. Only the theme's template knows the names of its own
+sheets, and its links to the book's are outside of any block that could be overridden.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ FOLDER = "assets/css/"
 
 
 class StyleSheets:
-    """The joined style sheets of a site, by the sheets that they are made of."""
+    """The joined style sheets of a site, by the sheets that they are made from."""
 
     def __init__(self, site: Path, repairs: Repairs) -> None:
         self.site = site
@@ -42,12 +42,12 @@ class StyleSheets:
         names = tuple(normpath(join(folder, link)) for link in SHEETS.findall(head))
         first = SHEETS.search(head)
         if first is None:
-            raise PluginError(f"{url} asks for no style sheet as the theme's pages did")
+            raise PluginError(f"{url} links to no style sheet the way the theme's pages did")
         link = f'<link rel="stylesheet" href="{get_relative_url(self._made(names), url)}">\n'
         return head[: first.start()] + link + SHEETS.sub("", head[first.start() :]) + end + body
 
     def _made(self, names: tuple[str, ...]) -> str:
-        """Name the sheet that is made of these."""
+        """Return the name of the sheet that is made from these."""
         if names not in self.joined:
             text = "\n".join(map(self._sheet, names))
             name = f"{FOLDER}{hashlib.sha256(text.encode()).hexdigest()[:8]}.css"
@@ -56,7 +56,7 @@ class StyleSheets:
         return self.joined[names]
 
     def _sheet(self, name: str) -> str:
-        """Read a style sheet, with addresses as seen from the folder of the joined ones."""
+        """Read a style sheet, with addresses relative to the folder of the joined ones."""
         text = (self.site / name).read_text(encoding="utf-8")
         text = self.repairs.sheet(text.replace("/*# sourceMappingURL", "/* "))
         return IN_SHEET.sub(rf"url(\1{get_relative_url(dirname(name) + '/', FOLDER)}", text)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mkdocs.exceptions import PluginError
 
-# What the templates say, and what they should: an empty `tabindex` is no number, a checkbox
+# What the templates say, and what they should say: an empty `tabindex` isn't a number, a checkbox
 # completes nothing, and a dialog has a name.
 TEMPLATES = {
     ' tabindex=""': "",
@@ -16,31 +16,72 @@ TEMPLATES = {
         'data-md-component="search" role="dialog" aria-label="Search">'
     ),
 }
-# Rules about any element at all below one whose class or attribute changes: for each, the browser
-# looks at all elements of a page anew when the theme's script begins. The ones about tables are put
-# in narrower words in `tables.css`; there are no tabs.
+# Rules for every element below one whose class or attribute changes: for each, the browser looks at
+# all elements of a page again when the theme's script starts. Those for tables are replaced by
+# narrower ones in `tables.css`.
 COSTLY = (
     r"\[data-md-color-switching\][^{}]*\{[^{}]*\}",
-    r"\.md-typeset \.no-js \.tabbed-set[^{}]*\{[^{}]*\}",
     r"(?<=\})\.md-typeset table:not\(\[class\]\)(?: td>:(?:fir|la)st-child|\+\*)[^{}]*\{[^{}]*\}",
 )
-# The theme's script adds a tag that says which colors the browser's own parts have, after the one
-# that `overrides/main.html` begins with: it counts for nothing, and costs a look at each element.
-SECOND = 'x("meta",{name:"color-scheme"})'
+# Parts of pages that no page of this book has: the browser compares the rules of these with each
+# element of a page. A test looks for them on all pages.
+UNUSED = (
+    ".critic",
+    ".giscus",
+    ".grid",
+    ".highlighttable",
+    ".keys",
+    ".linenodiv",
+    ".md-annotation",
+    ".md-author",
+    ".md-banner",
+    ".md-consent",
+    ".md-feedback",
+    ".md-pagination",
+    ".md-post",
+    ".md-social",
+    ".md-status",
+    ".md-tabs",
+    ".md-version",
+    ".mermaid",
+    ".tabbed-",
+    ".task-list",
+    "[dir=rtl]",
+)
+RULE = re.compile(r"([^{}@;/]+)(\{[^{}]*\})")
+SELECTOR = re.compile(r"(?:[^,(]|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
+# What the theme's script says, and what it should say. It adds a tag that says which colors the
+# browser's own parts have, after the one that `overrides/main.html` begins with, and a class that
+# no style asks for; and it wraps tables, which `typesetting.py` has done. None of this has an
+# effect, and for each the browser looks at all elements again.
+SCRIPT = {
+    'x("meta",{name:"color-scheme"})': 'x("meta",{})',
+    'document.documentElement.classList.add("js-focus-visible"),': "",
+    'M("table:not([class])",e)': 'M(":not(.md-typeset__table)>table:not([class])",e)',
+}
 
 
 class Repairs:
-    """Repairs style sheets and pages, and remembers what there was to repair."""
+    """Repairs style sheets and pages, and records what there was to repair."""
 
     def __init__(self) -> None:
         self.found: Counter[str] = Counter()
 
     def sheet(self, css: str) -> str:
-        """Take the costly rules out of a style sheet."""
+        """Take the costly rules and those for what no page has out of a style sheet."""
         for rule in COSTLY:
             css, count = re.subn(rule, "", css)
             self.found[rule] += count
-        return css
+        return RULE.sub(self._used, css)
+
+    def _used(self, rule: re.Match[str]) -> str:
+        """Return a rule without the selectors of what no page has."""
+        selectors, kept = SELECTOR.findall(rule[1]), []
+        for selector in selectors:
+            unused = [part for part in UNUSED if part in selector]
+            self.found.update(unused)
+            kept += [] if unused else [selector]
+        return rule[0] if kept == selectors else ",".join(kept) + rule[2] if kept else ""
 
     def check(self) -> None:
         """Check that each repair found something to do.
@@ -48,10 +89,10 @@ class Repairs:
         Raises:
             PluginError: one has found nothing, so the theme has changed.
         """
-        idle = [name for name in (*TEMPLATES, *COSTLY) if not self.found[name]]
+        idle = [name for name in (*TEMPLATES, *COSTLY, *UNUSED) if not self.found[name]]
         if idle:
             listing = "\n".join(f"  {name}" for name in idle)
-            raise PluginError(f"nothing of the theme is left to repair here:\n{listing}")
+            raise PluginError(f"nothing in the theme is left to repair here:\n{listing}")
 
 
 def mended_page(html: str) -> tuple[str, Counter[str]]:
@@ -64,14 +105,18 @@ def mended_page(html: str) -> tuple[str, Counter[str]]:
 
 
 def repair_script(folder: Path) -> None:
-    """Leave out what the theme's script does for nothing.
+    """Remove useless work from the theme's script.
 
     Raises:
-        PluginError: the script does not do so once.
+        PluginError: the script doesn't do each exactly once.
     """
     scripts = sorted(folder.glob("bundle.*.js"))
+    names = ", ".join(script.name for script in scripts) or "no bundle.*.js"
     texts = [script.read_text(encoding="utf-8") for script in scripts]
-    if [text.count(SECOND) for text in texts] != [1]:
-        names = ", ".join(script.name for script in scripts) or "no bundle.*.js"
-        raise PluginError(f"{SECOND} does not stand once in {names} of the theme")
-    scripts[0].write_text(texts[0].replace(SECOND, 'x("meta",{})'), encoding="utf-8")
+    for said in SCRIPT:
+        if [text.count(said) for text in texts] != [1]:
+            raise PluginError(f"{said} does not occur exactly once in {names} of the theme")
+    [text] = texts
+    for said, meant in SCRIPT.items():
+        text = text.replace(said, meant)
+    scripts[0].write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Keep together what no line may break, and leave out what no reader sees.
+"""Keep together what must not be broken across lines, and leave out what no reader sees.
 
-It is looked for in the finished page, since entries of the reference are put in after the Markdown.
+This works on the finished page, since entries of the reference are added after the Markdown.
 """
 
 import re
@@ -9,32 +9,42 @@ SHAPE = re.compile(r"<code>(?=\[\d+(?:, \d+){1,4}\]</code>)")
 SIGN = re.compile(r"(</math>(?:</a>)?)</span>([.,;:!?)]+)")
 PLAIN = re.compile(r'<span class="[nw]">([^<]*)</span>(?!</a>)')
 INDENT = re.compile(r"\s*\n\s*")
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+WRAPPED = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">\g<0></div></div>'
 EMPTY_HEADER = re.compile(r"<th( [^>]*)?></th>")
 
 
 def kept_together(html: str) -> str:
-    """Keep on one line a shape, and a formula with the sign behind it."""
+    """Keep a shape on one line, and a formula with the punctuation after it."""
     html = SHAPE.sub('<code class="shape">', html)
     return SIGN.sub(r"\1\2</span>", html)
 
 
 def with_cells(html: str) -> str:
-    """Make an empty cell of a header, which names nothing, an ordinary one."""
+    """Turn an empty header cell, which names nothing, into an ordinary one."""
     return EMPTY_HEADER.sub(r"<td\1></td>", html)
 
 
-def plain_code(html: str) -> str:
-    """Take names and spaces out of their elements, which have the color of code without any.
+def wrapped(html: str) -> str:
+    """Give each table the frame in which it scrolls where it is too wide.
 
-    In a long chapter, they are a tenth of its bytes. A name that is a link keeps its own.
+    The theme's script would do that, once the page is drawn, and all of it would be drawn again.
+    """
+    return TABLE.sub(WRAPPED, html)
+
+
+def plain_code(html: str) -> str:
+    """Take names and spaces out of their elements, since they have the default color anyway.
+
+    In a long chapter, the elements are a tenth of the bytes. A name that is a link keeps its own.
     """
     return PLAIN.sub(r"\1", html)
 
 
 def without_indents(html: str) -> str:
-    """Take out the indents of the theme's templates, around the text of a page.
+    """Remove the indentation of the theme's templates around the text of a page.
 
-    A space is left after each line: axe takes a line's end alone for no space between words.
+    A space is left after each line break: for axe, a line break alone doesn't separate words.
     """
     before, begin, rest = html.partition("<article")
     inside, end, after = rest.rpartition("</article>")

@@ -1,4 +1,4 @@
-"""What the views on a page bring along: styles, the same for many of them, and many numbers."""
+"""What the views on a page bring with them: styles, mostly shared, and many numbers."""
 
 import base64
 import hashlib
@@ -6,16 +6,16 @@ import re
 
 from mkdocs.utils import get_relative_url
 
-# A style of its own belongs to a drawing or a shadow tree; any other is the page's.
+# Drawings and shadow trees have styles of their own; any other style is the page's.
 STYLES = re.compile(r"<(svg|template)\b.*?</\1>|<style>.*?</style>", re.DOTALL)
 PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
 
 
 def without_styles(html: str) -> tuple[str, list[str]]:
-    """Take the styles, which belong into the head, out of the body of a page or a part of it.
+    """Move the styles, which belong in the head, out of the body of a page or a part of it.
 
     Returns:
-        The rest, and each style once.
+        The remaining HTML, and each style once.
     """
     styles: dict[str, None] = {}
 
@@ -29,14 +29,14 @@ def without_styles(html: str) -> tuple[str, list[str]]:
 
 
 def numbers_aside(html: str, url: str) -> tuple[str, dict[str, bytes]]:
-    """Take the numbers of views out of a page, which fetches them when a view is drawn.
+    """Move the numbers of views out of a page, which fetches them when a view is drawn.
 
     Args:
         html: The page.
         url: Its address in the site.
 
     Returns:
-        The page without them, and the files that they go to, by their place in the site.
+        The page without them, and the files with them, by their place in the site.
     """
     files = {}
 

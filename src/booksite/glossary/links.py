@@ -17,12 +17,12 @@ HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 
 
 class TermLinks(Extension):
-    """Links first mentions; what is known, and of which page, is set before each conversion.
+    """Links first mentions; the terms and the page are set before each conversion.
 
     Attributes:
         entries: the page of the glossary.
         glossary: the terms.
-        page: the chapter that is converted; None where nothing is to be linked.
+        page: the chapter being converted; None if nothing should be linked.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class TermLinks(Extension):
         return self.entries, self.page, self.glossary.terms if self.page else None
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Come after all that makes links and headings, before links are resolved."""
+        """Run after everything that makes links and headings, before links are resolved."""
         md.treeprocessors.register(_Linker(md, self), "glossary", 3)
 
 
@@ -47,7 +47,7 @@ class _Linker(Treeprocessor):
         self.seen: set[str] = set()
 
     def run(self, root: Element) -> None:
-        """Link the first mention of each term below the first heading of a section."""
+        """Link the first mention of each term after the heading of the first section."""
         if self.links.page is None:
             return
         self.seen = {one.key for one in self.links.glossary.terms.values() if self._is_home(one)}
@@ -72,7 +72,7 @@ class _Linker(Treeprocessor):
                 element.insert(place, link)
 
     def _split(self, holder: Element, name: str) -> Iterator[Element]:
-        """Cut mentions out of a text; each link takes along, as its tail, what follows it."""
+        """Cut mentions out of a text; each link takes the text that follows it as its tail."""
         text = getattr(holder, name)
         if not text or isinstance(text, AtomicString):
             return
@@ -91,7 +91,7 @@ class _Linker(Treeprocessor):
             yield link
 
     def _first(self, word: str) -> Term | None:
-        """Find the term of a word that the page has not mentioned yet."""
+        """Find the term that a word names; return None if the page has mentioned it before."""
         term = self.links.glossary.find(" ".join(word.split()))
         if term is None or term.key in self.seen:
             return None
@@ -106,5 +106,5 @@ class _Linker(Treeprocessor):
 
 
 def _is_marked(text: str, match: re.Match[str]) -> bool:
-    """Tell whether a mention is all that stands between two marks: a tap on it opens its check."""
+    """Return whether a mention fills the space between two marks, where a tap opens the check."""
     return text[: match.start()].endswith(ETX) and text[match.end() :].startswith(STX)

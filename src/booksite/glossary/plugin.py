@@ -1,4 +1,4 @@
-"""The plugin that reads the glossary and has its terms linked."""
+"""The plugin that reads the glossary and links its terms."""
 
 from mkdocs.config import config_options as options
 from mkdocs.config.base import Config
@@ -14,7 +14,7 @@ from booksite.page_text import is_markdown
 
 
 class GlossaryConfig(Config):
-    """The page of the glossary, and how paths of pages begin in which nothing is linked."""
+    """The page of the glossary, and the folders whose pages have no links to it."""
 
     page = options.Type(str)
     without = options.ListOfItems(options.Type(str), default=[])
@@ -27,7 +27,7 @@ class GlossaryPlugin(BasePlugin[GlossaryConfig]):
         self.links = TermLinks()
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Have mentions linked where pages are converted."""
+        """Have mentions linked when pages are converted."""
         self.links.entries = self.config.page
         config.markdown_extensions = [*config.markdown_extensions, self.links]
         return config
@@ -36,7 +36,7 @@ class GlossaryPlugin(BasePlugin[GlossaryConfig]):
         """Read the glossary.
 
         Raises:
-            PluginError: there is no such page, or an entry of it cannot be used.
+            PluginError: there is no such page, or one of its entries cannot be used.
         """
         page = files.get_file_from_path(self.config.page)
         if page is None:

@@ -17,7 +17,7 @@ class Term:
 
     Attributes:
         key: its anchor.
-        forms: how chapters write it; nothing if its mentions are left alone.
+        forms: how chapters write it; empty if its mentions are left alone.
         definition: what it means, in plain text.
         home: the chapter that explains it.
     """
@@ -33,15 +33,15 @@ class Glossary:
     """The terms, and a pattern for all their forms.
 
     Attributes:
-        terms: each term by each of its forms; a form with a capital counts as it is written.
-        pattern: what finds a form in a text, the longest first.
+        terms: each term by each of its forms; a form with a capital must match exactly.
+        pattern: finds a form in a text, the longest first.
     """
 
     terms: dict[str, Term] = field(default_factory=dict)
     pattern: re.Pattern[str] = re.compile(r"(?!)")
 
     def find(self, word: str) -> Term | None:
-        """Look up the term that a word of a text is a form of."""
+        """Look up the term that has a word of a text as one of its forms."""
         return self.terms.get(word) or self.terms.get(word.lower())
 
 
@@ -49,7 +49,7 @@ def read(text: str) -> Glossary:
     """Read the terms of the page.
 
     Raises:
-        ValueError: an entry cannot be read, or two have one form.
+        ValueError: an entry cannot be read, or two share a form.
     """
     terms: dict[str, Term] = {}
     entries = list(ENTRY.finditer(text))
@@ -73,6 +73,6 @@ def _lowered(name: str) -> str:
 
 
 def _pattern(form: str) -> str:
-    """Match a form as a text may write it: at the start of a sentence, over the end of a line."""
+    """Match a form as a text may write it: at the start of a sentence, or across a line break."""
     first = f"[{form[0]}{form[0].upper()}]" if form.islower() else form[0]
     return first + re.escape(form[1:]).replace(r"\ ", r"\s+")

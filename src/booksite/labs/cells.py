@@ -1,4 +1,4 @@
-"""The cells of a lab that has run, as a chapter shows its blocks."""
+"""The cells of a lab that has run, shown as a chapter shows its blocks."""
 
 import ast
 import hashlib
@@ -22,18 +22,18 @@ from proofbook.execution.slicing import Slicer
 from proofbook.model import Block, BlockResult, Output
 from proofbook.rendering.html import AssetUrl, outputs_html, payload_html
 
-PAGE = "text/vnd.proofbook.page"  # what profile_default/startup adds to a view's forms
+PAGE = "text/vnd.proofbook.page"  # the form that profile_default/startup adds to a view's
 
 
 def counted(cells: list[Cell]) -> dict[str, int]:
-    """Count the cells that have run, and the assertions in them; each of them was true."""
+    """Count the cells that have run, and the assertions in them, all of which were true."""
     codes = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
     nodes = [node for code in codes for node in ast.walk(ast.parse(code))]
     return {"cells": len(codes), "assertions": sum(isinstance(n, ast.Assert) for n in nodes)}
 
 
 def about(page: Page, found: dict[str, int], colab: str) -> str:
-    """Say below the title what was run and asserted, and where the files are.
+    """Write, below the title, what was run and asserted, and where the files are.
 
     Args:
         page: The page of the lab.
@@ -44,7 +44,7 @@ def about(page: Page, found: dict[str, int], colab: str) -> str:
     there = f', or <a href="{escape(colab)}">open it in Colab</a>' if colab else ""
     return (
         f'<p class="lab-about">Run when this page was built: {found["cells"]} cells, '
-        f"{found['assertions']} assertions. Take it along as a "
+        f"{found['assertions']} assertions. Download it as a "
         f'<a href="../{name.stem}.ipynb" download>notebook</a> or '
         f'a <a href="{name.name}" download>script</a>{there}. It imports the book\'s package: '
         '<a href="../../#taking-code-along">where to run it</a>.</p>'
@@ -52,10 +52,10 @@ def about(page: Page, found: dict[str, int], colab: str) -> str:
 
 
 def colab_address(page: Page, config: MkDocsConfig) -> str:
-    """Return where a lab opens in Colab.
+    """Return where a lab opens in Colab; "" if it can't.
 
-    Colab reads the notebook from the site and installs the package from the repository; it is ""
-    where one of their addresses is unknown.
+    Colab reads the notebook from the site and installs the package from the repository, so both
+    addresses must be known.
     """
     if not (config.site_url and config.repo_url):
         return ""
@@ -72,7 +72,7 @@ def block(cell: Cell, program: tuple[str, str], url: AssetUrl, color: Callable[[
 
 
 def programs(cells: list[Cell], is_own: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
-    """Yield the program of each cell: what it needs of those before it, and its own code.
+    """Yield the program of each cell: what it needs from the cells before it, and its own code.
 
     Args:
         cells: Those with code.
@@ -96,7 +96,7 @@ def colored(code: str) -> str:
 
 
 def shown(output: dict[str, Any]) -> Output:
-    """Take one output of a cell in the richest form that a page has a use for."""
+    """Return one output of a cell in the richest form that a page can use."""
     if output["output_type"] == "stream":
         return Output("stdout", output["text"])
     data = output["data"]
@@ -108,11 +108,11 @@ def shown(output: dict[str, Any]) -> Output:
 
 
 def asset_url(page: Page, assets: dict[str, Path], name: str, path: str) -> str:
-    """Offer a file that a view needs where those of the chapters are.
+    """Return the URL of a file that a view needs, next to those of the chapters.
 
     Args:
         page: The page with the view.
-        assets: The files that the engine serves, by address; added to.
+        assets: The files that the engine serves, by address; the file is added.
         name: The file's name.
         path: Where it is.
     """

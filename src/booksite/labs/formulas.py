@@ -1,4 +1,4 @@
-"""Has the formulas of a lab explained, as the engine does it for chapters."""
+"""Explain the formulas of a lab, as the engine does for chapters."""
 
 from xml.etree.ElementTree import Element
 
@@ -12,14 +12,14 @@ LATE = 4  # after the table of contents, before links are resolved
 
 
 class Explained(Extension):
-    """Has the formulas of a page explained before its links are resolved."""
+    """Explains the formulas of a page before its links are resolved."""
 
     def __init__(self, explainer: Explainer) -> None:
         super().__init__()
         self.explainer = explainer
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Take the place that the explanations of chapters have."""
+        """Run at the point where the formulas of chapters are explained."""
         md.treeprocessors.register(_Explaining(md, self.explainer), "lab-symbols", LATE)
 
 

@@ -1,6 +1,6 @@
-"""Keep what a lab showed, and return it while everything it depended on is as it was.
+"""Keep what a lab showed, and return it as long as everything it depended on is unchanged.
 
-The engine's cache does it: to it, a lab is a page with one block.
+The engine's cache does this; it sees a lab as a page with one block.
 """
 
 import json
@@ -18,10 +18,10 @@ from proofbook.settings import Settings
 
 
 class Kept:
-    """What labs showed when they last ran, on disk.
+    """The outputs of the labs' last runs, on disk.
 
     Args:
-        settings: The book's.
+        settings: The book's settings.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -34,19 +34,19 @@ class Kept:
         self._cache = Cache(settings.cache, world, dict(os.environ))
 
     def load(self, page: Page) -> list[Cell] | None:
-        """Return the cells of a lab with what they showed, if that would be the same now."""
+        """Return the cells of a lab with their outputs, if those would be the same now."""
         run = self._cache.load(_chapter(page))
         return None if run is None else json.loads(run.blocks[0].outputs[0].data)
 
     def store(self, page: Page, cells: list[Cell], seen: dict[str, Any]) -> None:
-        """Keep what a lab showed, if everything it depended on was seen and is as it was."""
+        """Store a lab's outputs, if everything it depended on was seen and is unchanged."""
         if not (seen["unseen"] or seen["changed"]):
             result = BlockResult((Output("text", json.dumps(cells)),))
             self._cache.store(_chapter(page), Run((result,), {}), seen)
 
 
 def _files() -> list[Path]:
-    """List the files that say how a lab is run and what is kept of it."""
+    """List the files that determine how a lab is run and what is kept of it."""
     files = HERE.parent.rglob("*.*")
     return sorted(path for path in files if path.is_file() and path.suffix != ".pyc")
 

@@ -52,13 +52,13 @@ class LabsPlugin(BasePlugin[NoSettings]):
         self.colored = cache(colored)
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds: `mkdocs serve` builds often."""
+        """Have MkDocs keep the plugin across rebuilds: `mkdocs serve` builds often."""
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Give mkdocs-jupyter the book's own templates."""
         settings.templates_dir = str(HERE)
 
-    @event_priority(-100)  # after mkdocs-jupyter, which says what is a notebook
+    @event_priority(-100)  # after mkdocs-jupyter, which determines what is a notebook
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Offer each lab as a notebook that has not run."""
         repository = config.repo_url or ""
@@ -74,7 +74,7 @@ class LabsPlugin(BasePlugin[NoSettings]):
 
     @event_priority(-100)  # after mkdocs-jupyter, which has put its own rendering there
     def on_pre_page(self, page: Page, /, *, config: MkDocsConfig, files: Files) -> Page:
-        """Have a lab rendered as the book's pages are."""
+        """Have a lab rendered like the book's pages."""
         if isinstance(page.file, NotebookFile):
             rendering = partial(self._render, page, page.render)
             page.render = rendering  # type: ignore[method-assign]  # as mkdocs-jupyter does
@@ -116,7 +116,7 @@ class LabsPlugin(BasePlugin[NoSettings]):
 
 
 def _cells(page: Page, execute: Callable[[], None], settings: Settings) -> list[Cell]:
-    """Give the cells with what they showed; run the lab unless that would be the same again."""
+    """Return the cells with their outputs; run the lab unless they would be the same again."""
     kept = Kept(settings)
     cells = kept.load(page)
     if cells is None:
@@ -126,11 +126,11 @@ def _cells(page: Page, execute: Callable[[], None], settings: Settings) -> list[
 
 
 def as_notebook(script: str, repository: str) -> str:
-    """Make the file that Jupyter opens; equal scripts give equal files.
+    """Make the file that Jupyter opens; equal scripts make equal files.
 
     Args:
         script: The lab.
-        repository: The address of the book's, from which Colab installs the package; or "".
+        repository: The address of the book's repository, for Colab to install from; or "".
     """
     notebook = jupytext.reads(script, "py:percent")
     if repository:
@@ -143,9 +143,9 @@ def as_notebook(script: str, repository: str) -> str:
 
 @contextmanager
 def explained(page: Page, config: MkDocsConfig) -> Iterator[None]:
-    """Have the letters of formulas say what they mean, by the book's table of symbols.
+    """Have the book's table of symbols explain the symbols in formulas.
 
-    They say no values: what a lab computes stays in its kernel.
+    They have no values: what a lab computes stays in its kernel.
     """
     name = config.mdx_configs.get("proofbook.maths", {}).get("symbols")
     if not name:

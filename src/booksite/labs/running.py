@@ -1,4 +1,4 @@
-"""Runs a lab through mkdocs-jupyter, in a kernel that starts alike for everybody."""
+"""Run a lab through mkdocs-jupyter, in a kernel that starts the same way for everybody."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from nbclient.exceptions import CellControlSignal, DeadKernelError
 from proofbook.settings import Settings
 
 Cell = dict[str, Any]
-"""A cell of a notebook, as its file has it."""
+"""A cell of a notebook, as in its file."""
 
 HERE = Path(__file__).with_name("jupyter")
 RULE = "-" * 18  # above and below the cell in nbclient's messages
@@ -32,7 +32,7 @@ def run(
     Args:
         page: The page of the lab.
         execute: Has mkdocs-jupyter run it, and put the notebook where the page's content belongs.
-        settings: The book's.
+        settings: The book's settings.
 
     Raises:
         PluginError: a cell failed or hung, or the kernel died.
@@ -54,7 +54,7 @@ def run(
 
 @contextmanager
 def surroundings(settings: Settings) -> Iterator[Path]:
-    """Have kernels start alike for everybody, whatever they have set up for themselves.
+    """Make kernels start the same way for everybody, whatever their own settings are.
 
     Yield the file in which the kernel notes what the lab depended on.
     """
@@ -76,7 +76,7 @@ def surroundings(settings: Settings) -> Iterator[Path]:
 
 
 def complaint(page: Page, message: str) -> str:
-    """Say what failed and where: file, line, and the cell with its traceback, without colors."""
+    """Return what failed and where: file, line, and the cell with its traceback, without colors."""
     text = page.file.content_string
     plain = re.sub(r"\x1b\[[\d;]*m", "", message)
     source = re.search(rf"^{RULE}\n(.*?)\n{RULE}$", plain, re.DOTALL | re.MULTILINE)

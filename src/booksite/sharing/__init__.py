@@ -1,4 +1,4 @@
-"""What others see of a page before they open it: search engines, and those it is sent to.
+"""What search engines, and people who get a link, see of a page before they open it.
 
-A description, a picture where the site has an address, and the same for programs to read.
+That is a description, a picture if the site has an address, and the same in a form for programs.
 """

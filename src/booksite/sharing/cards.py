@@ -1,8 +1,8 @@
 """The picture that goes with a link to a chapter: its title, and its question as a model reads it.
 
-The drawing is the book's own, `glassformer.views.arcs`, made into pixels by matplotlib: whoever
-shows a link to others shows no SVG. The plugin runs this module as a program, with what to draw on
-its standard input, since a model of torch has no business in MkDocs.
+The drawing is the book's own, `glassformer.views.arcs`, rendered as pixels by matplotlib, since
+link previews don't show SVG. The plugin runs this module as a program, and sends what to draw to
+its standard input, since a torch model has no business in MkDocs.
 """
 
 import hashlib
@@ -16,19 +16,19 @@ from textwrap import wrap
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
-WIDTH, HEIGHT, MARGIN = 1200, 630, 64  # pixels; the size that the places where links are sent ask
+WIDTH, HEIGHT, MARGIN = 1200, 630, 64  # pixels; the size that link previews need
 DPI = 100
 HEAD = (4, 9)  # layer and head: the first of those on the home page
 PAPER, INK, SOFT, BLUE = "#fdfcf9", "#1c1e22", "#565b64", "#1f4fb5"
-SERIF, SANS = "STIXGeneral", "DejaVu Sans"  # matplotlib brings both, and reads no woff2
-LINE = 30  # letters of a title
+SERIF, SANS = "STIXGeneral", "DejaVu Sans"  # matplotlib has both, and can't read woff2
+LINE = 30  # the most characters in a line of a title
 ROOM = (WIDTH - 2 * MARGIN, 330)  # for the drawing
 MIDDLE = 405  # of the drawing, from the top
 SAYS = "One attention head of all-MiniLM-L6-v2, as it reads these words"
 
 
 def main() -> None:
-    """Draw the pictures that standard input asks for, less those that are kept."""
+    """Draw the pictures that standard input lists, except those already drawn."""
     job = json.load(sys.stdin)
     folder, kept = Path(job["folder"]), Path(job["kept"])
     for directory in (folder, kept):
@@ -49,7 +49,7 @@ def draw(cards: Mapping[Path, list[str]], book: str) -> None:
     """Draw pictures.
 
     Args:
-        cards: Where each goes, with the title and the question that are on it.
+        cards: The title and the question of each card, by the file to write it to.
         book: The book's name.
     """
     from glassformer.checkpoints import default_checkpoint
@@ -86,7 +86,7 @@ def picture(file: Path, book: str, title: str, svg: Element) -> None:
 
 
 def trace(axes: Any, svg: Element, write: Any) -> None:
-    """Draw the lines and the words of a drawing of `arcs` into the room that is there for it."""
+    """Draw the lines and words of an `arcs` drawing into the space reserved for it."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Curve
 

@@ -1,4 +1,4 @@
-"""What a page is, for programs to read: the terms are those of schema.org."""
+"""What a page is, for programs to read, in the terms of schema.org."""
 
 from html import unescape
 from typing import Any
@@ -15,13 +15,13 @@ LICENSE = "https://www.apache.org/licenses/LICENSE-2.0"
 def structured(
     page: Page, config: MkDocsConfig, description: str, picture: str | None
 ) -> dict[str, Any]:
-    """Describe a page; addresses are there where the site has one.
+    """Describe a page; addresses are included if the site has one.
 
     Args:
         page: The page.
         config: The site's configuration.
         description: What the page is about.
-        picture: The address of its picture in the site; None where there is no site.
+        picture: The address of its picture in the site; None if the site has no address.
     """
     book = {
         "@type": "Book",

@@ -1,10 +1,10 @@
-"""A description of a page, from how it opens."""
+"""A description of a page, taken from its opening."""
 
 import re
 from html.parser import HTMLParser
 
-LONGEST = 300  # letters; most readers of descriptions show half of them
-SHORTEST = 40  # of a paragraph that says something about its page
+LONGEST = 300  # characters; most places show half of a description
+SHORTEST = 40  # characters; a shorter paragraph says too little about its page
 VOID = {"br", "hr", "img", "input", "wbr"}
 KNOW, NEED = "You will know:", "You need:"
 
@@ -13,7 +13,7 @@ class _Texts(HTMLParser):
     """Collects the headings and paragraphs of a page as text, without what the search leaves out.
 
     Attributes:
-        found: tag, class and text of each.
+        found: tag, class, and text of each.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class _Texts(HTMLParser):
             self._formula(tag)
 
     def _formula(self, tag: str) -> None:
-        """Write a root and a subscript as one types them."""
+        """Write a root and a subscript the way they are typed."""
         assert self.text is not None
         if tag.startswith("m") and self.below:
             self.below[-1] += 1
@@ -61,7 +61,7 @@ class _Texts(HTMLParser):
 
 
 def described(html: str) -> str:
-    """Describe a page: what a chapter asks and gives, else what a page says first.
+    """Describe a page: a chapter by its question and what it teaches, others by how they begin.
 
     Args:
         html: The page's text.

@@ -1,4 +1,4 @@
-"""The plugin that says what a page is to those who haven't opened it."""
+"""The plugin that describes a page to those who haven't opened it."""
 
 import json
 import subprocess
@@ -30,9 +30,9 @@ class SharingPlugin(BasePlugin[NoSettings]):
         self.cards: dict[str, tuple[str, str]] = {}
 
     def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin over rebuilds."""
+        """Have MkDocs keep the plugin across rebuilds."""
 
-    @event_priority(-200)  # when the text of a page is whole, but before the book on one page
+    @event_priority(-200)  # when the text of a page is complete, but before the book on one page
     def on_page_context(
         self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
@@ -52,7 +52,7 @@ class SharingPlugin(BasePlugin[NoSettings]):
         }
 
     def _card(self, page: Page, html: str, description: str) -> str:
-        """Name the picture of a page, and note what is on it: its title and its question."""
+        """Name the picture of a page, and record what is on it: its title and its question."""
         if page.is_homepage:
             self.cards[HOME] = (title_of(page), "time flies like an arrow")
             return HOME
@@ -64,10 +64,10 @@ class SharingPlugin(BasePlugin[NoSettings]):
         return name
 
     def on_post_build(self, *, config: MkDocsConfig) -> None:
-        """Draw the pictures, in a process of its own: a model reads what stands on them.
+        """Draw the pictures in a separate process, since a model reads the words on them.
 
         Raises:
-            PluginError: it did not end well.
+            PluginError: the process failed.
         """
         if not config.site_url:
             return
@@ -91,5 +91,5 @@ class SharingPlugin(BasePlugin[NoSettings]):
 
 
 def title_of(page: Page) -> str:
-    """Give the title of a page as text; MkDocs has that of a heading as HTML."""
+    """Return the title of a page as text; MkDocs stores a heading's title as HTML."""
     return str(page.meta.get("title") or unescape(str(page.title)))

@@ -1,6 +1,6 @@
-"""Run by the kernel before a lab: notes what the lab depends on, for the next build.
+"""Run by the kernel before a lab: records what the lab depends on, for the next build.
 
-Nothing is left behind in the names that the lab sees.
+It leaves nothing behind among the names that the lab sees.
 """
 
 
@@ -19,7 +19,7 @@ def _note_what_is_asked() -> None:
     told = os.environ.get("LAB_TOLD")
     if told is None:  # a reader runs the profile
         return
-    # What is installed is known by its version; some of it opens libraries as it loads.
+    # Installed packages are identified by their versions; some open libraries as they load.
     for name in json.loads(os.environ["LAB_PRELOAD"]):
         import_module(name)
     announce()

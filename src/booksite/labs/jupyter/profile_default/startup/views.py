@@ -1,6 +1,6 @@
-"""Run by the kernel before a lab: views are kept in the form in which a page shares their scripts.
+"""Run by the kernel before a lab: keeps views in the form that lets a page share their scripts.
 
-Nothing is left behind in the names that the lab sees.
+It leaves nothing behind among the names that the lab sees.
 """
 
 
