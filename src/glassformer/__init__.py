@@ -1,4 +1,4 @@
-"""The transformer from first principles, one idea a file."""
+"""The transformer from first principles, one idea per file."""
 
 from glassformer.attention import attention_scores, attention_weights, scaled_dot_product_attention
 from glassformer.cache import KVCache

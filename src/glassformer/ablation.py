@@ -1,4 +1,4 @@
-"""Ablation: attention heads taken out of a model while it reads."""
+"""Ablation: run a model without some of its attention heads."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,16 +17,16 @@ def ablated(
     removed: Bool[Tensor, "batch layers heads"],
     replacement: Float[Tensor, "layers heads head_dim"] | None = None,
 ) -> Iterator[None]:
-    """Replace the outputs of some heads, as long as the context lasts.
+    """Replace the outputs of some heads inside a `with` block.
 
-    Each row of a batch can lack different heads, so one forward pass compares many ablations. A
-    removed head gives its replacement at every position, and zeros without one.
+    Each row of a batch can lack different heads, so one forward pass compares many ablations. At
+    every position, a removed head's output is its replacement, or zeros if none is given.
 
-    Shapes: `removed` (batch, layers, heads), true where a head is taken out; replacement (layers,
+    Shapes: `removed` (batch, layers, heads), true where a head is removed; replacement (layers,
     heads, head_dim).
 
     Raises:
-        ValueError: the model has other layers, heads or widths.
+        ValueError: `removed` or `replacement` doesn't fit the model's layers, heads, or widths.
 
     Source: Michel et al. 2019, section 2.2.
 

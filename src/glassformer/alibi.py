@@ -1,4 +1,4 @@
-"""ALiBi: attention whose scores fall with the distance, so that no position needs a vector."""
+"""ALiBi: attention whose scores fall with distance, so no position vectors are needed."""
 
 import torch
 from jaxtyping import Float
@@ -10,18 +10,18 @@ from glassformer.multihead import MultiHeadAttention
 
 
 def alibi_slopes(num_heads: int) -> Float[Tensor, "{num_heads}"]:
-    """Return how much a score falls with each position back, for each head.
+    """Return each head's slope: how much its scores fall with each position of distance.
 
-    The slopes of 8 heads are 1/2, 1/4, … 1/256. Those of any power of two end there as well. Other
-    numbers of heads begin with the slopes of the next lower power, and fill in from the next
-    higher one, every other slope.
+    The slopes of 8 heads are 1/2, 1/4, …, 1/256. For any power of two, the last slope is 1/256 as
+    well. Other numbers of heads get the slopes of the next lower power, then every other slope of
+    the next higher one.
 
     Shapes: (num_heads).
 
     Raises:
-        ValueError: there is no head.
+        ValueError: `num_heads` is less than one.
 
-    Source: Press, Smith and Lewis 2022, section 3; other numbers of heads: transformers 5.23,
+    Source: Press, Smith, and Lewis 2022, section 3; other numbers of heads: transformers 5.23,
     `build_alibi_tensor` of Bloom.
 
     >>> alibi_slopes(4)
@@ -29,7 +29,7 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, "{num_heads}"]:
     """
     if num_heads < 1:
         raise ValueError(f"num_heads ({num_heads}) must be at least 1")
-    lower = 1 << num_heads.bit_length() - 1  # the power of two
+    lower = 1 << num_heads.bit_length() - 1  # the largest power of two up to num_heads
     whole = torch.arange(1, lower + 1) / lower
     between = (2 * torch.arange(num_heads - lower) + 1) / (2 * lower)
     return 2 ** (-8 * torch.cat([whole, between]))
@@ -38,12 +38,12 @@ def alibi_slopes(num_heads: int) -> Float[Tensor, "{num_heads}"]:
 def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Float[Tensor, "{num_heads} q_len k_len"]:
     """Return the bias to add to the scores: minus the slope times the distance.
 
-    The queries are the last positions, as in `causal_mask`. Keys after a query get nothing, since
-    that mask hides them.
+    The queries are the last positions, as in `causal_mask`. Keys after a query get 0, since that
+    mask hides them.
 
     Shapes: (num_heads, q_len, k_len).
 
-    Source: Press, Smith and Lewis 2022, section 3, figure 3.
+    Source: Press, Smith, and Lewis 2022, section 3, figure 3.
 
     >>> alibi_bias(1, 2, 3) * 256
     tensor([[[-1., -0., -0.],
@@ -55,14 +55,14 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Float[Tensor, "{num_he
 
 
 class AlibiAttention(MultiHeadAttention):
-    """Self-attention whose scores fall with the distance.
+    """Self-attention whose scores fall with distance.
 
     Shapes: as `MultiHeadAttention`.
 
     Raises:
         ValueError: as `MultiHeadAttention`.
 
-    Source: Press, Smith and Lewis 2022, section 3.
+    Source: Press, Smith, and Lewis 2022, section 3.
 
     >>> attention = AlibiAttention(d_model=8, num_heads=4)
     >>> attention(torch.randn(1, 3, 8), is_causal=True).shape
@@ -78,13 +78,13 @@ class AlibiAttention(MultiHeadAttention):
 
 
 def use_alibi(model: TransformerForCausalLM) -> TransformerForCausalLM:
-    """Replace each layer's attention with one that has ALiBi; all weights stay.
+    """Replace each layer's attention with an `AlibiAttention` that has the same weights.
 
-    The model itself is changed, and returned. Its positions must be rotary, since all others are
-    added to the tokens, and would stay there.
+    The model is changed in place and returned. Its positions must be rotary, since all others are
+    added to the embeddings and would stay there.
 
     Raises:
-        ValueError: the model has other positions.
+        ValueError: the model's positions aren't rotary.
     """
     positions = model.config.positions
     if not positions.startswith("rotary"):
@@ -97,7 +97,7 @@ def use_alibi(model: TransformerForCausalLM) -> TransformerForCausalLM:
 
 
 def _with_alibi(attention: MultiHeadAttention) -> AlibiAttention:
-    """Return an attention of the same sizes and weights."""
+    """Return an `AlibiAttention` of the same sizes and weights."""
     made = AlibiAttention(
         attention.q_proj.in_features,
         attention.num_heads,

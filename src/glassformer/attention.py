@@ -1,7 +1,7 @@
 """Scaled dot-product attention, as plain functions: scores, their softmax, the weighted average.
 
-Every function works on (..., seq, head_dim): the leading axes, as a rule batch and heads, ride
-along.
+Every function works on (..., seq, head_dim); the leading axes, usually batch and heads, stay as
+they are.
 """
 
 import math
@@ -22,7 +22,7 @@ def attention_scores(
     *,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    """Score how well each query matches each key; −inf where it may not look.
+    """Score how well each query matches each key; −inf where the query may not attend.
 
     A score is `q @ k / sqrt(head_dim)`. If two vectors have independent entries with mean 0 and
     variance 1, their dot product has variance head_dim; dividing by the square root makes it 1. A
@@ -34,7 +34,7 @@ def attention_scores(
     `attn_mask` broadcasts to the scores: bool, True where a query may attend, or float, added.
 
     Raises:
-        ValueError: query and key have unequal widths, or the mask does not fit the scores.
+        ValueError: query and key have different widths, or the mask does not fit the scores.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1, whose `Q` and `K` are query and key.
 
@@ -59,9 +59,9 @@ def attention_weights(
     *,
     scale: float | None = None,
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    """Share out each query's attention over the keys: the softmax of its row of scores.
+    """Distribute each query's attention over the keys: the softmax of its row of scores.
 
-    Each row sums to one, save that of a query that may attend to nothing: it is zero.
+    Each row sums to one, except the row of a query that may attend to nothing: it's all zeros.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), weights (..., q_len, k_len).
 
@@ -81,10 +81,10 @@ def attention_weights(
 def softmax_rows(
     scores: Float[Tensor, "*batch q_len k_len"],
 ) -> Float[Tensor, "*batch q_len k_len"]:
-    """Apply the softmax over the keys; a row of nothing but −inf gives zeros.
+    """Apply the softmax over the keys; a row of only −inf becomes zeros.
 
-    Such a row is filled before the softmax as well as after it: a NaN that is only hidden
-    afterward still comes back in the gradient.
+    Such a row is filled before the softmax as well as after it: if a NaN is only masked
+    afterward, the gradient is still NaN.
 
     Shapes: as `scores`.
 
@@ -109,13 +109,13 @@ def scaled_dot_product_attention(
 ) -> Float[Tensor, "*batch q_len value_dim"]:
     """Average the values for each query, weighted by how well their keys match.
 
-    Arguments and result are those of torch's function of this name. `dropout_p` is applied
-    whenever it is not zero. With `enable_gqa`, several heads of queries share a head of keys and
-    values. An `attn_mask` may be given beside `is_causal`, which torch refuses: then both apply.
+    The arguments and the result are those of torch's function of the same name. `dropout_p` is
+    applied whenever it's not zero. With `enable_gqa`, several query heads share a key-value head.
+    An `attn_mask` can be combined with `is_causal`, which torch doesn't allow: both apply.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
-    output (..., q_len, value_dim); value_dim may differ from head_dim. With `enable_gqa` the axis
-    before the last two is that of the heads, and may be shorter in key and value.
+    output (..., q_len, value_dim); value_dim may differ from head_dim. With `enable_gqa`, the
+    heads are the axis before the last two, and key and value may have fewer of them.
 
     Raises:
         ValueError: as `attention_scores` and `repeat_heads`.
@@ -142,7 +142,7 @@ def repeat_heads(
     Shapes: (..., kv_heads, seq, head_dim) to (..., num_heads, seq, head_dim).
 
     Raises:
-        ValueError: num_heads is not a multiple of the heads that are there.
+        ValueError: num_heads is not a multiple of the number of key-value heads.
 
     >>> repeat_heads(torch.randn(1, 2, 5, 3), num_heads=4).shape
     torch.Size([1, 4, 5, 3])
@@ -163,12 +163,13 @@ def fused_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
 ) -> Float[Tensor, "*batch q_len value_dim"]:
-    """Compute the same with torch's fused kernel, which never stores the weights.
+    """Compute the same attention with torch's fused kernel, which never stores the weights.
 
-    The kernel takes no second mask beside its causal one; where there are two, it gets both as one.
+    The kernel takes either a mask or `is_causal`; if both are given, they're combined into one
+    mask.
 
-    Shapes and errors: as `scaled_dot_product_attention`; but keys and values of (batch, kv_heads,
-    k_len, ...) may be fewer than the queries' heads, and each serves a group of them.
+    Shapes and errors: as `scaled_dot_product_attention`; but if key and value are (batch, kv_heads,
+    k_len, ...), they may have fewer heads than the query, each shared by a group of query heads.
 
     >>> query, (key, value) = torch.randn(3, 2, 3, 5), torch.randn(2, 3, 2, 7, 5)
     >>> ours = scaled_dot_product_attention(query, key, value)
@@ -186,10 +187,11 @@ def fused_attention(
 def _grouped_kernel(
     query: Tensor, key: Tensor, value: Tensor, *, attn_mask: Tensor | None, **choices
 ) -> Tensor:
-    """Call torch's kernel where several heads of queries share a head of keys and values.
+    """Call torch's kernel for query heads that share key-value heads.
 
-    The one query that each head has in generation is, for its keys, one of several: no key is read
-    twice. Where there are more queries, torch shares the keys, but as a rule not beside a mask.
+    During generation, each head has one query. The queries that share a key-value head become the
+    rows of one head, so each key is read only once. With more queries, torch shares the keys
+    itself, but usually not with a mask; then they're repeated.
     """
     (_, heads, q_len, _), kv_heads = query.shape, key.shape[1]
     if q_len == 1 and not choices["is_causal"]:
@@ -207,7 +209,7 @@ def _grouped_kernel(
 def _whole_mask(
     query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool
 ) -> Tensor | None:
-    """Combine `attn_mask` with the causal mask, checked against the scores' shape."""
+    """Check `attn_mask` against the scores' shape, and combine it with the causal mask."""
     q_len, k_len = query.shape[-2], key.shape[-2]
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(
@@ -219,13 +221,13 @@ def _whole_mask(
         if not _is_grouped(query, key):
             batch = torch.broadcast_shapes(batch, key.shape[:-2])
         check_mask(attn_mask, (*batch, q_len, k_len))
-        attn_mask = torch.atleast_2d(attn_mask)  # the fused kernel takes no less
+        attn_mask = torch.atleast_2d(attn_mask)  # the fused kernel needs two axes
     causal = None
-    if is_causal:  # rows and columns of a square that holds both lengths
+    if is_causal:  # cut from a square large enough for both lengths
         causal = causal_mask(max(q_len, k_len), device=query.device)[:q_len, :k_len]
     return combine_masks(attn_mask, causal)
 
 
 def _is_grouped(query: Tensor, key: Tensor) -> bool:
-    """Tell whether heads of queries share heads of keys."""
+    """Return whether query heads share key-value heads."""
     return query.ndim == 4 and query.shape[1] != key.shape[1]

@@ -1,14 +1,15 @@
-"""Recorded benchmarks, read back as tables: what was compared with what, and on which machine.
+"""Tables of recorded benchmarks: what was compared, and on which machine.
 
-A file in `bench/results` has a `machine`, and lists of rows. What a row says is told by its shape:
-`median`, `low` and `high` are a ratio and its interval; whole numbers and words say what was
-measured; other numbers are times or rates, which mean nothing on another machine.
+A file in `bench/results` has a `machine` and lists of rows. What a value means depends on its form:
+`median`, `low`, and `high` are a ratio and its interval; whole numbers and words describe what was
+measured; other numbers are times or rates, which mean nothing on another machine. If a table has
+goals, its last column says which rows meet them.
 """
 
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -17,26 +18,30 @@ from typing import Any
 from glassformer.views.view import View
 
 BENCH = Path(__file__).parents[2] / "bench"
-CODE = re.compile(r"`+([^`]+)`+")  # in what a script says of itself
+CODE = re.compile(r"`+([^`]+)`+")  # in a script's description
+ONLY = re.compile(r"In `([^`]+)`, ")  # begins a paragraph about one of several tables
+NO_INTERVAL = "–"  # for a single measurement, or for a program compared with itself
 MACHINE = ("processor", "cores", "threads", "torch")
+SHARE = "share of the goal"  # a time divided by the maximum that the goal allows
 OTHERS = {"drift", "drift-anew", "versions"}
-"""Records that aren't times: mistakes that were noticed, and versions that passed."""
+"""Files without times: planted mistakes that were noticed, and versions that passed."""
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of one file that were measured on one machine, and on one device.
+    """Rows of one file that were measured on one machine and one device.
 
     Attributes:
-        name: the file, and the list in it.
-        about: what the script that wrote it says of itself.
-        command: how to measure again.
+        name: the file and the list in it.
+        about: the description in the docstring of the script that wrote it.
+        command: the command that repeats the measurement.
         machine: what the numbers depend on: processor, cores, threads, versions.
-        constant: what is the same in all rows.
-        columns: the heads of the others.
-        rows: a text for each column.
+        constant: the values that are the same in all rows.
+        missed: the number of rows that miss their goal, and the number that have one.
+        columns: the headers of the other columns.
+        rows: the cells of each row as text, one for each column.
     """
 
     name: str
@@ -46,14 +51,17 @@ class Table:
     constant: Mapping[str, str]
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    missed: tuple[int, int] = (0, 0)
 
     def view(self) -> View:
-        """Return the table as a page shows it, below what was measured and where."""
+        """Return the table for a page, below a description of the measurement and the machine."""
         machine = ", ".join(f"{name} {value}" for name, value in self.machine.items())
         constant = ", ".join(f"{name} {value}" for name, value in self.constant.items())
         lines = [self.about, f"Machine: {machine}."]
+        if self.missed[1]:
+            lines.insert(1, "Rows that miss the goal: {} of {}.".format(*self.missed))
         lines += [f"In all rows: {constant}."] if constant else []
-        lines.append(f"Again: `{self.command}`")
+        lines.append(f"To measure again: `{self.command}`")
         heads = "".join(f'<th scope="col">{escape(column)}</th>' for column in self.columns)
         body = "".join(
             f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows
@@ -70,11 +78,11 @@ class Table:
 
 
 def read_benchmarks(bench: Path = BENCH) -> list[Table]:
-    """Read every file of results, in the order of their names.
+    """Read every file of results, in alphabetical order.
 
     Raises:
-        ValueError: a file doesn't say on which machine or with which versions it was measured, or
-            it has no rows, or no script writes it.
+        ValueError: a file doesn't name its machine or its versions, has no rows, or isn't written
+            by any script.
     """
     paths = sorted((bench / "results").glob("*.json"))
     return [table for path in paths if path.stem not in OTHERS for table in read(path)]
@@ -90,16 +98,15 @@ def read(path: Path) -> list[Table]:
     machine = found.get("machine", {})
     missing = [name for name in MACHINE if name not in machine]
     if missing:
-        raise ValueError(f"{path.name} names no {', '.join(missing)} of its machine: {machine}")
+        raise ValueError(f"{path.name} doesn't give its machine's {', '.join(missing)}: {machine}")
     parts = {name: rows for name, rows in found.items() if _is_rows(rows)}
     if not parts:
         raise ValueError(f"{path.name} has no rows, only {', '.join(found)}")
-    about, command = described(path)
+    names = {name: path.stem if name == "rows" else f"{path.stem}, {name}" for name in parts}
     return [
         tabled(
-            path.stem if name == "rows" else f"{path.stem}, {name}",
-            about,
-            command,
+            names[name],
+            *described(path, names[name]),
             {key: str(value) for key, value in {**machine, **device}.items()},
             chosen,
         )
@@ -109,24 +116,31 @@ def read(path: Path) -> list[Table]:
 
 
 def by_device(rows: Sequence[Row]) -> Iterator[tuple[Row, list[Row]]]:
-    """Take rows of different devices apart: no table mixes them."""
+    """Separate the rows by device: no table mixes devices."""
     for device in dict.fromkeys(row.get("device") for row in rows):
         chosen = [row for row in rows if row.get("device") == device]
         rest: list[Row] = [{k: v for k, v in row.items() if k != "device"} for row in chosen]
         yield ({} if device is None else {"device": device}), rest
 
 
-def described(path: Path) -> tuple[str, str]:
-    """Find the script that writes a file; return what it says of itself, and its command.
+def described(path: Path, table: str) -> tuple[str, str]:
+    """Find the script that writes a file; return its description of a table, and its command.
+
+    A paragraph that begins with "In `NAME`, " is about the table of that name.
 
     Raises:
-        ValueError: there is none.
+        ValueError: there is no such script.
     """
     for script in sorted(path.parents[1].glob("[a-z]*.py")):
         text = script.read_text(encoding="utf-8")
         if f'keep("{path.stem}"' in text or f"{path.stem}.json" in text:
             parts = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")
-            about = [part for part in parts if not part.lstrip().startswith("python ")]
+            about = [
+                part
+                for part in parts
+                if not part.lstrip().startswith("python ")
+                and ((one := ONLY.match(part)) is None or one[1] == table)
+            ]
             return " ".join(" ".join(about).split()), f"python bench/{script.name} --json"
     raise ValueError(f"no script beside {path.parent.name} writes {path.name}")
 
@@ -134,9 +148,10 @@ def described(path: Path) -> tuple[str, str]:
 def tabled(
     name: str, about: str, command: str, machine: Mapping[str, str], rows: Sequence[Row]
 ) -> Table:
-    """Keep what a row says of a comparison; without any ratio, take times as shares of the first.
+    """Make a table of each row's description and ratios.
 
-    All numbers of rows without ratios are of one kind, so that they can be compared.
+    If no row has a ratio, all times are divided by the first time: they measure the same kind of
+    thing, so they can be compared.
     """
     flat = [flattened(row) for row in rows]
     compared = any(isinstance(value, _Ratio) for row in flat for value in row.values())
@@ -146,6 +161,9 @@ def tabled(
             {k: _Ratio(v / times[0]) if isinstance(v, float) else v for k, v in row.items()}
             for row in flat
         ]
+    reached = [GOALS[name](row) if name in GOALS else None for row in flat]
+    for row, good in zip(flat, reached, strict=True):
+        row |= {} if good is None else {"goal": "reached" if good else "missed"}
     kept = [{k: cell for k, v in row.items() if (cell := _cell(v)) is not None} for row in flat]
     names = dict.fromkeys(key for row in kept for key in row)
     same = {key for key in names if len({row.get(key) for row in kept}) == 1 and len(kept) > 1}
@@ -158,6 +176,7 @@ def tabled(
         constant={key: kept[0][key] for key in names if key in same},
         columns=columns,
         rows=[[row.get(column, "") for column in columns] for row in kept],
+        missed=(reached.count(False), len(reached) - reached.count(None)),
     )
 
 
@@ -170,14 +189,36 @@ class _Ratio:
     high: float | None = None
 
     def __str__(self) -> str:
-        interval = "" if self.low is None else f" ({self.low:.2f} to {self.high:.2f})"
-        return f"{self.median:.2f}{interval}"
+        if self.low is None:
+            return f"{self.median:.2f}"
+        if self.low == self.high:
+            return f"{self.median:.2f} ({NO_INTERVAL})"
+        return f"{self.median:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+    def shown(self, end: str = "median") -> float:
+        """Return the median or an end of the interval, rounded as a table shows it."""
+        return round(getattr(self, end), 2)
+
+
+GOALS: Mapping[str, Callable[[Row], bool | None]] = {
+    "encoder": lambda row: all(row[peer].shown("low") <= 1 for peer in ("transformers", "torch")),
+    "generation": lambda row: row["ratio"].shown() >= 1.2,
+    "language_model": lambda row: row["ratio"].shown() >= (1.0 if row["new"] == 1 else 1.3),
+    "packed": lambda row: (
+        row["ratio"].shown() >= {8: 1.6, 4: 1.8}[row["bits"]]
+        if row["bits"] in (8, 4) and row["prompt"] == 32
+        else None
+    ),
+    "training": lambda row: all(row[peer].shown("high") >= 1 for peer in ("marian", "torch")),
+    "views": lambda row: row[SHARE].shown() <= 1,
+}
+"""For each table with goals: whether a row reaches its goal, or None if it doesn't have one."""
 
 
 def flattened(row: Row) -> dict[str, Any]:
-    """Join each ratio with the ends of its interval, and take inner tables apart.
+    """Join each ratio with the ends of its interval, and flatten inner tables.
 
-    A time beside the most that is allowed becomes a share of it.
+    A time with a maximum becomes a share of the maximum.
     """
     flat: dict[str, Any] = {}
     for key, value in row.items():
@@ -192,7 +233,7 @@ def flattened(row: Row) -> dict[str, Any]:
         if low in flat and high in flat:
             flat[key] = _Ratio(flat[key], flat.pop(low), flat.pop(high))
     if {"ms", "most"} <= set(flat):
-        flat["share of what is allowed"] = _Ratio(flat.pop("ms") / flat.pop("most"))
+        flat[SHARE] = _Ratio(flat.pop("ms") / flat.pop("most"))
     return flat
 
 
@@ -201,7 +242,7 @@ def _is_rows(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str | None:
-    """Return what a table shows of a value; None of a time or a rate without a ratio."""
+    """Return a value as the text of a table's cell, or None for a time or rate without a ratio."""
     if isinstance(value, list):
         parts = [_cell(one) for one in value]
         return None if None in parts else ", ".join(part for part in parts if part)

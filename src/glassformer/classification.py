@@ -1,4 +1,4 @@
-"""A classifier that the book trains itself: who did it, a person, an animal or a thing."""
+"""A classifier that the book trains itself: who did it, a person, an animal, or a thing."""
 
 import csv
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ LABELS = ("person", "animal", "thing")
 
 EPOCHS, BATCH = 8, 16
 RATE, HEAD_RATE = 1.3e-4, 3e-4
-FROZEN = 2  # layers, from below, that stay as they were trained before
+FROZEN = 2  # lowest layers, which keep their pretrained weights
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Example:
     """A sentence of the corpus.
 
     Attributes:
-        text: the sentence, in which one of three acts on another.
+        text: the sentence, where a person, an animal, or a thing acts on another of the three.
         label: which of `LABELS` acts.
-        triple: the same for the three sentences that have the same words.
+        triple: a number that the three sentences with the same words share.
     """
 
     text: str
@@ -66,7 +66,7 @@ def corpus_file() -> Path:
 
 
 def encode(texts: Sequence[str]) -> dict[str, Int[Tensor, "batch seq"]]:
-    """Return ids with [CLS] first and [SEP] last, padded to the longest, and the attention mask."""
+    """Return ids from [CLS] to [SEP], padded to the longest text, and the attention mask."""
     batch = tokenizer()(list(texts), padding=True, return_tensors="pt")
     return {name: batch[name] for name in ("input_ids", "attention_mask")}
 
@@ -111,7 +111,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
 
 
 def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Optimizer:
-    """Return AdamW for the head and the upper layers, and freeze what is below them."""
+    """Return AdamW for the head and the upper layers, and freeze the rest."""
     body = model.encoder
     for module in (body.embeddings, *body.layers[:FROZEN]):
         module.requires_grad_(False)
@@ -122,7 +122,7 @@ def optimizer_of(model: TransformerForSequenceClassification) -> torch.optim.Opt
 
 
 def label_ids(examples: Sequence[Example]) -> Int[Tensor, " batch"]:
-    """Return the index of each label in `LABELS`."""
+    """Return the index of each example's label in `LABELS`."""
     return torch.tensor([LABELS.index(example.label) for example in examples])
 
 
@@ -145,7 +145,7 @@ def classify(
 def bag_of_words(
     train: Sequence[str], labels: Int[Tensor, " batch"], test: Sequence[str]
 ) -> Int[Tensor, " tests"]:
-    """Return what a logistic regression on word counts predicts for the test sentences."""
+    """Return the predictions of a logistic regression on word counts for the test sentences."""
     seen, counts = count_tokens(train), count_tokens(test)
     known = seen.any(0)  # (vocab,)
     seen, counts = seen[:, known], counts[:, known]
@@ -163,7 +163,7 @@ def count_tokens(texts: Sequence[str]) -> Float[Tensor, "batch vocab"]:
 
 
 def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Return Wilson's interval for the true share behind a measured one, at 95 % for z = 1.96.
+    """Return Wilson's interval for the true share behind a measured one, at 95% for z = 1.96.
 
     Raises:
         ValueError: right is not between 0 and total, or total is 0.
@@ -171,7 +171,7 @@ def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
     Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
     """
     if not 0 <= right <= total or total == 0:
-        raise ValueError(f"right ({right}) must lie between 0 and total ({total}), which is not 0")
+        raise ValueError(f"right ({right}) must be between 0 and total ({total}), and total not 0")
     share, weight = right / total, z * z / total
     middle = (share + weight / 2) / (1 + weight)
     reach = z / (1 + weight) * (share * (1 - share) / total + weight / (4 * total)) ** 0.5

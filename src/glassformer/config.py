@@ -1,4 +1,4 @@
-"""The sizes and choices that make one stack of layers, in one place, checked when they are made."""
+"""The configuration of a stack of layers: its sizes and choices, checked on creation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ POSITIONS = ("learned", "sinusoidal", "sinusoidal_halves", "rotary", "rotary_hal
 
 @runtime_checkable
 class HFConfig(Protocol):
-    """What is needed of a configuration of transformers: its fields as a dictionary."""
+    """A transformers configuration; all we need is the method that returns its fields."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name."""
@@ -23,58 +23,59 @@ class HFConfig(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """One stack of layers; as it stands, that of bert-base-uncased.
+    """The configuration of one stack of layers; by default, that of bert-base-uncased.
 
     Attributes:
         vocab_size: tokens in the vocabulary.
         d_model: width of the hidden states.
-        num_heads: attention heads a layer.
-        num_kv_heads: key-value heads a layer; None is one for each head.
-        head_dim: width of a head; None is `d_model / num_heads`.
+        num_heads: attention heads per layer.
+        num_kv_heads: key-value heads per layer; None means one for each head.
+        head_dim: width of a head; None means `d_model / num_heads`.
         num_layers: layers in the stack.
         d_ff: inner width of the feed-forward network.
         activation: a name in `feed_forward.ACTIVATIONS`.
-        gated: whether the feed-forward network multiplies what is bent with what is not.
+        gated: whether the feed-forward network multiplies the activations by a second projection.
         norm: "layer" (layer normalization), or "rms" (by the root mean square).
-        norm_eps: what a norm adds to the variance, or to the mean square.
+        norm_eps: the number that a norm adds to the variance or the mean square.
         norm_first: normalize before each sub-layer (pre-norm) instead of after it (post-norm).
-        final_norm: normalize once more after the last layer; None is as `norm_first`, since
-            nothing else normalizes what a pre-norm stack puts out.
+        final_norm: normalize once more after the last layer; None means the value of `norm_first`,
+            since nothing else normalizes the output of a pre-norm stack.
         positions: "learned", "sinusoidal" (the paper's layout), "sinusoidal_halves" (Marian's:
             all sines, then all cosines), "rotary" (the paper's pairs, neighbors), or
             "rotary_halves" (the pairs of transformers' Llama).
         max_positions: the longest sequence; without a table of positions, the longest that is
             generated.
-        skip_padding: whether an encoder's positions count only what is not `pad_token_id`, as
-            RoBERTa's do; BERT's count all.
+        skip_padding: whether an encoder's positions skip every `pad_token_id`, as in RoBERTa; in
+            BERT, they count all tokens.
         rope_theta: the base of the frequencies of rotary positions.
-        rope_scaling: how they are changed for texts longer than those of training, if they are.
+        rope_scaling: how rotary positions are scaled for texts longer than in training; None means
+            not at all.
         scale_embeddings: whether a token's vector is multiplied by `sqrt(d_model)`.
         embedding_norm: whether the sum of embeddings is normalized.
-        num_token_types: segments that tokens may be marked as; 0 leaves the table out.
-        dropout: of embeddings and of what each sub-layer adds.
-        attn_dropout: of attention weights.
-        classifier_dropout: of what a classifier reads; None is as `dropout`.
-        bias: whether linear maps have one.
-        qkv_bias: whether an attention's maps to queries, keys and values have one; None is as
-            `bias`.
-        out_bias: whether the map that joins an attention's heads has one; None is as `bias`.
+        num_token_types: segments that a token may belong to; 0 leaves the table out.
+        dropout: the rate for embeddings and for the output of each sub-layer.
+        attn_dropout: the rate for attention weights.
+        classifier_dropout: the rate for a classifier's input; None means the same as `dropout`.
+        bias: whether linear layers have a bias.
+        qkv_bias: whether the projections to queries, keys, and values have one; None means the
+            value of `bias`.
+        out_bias: whether attention's output projection has one; None means the value of `bias`.
         qk_norm: whether self-attention divides each head's queries and keys by their root mean
-            square, before they are turned.
-        sliding_window: how many tokens self-attention looks at, the last of them a token itself;
-            None is all that came before.
-        tie_embeddings: whether a language model's last map is its table of tokens.
-        share_embeddings: whether that table is also the encoder's, in an encoder-decoder.
-        output_bias: whether the last map of an encoder-decoder has a bias.
-        num_labels: what a classifier chooses from.
+            square, before they are rotated.
+        sliding_window: how many tokens self-attention looks at, including the current one; None
+            means all tokens so far.
+        tie_embeddings: whether a language model's output layer is its token embedding table.
+        share_embeddings: whether the encoder of an encoder-decoder uses that table, too.
+        output_bias: whether the output layer of an encoder-decoder has a bias.
+        num_labels: the number of labels that a classifier chooses from.
         pad_token_id: the token whose vector stays zero in a new table and is never trained.
         initializer_range: standard deviation of new weights.
-        patches: how images are cut, in a model that reads images; it has no use for a vocabulary.
+        patches: how a vision model cuts up its images; it doesn't use the vocabulary.
         cross_attention: whether a decoder's layers attend to a memory besides their own tokens.
         decoder: the second stack of an encoder-decoder; this one is then the encoder.
 
     Raises:
-        ValueError: a value is out of its range, or two do not fit together.
+        ValueError: a value is out of range, or two values don't fit together.
 
     >>> TransformerConfig(num_layers=6).d_model
     768
@@ -146,8 +147,8 @@ class TransformerConfig:
         head_dim = self.head_dim or self.d_model // self.num_heads
         if self.positions.startswith("rotary") and head_dim % 2:
             raise ValueError(
-                f"head_dim ({head_dim}) must be even: positions ({self.positions!r}) turn its "
-                "numbers two by two"
+                f"head_dim ({head_dim}) must be even: positions ({self.positions!r}) rotate "
+                "its numbers in pairs"
             )
         if self.rope_scaling is not None and not self.positions.startswith("rotary"):
             raise ValueError(
@@ -170,8 +171,8 @@ class TransformerConfig:
     def _check_decoder(self, decoder: "TransformerConfig") -> None:
         if not decoder.cross_attention:
             raise ValueError(
-                "decoder.cross_attention (False) must be True: it is how the decoder reads what "
-                "the encoder read"
+                "decoder.cross_attention (False) must be True: with it, the decoder reads the "
+                "encoder's output"
             )
         same = ("d_model", "vocab_size", "pad_token_id") if self.share_embeddings else ("d_model",)
         for name in same:
@@ -180,8 +181,8 @@ class TransformerConfig:
                 raise ValueError(f"{name} ({ours}) and decoder.{name} ({theirs}) must be equal")
         if self.share_embeddings and not self.tie_embeddings:
             raise ValueError(
-                "share_embeddings (True) needs tie_embeddings (False): one table serves the "
-                "encoder, the decoder and the last map"
+                "share_embeddings is True, so tie_embeddings (False) must be True: the encoder, "
+                "the decoder, and the output layer share one table"
             )
 
     def _require(self, holds: bool, name: str, rule: str) -> None:
@@ -190,18 +191,19 @@ class TransformerConfig:
 
     @classmethod
     def from_hf(cls, hf_config: HFConfig | Mapping[str, Any]) -> "TransformerConfig":
-        """Read the same choices from a live configuration or a `config.json`.
+        """Read a transformers configuration, or the fields of a `config.json`.
 
         Every field of transformers' own class is accounted for: honored, harmless, or refused
-        unless it has the one value that stands for what is built here. A field that the class
-        lacks is ignored, with a warning. A field that is missing has its default.
+        unless it has the one value that's supported here. A field that the class lacks is ignored,
+        with a warning. A missing field gets its default.
 
         Raises:
-            ValueError: the model type is not known here, or a field asks for what is not built.
+            ValueError: the model type is unknown, or a field asks for something unsupported.
 
         >>> TransformerConfig.from_hf({"model_type": "bert", "num_hidden_layers": 6}).num_layers
         6
         """
-        # By name: a recipe trains anew when a module that it imports changes, and needs no family.
+        # No import statement: a change in a module that recipes import would retrain them, and
+        # none of them needs the families.
         families = import_module("glassformer.families")
         return cls(**families.read_choices(hf_config))

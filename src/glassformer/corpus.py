@@ -28,7 +28,7 @@ from glassformer.grammar import (
 SIZES = {"train": 24_000, "by_sentence": 2_000, "by_structure": 3_000}
 
 KINDS = ("main", "adverb first", "object first", "polar", "wh", "that", "because", "if", "who")
-"""What a clause can be. In the last four, the German verb stands at the end."""
+"""The kinds of clause. In the last four, the German verb comes last."""
 
 STOP, COMMA = Word(".", ("stop",)), Word(",")
 DEFINITE = ("the", "the", "my", "our")
@@ -43,8 +43,7 @@ class Corpus:
     Attributes:
         train: the pairs to learn from.
         by_sentence: other sentences of the same kinds.
-        by_structure: sentences whose verb stands in a kind of clause in which it never stands
-            in `train`.
+        by_structure: sentences that have a verb in a kind of clause where `train` never has it.
     """
 
     train: tuple[Pair, ...]
@@ -54,10 +53,10 @@ class Corpus:
 
 @lru_cache(maxsize=1)
 def make_corpus(seed: int = 0) -> Corpus:
-    """Draw distinct German sentences until each part is full; the same ones for the same seed.
+    """Draw distinct German sentences until each part is full; the same seed draws the same ones.
 
-    A sentence with a withheld structure goes to `by_structure`. Of the others the first go to
-    `by_sentence`, led by "Das ist ein Beispiel .", and the rest to `train`.
+    A sentence with a withheld structure goes to `by_structure`. Of the others, the first go
+    to `by_sentence`, after "Das ist ein Beispiel .", and the rest to `train`.
     """
     hidden = withheld()
     parts: dict[str, dict[str, Pair]] = {name: {} for name in SIZES}
@@ -77,9 +76,9 @@ def make_corpus(seed: int = 0) -> Corpus:
 
 
 def withheld() -> frozenset[tuple[str, str]]:
-    """Verbs with the kind of clause that is kept from training: one for each verb.
+    """Return each verb with the one kind of clause that's withheld from training.
 
-    Plain statements are never withheld: they stand beside other clauses.
+    Plain statements are never withheld, since they accompany other clauses.
     """
     pairs = set()
     for number, verb in enumerate(VERBS):
@@ -95,7 +94,7 @@ def noun_called(singular: str) -> Noun:
 
 @cache
 def taken_by(verb: Verb) -> tuple[str, str]:
-    """Return the kinds of thing that the verb takes in the dative, and in the accusative."""
+    """Return the kinds of thing that the verb takes in the dative and in the accusative."""
     parts = [part.strip() for part in verb.takes.split(",")]
     recipient = next((part.removeprefix("to ") for part in parts if part.startswith("to ")), "")
     return recipient, next((part for part in parts if not part.startswith("to ")), "")
@@ -103,13 +102,13 @@ def taken_by(verb: Verb) -> tuple[str, str]:
 
 @cache
 def can_stand_in(verb: Verb, kind: str) -> bool:
-    """Tell whether a verb can stand in a kind of clause: object first needs one object."""
+    """Return whether a verb fits a kind of clause: "object first" needs exactly one object."""
     recipient, thing = taken_by(verb)
     return kind != "object first" or (thing != "" and recipient == "" and bool(masculine(thing)))
 
 
 def masculine(kinds: str) -> list[Noun]:
-    """Nouns of some kinds whose accusative can be told from the nominative."""
+    """Return the nouns of these kinds whose accusative differs from the nominative."""
     return [noun for noun in fitting(kinds) if noun.gender == "m"]
 
 
@@ -121,7 +120,7 @@ def describing(kinds: str) -> list[Adjective]:
 
 @cache
 def verbs_in(kind: str) -> list[Verb]:
-    """Return the verbs that can stand in a kind of clause."""
+    """Return the verbs that fit a kind of clause."""
     return [verb for verb in VERBS if can_stand_in(verb, kind)]
 
 
@@ -132,17 +131,17 @@ def fitting(kinds: str) -> list[Noun]:
 
 
 class Writer:
-    """Draws meanings at random, and writes each in both languages."""
+    """A source of random meanings, each written in both languages."""
 
     def __init__(self, seed: int):
         self.random = Random(seed)
 
     def chance(self, probability: float) -> bool:
-        """Return True as often as the probability says."""
+        """Return True with this probability."""
         return self.random.random() < probability
 
     def phrase(self, role: str, nouns: list[Noun], determiners: tuple[str, ...]) -> NounPhrase:
-        """Return a phrase about one of the nouns."""
+        """Return a phrase with one of the nouns."""
         noun = self.random.choice(nouns)
         determiner = self.random.choice(determiners)
         plural = determiner != "a" and self.chance(0.3)
@@ -150,13 +149,13 @@ class Writer:
         return NounPhrase(role, determiner, adjective, noun, plural)
 
     def subject(self, role: str, kinds: str = "person", pronouns: float = 0.3) -> Subject:
-        """Return the subject of a clause: a pronoun, or a phrase about somebody or something."""
+        """Return the subject of a clause: a pronoun, or a phrase about a person or a thing."""
         if self.chance(pronouns):
             return Pronoun(role, *self.random.choice(PRONOUNS))
         return self.phrase(role, fitting(kinds), (*DEFINITE, "a"))
 
     def clause(self, kind: str) -> Clause:
-        """Draw a clause of a kind, with one of the verbs that can stand in it."""
+        """Draw a clause of the given kind, with one of the verbs that fit it."""
         verb = self.random.choice(verbs_in(kind))
         tense = self.random.choice((*TENSES, "present", "present", "past"))
         subject = self.subject("subject", pronouns=0.0 if kind == "who" else 0.3)
@@ -170,9 +169,9 @@ class Writer:
     def objects(
         self, verb: Verb, kind: str, subject: Subject
     ) -> tuple[NounPhrase | None, NounPhrase | None]:
-        """Return what the verb takes, in the dative and in the accusative.
+        """Return the verb's objects, in the dative and in the accusative.
 
-        Nobody is named twice.
+        No noun occurs twice.
         """
         kinds_to, kinds_of = taken_by(verb)
         taken = [subject.noun.singular] if isinstance(subject, NounPhrase) else []
@@ -190,13 +189,13 @@ class Writer:
         return recipient, thing
 
     def aside(self, kind: str, subject: Subject) -> Clause:
-        """Return a short clause beside another, with a verb that takes no object."""
+        """Return a short clause to go with another, with a verb that takes no object."""
         verb = self.random.choice([verb for verb in VERBS if not verb.takes and not verb.particle])
         negated = self.chance(0.2)
         return Clause(kind, verb, "present", subject, None, None, None, negated, "aside")
 
     def pair(self) -> Pair:
-        """One sentence."""
+        """Draw a sentence in both languages."""
         if self.chance(0.06):
             return self.being()
         kind = self.random.choice(KINDS)
@@ -213,7 +212,7 @@ class Writer:
         return write([*german, STOP], [*english, STOP], {clause.structure})
 
     def question(self, clause: Clause) -> Pair:
-        """Whether, or why, when or where."""
+        """Return the clause as a yes-no question, or as one beginning with why, when, or where."""
         ours: list[Word] = []
         theirs: list[Word] = []
         if clause.kind == "wh":
@@ -224,7 +223,7 @@ class Writer:
         return write([*ours, *german, stop], [*theirs, *english, stop], {clause.structure})
 
     def told(self, clause: Clause) -> Pair:
-        """Somebody knows, says, believes or hopes that it is so."""
+        """Return the clause as something that a person knows, says, believes, or hopes."""
         subject = self.subject("speaker")
         forms, base, third = MATRIX[self.random.choice(list(MATRIX))]
         german = Word(forms[PERSONS.index(subject.person)], ("tells",))
@@ -239,7 +238,7 @@ class Writer:
         )
 
     def beside(self, clause: Clause) -> Pair:
-        """Return the clause as a reason for another, or as its condition."""
+        """Return the clause as the reason for another, or as its condition."""
         german, english = german_clause(clause), english_clause(clause)
         if clause.kind == "because":
             other = self.aside("main", self.subject("speaker"))
@@ -253,7 +252,7 @@ class Writer:
         return write([*german, STOP], [*english, STOP], {clause.structure, other.structure})
 
     def relative(self, clause: Clause) -> Pair:
-        """Return the clause within another, to tell who is meant."""
+        """Return the clause as a relative clause within another."""
         assert isinstance(clause.subject, NounPhrase)
         other = self.aside("main", clause.subject)
         who = inflect_determiner("the", clause.subject.gender, "nominative")
@@ -268,7 +267,7 @@ class Writer:
         )
 
     def being(self) -> Pair:
-        """Return a sentence with "to be": this is something, or somebody has a quality."""
+        """Return a sentence with "to be": this is a thing, or a person has a quality."""
         past, asks = self.chance(0.3), self.chance(0.3)
         if self.chance(0.6):
             nouns = fitting("person pet thing text")
@@ -285,7 +284,7 @@ class Writer:
 
 
 def this_is(phrase: NounPhrase, *, past: bool = False, asks: bool = False) -> Pair:
-    """Return a sentence like "this is a house", in the present or the past, told or asked."""
+    """Return a sentence like "this is a house", present or past, as a statement or a question."""
     this = [Word("das", ("this",))], [Word("this", ("this",))]
     rest = phrase.german("nominative"), phrase.english()
     return being("third", this, rest, past, asks)
@@ -298,7 +297,7 @@ def being(
     past: bool,
     asks: bool,
 ) -> Pair:
-    """Return a sentence with "to be", given what stands before and after it in each language."""
+    """Return a sentence with "to be", given the words before and after it in each language."""
     column = PERSONS.index(person)
     forms = ("was", "was", "were") if past else ("am", "is", "are")
     verbs = HELPERS["had sein" if past else "sein"][column], forms[column]

@@ -1,4 +1,4 @@
-"""Counts of words: the baselines of the language models."""
+"""Word counts: the baselines for the language models."""
 
 from collections import Counter, defaultdict
 
@@ -10,7 +10,7 @@ from torch import Tensor
 def unigram(
     ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
 ) -> Float[Tensor, " vocab"]:
-    """Return how often each token occurs, counted once more than it does, as probabilities.
+    """Return each token's probability: its share of all tokens, after adding one to each count.
 
     Source: Laplace's rule of succession.
 
@@ -24,9 +24,9 @@ def unigram(
 def bigram(
     ids: Int[Tensor, "batch seq"], vocab_size: int, pad_token_id: int
 ) -> Float[Tensor, "vocab vocab"]:
-    """Return how often each token, a column, follows each other, a row, as probabilities.
+    """Return the probability of each token (column) after each token (row).
 
-    One extra count a row is divided among the columns in the proportions of `unigram`.
+    One extra count per row is divided among the columns in the proportions of `unigram`.
     """
     before, after = ids[:, :-1].flatten(), ids[:, 1:].flatten()
     real = (before != pad_token_id) & (after != pad_token_id)
@@ -37,7 +37,7 @@ def bigram(
 
 
 def most_common_between(ids: Int[Tensor, "batch seq"]) -> dict[tuple[int, int], int]:
-    """Return the token seen most often between each two neighbors."""
+    """Return the token seen most often between each pair of neighbors."""
     seen: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
     for row in ids.tolist():
         for left, middle, right in zip(row, row[1:], row[2:], strict=False):
@@ -50,7 +50,7 @@ def shared_surprise(
     token_type_ids: Int[Tensor, "batch seq"],
     shares: Float[Tensor, " vocab"],
 ) -> Float[Tensor, " batch"]:
-    """Add up the surprise of the tokens that both texts of a pair have, each counted once.
+    """Add up the surprise of the tokens that both texts of a pair contain, each counted once.
 
     A token's surprise is minus the logarithm of its share of all text.
     """
@@ -64,7 +64,7 @@ def shared_surprise(
 
 
 def best_threshold(scores: Float[Tensor, " pairs"], wanted: Bool[Tensor, " pairs"]) -> float:
-    """Return the lowest score to say yes to, so that most answers are right."""
+    """Return the threshold that makes the most answers right; scores at or above it mean yes."""
     candidates = scores.unique()
     right = ((scores >= candidates[:, None]) == wanted).float().mean(1)
     return candidates[right.argmax()].item()

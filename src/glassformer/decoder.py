@@ -20,7 +20,7 @@ class TransformerDecoderLayer(nn.Module):
     """Causal self-attention, cross-attention to the memory, then the feed-forward network.
 
     Each of the three adds its output to its input. Self-attention is always causal, and a mask that
-    is passed applies as well. Without `cross_attention` in the config, the second of the three is
+    you pass applies as well. Without `cross_attention` in the config, the second of the three is
     left out.
 
     Shapes: hidden states (batch, seq, d_model) to the same; memory (batch, memory_seq, d_model).
@@ -58,7 +58,7 @@ class TransformerDecoderLayer(nn.Module):
         cache: LayerCache | None = None,
         position_ids: Int[Tensor, "#batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Attend to the past, attend to the memory, and think, adding each result."""
+        """Attend to the past and the memory, then apply the network, adding each result."""
         check_memory(memory, self.cross_attention is not None)
         back = partial(self._look_back, attn_mask, cache, position_ids)
         across = partial(self._look_across, memory, memory_mask, cache)
@@ -96,7 +96,7 @@ class TransformerDecoderLayer(nn.Module):
         cache: LayerCache | None,
         hidden: Tensor,
     ) -> Tensor:
-        """Attend to what the encoder read."""
+        """Attend to the encoder's output."""
         assert self.cross_attention is not None
         kept = None if cache is None else cache.cross_attention
         attended = self.cross_attention(hidden, memory, attn_mask=memory_mask, cache=kept)
@@ -108,14 +108,14 @@ class TransformerDecoder(FromPretrained, nn.Module):
 
     Each vector depends on its token, on those before it, and on the memory. With a cache, pass only
     the ids that it doesn't hold yet, with an attention mask that covers those in the cache too.
-    Padding on the left takes no position: the first token has position 0.
+    Padding on the left takes up no positions: the first real token has position 0.
 
     Shapes: ids (batch, seq); attention mask (batch, past + seq); memory (batch, memory_seq,
     d_model) with its own attention mask (batch, memory_seq); output (batch, seq, d_model). Both
-    masks are a tokenizer's: 1 for a token, 0 for padding.
+    masks have a tokenizer's format: 1 for a token, 0 for padding.
 
     Raises:
-        ValueError: ids, masks, memory or cache that do not fit the configuration or each other.
+        ValueError: ids, masks, memory, or cache don't fit the configuration or each other.
 
     Source: Vaswani et al. 2017, section 3.1, with memory = the encoder's output; without
     cross-attention: Radford et al. 2018, section 3.1.
@@ -158,10 +158,10 @@ class TransformerDecoder(FromPretrained, nn.Module):
 
 
 def check_memory(memory: Tensor | None, cross_attention: bool) -> None:
-    """Refuse cross-attention without a memory, and a memory without cross-attention.
+    """Check that there is a memory if and only if there is cross-attention.
 
     Raises:
-        ValueError: one is there and not the other.
+        ValueError: there is a memory without cross-attention, or cross-attention without a memory.
     """
     if cross_attention and memory is None:
         raise ValueError(

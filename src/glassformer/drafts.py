@@ -1,4 +1,4 @@
-"""Drafts for speculative decoding: where cheap proposals come from."""
+"""Drafts for speculative decoding: cheap sources of proposed tokens."""
 
 from copy import copy
 from dataclasses import replace
@@ -16,10 +16,10 @@ from glassformer.speculative import crop, next_probabilities
 
 
 class PromptLookup:
-    """A draft without a model: what followed the text's last tokens when they occurred before.
+    """A draft without a model: it proposes what followed the last tokens' previous occurrence.
 
-    Looks for the last occurrence of the last `ngram` tokens, then of fewer, and proposes what came
-    next. It's sure of each proposal: the probability is 1.
+    It looks for the latest earlier occurrence of the last `ngram` tokens, then of fewer, and
+    proposes what came next. Each proposal has probability 1.
 
     Shapes: ids (1, length) to tokens (proposed) and probabilities (proposed, vocab).
 
@@ -44,7 +44,7 @@ class PromptLookup:
         """Propose at most `count` tokens; none if the last token is new."""
         text, tokens = ids[0], ids[0, :0]
         for size in range(min(self.ngram, len(text) - 1), 0, -1):
-            earlier = text[:-1].unfold(0, size, 1)  # (places, size), and a token after each
+            earlier = text[:-1].unfold(0, size, 1)  # (positions, size), each with a next token
             places = (earlier == text[-size:]).all(dim=1).nonzero()
             if len(places):
                 after = int(places[-1]) + size
@@ -56,15 +56,15 @@ class PromptLookup:
 class ModelDraft:
     """A draft by another model, smaller than the one that checks it, with the same vocabulary.
 
-    Without `do_sample`, it proposes its best tokens, each with probability 1. It keeps a cache, and
-    from one call to the next it reads only what has changed.
+    Without `do_sample`, it proposes its best tokens, each with probability 1. It keeps a cache, so
+    each call reads only what has changed since the one before.
 
     Shapes: ids (1, length) to tokens (count) and probabilities (count, vocab).
 
     Raises:
         ValueError: as `Choice`.
 
-    Source: Leviathan, Kalman and Matias 2023, algorithm 1, whose M_q it is.
+    Source: Leviathan, Kalman, and Matias 2023, algorithm 1, where it's called M_q.
 
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
@@ -91,7 +91,7 @@ class ModelDraft:
     def __call__(
         self, ids: Int[Tensor, "1 length"], count: int
     ) -> tuple[Int[Tensor, " count"], Float[Tensor, "count vocab"]]:
-        """Write `count` tokens after the ids."""
+        """Propose `count` tokens to follow the ids."""
         self._forget_what_differs(ids[0])
         length, rows = ids.shape[1], []
         ids = torch.cat([ids, ids.new_empty(1, count)], dim=1)
@@ -106,17 +106,17 @@ class ModelDraft:
         return ids[0, length:], torch.cat([none, *rows])
 
     def _forget_what_differs(self, text: Tensor) -> None:
-        """Cut the cache back to where the text and what was read part, or to its last token."""
+        """Crop the cache to the tokens that match the text, without the text's last token."""
         both = min(len(self.read), len(text) - 1)
         same = (self.read[:both].to(text.device) == text[:both]).cumprod(dim=0)
         crop(self.cache, int(same.sum()))
 
 
 def early_exit(model: TransformerForCausalLM, num_layers: int) -> TransformerForCausalLM:
-    """Return the model without its last layers: what it would say if it stopped early.
+    """Return the model with only its first `num_layers` layers.
 
-    Embeddings, final norm and output layer are the model's own, and so are the layers that stay:
-    no weight is copied.
+    The embeddings, the final norm, the output layer, and the remaining layers are shared with the
+    model: no weights are copied.
 
     Raises:
         ValueError: the model has fewer layers, or none would be left.
@@ -131,7 +131,7 @@ def early_exit(model: TransformerForCausalLM, num_layers: int) -> TransformerFor
         raise ValueError(f"num_layers ({num_layers}) must be from 1 to the model's {len(layers)}")
     shallow, decoder = copy(model), copy(model.decoder)
     for one in (shallow, decoder):
-        one._modules = dict(one._modules)  # what is put in below is not put into the model
+        one._modules = dict(one._modules)  # a copy, so the model keeps its own parts
     shallow.config = decoder.config = replace(model.config, num_layers=num_layers)
     decoder.layers = layers[:num_layers]
     shallow.decoder = decoder

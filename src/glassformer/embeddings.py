@@ -10,12 +10,12 @@ from glassformer.positions import LearnedPositions, SinusoidalPositions
 
 
 class Embeddings(nn.Module):
-    """Token, position and token type: three vectors looked up, added, normalized.
+    """Token, position, and token type: three vectors looked up, added, and normalized.
 
-    The configuration can ask for more or less: token vectors made `sqrt(d_model)` times as long,
-    sines and cosines for positions, no token types, no norm. Rotary positions add nothing here,
-    because attention applies them. `padding_idx` keeps the lookup from training the padding's row;
-    where the table also scores tokens (`tie_embeddings`), that use still trains it.
+    The configuration can change this: scale token vectors by `sqrt(d_model)`, use sines and cosines
+    for positions, leave out token types, or leave out the norm. Rotary positions add nothing here,
+    because attention applies them. `padding_idx` keeps the lookup from training the padding row;
+    if the table also scores tokens (`tie_embeddings`), that use still trains it.
 
     Shapes: ids (batch, seq) to vectors (batch, seq, d_model).
 
@@ -51,7 +51,7 @@ class Embeddings(nn.Module):
         token_type_ids: Int[Tensor, "batch seq"] | None = None,
         position_ids: Int[Tensor, "#batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq d_model"]:
-        """Look up and add; by default, token types are 0 and positions count from 0."""
+        """Look up and add vectors; by default, token types are 0 and positions count from 0."""
         check_ids(input_ids)
         vectors = _look_up(self.tokens, input_ids, "input_ids") * self.scale
         if self.positions is not None:
@@ -72,28 +72,28 @@ class Embeddings(nn.Module):
         return self.dropout(vectors)
 
     def _count(self, input_ids: Tensor) -> Tensor:
-        """Count positions from 0; where padding is skipped, it takes none."""
+        """Count positions from 0; padding that's skipped doesn't count."""
         if self.skipped is None:
             return torch.arange(input_ids.shape[1], device=input_ids.device)[None]
         return ((input_ids != self.skipped).cumsum(1) - 1).clamp(min=0)
 
 
 def check_ids(ids: Tensor, name: str = "input_ids") -> None:
-    """Refuse anything but a batch of token ids.
+    """Check that a tensor is a batch of token ids.
 
     Raises:
         ValueError: `ids` isn't (batch, seq), is empty, or has a type that torch can't look up.
     """
     if ids.ndim != 2 or 0 in ids.shape:
         raise ValueError(
-            f"{name} must have shape (batch, seq), neither of them 0, got shape {tuple(ids.shape)}"
+            f"{name} must have shape (batch, seq) and not be empty, got shape {tuple(ids.shape)}"
         )
     if ids.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"{name} must be int64 or int32, got {ids.dtype}")
 
 
 def check_same_shape(name: str, given: Tensor, ids: Tensor) -> None:
-    """Refuse a tensor that must have the shape of the ids and has another.
+    """Check that a tensor has the shape of the ids.
 
     Raises:
         ValueError: the shapes differ.
@@ -120,4 +120,4 @@ def _look_up(table: nn.Embedding, ids: Tensor, name: str) -> Tensor:
     except IndexError as error:
         size = table.num_embeddings
         wrong = ids[(ids < 0) | (ids >= size)].unique().tolist()
-        raise ValueError(f"{name} must lie between 0 and {size - 1}, got {wrong}") from error
+        raise ValueError(f"{name} must be between 0 and {size - 1}, got {wrong}") from error

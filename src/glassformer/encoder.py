@@ -13,7 +13,7 @@ from glassformer.masks import padding_mask
 class TransformerEncoderLayer(nn.Module):
     """Attention, then a feed-forward network; each adds its output to the residual stream.
 
-    Post-norm normalizes after each addition; pre-norm normalizes each sublayer's input.
+    Post-norm normalizes after each addition; pre-norm normalizes each sub-layer's input.
 
     Shapes: hidden states (batch, seq, d_model) to the same.
 
@@ -51,11 +51,11 @@ class TransformerEncoderLayer(nn.Module):
 class TransformerEncoder(FromPretrained, nn.Module):
     """Token ids in, one vector per token out; every token can attend to all others.
 
-    Shapes: ids, attention mask and token types (batch, seq); output (batch, seq, d_model). The
-    attention mask is a tokenizer's: 1 for a token, 0 for padding.
+    Shapes: ids, attention mask, and token types (batch, seq); output (batch, seq, d_model). The
+    attention mask has a tokenizer's format: 1 for a token, 0 for padding.
 
     Raises:
-        ValueError: ids, mask or token types don't fit the configuration or each other.
+        ValueError: ids, mask, or token types don't fit the configuration or each other.
 
     Source: Devlin et al. 2019, section 3; with transformers 5.23 `BertModel` as the reference.
 
@@ -98,7 +98,7 @@ def _attn_mask(input_ids: Tensor, attention_mask: Tensor | None) -> Tensor | Non
 
 
 def init_weights(model: nn.Module, std: float) -> None:
-    """Draw new weights of linear layers and tables from a normal distribution of deviation `std`.
+    """Draw linear and embedding weights from a normal distribution with standard deviation `std`.
 
     Biases of linear layers and the row of the padding token become zero; norms stay as they are.
 

@@ -1,4 +1,4 @@
-"""How good a translation is, and whether attention finds the words that belong together."""
+"""How good translations are, and how well attention aligns their words."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +25,9 @@ def translate(
     *,
     batch_size: int = 250,
 ) -> list[str]:
-    """Translate, each token the likeliest after those before it.
+    """Translate the sentences, always choosing the likeliest next token.
 
-    Sentences of about one length are written together: none waits for a longer one.
+    Sentences of similar length share a batch, so none waits for a much longer one.
     """
     german, english = tokenizers
     device = next(model.parameters()).device
@@ -50,13 +50,16 @@ def translate(
 
 
 def exact_match(translations: Sequence[str], pairs: Sequence[Pair]) -> float:
-    """Return the share of sentences that are right word for word, in any letters.
+    """Return the share of sentences that are right word for word, ignoring case.
 
     Raises:
-        ValueError: there are not as many translations as pairs, or none.
+        ValueError: there isn't one translation for each pair, or there are no pairs.
     """
     if not pairs or len(translations) != len(pairs):
-        raise ValueError(f"{len(translations)} translations cannot be held to {len(pairs)} pairs")
+        raise ValueError(
+            f"expected one translation for each pair, got {len(translations)} for {len(pairs)} "
+            "pairs"
+        )
     wanted = (pair.english.lower() for pair in pairs)
     return sum(ours == theirs for ours, theirs in zip(translations, wanted, strict=True)) / len(
         pairs
@@ -64,7 +67,7 @@ def exact_match(translations: Sequence[str], pairs: Sequence[Pair]) -> float:
 
 
 def dictionary(pairs: Iterable[Pair]) -> dict[str, str]:
-    """For each German word the English one that it is most often linked to."""
+    """Map each German word to the English word that it's most often linked to."""
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for pair in pairs:
         german, english = pair.german.lower().split(), pair.english.lower().split()
@@ -74,7 +77,7 @@ def dictionary(pairs: Iterable[Pair]) -> dict[str, str]:
 
 
 def word_for_word(sentence: str, dictionary: Mapping[str, str]) -> str:
-    """Each German word looked up, in German order; what the dictionary lacks is left out."""
+    """Look up each German word, in German order; leave out those that the dictionary lacks."""
     words = sentence.lower().split()
     return " ".join(dictionary[word] for word in words if word in dictionary)
 
@@ -82,10 +85,10 @@ def word_for_word(sentence: str, dictionary: Mapping[str, str]) -> str:
 def cross_attention(
     model: Transformer, tokenizers: tuple[Tokenizer, Tokenizer], pair: Pair
 ) -> Float[Tensor, "layers heads english german"]:
-    """Return the weights with which each English word, as it is written, looks at the German ones.
+    """Return the attention weights to the German words as each English word is predicted.
 
-    The row of a word is that of the position that predicts it, one place before its own. The
-    column of [END] stays in, as the last one.
+    A word's row holds the weights at the position that predicts it, one before its own. The last
+    column is for [END].
 
     Shapes: (layers, heads, English words, German words + 1).
     """
@@ -94,23 +97,23 @@ def cross_attention(
     given, _ = shift_targets(encode(english, [pair.english]).to(device))
     with record(model) as tape, torch.no_grad():
         model(encode(german, [pair.german]).to(device), given)
-    # The last row predicts [END], which is no word of the pair.
+    # The last row predicts [END], which isn't a word of the pair.
     return torch.cat(tape.cross_attentions)[:, :, :-1].cpu()
 
 
 def links_of(weights: Float[Tensor, "english german"]) -> set[tuple[int, int]]:
-    """Each English word with the German position that has the most of its attention."""
+    """Link each English word to the German position with its largest weight."""
     return set(enumerate(weights.argmax(dim=-1).tolist()))
 
 
 def alignment_error(found: Sequence[set[tuple[int, int]]], pairs: Sequence[Pair]) -> float:
-    """Return the alignment error rate: 0 where every sure link was found, and nothing impossible.
+    """Return the alignment error rate: 0 if every sure link was found and no impossible one.
 
-    With `A` for what was found, `S` for the sure and `P` for the possible links, over all pairs
-    together, it is `1 - (|A & S| + |A & P|) / (|A| + |S|)`.
+    Let `A` be the links that were found, `S` the sure links, and `P` the possible links of all
+    pairs. The error rate is `1 - (|A & S| + |A & P|) / (|A| + |S|)`.
 
     Raises:
-        ValueError: there are not as many sets of links as pairs, or no link at all.
+        ValueError: there isn't one set of links for each pair, or there are no links.
 
     Source: Och and Ney 2003, section 6.
     """
@@ -119,5 +122,5 @@ def alignment_error(found: Sequence[set[tuple[int, int]]], pairs: Sequence[Pair]
         hits += len(links & pair.sure) + len(links & pair.possible)
         total += len(links) + len(pair.sure)
     if total == 0:
-        raise ValueError(f"{len(pairs)} pairs have no link to be found")
+        raise ValueError(f"{len(pairs)} pairs have no links")
     return 1 - hits / total

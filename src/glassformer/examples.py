@@ -1,4 +1,4 @@
-"""Small texts to try applications on, written for this book with their right answers."""
+"""Small texts for trying out applications, written for this book, with the right answers."""
 
 import csv
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 @dataclass(frozen=True)
 class Passage:
-    """Three sentences, and two questions that the same one of them answers.
+    """Three sentences, and two questions that the same sentence answers.
 
     Attributes:
         topic: shared by three passages.
-        sentences: of which the passage consists.
-        answer: the place of the one that answers, from 0.
+        sentences: the sentences of the passage.
+        answer: the index of the sentence that answers both, from 0.
         same_words: a question in the words of the passage.
-        other_words: a question in other words, as somebody asks who has not read it.
+        other_words: a question in other words, as if from a person who hasn't read the passage.
     """
 
     topic: str
@@ -34,12 +34,12 @@ class Passage:
 
 @dataclass(frozen=True)
 class Document:
-    """Five sentences, one of which says what the others are about.
+    """Five sentences, one of which tells what the others are about.
 
     Attributes:
-        kind: "news", where that sentence comes first, or "story", where it does not.
-        sentences: of which the document consists.
-        key: the place of that sentence, from 0.
+        kind: "news", where that sentence comes first, or "story", where it doesn't.
+        sentences: the sentences of the document.
+        key: the index of that sentence, from 0.
     """
 
     kind: str
@@ -49,12 +49,12 @@ class Document:
 
 @dataclass(frozen=True)
 class GradedPair:
-    """Two sentences, and how much they say the same.
+    """Two sentences, and a grade for how much they agree in meaning.
 
     Attributes:
         first, second: the sentences.
-        grade: 4 the same, 3 almost, 2 something else of the same thing, 1 little in common, 0
-            nothing.
+        grade: 4 for the same meaning, 3 almost the same, 2 different statements about the same
+            thing, 1 little in common, 0 nothing in common.
     """
 
     first: str
@@ -64,11 +64,11 @@ class GradedPair:
 
 @dataclass(frozen=True)
 class Opinion:
-    """A sentence of a review, and whether its writer was content.
+    """A sentence of a review, and whether its writer was satisfied.
 
     Attributes:
         text: the sentence.
-        good: whether the writer was content.
+        good: whether the writer was satisfied.
     """
 
     text: str
@@ -76,7 +76,7 @@ class Opinion:
 
 
 def passages() -> list[Passage]:
-    """All passages, the three of a topic together."""
+    """Return all passages, with the three of a topic together."""
     return [
         Passage(
             row["topic"],
@@ -90,7 +90,7 @@ def passages() -> list[Passage]:
 
 
 def documents() -> list[Document]:
-    """All documents, news first."""
+    """Return all documents, news first."""
     return [
         Document(row["kind"], tuple(row[name] for name in ORDINALS), int(row["key"]) - 1)
         for row in _rows("documents")
@@ -98,7 +98,7 @@ def documents() -> list[Document]:
 
 
 def graded_pairs() -> list[GradedPair]:
-    """All pairs, from the same meaning down to nothing in common."""
+    """Return all pairs, from the same meaning down to nothing in common."""
     return [GradedPair(row["first"], row["second"], int(row["grade"])) for row in _rows("pairs")]
 
 
@@ -115,7 +115,7 @@ def opinions(split: str) -> list[Opinion]:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    """Return the rows of a tab-separated file with a header; no sign has a special meaning."""
+    """Return the rows of a tab-separated file with a header; quotation marks aren't special."""
     path = Path(str(resources("glassformer"))) / "corpora" / f"{name}.tsv"
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

@@ -1,4 +1,4 @@
-"""A mixture of experts: many feed-forward networks, of which each token passes through a few."""
+"""A mixture of experts: many feed-forward networks; each token passes through a few of them."""
 
 import torch
 from jaxtyping import Float, Int
@@ -10,14 +10,14 @@ from glassformer.feed_forward import GatedFeedForward
 class MixtureOfExperts(nn.Module):
     """Feed-forward networks, and a router that sends each token to the best few of them.
 
-    A token's output is the weighted average of its experts' outputs; the others don't see it. The
-    layer can replace a `GatedFeedForward`.
+    A token's output is the weighted average of its experts' outputs; the other experts don't see
+    it. The layer can replace a `GatedFeedForward`.
 
     Shapes: (..., d_model) to the same; no position sees another.
 
     Raises:
         ValueError: a size is less than one, more experts are chosen than there are, or the hidden
-            states have another width.
+            states have a different width.
 
     Source: Shazeer et al. 2017, section 2; Jiang et al. 2024, section 2.1; transformers 5.23,
     `MixtralSparseMoeBlock`.
@@ -35,7 +35,7 @@ class MixtureOfExperts(nn.Module):
         self.experts = nn.ModuleList(GatedFeedForward(d_model, d_ff) for _ in range(num_experts))
 
     def forward(self, hidden: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Choose experts for each token, and run each expert on its tokens alone."""
+        """Choose experts for each token, and run each expert only on its own tokens."""
         d_model = self.router.in_features
         if hidden.shape[-1] != d_model:
             raise ValueError(
@@ -53,7 +53,7 @@ class MixtureOfExperts(nn.Module):
 
     @property
     def active_parameters(self) -> int:
-        """How many parameters a token meets: the router's, and those of the experts chosen."""
+        """The number of parameters that a token uses: the router's and those of its experts."""
         of_an_expert = sum(weight.numel() for weight in self.experts[0].parameters())
         return self.router.weight.numel() + self.experts_per_token * of_an_expert
 
@@ -66,16 +66,16 @@ def choose_experts(
 ]:
     """Return the weights and the numbers of each token's experts, the best first.
 
-    The weights are the probabilities of those chosen, divided by their sum. Types narrower than
-    float32 are computed in float32.
+    The weights are the probabilities of the chosen experts, divided by their sum. Types narrower
+    than float32 are computed in float32.
 
-    Shapes: the router's logits (..., num_experts) to two of (..., experts_per_token).
+    Shapes: the router's logits (..., num_experts) to two tensors (..., experts_per_token).
 
     Raises:
-        ValueError: the number chosen is not from 1 to the number of experts.
+        ValueError: `experts_per_token` is less than 1 or more than the number of experts.
 
     Source: Jiang et al. 2024, section 2.1; choosing by the logits and then taking the softmax
-    gives the same.
+    gives the same weights.
 
     >>> choose_experts(torch.tensor([0.3, 0.1, 0.6]).log(), experts_per_token=2)
     (tensor([0.6667, 0.3333]), tensor([2, 0]))
@@ -91,17 +91,17 @@ def balancing_loss(
 ) -> Float[Tensor, ""]:
     """Return a loss that falls as tokens are spread more evenly over the experts.
 
-    It's the number of experts times the sum, over the experts, of two shares multiplied: how many
-    tokens chose the expert, and what probability the router gave it on average. Only the second
-    has a gradient. If the router has no preference, the loss is `experts_per_token`.
+    It's the number of experts times a sum over the experts: the share of tokens that chose the
+    expert, times the average probability that the router gave it. Only the probability has a
+    gradient. If the router has no preference, the loss is `experts_per_token`.
 
     Shapes: the router's logits (tokens, num_experts), without padding, to a number. Those of
     several layers can be joined along the first axis.
 
     Raises:
-        ValueError: the number chosen is not from 1 to the number of experts.
+        ValueError: `experts_per_token` is less than 1 or more than the number of experts.
 
-    Source: Fedus, Zoph and Shazeer 2022, section 2.2, equations 4 to 6, without its factor α;
+    Source: Fedus, Zoph, and Shazeer 2022, section 2.2, equations 4 to 6, without its factor α;
     transformers 5.23, `load_balancing_loss_func`.
 
     >>> logits = torch.tensor([[0.9, 0.1], [0.7, 0.3]]).log()  # both choose expert 0
@@ -110,7 +110,7 @@ def balancing_loss(
     """
     num_experts = logits.shape[-1]
     _, chosen = choose_experts(logits, experts_per_token)
-    tokens = chosen.flatten().bincount(minlength=num_experts)  # of each expert
+    tokens = chosen.flatten().bincount(minlength=num_experts)  # per expert
     share = tokens.to(logits.dtype) / len(logits)
     return num_experts * (share * logits.softmax(dim=-1).mean(dim=0)).sum()
 

@@ -1,4 +1,4 @@
-"""Feed-forward networks: linear layers with an activation between, the same at every position."""
+"""Feed-forward networks: linear layers around an activation, the same at every position."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with an activation between: d_model to d_ff and back.
+    """Two linear layers with an activation in between: d_model to d_ff and back.
 
     Shapes: (..., d_model) to the same; no position sees another.
 
@@ -51,7 +51,7 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(nn.Module):
-    """A feed-forward network with a gate: one widened copy scales the other, number by number.
+    """A feed-forward network with a gate: one widened copy scales the other, element by element.
 
     With SiLU as the activation, it's called SwiGLU.
 

@@ -1,4 +1,4 @@
-"""Layers for the few rows that a step of generation computes."""
+"""Faster layers for the few rows that a step of generation computes."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,27 +12,27 @@ from torch import Tensor, nn
 from glassformer.norms import RMSNorm
 from glassformer.positions import RotaryPositions
 
-# With more rows, the sums take longer than the reading.
+# With more rows, computing takes longer than reading the weight.
 MOST_ROWS = 64
-# The numbers in a weight: a smaller one is read before a second thread has started.
+# Elements of a weight; a smaller one has been read before a second thread starts.
 LEAST_SIZE = 2**16
-# With these, a product in blocks is faster than one with the weight first, as measured.
+# Row counts for which multiplying in blocks measured faster than putting the weight first.
 BLOCK_ROWS = (1, *range(5, 17))
 MOST_BLOCK = 4096  # outputs
 
 
 @contextmanager
 def few_rows(model: nn.Module) -> Iterator[None]:
-    """Compute a model's layers in the way that is fastest for a few rows, while it lasts.
+    """Compute a model's layers in the fastest way for a few rows, inside a `with` block.
 
-    With a few rows to multiply, a linear layer takes as long as its weight takes to be read from
-    memory, and on the CPU torch reads it slowly: for one row, it has a single thread do so. Here
-    the weight is seen as several blocks of outputs, which a batched product deals out to all
-    threads, or it comes first in the product. No weight is copied. Norms by the root mean square
-    are one call, and all layers share the sines and cosines of a step's positions.
+    With only a few rows, a linear layer takes as long as reading its weight from memory, and on the
+    CPU torch reads it slowly: for one row, it uses a single thread. Here the weight is viewed as
+    several blocks of outputs, which a batched product distributes over all threads, or it comes
+    first in the product. No weight is copied. An RMS norm takes one call, and all layers share the
+    sines and cosines of a step's positions.
 
-    The sums are the same. What is not plainly a layer of these classes, in float32 or float64 on
-    the CPU, is left as it is.
+    The results are the same, up to rounding. Only layers of exactly these classes, in float32 or
+    float64 on the CPU, are changed.
     """
     forwards = dict(_faster(model))
     for layer, forward in forwards.items():
@@ -45,7 +45,7 @@ def few_rows(model: nn.Module) -> Iterator[None]:
 
 
 class Multiply:
-    """What a linear layer computes, in the order that is fastest for so many rows.
+    """A linear layer's computation, in the order that's fastest for the number of rows.
 
     Shapes: (..., in_features) to (..., out_features).
 
@@ -77,7 +77,7 @@ class Multiply:
 
 
 class Turn:
-    """What rotary positions compute, with the sines and cosines of the last positions kept.
+    """Rotary positions that cache the sines and cosines of the last call.
 
     Shapes: as `RotaryPositions`.
 
@@ -88,13 +88,13 @@ class Turn:
 
     def __init__(self, rotary: RotaryPositions) -> None:
         self.rotary = rotary
-        self.positions: Tensor | None = None  # kept, so that no others come to lie in its place
+        self.positions: Tensor | None = None  # kept, so its memory isn't reused
         self.tables: tuple[Tensor, ...] = ()
 
     def __call__(
         self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
     ) -> Float[Tensor, "*batch seq head_dim"]:
-        """Turn by the angles of these positions."""
+        """Rotate by the angles of these positions."""
         if not self._knows(position_ids):
             angle = position_ids[..., None] * self.rotary.frequencies
             self.positions = position_ids
@@ -113,7 +113,7 @@ class Turn:
 
 
 def _faster(model: nn.Module) -> Iterator[tuple[nn.Module, Callable[..., Tensor]]]:
-    """Yield each layer that gains, with what it computes meanwhile."""
+    """Yield each layer that gets faster, with its temporary `forward`."""
     turns: dict[tuple, Turn] = {}
     for layer in model.modules():
         if "forward" in vars(layer):
@@ -142,9 +142,9 @@ def _rms_norm(norm: RMSNorm, hidden: Tensor) -> Tensor:
 
 @lru_cache
 def _blocks(out: int, threads: int) -> int:
-    """Return how many equal blocks keep all threads busy: as few as may be, 1 if there are none.
+    """Return the smallest number of equal blocks that keeps all threads busy, or 1 if there's none.
 
-    A number that the threads do not divide is the last choice: in the end one of them would wait.
+    A number that isn't a multiple of `threads` is the last choice: some threads would sit idle.
     """
     least = max(threads, out // MOST_BLOCK)
     equal = [blocks for blocks in range(least, 4 * least + 1) if out % blocks == 0]

@@ -1,4 +1,4 @@
-"""A task that a language model is told by examples alone: the opposite of a word."""
+"""A task that a language model learns only from examples in its prompt: opposites of words."""
 
 import random
 
@@ -22,18 +22,18 @@ TRIPLES = tuple(tuple(entry.split()) for entry in WORDS.strip().replace("\n", ",
 
 
 def opposite_questions(shots: int, *, shown: str = "opposite", seed: int = 0) -> list[Question]:
-    """Ask for the opposite of each word, below examples of other words.
+    """Ask for the opposite of each word, after examples with other words.
 
-    The options are the word's opposite and synonym, and those of the word that follows in the
-    list. The right one takes each place equally often.
+    The options are the word's opposite and synonym, and those of the next word in the
+    list. The right one appears equally often in each position.
 
     Args:
-        shots: how many examples are drawn, for each question anew.
+        shots: the number of examples, drawn separately for each question.
         shown: what the examples show, "opposite" or "synonym".
-        seed: where the draw starts.
+        seed: the seed of the draw.
 
     Raises:
-        ValueError: there are not so many other words, or `shown` is something else.
+        ValueError: there aren't enough other words, or `shown` is something else.
 
     >>> opposite_questions(0)[0].options
     (' cold', ' warm', ' small', ' large')

@@ -1,4 +1,4 @@
-"""Generation: the model's own next token, appended and read again, until enough is written."""
+"""Generation: append the model's next token and run the model again, until the text is finished."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -46,23 +46,23 @@ def generate(
 ) -> Int[Tensor, "batch length"]:
     """Continue each prompt, or write the target of each source, token by token.
 
-    At each step the best token is taken, or, with `do_sample`, one drawn from
-    `token_probabilities`; with several beams, the sequence that is best as a whole. Before that,
-    tokens that are there already are made less likely by `repetition_penalty`, and forbidden where
-    they would repeat `no_repeat_ngram_size` tokens in a row. After `eos_token_id`, or a token that
-    completes one of the `stop_strings` in the tokenizer's text, a row takes `pad_token_id`: by
-    default the model's own, or else the end token again. A target starts with
+    Each step takes the best token or, with `do_sample`, draws one from `token_probabilities`. With
+    several beams, the result is the sequence that is best as a whole. Before each choice,
+    `repetition_penalty` makes tokens that have already occurred less likely, and tokens that would
+    repeat `no_repeat_ngram_size` tokens in a row are forbidden. After `eos_token_id`, or a token
+    that completes one of the `stop_strings` in the tokenizer's text, a row is filled with
+    `pad_token_id`: by default the model's own, or else the end token. A target starts with
     `decoder_start_token_id`: by default the padding token, as in Marian.
 
-    Shapes: ids (batch, seq), with a tokenizer's mask alike: prompts, padded on the left, or the
-    sources of an encoder-decoder. The result is (batch, length): prompts and continuations, or
+    Shapes: ids (batch, seq), with a tokenizer's mask of that shape: prompts, padded on the left, or
+    the sources of an encoder-decoder. The result is (batch, length): prompts and continuations, or
     targets with their first token.
 
     Raises:
-        ValueError: a choice is out of its range or without effect, a prompt has padding that is
+        ValueError: a choice is out of range or has no effect, a prompt has padding that is
             not on the left, a source is all padding, or there are too few positions.
 
-    Source: transformers 5.23, `GenerationMixin.generate`, for what is returned.
+    Source: transformers 5.23, `GenerationMixin.generate`, for the result.
 
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
     >>> model = TransformerForCausalLM(config).eval()
@@ -91,7 +91,7 @@ def generate(
         else:
             new = sum(1 for _ in write(start, choose))
             written = start.sequences[:, : start.length + new]
-    return written.clone()  # what is made in inference mode could not be trained on
+    return written.clone()  # tensors from inference mode can't be trained on
 
 
 def stream(
@@ -106,11 +106,11 @@ def stream(
     generator: torch.Generator | None = None,
     **others: Any,
 ) -> Iterator[Int[Tensor, " batch"]]:
-    """Write as `generate` does, and give each step's tokens as soon as they are chosen.
+    """Write as `generate` does, and yield each step's tokens as soon as they are chosen.
 
-    The other choices are those of `generate`, without beams: what these write first may change.
-    No step is computed before you ask for it. Side by side, the tokens are the continuation that
-    `generate` returns.
+    The other choices are those of `generate`, except for beams: their first tokens can still
+    change. Each step is computed only when you ask for it. Joined, the tokens are the continuation
+    that `generate` returns.
 
     Shapes: ids (batch, seq); each step's tokens (batch).
 
@@ -128,7 +128,7 @@ def stream(
 
 
 def _each_step(model: Writer, steps: Iterator[Tensor]) -> Iterator[Tensor]:
-    """Compute each step in inference mode, and leave it before anybody sees the tokens."""
+    """Compute each step in inference mode, and leave that mode before yielding the tokens."""
     while True:
         with torch.inference_mode(), few_rows(model):
             tokens = next(steps, None)
@@ -138,14 +138,14 @@ def _each_step(model: Writer, steps: Iterator[Tensor]) -> Iterator[Tensor]:
 
 
 class Start(NamedTuple):
-    """What writing starts from.
+    """The state that generation starts from.
 
     Attributes:
-        next_logits: the model, and what it keeps.
-        sequences: (batch, total), the prompts, or the first token of a target, then room.
-        length: how much of them is there already.
-        ends: says which have ended.
-        processors: what changes the logits by what is there.
+        next_logits: the model and its cache.
+        sequences: (batch, total), the prompts or the first token of a target, then room for more.
+        length: the number of tokens that are there already.
+        ends: the test of which sequences have ended.
+        processors: the functions that change the logits, given the tokens so far.
     """
 
     next_logits: "NextLogits"
@@ -171,7 +171,7 @@ class Start(NamedTuple):
         tokenizer: Decodes | None = None,
         use_cache: bool = True,
     ) -> "Start":
-        """Check these choices of `generate`, and make room.
+        """Check these choices of `generate`, and allocate the sequences.
 
         Raises:
             ValueError: as `generate`.
@@ -200,7 +200,7 @@ class Start(NamedTuple):
 class NextLogits:
     """The logits of the next token of growing sequences, from either kind of model.
 
-    Each call reads the tokens that are new since the last one; without a cache, all of them.
+    Each call reads the tokens that are new since the last call; without a cache, all of them.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class NextLogits:
         self.cache = build_cache(model.config.decoder or model.config) if use_cache else None
 
     def __call__(self, sequences: Int[Tensor, "batch length"]) -> Float[Tensor, "batch vocab"]:
-        """Read on, and give the logits of what comes after the last token."""
+        """Read the new tokens, and return the logits for the next one."""
         length, past = sequences.shape[1], 0 if self.cache is None else self.cache.length
         new = sequences[:, past:]
         if isinstance(self.model, Transformer):
@@ -228,28 +228,28 @@ class NextLogits:
                 new, self.memory, self.mask, cache=self.cache, last_only=True
             )
         else:
-            if self.mask is not None:  # what has been written since is no padding
+            if self.mask is not None:  # the new tokens aren't padding
                 self.mask = nn.functional.pad(self.mask, (0, length - self.mask.shape[1]), value=1)
             logits = self.model(new, self.mask, self.cache, last_only=True)
         return logits[:, -1]
 
     def repeat(self, times: int) -> None:
-        """Repeat each row, its copies side by side; to be called before anything is read."""
+        """Repeat each row, with its copies side by side; call this before any token is read."""
         if self.memory is not None:
             self.memory = self.memory.repeat_interleave(times, dim=0)
         if self.mask is not None:
             self.mask = self.mask.repeat_interleave(times, dim=0)
 
     def reorder(self, rows: Int[Tensor, " batch"]) -> None:
-        """Row i now continues what row rows[i] was, whose memory and mask are the same."""
+        """Let row i continue the old row rows[i], which has the same memory and mask."""
         if self.cache is not None:
             self.cache.reorder(rows)
 
 
 def write(start: Start, choose: "Choice") -> Iterator[Int[Tensor, " batch"]]:
-    """Fill the sequences, one chosen token a row at a time, and give each step's tokens.
+    """Fill the sequences, one token per row at each step, and yield each step's tokens.
 
-    A row that has ended is left as it is; when all have, no more is written.
+    A row that has ended is left as it is; when all have ended, writing stops.
     """
     sequences = start.sequences
     running = torch.ones(len(sequences), dtype=torch.bool, device=sequences.device)
@@ -270,7 +270,7 @@ class Choice:
     Shapes: logits (batch, vocab) to tokens (batch).
 
     Raises:
-        ValueError: a choice is out of its range or without effect.
+        ValueError: a choice is out of range or has no effect.
     """
 
     def __init__(
@@ -303,7 +303,7 @@ def token_probabilities(
 ) -> Float[Tensor, "*batch vocab"]:
     """Return the distribution that the next token is drawn from.
 
-    A temperature below one widens the distances between the logits, one above narrows them. Then
+    A temperature below 1 widens the gaps between the logits, and one above 1 narrows them. Then
     three filters apply in turn: keep the `top_k` likeliest tokens; of these, the fewest whose
     probabilities together reach `top_p`; of these, the tokens at least `min_p` times as likely as
     the best. The remaining probabilities are rescaled to sum to one.
@@ -317,7 +317,7 @@ def token_probabilities(
         logits = logits.masked_fill(logits < worst_kept, -math.inf)
     if top_p is not None:
         best_first, order = logits.softmax(-1).sort(dim=-1, descending=True)
-        before = best_first.cumsum(-1) - best_first  # what the better ones have together
+        before = best_first.cumsum(-1) - best_first  # total of the better ones
         dropped = (before >= top_p).scatter(-1, order, before >= top_p)
         logits = logits.masked_fill(dropped, -math.inf)
     if min_p is not None:
@@ -363,13 +363,13 @@ def beam_search(
 
 
 class Beams(NamedTuple):
-    """Several sequences for each row of a batch, and what each is worth.
+    """Several sequences for each row of a batch, and the score of each.
 
     Attributes:
         worth: (batch, beams), a log-probability, best first.
         tokens: (batch, beams, length).
-        rows: (batch, beams), where the sequence lies among all (batch · beams) that were read.
-        lengths: (batch, beams), how many of its tokens are written.
+        rows: (batch, beams), the index of the row that it continues, among all (batch · beams).
+        lengths: (batch, beams), the number of tokens written so far.
     """
 
     worth: Tensor
@@ -379,7 +379,7 @@ class Beams(NamedTuple):
 
     @classmethod
     def at_start(cls, sequences: Tensor, num_beams: int) -> "Beams":
-        """All alike, and only the first of a row worth going on with."""
+        """Return identical beams; only the first in each row will be continued."""
         batch = len(sequences)
         rows = torch.arange(batch * num_beams, device=sequences.device).view(batch, num_beams)
         worth = torch.zeros(rows.shape, device=sequences.device)
@@ -387,7 +387,7 @@ class Beams(NamedTuple):
         return cls(worth, sequences[:, None].repeat(1, num_beams, 1), rows, torch.zeros_like(rows))
 
     def extended(self, log_probs: Tensor, length: int) -> "Beams":
-        """Return the best continuations by a token, twice as many as beams: half may end."""
+        """Return the best one-token continuations: twice as many as beams, since half may end."""
         batch, num_beams = self.worth.shape
         first_row = torch.arange(batch, device=log_probs.device)[:, None] * num_beams
         totals = self.worth[..., None] + log_probs.view(batch, num_beams, -1)
@@ -398,17 +398,17 @@ class Beams(NamedTuple):
         return Beams(worth, tokens, first_row + beam, torch.full_like(beam, length))
 
     def ended(self, ends: Ends) -> Tensor:
-        """Tell which of these, all equally long, have ended: (batch, beams)."""
+        """Return which of these equally long sequences have ended: (batch, beams)."""
         written = self.tokens[:, :, : int(self.lengths[0, 0])].flatten(0, 1)
         return ends(written).view_as(self.worth)
 
     def joined(self, others: "Beams", count: int) -> "Beams":
-        """Return these, and the first `count` of the others."""
+        """Return these beams, followed by the first `count` of the others."""
         pairs = zip(self, others, strict=True)
         return Beams(*(torch.cat([mine, new[:, :count]], dim=1) for mine, new in pairs))
 
     def best(self, count: int) -> "Beams":
-        """Those that are worth most."""
+        """Return the sequences with the best scores."""
         worth, places = self.worth.topk(count)
         tokens = self.tokens.take_along_dim(places[..., None], dim=1)
         rows, lengths = (one.take_along_dim(places, dim=1) for one in (self.rows, self.lengths))
@@ -422,7 +422,7 @@ def _special_tokens(
     end: int | None,
     filler: int | None,
 ) -> tuple[int, int]:
-    """Return the first token of a target, and what finished rows are filled with."""
+    """Return the first token of a target and the token that fills finished rows."""
     if start is not None and not isinstance(model, Transformer):
         raise ValueError(
             f"decoder_start_token_id ({start}) is for an encoder-decoder: {type(model).__name__} "
@@ -464,7 +464,7 @@ def _check_sampling(
             f"top_k ({top_k}) must be at least 1": top_k is None or top_k >= 1,
             f"top_p ({top_p}) must be more than 0 and at most 1": top_p is None or 0 < top_p <= 1,
             f"min_p ({min_p}) must be at least 0 and at most 1": min_p is None or 0 <= min_p <= 1,
-            f"temperature ({temperature}), top_k ({top_k}), top_p ({top_p}) and min_p ({min_p}) "
+            f"temperature ({temperature}), top_k ({top_k}), top_p ({top_p}), and min_p ({min_p}) "
             "need do_sample=True": do_sample or plain,
         }
     )
@@ -483,13 +483,13 @@ def _check_prompt(input_ids: Tensor, attention_mask: Tensor | None) -> None:
 
 
 def _check_left_padding(attention_mask: Tensor) -> None:
-    """Refuse padding between a prompt and its continuation, which no training has shown."""
+    """Raise an error for padding between a prompt and its continuation: no training text has it."""
     real = attention_mask.bool()
     wrong = (real[:, :-1] & ~real[:, 1:]).any(dim=1) | ~real[:, -1]
     if wrong.any():
         raise ValueError(
             f"rows {wrong.nonzero().flatten().tolist()} of attention_mask have padding that is not "
-            "on the left: new tokens follow the last one of a row"
+            "on the left: new tokens follow a row's last token"
         )
 
 
@@ -504,7 +504,7 @@ def _check_length(config: TransformerConfig, length: int, max_new_tokens: int) -
 
 
 def _writer(model: nn.Module) -> TransformerConfig:
-    """Return the configuration of the stack that writes."""
+    """Return the configuration of the stack that generates tokens."""
     if not isinstance(model, TransformerForCausalLM | Transformer):
         raise ValueError(
             "only a TransformerForCausalLM or a Transformer can write, got a "

@@ -1,13 +1,13 @@
-"""German words: how each inflects, and what each is in English.
+"""German words: their inflection and their English translations.
 
-Endings are computed from tables of gender and case; what no rule gives stands in the lexicon.
+Endings are computed from tables of gender and case; forms that follow no rule are in the lexicon.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-# Gender, or p for plural: endings in nominative, accusative and dative.
+# Gender, or p for plural: endings in nominative, accusative, and dative.
 Endings = Mapping[str, tuple[str, str, str]]
 CASES = ("nominative", "accusative", "dative")
 
@@ -19,7 +19,7 @@ DEFINITE: Endings = MappingProxyType(
         "p": ("die", "die", "den"),
     }
 )
-# Of ein, kein, mein and unser.
+# For ein, kein, mein, and unser.
 INDEFINITE: Endings = MappingProxyType(
     {
         "m": ("", "en", "em"),
@@ -28,7 +28,7 @@ INDEFINITE: Endings = MappingProxyType(
         "p": ("e", "e", "en"),
     }
 )
-# Of adjectives, after der, die, das: the article has said the case.
+# For adjectives after der, die, das: the article already shows the case.
 WEAK: Endings = MappingProxyType(
     {
         "m": ("e", "en", "en"),
@@ -37,7 +37,7 @@ WEAK: Endings = MappingProxyType(
         "p": ("en", "en", "en"),
     }
 )
-# Of adjectives, after ein: where the article is bare, the adjective says the case.
+# For adjectives after ein: if the article has no ending, the adjective shows the case.
 MIXED: Endings = MappingProxyType(
     {**WEAK, "m": ("er", "en", "en"), "n": ("es", "es", "en")},
 )
@@ -49,7 +49,7 @@ DETERMINERS = MappingProxyType(
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun: gender, its forms here and in English, and what kinds of thing it is."""
+    """A noun: its gender, its forms in German and English, and the kinds of thing it is."""
 
     gender: str
     singular: str
@@ -62,7 +62,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective as it stands alone, the stem that takes endings, and what it may describe."""
+    """An adjective: its uninflected form, its stem, and the kinds of thing it may describe."""
 
     alone: str
     stem: str
@@ -72,16 +72,16 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb: its forms, what it asks for, and its forms in English.
+    """A verb: its forms, its objects, and its forms in English.
 
     Attributes:
-        particle: what leaves the verb and goes to the end: "an" in "ruft … an".
-        infinitive: without the particle, as is the third person.
-        third: with he, she or it.
-        participle: of the perfect, with the particle.
+        particle: the part that leaves the verb and goes to the end, such as "an" in "ruft … an".
+        infinitive: without the particle, like the third person.
+        third: the form with he, she, or it.
+        participle: the past participle, with the particle.
         auxiliary: haben or sein.
         takes: the kinds of its direct object, `to` and kinds for an object in the dative, or
-            both, divided by a comma; nothing for a verb that takes no object.
+            both, separated by a comma; empty for a verb that takes no object.
         english: base, third person, past, participle.
     """
 
@@ -95,7 +95,7 @@ class Verb:
 
     @property
     def name(self) -> str:
-        """The infinitive, particle first: the name in a dictionary."""
+        """The infinitive with the particle first, as in a dictionary."""
         return self.particle + self.infinitive
 
     @property
@@ -105,10 +105,10 @@ class Verb:
 
 
 def determiner(english: str, gender: str, case: str) -> str:
-    """Return the German of *the*, *a*, *no*, *my* or *our* for this gender and case.
+    """Return the German for *the*, *a*, *no*, *my*, or *our* in this gender and case.
 
     Raises:
-        ValueError: "a" is asked for in the plural, which has no such word.
+        ValueError: "a" is requested for the plural, which has no indefinite article.
     """
     column = CASES.index(case)
     if english == "the":
@@ -125,7 +125,7 @@ def adjective(word: Adjective, after: str, gender: str, case: str) -> str:
 
 
 def noun(word: Noun, gender: str, case: str) -> str:
-    """Return the noun in singular or plural; only the dative plural has an ending of its own."""
+    """Return the noun in the singular or plural; only the dative plural has its own ending."""
     if gender != "p":
         return word.singular
     return word.dative_plural if case == "dative" else word.plural

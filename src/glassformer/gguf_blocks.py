@@ -1,4 +1,4 @@
-"""The quantized weights of a GGUF file: its bytes, and the numbers they stand for."""
+"""The quantized weights of a GGUF file: their bytes, and the numbers that the bytes encode."""
 
 import mmap
 import struct
@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
-BLOCK = 20  # bytes of a block of Q4_1
-Q4_1 = 3  # its number in the file
-WEIGHTS = 32  # of a block
+BLOCK = 20  # bytes in a block of Q4_1
+Q4_1 = 3  # its type number in the file
+WEIGHTS = 32  # in a block
 
-# A field's type: its bytes. Strings (8) and arrays (9) say themselves how long they are.
+# The bytes of each type of field. Strings (8) and arrays (9) contain their own lengths.
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 STRING, ARRAY = 8, 9
 ALIGNMENT = 32
@@ -21,8 +21,8 @@ ALIGNMENT = 32
 def dequantize_q4_1(blocks: UInt8[Tensor, "*batch 20"]) -> Float[Tensor, "*batch 32"]:
     """Return the 32 weights of each block of Q4_1.
 
-    A block is a scale and a minimum in float16, then 16 bytes. Their low halves are the codes of
-    the first 16 weights, their high halves those of the other 16.
+    A block is a scale and a minimum in float16, then 16 bytes. Their low four bits are the codes of
+    the first 16 weights, and their high four bits those of the other 16.
 
     Shapes: blocks (..., 20) to weights (..., 32) in float32.
 
@@ -43,12 +43,12 @@ def dequantize_q4_1(blocks: UInt8[Tensor, "*batch 20"]) -> Float[Tensor, "*batch
 
 
 def read_q4_1(gguf: Path, name: str) -> UInt8[Tensor, "blocks 20"]:
-    """Return the blocks of a weight as a GGUF file has them.
+    """Return the blocks of a weight as a GGUF file stores them.
 
-    Shapes: (blocks, 20), row after row of the weight.
+    Shapes: (blocks, 20), in the order of the weight's rows.
 
     Raises:
-        ValueError: the file has no such weight, or not in Q4_1.
+        ValueError: the file has no such weight, or the weight isn't in Q4_1.
     """
     with gguf.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         tensors, start = _table(content)
@@ -63,7 +63,7 @@ def read_q4_1(gguf: Path, name: str) -> UInt8[Tensor, "blocks 20"]:
 
 
 def _table(content: mmap.mmap) -> tuple[dict[str, tuple[int, int, int]], int]:
-    """Return each weight's type, size and offset, and where the weights begin."""
+    """Return each weight's type, size, and offset, and the offset at which the weights begin."""
     _, _, weights, fields = struct.unpack_from("<IIQQ", content)
     place, found = 24, {}
     for _ in range(fields):
@@ -83,14 +83,14 @@ def _table(content: mmap.mmap) -> tuple[dict[str, tuple[int, int, int]], int]:
 
 
 def _string(content: mmap.mmap, place: int) -> tuple[str, int]:
-    """Return the text that begins somewhere, and where it ends."""
+    """Return the text that begins at an offset, and the offset at which it ends."""
     (length,) = struct.unpack_from("<Q", content, place)
     end = place + 8 + length
     return content[place + 8 : end].decode(), end
 
 
 def _after(content: mmap.mmap, place: int, kind: int) -> int:
-    """Return where a field's value ends."""
+    """Return the offset at which a field's value ends."""
     if kind == STRING:
         return place + 8 + struct.unpack_from("<Q", content, place)[0]
     if kind != ARRAY:

@@ -1,4 +1,4 @@
-"""A GGUF file, the format of llama.cpp, written anew as a checkpoint that `load` reads."""
+"""Conversion of a GGUF file, the format of llama.cpp, to a checkpoint that `load` reads."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gguf import GGUFReader
     from tokenizers import Tokenizer
 
-# Field there: field of a Llama's `config.json`.
+# Field of a GGUF file: field of a Llama's `config.json`.
 FIELDS = MappingProxyType(
     {
         "llama.vocab_size": "vocab_size",
@@ -33,7 +33,7 @@ FIELDS = MappingProxyType(
     }
 )
 
-# Module there: module of transformers' Llama; `*` stands for a layer's number.
+# Module in a GGUF file: module of transformers' Llama; `*` is a layer's number.
 NAMES = MappingProxyType(
     {
         "token_embd": "model.embed_tokens",
@@ -50,7 +50,7 @@ NAMES = MappingProxyType(
         "output": "lm_head",
     }
 )
-# Whose rows are in another order there, and the field that says how many heads they make.
+# Weights whose rows a GGUF file stores in another order; the field with their number of heads.
 REORDERED = MappingProxyType(
     {
         "attn_q": "llama.attention.head_count",
@@ -67,7 +67,7 @@ SPECIAL_TOKENS = MappingProxyType(
     }
 )
 
-# Fields with one value that is built here.
+# Fields with only one supported value.
 ONLY = MappingProxyType(
     {
         "general.architecture": "llama",
@@ -83,7 +83,7 @@ def write_checkpoint(gguf: Path, directory: Path) -> None:
     """Write a Llama's `config.json`, `model.safetensors` in float32, and tokenizer files.
 
     Raises:
-        ValueError: the file asks for what is not built here: another architecture, another
+        ValueError: the file asks for something unsupported: another architecture, another
             tokenizer, or a field or a weight of an unknown name.
     """
     from gguf import GGUFReader
@@ -102,9 +102,9 @@ def write_checkpoint(gguf: Path, directory: Path) -> None:
 def by_halves(
     weight: Float[Tensor, "rows d_model"], num_heads: int
 ) -> Float[Tensor, "rows d_model"]:
-    """Order the rows of each head for rotary positions that turn one half with the other.
+    """Order the rows of each head for rotary positions that pair one half with the other.
 
-    llama.cpp turns neighbors, rows 0 and 1, 2 and 3; transformers turns rows 0 and d/2, 1 and
+    llama.cpp pairs neighbors, rows 0 and 1, 2 and 3; transformers pairs rows 0 and d/2, 1 and
     d/2 + 1, for a head of width d.
 
     Shapes: (num_heads * head_dim, d_model), before and after.
@@ -116,19 +116,19 @@ def by_halves(
 
 
 def _refuse_unknown(reader: "GGUFReader") -> None:
-    """Refuse what would otherwise be ignored, and change what the model computes."""
+    """Raise an error for anything that would be ignored but changes the model's output."""
     for name, only in ONLY.items():
         value = _value(reader, name)
         if value != only:
-            raise ValueError(f"{name} ({value!r}) is not built here: only {only!r} is")
+            raise ValueError(f"{name} ({value!r}) is not supported: only {only!r} is")
     fields = {name for name in reader.fields if name.startswith("llama.")} - FIELDS.keys()
     weights = {tensor.name for tensor in reader.tensors if _name_there(tensor.name) is None}
     if unknown := sorted(fields | weights):
-        raise ValueError(f"not built here: {', '.join(unknown)}")
+        raise ValueError(f"not supported: {', '.join(unknown)}")
 
 
 def _value(reader: "GGUFReader", name: str) -> Any:
-    """Return a field's value, None where the file lacks it."""
+    """Return a field's value, or None if the file lacks it."""
     field = reader.get_field(name)
     return None if field is None else field.contents()
 
@@ -141,12 +141,12 @@ def _config(reader: "GGUFReader") -> dict[str, Any]:
 
 
 def _shortest(value: int | float) -> int | float:
-    """Return the shortest number that is the same in float32, in which the file has it."""
+    """Return the shortest number that's the same in float32, the file's type."""
     return float(str(torch.tensor(value).numpy())) if isinstance(value, float) else value
 
 
 def _name_there(name: str) -> str | None:
-    """Return the name of a weight in transformers, None where it has none."""
+    """Return the name of a weight in transformers, or None if it has none."""
     module, _, kind = name.rpartition(".")
     parts = module.split(".")
     layer = parts[1] if len(parts) == 3 else ""
@@ -169,7 +169,7 @@ def _weights(reader: "GGUFReader") -> Iterator[tuple[str, Tensor]]:
 
 
 def _tokenizer(reader: "GGUFReader") -> "Tokenizer":
-    """Build byte-level BPE over the file's tokens, which reads each digit by itself."""
+    """Build byte-level BPE with the file's tokens and merges; each digit is split off first."""
     from gguf import TokenType
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 

@@ -1,4 +1,4 @@
-"""GPT in small: a decoder that learns to tell the stories, a word at a time."""
+"""A small GPT: a decoder that learns to tell the stories, one word at a time."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,9 +20,9 @@ RATE = 0.006
 
 
 def build() -> TransformerForCausalLM:
-    """Build the untrained model: GPT-2 with two layers of four heads, and sines for positions.
+    """Build the untrained model: GPT-2 with two layers of four heads and sinusoidal positions.
 
-    Positions that had to be learned first would cost a good part of so short a training.
+    Learning positions would take up a good part of such a short training run.
     """
     return TransformerForCausalLM(
         TransformerConfig(
@@ -47,14 +47,14 @@ def build() -> TransformerForCausalLM:
 
 
 def encode(texts: Sequence[str]) -> Int[Tensor, "batch seq"]:
-    """Ids of whole stories, [END] before and after, padded on the right."""
+    """Return the ids of whole stories, with [END] before and after, padded on the right."""
     framed = [f"[END] {text} [END]" for text in texts]
     encodings = tokenizer().encode_batch(framed, add_special_tokens=False)
     return torch.tensor([encoding.ids for encoding in encodings])
 
 
 def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train on whole stories, the next word asked for at each place; the loss of each step."""
+    """Train on whole stories to predict the next word at each position; return each step's loss."""
     stories = encode([story.text for story in make_stories()["train"]])
     device = next(model.parameters()).device
 

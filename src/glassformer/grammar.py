@@ -1,7 +1,7 @@
 """A small grammar of German and English: sentences, their translations, and true alignments.
 
-One meaning is written in both languages at once. Every word carries the names of what it stands
-for, and words that share a name are translations of each other.
+One meaning is written in both languages at once. Every word has names for the parts of the
+meaning that it expresses, and words that share a name are translations of each other.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from glassformer.german import noun as inflect_noun
 
 @dataclass(frozen=True)
 class Word:
-    """A word and what it stands for; `sure` unless it only helps another word to say it."""
+    """A word and the names of what it expresses; not `sure` if it only helps another word."""
 
     text: str
     names: tuple[str, ...] = ()
@@ -29,9 +29,9 @@ class Pair:
     Attributes:
         german: words and punctuation, with single spaces between them.
         english: likewise.
-        sure: links (English word, German word), counted from 0, beyond doubt.
-        possible: these, and links to words that only help, such as "hat" and "did".
-        structures: each verb of the sentence with the kind of clause that it stands in.
+        sure: links (English word, German word) that are beyond doubt, counted from 0.
+        possible: the sure links, and links to words that only help, such as "hat" and "did".
+        structures: each verb of the sentence with its kind of clause.
     """
 
     german: str
@@ -43,7 +43,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class NounPhrase:
-    """A determiner, perhaps an adjective, and a noun; `role` keeps its names apart."""
+    """A determiner, an optional adjective, and a noun; its words' names begin with `role`."""
 
     role: str
     determiner: str
@@ -53,16 +53,16 @@ class NounPhrase:
 
     @property
     def person(self) -> str:
-        """Which form of a verb it asks for, when it is the subject."""
+        """The verb form that it requires as a subject."""
         return "plural" if self.plural else "third"
 
     @property
     def gender(self) -> str:
-        """Its gender, and in the plural p."""
+        """The gender of its noun, or "p" in the plural."""
         return "p" if self.plural else self.noun.gender
 
     def german(self, case: str) -> list[Word]:
-        """Each word with the ending of gender and case."""
+        """Return the words, each with the ending for its gender and case."""
         determiner = inflect_determiner(self.determiner, self.gender, case)
         noun = inflect_noun(self.noun, self.gender, case)
         words = [Word(determiner, (f"{self.role} determiner",))]
@@ -72,7 +72,7 @@ class NounPhrase:
         return [*words, Word(noun, (f"{self.role} noun",))]
 
     def english(self) -> list[Word]:
-        """Return the same in English, where only "a" looks at its neighbor."""
+        """Return the phrase in English, where only "a" depends on the next word."""
         words = [Word(self.determiner, (f"{self.role} determiner",))]
         if self.adjective:
             words.append(Word(self.adjective.english, (f"{self.role} adjective",)))
@@ -93,7 +93,7 @@ class Pronoun:
     in_english: str
 
     def german(self, case: str) -> list[Word]:
-        """Return the pronoun, always a subject here."""
+        """Return the pronoun, which is always a subject here."""
         assert case == "nominative"
         return [Word(self.in_german, (f"{self.role} noun",))]
 
@@ -108,7 +108,7 @@ PRONOUNS = (
     ("first", "ich", "I"),
     ("third", "er", "he"),
     ("third", "sie", "she"),
-    ("plural", "sie", "they"),  # only the verb, perhaps at the far end, tells it from "she"
+    ("plural", "sie", "they"),  # only the verb, perhaps far away, tells it from "she"
     ("plural", "wir", "we"),
 )
 
@@ -143,7 +143,7 @@ MATRIX = {  # with ich, with er, in the plural; English base and third person
 
 @dataclass(frozen=True)
 class Clause:
-    """One verb with all that belongs to it."""
+    """One verb with its subject, its objects, and its adverb."""
 
     kind: str
     verb: Verb
@@ -157,20 +157,20 @@ class Clause:
 
     @property
     def structure(self) -> tuple[str, str]:
-        """The pair that the split by structure withholds: verb and kind of clause."""
+        """The verb and the kind of clause; some of these pairs are withheld from training."""
         return self.verb.name, self.kind
 
     def name(self, part: str) -> tuple[str]:
-        """Return the name of a part, kept apart from those of other clauses."""
+        """Return the name of a part, distinct from those in other clauses."""
         return (f"{self.role} {part}",)
 
     def word(self, text: str, part: str, sure: bool = True) -> Word:
-        """Return a word that stands for a part of this clause."""
+        """Return a word with the name of a part of this clause."""
         return Word(text, self.name(part), sure)
 
 
 def german_verb(clause: Clause) -> tuple[Word, list[Word]]:
-    """Return the finite verb, and what goes to the end: particle, participle or infinitive."""
+    """Return the finite verb, and the words at the end: particle, participle, or infinitive."""
     verb, column = clause.verb, PERSONS.index(clause.subject.person)
     if clause.tense == "present":
         finite = (verb.first, verb.third, verb.infinitive)[column]
@@ -187,7 +187,7 @@ def german_verb(clause: Clause) -> tuple[Word, list[Word]]:
 
 
 def german_clause(clause: Clause) -> list[Word]:
-    """Return the clause in German order, without conjunction and punctuation."""
+    """Return the clause in German order, without a conjunction or punctuation."""
     finite, end = german_verb(clause)
     subject = clause.subject.german("nominative")
     adverb = [clause.word(clause.adverb, "adverb")] if clause.adverb else []
@@ -204,19 +204,19 @@ def german_clause(clause: Clause) -> list[Word]:
             return [*thing, finite, *subject, *adverb, *negation, *end]
         case "polar" | "wh" | "verb first":
             return [finite, *subject, *middle, *end]
-    subject = [] if clause.kind == "who" else subject  # its pronoun stands before the clause
+    subject = [] if clause.kind == "who" else subject  # its pronoun comes before the clause
     return [*subject, *middle, *at_the_end(clause, finite, end)]
 
 
 def at_the_end(clause: Clause, finite: Word, end: list[Word]) -> list[Word]:
-    """Return the verbs of a verb-final clause: the finite one last, a particle joined to it."""
+    """Return the verbs of a verb-final clause: the finite one last, with its particle."""
     if clause.tense == "present":
         return [clause.word(clause.verb.particle + finite.text, "verb")]
     return [*end, finite]
 
 
 def english_verbs(clause: Clause) -> list[Word]:
-    """Return the verbs in English order; in a question the subject goes after the first."""
+    """Return the verbs in English order; in a question, the subject goes after the first."""
     base, third, past, participle = clause.verb.english
     asks = clause.kind in ("polar", "wh")
     is_third = clause.subject.person == "third"
@@ -238,7 +238,7 @@ def english_verbs(clause: Clause) -> list[Word]:
 
 
 def english_clause(clause: Clause) -> list[Word]:
-    """Return the clause in English order, without conjunction and punctuation."""
+    """Return the clause in English order, without a conjunction or punctuation."""
     verbs = english_verbs(clause)
     subject = [] if clause.kind == "who" else clause.subject.english()
     recipient = clause.recipient.english() if clause.recipient else []

@@ -1,4 +1,4 @@
-"""Heads: what turns the vectors of a body into answers."""
+"""Heads: layers that turn the vectors of a body into answers."""
 
 import torch
 from jaxtyping import Float, Int, Shaped
@@ -34,7 +34,7 @@ class Pooler(nn.Module):
 class TransformerForSequenceClassification(FromPretrained, nn.Module):
     """A classifier of whole sequences: one logit for each of num_labels.
 
-    Shapes: ids, attention mask and token types (batch, seq); logits (batch, num_labels).
+    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, num_labels).
 
     Raises:
         ValueError: as `TransformerEncoder`.
@@ -69,12 +69,12 @@ class TransformerForSequenceClassification(FromPretrained, nn.Module):
 
 
 class TransformerForMaskedLM(FromPretrained, nn.Module):
-    """Logits of the token at each position, or of the one that a mask replaced.
+    """Logits of the original token at each position, masked or not.
 
-    With `tie_embeddings`, the output layer uses the embedding table: a token's logit is how well
-    its own vector matches.
+    With `tie_embeddings`, the output layer uses the embedding table: a token's logit tells how
+    well its own vector matches.
 
-    Shapes: ids, attention mask and token types (batch, seq); logits (batch, seq, vocab).
+    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, seq, vocab).
 
     Raises:
         ValueError: as `TransformerEncoder`.
@@ -111,9 +111,9 @@ class TransformerForMaskedLM(FromPretrained, nn.Module):
 
 
 class TransformerForNextSentencePrediction(FromPretrained, nn.Module):
-    """Logits of whether the second of two sentences followed the first in their source.
+    """Logits for whether the second of two sentences followed the first in their source.
 
-    Shapes: ids, attention mask and token types (batch, seq); logits (batch, 2): it did, it didn't.
+    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, 2): it did, it didn't.
 
     Raises:
         ValueError: as `TransformerEncoder`.
@@ -154,7 +154,7 @@ class TransformerForCausalLM(FromPretrained, nn.Module):
     Shapes: ids (batch, seq), attention mask (batch, past + seq), logits (batch, seq, vocab).
 
     Raises:
-        ValueError: as `TransformerDecoder`; `cross_attention` is True, and nothing to attend to.
+        ValueError: as `TransformerDecoder`; or `cross_attention` is True, which needs a memory.
 
     Source: Radford et al. 2018, section 3.1, equation 2; transformers 5.23, `GPT2LMHeadModel`.
 
@@ -182,6 +182,6 @@ class TransformerForCausalLM(FromPretrained, nn.Module):
         *,
         last_only: bool = False,
     ) -> Float[Tensor, "batch answers vocab"]:
-        """Decode the ids; return the logits of what follows each position, or only the last."""
+        """Decode the ids; return the next token's logits at each position, or only at the last."""
         hidden = self.decoder(input_ids, attention_mask, cache=cache)  # (batch, seq, d_model)
         return self.lm_head(hidden[:, -1:] if last_only else hidden)

@@ -1,4 +1,4 @@
-"""Induction heads: heads that look at the token that followed the same token last time."""
+"""Induction heads: they attend to the token that followed the current token's last occurrence."""
 
 import torch
 from jaxtyping import Float, Int
@@ -8,7 +8,7 @@ from torch import Tensor
 def repeat_after(
     first: int, ids: Int[Tensor, "batch length"]
 ) -> Int[Tensor, "batch one_and_twice_length"]:
-    """Put one token first in each row, and then the row's ids twice.
+    """Return each row's ids twice in a row, after the token `first`.
 
     Shapes: (batch, length) to (batch, 1 + 2 · length).
 
@@ -21,20 +21,20 @@ def repeat_after(
 def induction_scores(
     weights: Float[Tensor, "*heads seq seq"], length: int
 ) -> Float[Tensor, "*heads"]:
-    """Return the mean weight that tokens of the second copy give to what came next in the first.
+    """Return the mean weight from tokens of the second copy to their successors in the first.
 
-    The rows are those of `repeat_after`: one token, then the same `length` tokens twice. From a
-    token of the second copy, what followed it in the first is `length - 1` positions back.
+    The rows come from `repeat_after`: one token, then the same `length` tokens twice. The
+    successor of a token in the first copy is `length - 1` positions before the token in the second.
 
     Shapes: attention weights (..., seq, seq) with seq = 1 + 2 · length; a score for each leading
-    place.
+    index.
 
     Raises:
-        ValueError: the weights are not of so many tokens.
+        ValueError: the weights are for a different number of tokens.
 
     Source: Olsson et al. 2022, "prefix matching score".
 
-    >>> looks = torch.eye(7).roll(-2, 1)  # each token looks two places back
+    >>> looks = torch.eye(7).roll(-2, 1)  # each token looks two positions back
     >>> induction_scores(looks, length=3)
     tensor(1.)
     """

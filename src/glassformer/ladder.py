@@ -1,4 +1,4 @@
-"""One attention in three versions: a loop over heads, one batched product, joined projections."""
+"""The same attention three ways: a loop over heads, one batched product, joined projections."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ Positions = Int[Tensor, "#batch seq"]
 
 
 class Version(nn.Module):
-    """A causal attention that computes what a `MultiHeadAttention` computes, in another way.
+    """Causal attention with the same output as a `MultiHeadAttention`, computed differently.
 
     Shapes: hidden (batch, seq, d_model) to the same; position ids broadcast to (batch, seq).
 
@@ -29,18 +29,18 @@ class Version(nn.Module):
     def __init__(self, attention: MultiHeadAttention):
         super().__init__()
         if type(attention) is not MultiHeadAttention:
-            raise ValueError(f"a {type(attention).__name__} is not plainly a MultiHeadAttention")
+            raise ValueError(f"a {type(attention).__name__} is not a plain MultiHeadAttention")
         self.attention = attention
 
     def forward(self, hidden: Hidden, *, position_ids: Positions, **others: object) -> Hidden:
-        """Attend from each token to those up to it."""
+        """Attend from each token to itself and the tokens before it."""
         refused = [name for name in ("attn_mask", "cache") if others.get(name) is not None]
         if refused:
             raise ValueError(f"{type(self).__name__} takes no {' and no '.join(refused)}")
         return self.attend(hidden, position_ids)
 
     def attend(self, hidden: Hidden, position_ids: Positions) -> Hidden:
-        """Compute it."""
+        """Compute the attention's output."""
         raise NotImplementedError
 
     def turned(self, heads: Tensor, position_ids: Tensor) -> Tensor:
@@ -50,7 +50,7 @@ class Version(nn.Module):
 
 
 class Looped(Version):
-    """One head after the other, each with its own rows of the projections.
+    """One head after another, each with its own rows of the projections.
 
     >>> attention, hidden = MultiHeadAttention(d_model=8, num_heads=4), torch.randn(1, 3, 8)
     >>> ours = Looped(attention)(hidden, position_ids=torch.arange(3)[None])
@@ -98,7 +98,7 @@ class Batched(Version):
 
 
 class Joined(Version):
-    """As `Batched`, but with one projection for queries, keys and values; `fused` stores no scores.
+    """`Batched` with one projection for queries, keys, and values; `fused` stores no scores.
 
     >>> attention, hidden = MultiHeadAttention(d_model=8, num_heads=4), torch.randn(1, 3, 8)
     >>> ours = Joined(attention, fused=True)(hidden, position_ids=torch.arange(3)[None])
@@ -115,7 +115,7 @@ class Joined(Version):
         self.fused = fused
 
     def attend(self, hidden: Hidden, position_ids: Positions) -> Hidden:
-        """Project once, then cut the result into the heads of queries, keys and values."""
+        """Project once, then cut the result into the heads of queries, keys, and values."""
         attention = self.attention
         query_heads, shared = attention.num_heads, attention.num_kv_heads
         heads = split_heads(F.linear(hidden, self.weight, self.bias), query_heads + 2 * shared)
@@ -143,10 +143,10 @@ def versions(decoder: TransformerDecoder, make: Callable[..., Version]) -> list[
 
 @contextmanager
 def attending(decoder: TransformerDecoder, attentions: Sequence[Version]) -> Iterator[None]:
-    """Let a decoder attend with these, one for each layer, while it lasts.
+    """Make a decoder use these attentions, one for each layer, inside a `with` block.
 
     Raises:
-        ValueError: there are not as many as layers.
+        ValueError: there isn't one for each layer.
 
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=3, d_ff=16)
@@ -157,7 +157,8 @@ def attending(decoder: TransformerDecoder, attentions: Sequence[Version]) -> Ite
     """
     if len(attentions) != len(decoder.layers):
         raise ValueError(
-            f"{len(attentions)} attentions are not one for {len(decoder.layers)} layers"
+            f"expected one attention for each of {len(decoder.layers)} layers, got "
+            f"{len(attentions)}"
         )
     own = [layer.get_submodule("attention") for layer in decoder.layers]
     try:

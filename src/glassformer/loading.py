@@ -1,4 +1,4 @@
-"""The class method by which a model loads the checkpoints of its own kind."""
+"""The class method that loads a checkpoint into a model of the class."""
 
 from importlib import import_module
 from pathlib import Path
@@ -8,7 +8,7 @@ Model = TypeVar("Model", bound="FromPretrained")
 
 
 class FromPretrained:
-    """What a model needs to be loaded by its own name.
+    """A base class that gives a model class `from_pretrained`.
 
     >>> from glassformer import TransformerEncoder, default_checkpoint
     >>> TransformerEncoder.from_pretrained(default_checkpoint()).config.num_layers
@@ -17,12 +17,13 @@ class FromPretrained:
 
     @classmethod
     def from_pretrained(cls: type[Model], name_or_path: str | Path) -> Model:
-        """Load a checkpoint, as `load` does, that holds a model of this class.
+        """Load a checkpoint that holds a model of this class, as `load` does.
 
         Raises:
             CheckpointError: there is no such checkpoint, it cannot be used, or it holds a model of
-                another class; it says what to do.
-            ValueError: a field of the config is not built here.
+                another class; the message says what to do.
+            ValueError: a field of the config asks for something unsupported.
         """
-        # By name: a recipe trains anew when a module that it imports changes, and needs no family.
+        # No import statement: a change in a module that recipes import would retrain them, and
+        # none of them needs the families.
         return import_module("glassformer.pretrained").load_as(cls, name_or_path)

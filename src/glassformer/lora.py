@@ -1,4 +1,4 @@
-"""Low-rank adaptation: a frozen linear layer, and two narrow matrices beside it that learn."""
+"""Low-rank adaptation: a frozen linear layer plus two narrow, trainable matrices."""
 
 from collections.abc import Collection
 
@@ -36,15 +36,15 @@ class LoRALinear(nn.Linear):
         self.scale = alpha / rank
         self.A = nn.Parameter(base.weight.new_empty(rank, base.in_features))
         self.B = nn.Parameter(base.weight.new_zeros(base.out_features, rank))
-        nn.init.kaiming_uniform_(self.A, a=5**0.5)  # as torch's linear layers start
+        nn.init.kaiming_uniform_(self.A, a=5**0.5)  # as in torch's linear layers
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        """Apply the frozen layer, and add the product of A and B with the same input."""
+        """Apply the frozen layer, and add the scaled product of the same input with A and B."""
         return super().forward(x) + self.scale * (x @ self.A.T @ self.B.T)
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        """Return one plain layer that computes the same, with its own weight."""
+        """Return one plain layer that computes the same output, with its own weight."""
         weight = self.weight + self.scale * self.B @ self.A
         layer = nn.Linear(self.in_features, self.out_features, bias=False, device="meta")
         layer.weight, layer.bias = nn.Parameter(weight), self.bias
@@ -54,9 +54,9 @@ class LoRALinear(nn.Linear):
 def add_lora(
     model: nn.Module, names: Collection[str], *, rank: int, alpha: int | float
 ) -> nn.Module:
-    """Freeze a model, and make a `LoRALinear` of each linear layer whose name is in `names`.
+    """Freeze a model, and turn each linear layer whose name is in `names` into a `LoRALinear`.
 
-    The model itself is changed, and returned. A layer's name is the last part of its path.
+    The model is changed in place and returned. A layer's name is the last part of its path.
 
     Raises:
         ValueError: no linear layer has one of the names, or rank is less than one.
@@ -65,7 +65,7 @@ def add_lora(
     chosen = [path for path in linear if path.rpartition(".")[2] in names]
     missing = {*names} - {path.rpartition(".")[2] for path in chosen}
     if missing:
-        raise ValueError(f"names {sorted(missing)} must be those of linear layers of the model")
+        raise ValueError(f"names {sorted(missing)} must be names of linear layers of the model")
     model.requires_grad_(False)
     for path in chosen:
         model.set_submodule(path, LoRALinear(linear[path], rank, alpha))
@@ -73,12 +73,12 @@ def add_lora(
 
 
 def merge_lora(model: nn.Module) -> nn.Module:
-    """Replace each `LoRALinear` of a model with the plain layer that computes the same.
+    """Replace each `LoRALinear` of a model with the plain layer that computes the same output.
 
-    The model itself is changed, and returned.
+    The model is changed in place and returned.
 
     Raises:
-        ValueError: the model has none, as after a first call.
+        ValueError: the model has no `LoRALinear`, for example after a first call.
     """
     for path, layer in _adapted(model, "merge").items():
         model.set_submodule(path, layer.merged())
@@ -86,12 +86,12 @@ def merge_lora(model: nn.Module) -> nn.Module:
 
 
 def adapter_state(model: nn.Module) -> dict[str, Tensor]:
-    """Return the A and B of each `LoRALinear` by name: what to save, and nothing that is frozen.
+    """Return the A and B of each `LoRALinear` by name: the weights to save, not the frozen ones.
 
     `model.load_state_dict(state, strict=False)` reads them back.
 
     Raises:
-        ValueError: the model has none.
+        ValueError: the model has no `LoRALinear`.
     """
     adapted, state = _adapted(model, "save"), model.state_dict()
     return {name: state[name] for path in adapted for name in (f"{path}.A", f"{path}.B")}

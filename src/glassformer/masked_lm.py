@@ -1,4 +1,4 @@
-"""BERT's first task in small: an encoder that learns to guess hidden words of the stories."""
+"""BERT's first task on a small scale: an encoder learns to guess hidden words of the stories."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +17,7 @@ from glassformer.training_loop import fit_language_model
 D_MODEL = 64
 STEPS, BATCH = 1000, 16
 RATE = 0.005
-SHARE = 0.3  # of the words are asked for: twice as many as BERT is, for twice as much to learn from
+SHARE = 0.3  # of the words to hide: twice BERT's, so each step teaches twice as much
 
 
 def build() -> TransformerForMaskedLM:
@@ -32,13 +32,13 @@ def build() -> TransformerForMaskedLM:
             max_positions=64,
             dropout=0.0,
             attn_dropout=0.0,
-            initializer_range=0.07,  # at this width what 0.02 is at BERT's: 0.02 * sqrt(768 / 64)
+            initializer_range=0.07,  # BERT's 0.02, scaled to this width: 0.02 * sqrt(768 / 64)
         )
     )
 
 
 def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train on halves of stories, and equally often on single sentences; the loss of each step."""
+    """Train on halves of stories and, equally often, single sentences; return each step's loss."""
     stories = make_stories()["train"]
     halves = encode([story.halves for story in stories])
     single = encode([sentence for story in stories for sentence in story.sentences])
@@ -78,7 +78,7 @@ def guesses(
     """Return the likeliest words for the [MASK] in a text or a pair, with their probabilities.
 
     Raises:
-        ValueError: there is not one [MASK] in the text.
+        ValueError: the text doesn't have exactly one [MASK].
     """
     batch = encode([text])
     hidden = batch["input_ids"][0] == MASK

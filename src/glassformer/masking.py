@@ -1,10 +1,10 @@
-"""Hiding words for a masked language model, with labels for what was hidden."""
+"""Hide words for a masked language model, and label the hidden ones."""
 
 import torch
 from jaxtyping import Int
 from torch import Tensor
 
-IGNORED = -100  # a label that no loss counts: torch's `ignore_index`
+IGNORED = -100  # a label that losses skip: torch's `ignore_index`
 
 
 def mask_tokens(
@@ -16,16 +16,16 @@ def mask_tokens(
     share: float = 0.15,
     generator: torch.Generator | None = None,
 ) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
-    """Choose tokens to ask for, and hide most of them.
+    """Choose tokens to predict, and hide most of them.
 
-    Of the chosen, eight in ten become the mask token, one in ten becomes any token of the
-    vocabulary, and one in ten stays. Special tokens are never chosen.
+    Of the chosen tokens, eight in ten become the mask token, one in ten becomes a random token of
+    the vocabulary, and one in ten stays the same. Special tokens are never chosen.
 
-    Shapes: ids (batch, seq) to ids and labels (batch, seq). A label is the true token where one
+    Shapes: ids (batch, seq) to ids and labels (batch, seq). A label is the true token where it
     was chosen, and `IGNORED` elsewhere.
 
     Raises:
-        ValueError: share is not more than 0 and at most 1.
+        ValueError: share is 0 or less, or more than 1.
 
     Source: Devlin et al. 2019, section 3.1, task 1, and appendix A.1.
 
@@ -54,22 +54,22 @@ def hide_one(
     special_ids: tuple[int, ...],
     generator: torch.Generator | None = None,
 ) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
-    """Hide one token of each row, to test whether a model finds it.
+    """Hide one token of each row, to test whether a model can guess it.
 
-    Shapes: as `mask_tokens`, with one label a row that is not `IGNORED`.
+    Shapes: as `mask_tokens`, with one label per row that isn't `IGNORED`.
 
     Raises:
-        ValueError: a row has nothing but special tokens.
+        ValueError: a row has only special tokens.
     """
     special = torch.isin(input_ids, torch.tensor(special_ids, device=input_ids.device))
     if special.all(dim=1).any():
         rows = special.all(dim=1).nonzero().flatten().tolist()
-        raise ValueError(f"rows {rows} of input_ids have special tokens only: nothing to hide")
+        raise ValueError(f"rows {rows} of input_ids have only special tokens: nothing to hide")
     places = _draw(input_ids, generator).masked_fill(special, -1.0).argmax(dim=1, keepdim=True)
     labels = torch.full_like(input_ids, IGNORED).scatter(1, places, input_ids.gather(1, places))
     return input_ids.scatter(1, places, mask_token_id), labels
 
 
 def _draw(like: Tensor, generator: torch.Generator | None) -> Tensor:
-    """Draw as many numbers, evenly between 0 and 1."""
+    """Draw a number between 0 and 1, uniformly, for each element of a tensor."""
     return torch.rand(like.shape, device=like.device, generator=generator)

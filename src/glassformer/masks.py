@@ -49,7 +49,7 @@ def causal_lower_right(
     *,
     device: torch.device | str | None = None,
 ) -> tuple[Mask | None, bool]:
-    """Replace `is_causal` by a mask where the queries are the last positions, as after a cache.
+    """Replace `is_causal` with a mask if the queries are the last positions, as with a cache.
 
     In torch's attention function, `is_causal` aligns the first query with the first key, in the
     upper left corner of the scores. Here the last query is aligned with the last key, in the lower
@@ -136,10 +136,10 @@ def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."]
 def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Tensor, "*mask"]:
     """Turn a mask into numbers to add to the scores: 0 where attention is allowed, −inf elsewhere.
 
-    float16, bfloat16 and wider types hold −inf exactly. A large finite number in its place may
+    float16, bfloat16, and wider types hold −inf exactly. A large finite number in its place may
     overflow, or leave weight on a hidden key. Of torch's 8-bit types, only float8_e5m2 can hold it:
-    the others make it a finite number or NaN, so mask in a wider type. A float mask is only cast
-    to `dtype`.
+    the others turn it into a finite number or NaN, so mask in a wider type. A float mask is only
+    cast to `dtype`.
 
     Shapes: as `mask`.
 
@@ -167,18 +167,18 @@ def invert_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
     Shapes: as `mask`.
 
     Raises:
-        ValueError: the mask is not bool; 1 and 0 turned over bit by bit would be −2 and −1.
+        ValueError: the mask is not bool; inverting 1 and 0 bit by bit gives −2 and −1.
 
     >>> invert_mask(torch.tensor([True, False]))
     tensor([False,  True])
     """
     if mask.dtype != torch.bool:
-        raise ValueError(f"only a bool mask has an opposite, got {mask.dtype}")
+        raise ValueError(f"only a bool mask can be inverted, got {mask.dtype}")
     return ~mask
 
 
 def check_mask(mask: Shaped[Tensor, "..."], scores_shape: tuple[int, ...]) -> None:
-    """Refuse a mask that doesn't fit scores of this shape.
+    """Raise an error if a mask doesn't fit scores of this shape.
 
     Raises:
         ValueError: the mask is neither bool nor float, or does not broadcast to `scores_shape`.

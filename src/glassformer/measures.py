@@ -1,4 +1,4 @@
-"""Measures of an ordering, and intervals for them."""
+"""Measures of a ranking, and confidence intervals for them."""
 
 from collections.abc import Callable
 
@@ -12,12 +12,12 @@ DRAWS = 1000
 def places(
     scores: Float[Tensor, "rows columns"], right: Int[Tensor, " rows"]
 ) -> Int[Tensor, " rows"]:
-    """Return the rank, from 1, of each row's right column, with the best score first.
+    """Return the rank of each row's correct column, counted from 1 for the best score.
 
-    Columns with the same score count as ahead of it: a tie gets no benefit of the doubt.
+    Other columns with the same score count as ahead of it: a tie gets no benefit of the doubt.
 
     Raises:
-        ValueError: a right column does not exist.
+        ValueError: a correct column does not exist.
 
     >>> places(torch.tensor([[0.1, 0.9, 0.5]]), torch.tensor([2]))
     tensor([2])
@@ -36,10 +36,10 @@ def ranks(values: Num[Tensor, " rows"]) -> Float[Tensor, " rows"]:
 
 
 def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float:
-    """Return how much two orderings agree: 1 the same, −1 reversed, 0 unrelated.
+    """Return how well two orderings agree: 1 if equal, −1 if reversed, 0 if unrelated.
 
     Raises:
-        ValueError: one of them does not order anything, as all its values are equal.
+        ValueError: all values of one of them are equal, so they have no order.
 
     Source: Spearman 1904; the correlation of the ranks.
 
@@ -48,23 +48,25 @@ def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float
     """
     for values in (first, second):
         if (values == values[0]).all():
-            raise ValueError(f"{len(values)} values, all {values[0].item()}, order nothing")
+            raise ValueError(f"{len(values)} values, all {values[0].item()}, have no order")
     return torch.corrcoef(torch.stack([ranks(first), ranks(second)]))[0, 1].item()
 
 
 def bootstrap(measure: Callable[..., float], *columns: Num[Tensor, " rows"]) -> tuple[float, float]:
-    """Return the 95 % interval of a measure when rows are drawn again, with replacement.
+    """Return the bootstrap 95% interval of a measure: rows are redrawn, with replacement.
 
-    The draws are the same each time, and leave the caller's random numbers alone.
+    The draws are the same each time and don't affect the caller's random numbers.
 
     Raises:
-        ValueError: the columns have no rows, or not the same number.
+        ValueError: the columns have no rows, or different numbers of rows.
 
     Source: Efron 1979; the percentile interval.
     """
     lengths = [len(column) for column in columns]
     if len(set(lengths)) != 1 or lengths[0] == 0:
-        raise ValueError(f"columns of {lengths} rows must have the same number, and at least one")
+        raise ValueError(
+            f"columns of {lengths} rows must have the same number of rows, and at least one"
+        )
     generator = torch.Generator().manual_seed(0)
     drawn = torch.randint(lengths[0], (DRAWS, lengths[0]), generator=generator)
     found = torch.tensor([measure(*(column[rows] for column in columns)) for rows in drawn])

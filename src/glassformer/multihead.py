@@ -1,4 +1,4 @@
-"""Multi-head attention: several heads side by side, each with its own projections."""
+"""Multi-head attention: several heads in parallel, each with its own projections."""
 
 from collections.abc import Callable
 
@@ -20,15 +20,15 @@ from glassformer.positions import RotaryPositions
 
 
 class AttentionHead(nn.Module):
-    """One head: project to queries, keys and values, then attend.
+    """One head: project to queries, keys, and values, then attend.
 
     Shapes: query (batch, q_len, d_model), output (batch, q_len, head_dim).
 
     Raises:
-        ValueError: a size is less than one, or the inputs do not fit together.
+        ValueError: a size is less than one, or the inputs don't fit together.
 
-    Source: Vaswani et al. 2017, section 3.2.2, whose `W_i^Q`, `W_i^K` and `W_i^V` are
-    q_proj, k_proj and v_proj.
+    Source: Vaswani et al. 2017, section 3.2.2, whose `W_i^Q`, `W_i^K`, and `W_i^V` are
+    q_proj, k_proj, and v_proj.
 
     >>> head = AttentionHead(d_model=8, head_dim=2)
     >>> head(torch.randn(1, 3, 8)).shape
@@ -78,8 +78,8 @@ class MultiHeadAttention(nn.Module):
     `attn_mask` broadcasts to (batch, heads, q_len, k_len), position ids to (batch, q_len).
 
     Raises:
-        ValueError: sizes don't divide, inputs or a cache don't fit together, or a rotary attention
-            is given a `key`: it has no distances from one sequence to another.
+        ValueError: a size doesn't divide another, inputs or a cache don't fit together, or rotary
+            attention gets a `key`: tokens of two different sequences have no distance.
 
     Source: Vaswani et al. 2017, section 3.2.2, whose `h` is num_heads and whose `W^O` is
     out_proj; grouped keys and values: Ainslie et al. 2023, section 2.2.
@@ -137,9 +137,9 @@ class MultiHeadAttention(nn.Module):
         """Attend from `query` to `key`, which defaults to `query`: self-attention.
 
         With a cache, self-attention appends its keys and values to those of earlier calls
-        and attends to all of them. If you pass a `key`, the first call's projections of it
-        are reused. Only a rotary attention reads `position_ids`; without them, it counts on
-        from the cache.
+        and attends to all of them. If you pass a `key`, its projections from the first call
+        are reused. Only rotary attention reads `position_ids`; by default, positions continue
+        after the cached ones.
         """
         crosses = key is not None
         key = query if key is None else key
@@ -163,7 +163,7 @@ class MultiHeadAttention(nn.Module):
                 can't be.
         """
         if self.rotary is not None:
-            raise ValueError(f"head {index} is rotary, which a head alone is not: {self.rotary}")
+            raise ValueError(f"head {index} is rotary, which AttentionHead can't be: {self.rotary}")
         if not 0 <= index < self.num_heads:
             raise ValueError(f"head {index} is not one of 0 to {self.num_heads - 1}")
         kv_index = index * self.num_kv_heads // self.num_heads
@@ -185,8 +185,8 @@ class MultiHeadAttention(nn.Module):
     def _check(self, query: Tensor, key: Tensor, value: Tensor, crosses: bool) -> None:
         if crosses and self.rotary is not None:
             raise ValueError(
-                f"a key of shape {tuple(key.shape)} was given to a rotary attention: queries and "
-                "keys are turned by their places in one sequence"
+                f"a key of shape {tuple(key.shape)} was passed to a rotary attention: it rotates "
+                "queries and keys by their positions in the same sequence"
             )
         _check_inputs(query, key, value, self.q_proj.in_features)
 
@@ -231,7 +231,7 @@ class MultiHeadAttention(nn.Module):
     def _attend_on_record(
         self, query, key, value, *, attn_mask, dropout_p, is_causal
     ) -> Float[Tensor, "batch heads q_len head_dim"]:
-        """Attend on the explicit path, and pass each step to the recorder."""
+        """Attend step by step, and pass the result of each step to the recorder."""
         assert self.recorder is not None
         scores = attention_scores(query, repeat_heads(key, self.num_heads), attn_mask, is_causal)
         weights = softmax_rows(scores)
@@ -266,7 +266,7 @@ def split_heads(
 def merge_heads(
     heads: Float[Tensor, "batch heads seq head_dim"],
 ) -> Float[Tensor, "batch seq width"]:
-    """Lay the heads' pieces of each position side by side again.
+    """Concatenate the heads' vectors at each position.
 
     Shapes: (batch, heads, seq, head_dim) to (batch, seq, heads · head_dim).
 
@@ -286,11 +286,11 @@ def _check_inputs(query: Tensor, key: Tensor, value: Tensor, d_model: int) -> No
     shapes = [tuple(x.shape) for x in (query, key, value)]
     fits = (
         all(len(shape) == 3 and shape[-1] == d_model and 0 not in shape for shape in shapes)
-        and len({shape[0] for shape in shapes}) == 1
+        and shapes[0][0] == shapes[1][0]
         and shapes[1] == shapes[2]
     )
     if not fits:
         raise ValueError(
-            f"query, key and value must be (batch, seq, {d_model}) with one batch, none empty, and "
-            "key and value equally long; got " + ", ".join(map(str, shapes))
+            f"query, key, and value must be (batch, seq, {d_model}) with one batch, none empty, "
+            "and key and value equally long; got " + ", ".join(map(str, shapes))
         )

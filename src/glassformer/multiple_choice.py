@@ -19,9 +19,9 @@ REGIONS = (
     "Canada Ottawa, Argentina Buenos Aires, Chile Santiago, Peru Lima, "
     "Cuba Havana, Ecuador Quito, Uruguay Montevideo, Venezuela Caracas",
 )
-"""Eight countries of each region, with their capitals."""
+"""Eight countries in each region, with their capitals."""
 
-OTHERS = (1, 3, 6)  # places further on in the region, each a wrong option
+OTHERS = (1, 3, 6)  # wrong options: the capitals of countries this far down the region's list
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Question:
     Attributes:
         text: what the model reads.
         options: what may follow, each with its leading space.
-        right: the place of the right option, from 0.
+        right: the index of the right option.
     """
 
     text: str
@@ -40,10 +40,10 @@ class Question:
 
 
 def capital_questions() -> list[Question]:
-    """Ask for 40 capitals, each with three others of its region.
+    """Return questions about 40 capitals, each with three others in its region as options.
 
-    Every capital is an option four times, and right once: it doesn't help to know which cities are
-    capitals, or which are often written about.
+    Every capital is an option four times, and right once, so it doesn't help to know which cities
+    are capitals, or which are often written about.
 
     >>> capital_questions()[0].options
     (' Paris', ' Berlin', ' Rome', ' Budapest')
@@ -59,9 +59,9 @@ def capital_questions() -> list[Question]:
 
 
 def sum_questions(count: int = 40) -> list[Question]:
-    """Ask for sums of two numbers of two digits, among four consecutive results.
+    """Return questions about sums of two-digit numbers, with four consecutive results as options.
 
-    The right one is equally often the smallest, the second, the third and the largest.
+    The right one is equally often the smallest, the second, the third, and the largest.
 
     Raises:
         ValueError: count is less than one.
@@ -86,7 +86,7 @@ def score_answers(
 ) -> Float[Tensor, " pairs"]:
     """Return the log-probability of each answer after its question, summed over its tokens.
 
-    A beginning that several pairs share, up to their last token, is read once. Shorter texts are
+    Pairs that differ only in their last token are read once. Shorter texts are
     padded on the right, where a causal model doesn't look.
 
     Args:
@@ -100,7 +100,9 @@ def score_answers(
     """
     lengths = [(len(question), len(answer)) for question, answer in pairs]
     if not lengths or not all(map(all, lengths)):
-        raise ValueError(f"pairs of {lengths} tokens: need one pair, and a token in each part")
+        raise ValueError(
+            f"pairs of {lengths} tokens: need at least one pair, and a token in each part"
+        )
     given = [[*question, *answer[:-1]] for question, answer in pairs]
     width = max(map(len, given))
     padded = torch.tensor([[*row, *[0] * (width - len(row))] for row in given])

@@ -1,4 +1,4 @@
-"""BERT's second task in small: does the second half of a story follow the first?"""
+"""BERT's second task on a small scale: does the second half of a story follow the first?"""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -32,7 +32,9 @@ def build() -> TransformerForNextSentencePrediction:
 def pair_up(
     stories: Sequence[Story], generator: torch.Generator | None = None
 ) -> tuple[list[tuple[str, str]], Int[Tensor, " pairs"]]:
-    """Pair the first half of each story with its second or, as often, another's; with labels.
+    """Pair each story's first half with its own or another story's second half; return labels too.
+
+    Both kinds are equally likely.
 
     Source: Devlin et al. 2019, section 3.1, task 2.
     """
@@ -47,7 +49,7 @@ def pair_up(
 
 
 def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train on pairs, drawn anew at each step; the loss of each step."""
+    """Train on pairs, drawn anew at each step; return each step's loss."""
     stories = make_stories()["train"]
     device = next(model.parameters()).device
 

@@ -18,14 +18,14 @@ def layer_norm(
     Computes `weight * (x - mean) / sqrt(variance + eps) + bias`, with mean and variance over
     d_model.
 
-    Models use `torch.nn.LayerNorm`, which computes the same in one kernel.
+    Models use `torch.nn.LayerNorm`, which computes the same values in one kernel.
 
     Shapes: vectors (..., d_model) to the same; weight and bias (d_model).
 
     Raises:
         ValueError: weight or bias is not as wide as x, or eps is not more than 0.
 
-    Source: Ba, Kiros and Hinton 2016, section 3, equations 3 and 4.
+    Source: Ba, Kiros, and Hinton 2016, section 3, equations 3 and 4.
 
     >>> layer_norm(torch.tensor([[1.0, 3.0]]), torch.ones(2), torch.zeros(2), eps=1e-12)
     tensor([[-1.,  1.]])

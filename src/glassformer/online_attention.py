@@ -1,7 +1,7 @@
-"""Attention by online softmax: block by block, so that a whole row of scores is never stored.
+"""Attention by online softmax: block by block, without ever storing a whole row of scores.
 
-This is the arithmetic of FlashAttention. What makes that fast is a kernel that keeps each block in
-the processor's small, quick memory.
+This is the arithmetic of FlashAttention. What makes FlashAttention fast is a kernel that keeps each
+block in the processor's small, fast memory.
 """
 
 import math
@@ -25,10 +25,10 @@ def online_attention(
 ) -> Float[Tensor, "*batch q_len value_dim"]:
     """Average the values as `scaled_dot_product_attention` does, one block of scores at a time.
 
-    For each block of queries, goes through the blocks of keys and keeps the largest score so far,
-    the sum of the powers, and the sum of the values, weighted by them. With `is_causal`, skips the
-    blocks that are wholly in the future. While gradients are recorded, autograd keeps the scores
-    of all blocks; FlashAttention computes them again instead.
+    For each block of queries, go through the blocks of keys and keep the largest score so far, the
+    sum of the exponentials, and the sum of the values weighted by them. With `is_causal`, skip the
+    blocks that are entirely in the future. While gradients are recorded, autograd keeps the scores
+    of all blocks; FlashAttention recomputes them instead.
 
     Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
     output (..., q_len, value_dim); `attn_mask` broadcasts to (..., q_len, k_len).
@@ -47,7 +47,7 @@ def online_attention(
     k_len = key.shape[-2]
     if min(q_len, k_len, block_size) < 1:
         raise ValueError(
-            f"q_len ({q_len}), k_len ({k_len}) and block_size ({block_size}) must be at least 1"
+            f"q_len ({q_len}), k_len ({k_len}), and block_size ({block_size}) must be at least 1"
         )
     if attn_mask is not None:
         check_mask(attn_mask, (*batch, q_len, k_len))
@@ -60,7 +60,7 @@ def online_attention(
         output = query.new_zeros(*batch, len(rows), value.shape[-1])
         for columns in places[:k_len].split(block_size):
             if is_causal and columns[0] > rows[-1]:
-                break  # all that is left is in the future
+                break  # everything left is in the future
             causal = columns <= rows[:, None] if is_causal else None
             given = None if attn_mask is None else attn_mask[..., rows[:, None], columns]
             scores = attention_scores(
@@ -80,7 +80,7 @@ def add_block(
     scores: Float[Tensor, "*batch q_len block"],
     value: Float[Tensor, "*batch block value_dim"],
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Add a block of scores and values to what is known of the blocks before it.
+    """Add a block of scores and values to the running maximum, total, and output.
 
     With m the maximum of all scores so far, `total` is the sum of exp(score − m), and `output` the
     sum of exp(score − m) times the value. A larger maximum scales both down. At first, the maximum

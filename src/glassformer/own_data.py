@@ -1,4 +1,4 @@
-"""Train on files of your own: a classifier, a small GPT, and a search over sentences."""
+"""Train on your own files: a classifier, a small GPT, and a search over sentences."""
 
 import csv
 import io
@@ -31,11 +31,11 @@ from glassformer.training import next_token_loss, shift_targets
 from glassformer.training_loop import fit, fit_language_model, one_thread, slope
 
 WEIGHTS, NOTES = "model.safetensors", "notes.json"  # the files of a saved model
-ANY_LABEL = -100  # a label that no token has, so that the loss counts every token
+ANY_LABEL = -100  # a label that no token has, so the loss counts every token
 
 
 def example_files() -> Path:
-    """Write opinions.csv, stories.txt and a folder, shelf, into a new folder, and return it."""
+    """Make a new folder with opinions.csv, stories.txt, and the folder shelf; return its path."""
     folder = Path(mkdtemp())
     with (folder / "opinions.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -62,11 +62,11 @@ class Labeled:
 def read_labeled(
     path: str | Path, *, text: str = "text", label: str = "label", encoding: str = "utf-8-sig"
 ) -> Labeled:
-    """Read a CSV file with a header, or a TSV file, by the names of its two columns.
+    """Read two columns of a CSV or TSV file by their names in its header.
 
     Raises:
         ValueError: the file is empty or in another encoding, lacks a column, has rows without a
-            text or a label, or has one label only.
+            text or a label, or has only one label.
     """
     delimiter = "\t" if Path(path).suffix == ".tsv" else ","
     rows = csv.DictReader(io.StringIO(_read(path, encoding), newline=""), delimiter=delimiter)
@@ -74,8 +74,8 @@ def read_labeled(
     missing = [name for name in (text, label) if name not in columns]
     if missing:
         raise ValueError(
-            f"{path} has the columns {columns}, and lacks {missing}: pass the names of yours as "
-            "text= and label="
+            f"{path} has the columns {columns} but lacks {missing}: pass the names of your columns "
+            "as text= and label="
         )
     texts, labels, gaps = [], [], []
     for row in rows:
@@ -85,11 +85,11 @@ def read_labeled(
             gaps.append(rows.line_num)
     if gaps:
         raise ValueError(
-            f"{path} has no text or no label in {len(gaps)} of its rows, first in line {gaps[0]}: "
+            f"{path} has no text or no label in {len(gaps)} of its rows, first on line {gaps[0]}: "
             "fill them in, or delete the rows"
         )
     if not texts:
-        raise ValueError(f"{path} has a header and no rows")
+        raise ValueError(f"{path} has a header but no rows")
     if len(set(labels)) == 1:
         raise ValueError(
             f"{path} has the label {labels[0]!r} in every row: a classifier needs at least two"
@@ -98,19 +98,19 @@ def read_labeled(
 
 
 def split(rows: Labeled, *, share: float = 0.2, seed: int = 0) -> tuple[Labeled, Labeled]:
-    """Split rows into those to train with and those to test with, `share` of each label.
+    """Split rows into training rows and test rows, with `share` of each label in the test rows.
 
     Raises:
-        ValueError: share is not between 0 and 1, or a label has one row only.
+        ValueError: share is not between 0 and 1, or a label has only one row.
     """
     if not 0.0 < share < 1.0:
-        raise ValueError(f"share ({share}) must lie between 0 and 1")
+        raise ValueError(f"share ({share}) must be between 0 and 1")
     random, tested = Random(seed), set()
     for label in sorted(set(rows.labels)):
         places = [i for i, other in enumerate(rows.labels) if other == label]
         if len(places) < 2:
             raise ValueError(
-                f"label {label!r} has one row: it needs one to train with and one to test with"
+                f"label {label!r} has only one row: it needs one for training and one for testing"
             )
         count = min(max(1, round(share * len(places))), len(places) - 1)
         tested |= set(random.sample(places, count))
@@ -144,14 +144,14 @@ class TextClassifier(nn.Module):
         return [self.labels[i] for i in logits.argmax(-1).tolist()]
 
     def save(self, folder: str | Path) -> None:
-        """Write the head, the labels and, if it was trained too, the body into a folder."""
+        """Write the head, the labels, and, if it was trained, the body to a folder."""
         body = {f"encoder.{name}": part for name, part in self.encoder.state_dict().items()}
         head = {f"head.{name}": part for name, part in self.head.state_dict().items()}
         _save(folder, head | body if self.has_own_body else head, {"labels": self.labels})
 
 
 def load_classifier(folder: str | Path) -> TextClassifier:
-    """Read what `TextClassifier.save` wrote.
+    """Load a classifier saved by `TextClassifier.save`.
 
     Raises:
         ValueError: no model was saved in the folder.
@@ -166,7 +166,7 @@ def load_classifier(folder: str | Path) -> TextClassifier:
 def fit_head(
     vectors: Float[Tensor, "texts width"], labels: Sequence[str], *, steps: int = 300
 ) -> nn.Linear:
-    """Fit a linear layer that tells the labels, in alphabetical order, from fixed vectors."""
+    """Fit a linear layer that predicts the labels, in alphabetical order, from fixed vectors."""
     wanted = _numbers(labels)
     head = nn.Linear(vectors.shape[1], len(set(labels)))
     nn.init.zeros_(head.weight)
@@ -186,10 +186,10 @@ def fit_head(
 def train_classifier(
     rows: Labeled, *, whole: bool = False, epochs: int = 4, rate: float = 5e-5, batch_size: int = 8
 ) -> TextClassifier:
-    """Train a head on a frozen body, all-MiniLM-L6-v2; if `whole`, train both together then.
+    """Train a head on a frozen body, all-MiniLM-L6-v2; if `whole`, then train both together.
 
-    The body reads each text once as long as it is frozen, so the head takes a second. Training
-    the whole model takes three passes' time for each text and epoch.
+    While the body is frozen, it reads each text only once, so training the head takes a second. In
+    each epoch, training the whole model takes as long as three forward passes over the texts.
 
     Raises:
         ValueError: a text has more tokens than the body has positions.
@@ -269,19 +269,19 @@ class CharacterGPT(nn.Module):
         return self.gpt(ids)
 
     def encode(self, text: str) -> Int[Tensor, " seq"]:
-        """Return the number of each character.
+        """Return the id of each character.
 
         Raises:
-            ValueError: a character isn't in the text that the model was made for.
+            ValueError: a character isn't one of the model's `characters`.
         """
         strange = sorted(set(text) - set(self.characters))
         if strange:
-            raise ValueError(f"characters {strange} were not in the text that was trained on")
+            raise ValueError(f"characters {strange} were not in the training text")
         return torch.tensor([self.characters.index(one) for one in text])
 
     @torch.no_grad()
     def loss(self, text: str) -> float:
-        """Return the mean loss per character, in nats, reading a window after the other.
+        """Return the mean loss per character, in nats, computed window by window.
 
         Raises:
             ValueError: the text is shorter than one window.
@@ -296,13 +296,13 @@ class CharacterGPT(nn.Module):
 
     @torch.no_grad()
     def write(self, prompt: str, length: int = 200, *, temperature: float = 0.8) -> str:
-        """Continue a prompt of at least one character, drawing a character at a time.
+        """Continue a prompt of at least one character, drawing one character at a time.
 
         Raises:
             ValueError: the prompt is empty, or has an unknown character.
         """
         if not prompt:
-            raise ValueError("prompt ('') must have at least one character to go on from")
+            raise ValueError("prompt ('') must have at least one character to continue")
         ids = self.encode(prompt)[None]
         for _ in range(length):
             logits = self(ids[:, -self.context :])[:, -1]
@@ -311,12 +311,12 @@ class CharacterGPT(nn.Module):
         return "".join(self.characters[i] for i in ids[0].tolist())
 
     def save(self, folder: str | Path) -> None:
-        """Write the weights, the characters and the sizes into a folder."""
+        """Write the weights, the characters, and the sizes to a folder."""
         _save(folder, self.state_dict(), {"characters": self.characters, "sizes": self.sizes})
 
 
 def load_gpt(folder: str | Path) -> CharacterGPT:
-    """Read what `CharacterGPT.save` wrote.
+    """Load a GPT saved by `CharacterGPT.save`.
 
     Raises:
         ValueError: no model was saved in the folder.
@@ -338,7 +338,7 @@ def train_gpt(
 ) -> tuple[CharacterGPT, list[float]]:
     """Train a GPT on windows of a text, drawn anew at each step; also return each step's loss.
 
-    Pass the `characters` of the whole text if you hold back a part of it to test with.
+    Pass the `characters` of the whole text if you hold out part of it for testing.
 
     Raises:
         ValueError: the text is shorter than one window.
@@ -364,7 +364,7 @@ def train_gpt(
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, and the name of the file that it is in."""
+    """A sentence, and the name of its file."""
 
     file: str
     text: str
@@ -373,7 +373,7 @@ class Sentence:
 def read_folder(
     folder: str | Path, *, pattern: str = "*.txt", encoding: str = "utf-8-sig"
 ) -> list[Sentence]:
-    """Read the sentences of all files in a folder whose names fit the pattern.
+    """Read the sentences of all files in a folder whose names match the pattern.
 
     Raises:
         ValueError: there is no such folder or file, or a file is empty or in another encoding.
@@ -382,7 +382,7 @@ def read_folder(
         raise ValueError(f"{folder} is not a folder")
     paths = sorted(Path(folder).glob(pattern))
     if not paths:
-        raise ValueError(f"{folder} has no file that fits {pattern!r}")
+        raise ValueError(f"{folder} has no file that matches {pattern!r}")
     return [
         Sentence(path.name, text)
         for path in paths
@@ -391,7 +391,7 @@ def read_folder(
 
 
 class SentenceIndex:
-    """Sentences with their vectors, to be searched by meaning.
+    """Sentences with their vectors, for search by meaning.
 
     Raises:
         ValueError: there is no sentence, or one has more tokens than the encoder has positions.
@@ -411,13 +411,13 @@ class SentenceIndex:
         return list(zip(best.values.tolist(), found, strict=True))
 
     def save(self, folder: str | Path) -> None:
-        """Write the sentences and their vectors into a folder."""
+        """Write the sentences and their vectors to a folder."""
         notes = {"sentences": [asdict(one) for one in self.sentences]}
         _save(folder, {"vectors": self.vectors}, notes)
 
 
 def load_index(folder: str | Path) -> SentenceIndex:
-    """Read what `SentenceIndex.save` wrote.
+    """Load an index saved by `SentenceIndex.save`.
 
     Raises:
         ValueError: no index was saved in the folder.
@@ -473,7 +473,7 @@ def _load(folder: str | Path) -> tuple[dict[str, Tensor], dict]:
 
 @contextmanager
 def _bar(title: str) -> Iterator[Report]:
-    """Show a progress bar in terminals and notebooks; a log doesn't get one."""
+    """Show a progress bar in terminals and notebooks, but not in logs."""
     from tqdm.auto import tqdm
 
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -7,16 +7,16 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 GROUP = 32
-"""So many neighbors in a row share a scale and a zero in 4 bits."""
+"""How many neighboring weights in a row share a scale and a zero, at 4 bits."""
 
 Model = TypeVar("Model", bound=nn.Module)
 
 
 class PackedLinear8(nn.Module):
-    """A linear layer with a code of 8 bits for each weight, and a scale for each output.
+    """A linear layer with an 8-bit code for each weight and a scale for each output.
 
     A weight is its code times its output's scale. The kernel takes inputs and scales in bfloat16
-    and rounds its results to it; they are returned in the type of the input. There is nothing to
+    and rounds its results to bfloat16; they're returned in the input's type. There is nothing to
     train and nothing in the state dict: pack a model after you've loaded it.
 
     Shapes: (..., in_features) to (..., out_features).
@@ -42,14 +42,14 @@ class PackedLinear8(nn.Module):
         self.codes = codes.round().clamp(-128, 127).to(torch.int8)  # (out, in)
 
     def forward(self, hidden: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch out"]:
-        """Multiply in bfloat16, and return the input's type."""
+        """Multiply in bfloat16, and return the product in the input's type."""
         rows = hidden.reshape(-1, self.in_features).bfloat16()
         product = torch._weight_int8pack_mm(rows, self.codes, self.scale)
         return _as_input(product, hidden, self.bias)
 
     @property
     def nbytes(self) -> int:
-        """The bytes of codes and scales."""
+        """The number of bytes in the codes and scales."""
         return self.codes.nbytes + self.scale.nbytes
 
     def extra_repr(self) -> str:
@@ -58,9 +58,9 @@ class PackedLinear8(nn.Module):
 
 
 class PackedLinear4(nn.Module):
-    """A linear layer with a code of 4 bits for each weight; 32 neighbors share a scale and a zero.
+    """A linear layer with a 4-bit code for each weight; 32 neighbors share a scale and a zero.
 
-    A weight is (code − 8) · scale + zero. Scale and zero are in bfloat16, and so are the sums'
+    A weight is (code − 8) · scale + zero. Scale and zero are in bfloat16, and so are the kernel's
     inputs and results, as in `PackedLinear8`. The order of the codes depends on the processor.
 
     Shapes: (..., in_features) to (..., out_features).
@@ -90,14 +90,14 @@ class PackedLinear4(nn.Module):
         self.scale_and_zero = torch.stack([scale, zero], dim=-1).transpose(0, 1).contiguous()
 
     def forward(self, hidden: Float[Tensor, "*batch width"]) -> Float[Tensor, "*batch out"]:
-        """Multiply in bfloat16, and return the input's type."""
+        """Multiply in bfloat16, and return the product in the input's type."""
         rows = hidden.reshape(-1, self.in_features).bfloat16()
         product = torch._weight_int4pack_mm_for_cpu(rows, self.codes, GROUP, self.scale_and_zero)
         return _as_input(product, hidden, self.bias)
 
     @property
     def nbytes(self) -> int:
-        """The bytes of codes, scales and zeros."""
+        """The number of bytes in the codes, scales, and zeros."""
         return self.codes.nbytes + self.scale_and_zero.nbytes
 
     def extra_repr(self) -> str:
@@ -108,12 +108,12 @@ class PackedLinear4(nn.Module):
 def pack(model: Model, bits: int) -> Model:
     """Replace a model's linear layers, in place, with ones whose weights have that many bits.
 
-    At 4 bits, a layer that shares its weight with a table of embeddings has 8: as a rule it is the
-    output layer, and the choice among tokens depends on it directly. The table stays as it is, and
-    so does all else, such as norms and what a cache keeps.
+    At 4 bits, a layer that shares its weight with an embedding table gets 8: usually it's the
+    output layer, and the choice among tokens depends on it directly. The table stays the same, and
+    so does everything else, such as norms and the contents of a cache.
 
     Raises:
-        ValueError: `bits` is neither 8 nor 4, or a layer can't be packed; then all stay.
+        ValueError: `bits` is neither 8 nor 4, or a layer can't be packed; then no layer changes.
 
     >>> pack(torch.nn.Sequential(torch.nn.Linear(32, 16), torch.nn.ReLU()), bits=4)
     Sequential(
@@ -140,7 +140,7 @@ def pack(model: Model, bits: int) -> Model:
 def _check(layer: nn.Linear, bits: int, *, inputs: int, outputs: int) -> None:
     if layer.weight.device.type != "cpu":
         raise ValueError(
-            f"a layer on {layer.weight.device} can't be packed: the kernel is the CPU's"
+            f"a layer on {layer.weight.device} can't be packed: the kernel runs only on the CPU"
         )
     if layer.in_features % inputs or layer.out_features % outputs:
         raise ValueError(
@@ -150,7 +150,7 @@ def _check(layer: nn.Linear, bits: int, *, inputs: int, outputs: int) -> None:
 
 
 def _divisor(scale: Tensor) -> Tensor:
-    """Return what weights are divided by: where all are equal, the scale is zero."""
+    """Return the divisor for weights: their scale, or 1 where it's zero because all are equal."""
     return scale.where(scale > 0, 1).float()
 
 

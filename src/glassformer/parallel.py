@@ -1,6 +1,6 @@
-"""One training step on several processes: what is split among them, and by which engine of torch.
+"""Ways to split a training step among several processes.
 
-Every engine is torch's own. This module tells it about our models.
+torch does the work; this module tells it how to split our models.
 """
 
 import os
@@ -32,9 +32,9 @@ NO_PADDING = -1  # no token has this id: the texts are cut to one length
 
 @contextmanager
 def joined(timeout: float = 60.0) -> Iterator[tuple[int, int]]:
-    """Join the processes that `torchrun` started, and leave them at the end; give rank and size.
+    """Join the processes of `torchrun`, yield rank and size, and leave the group at the end.
 
-    A process gives up when it has waited `timeout` seconds, now or for a collective.
+    A process gives up after waiting `timeout` seconds, here or in a collective operation.
 
     Raises:
         ValueError: the program was not started by torchrun.
@@ -62,20 +62,23 @@ def own_rows(batch: Shaped[Tensor, "batch *rest"], rank: int, size: int) -> Tens
     Shapes: (batch, ...) to (batch / size, ...).
 
     Raises:
-        ValueError: the rows can't be divided evenly, so a mean of means would be a different mean.
+        ValueError: the rows can't be divided evenly, so the mean of the processes' means would
+            differ from the batch's mean.
 
     >>> own_rows(torch.arange(6), rank=1, size=3)
     tensor([1, 4])
     """
     if len(batch) % size:
-        raise ValueError(f"batch ({len(batch)}) must be a multiple of the processes ({size})")
+        raise ValueError(
+            f"batch ({len(batch)}) must be a multiple of the number of processes ({size})"
+        )
     return batch[rank::size]
 
 
 def shard(model: TransformerForCausalLM, mesh: DeviceMesh) -> TransformerForCausalLM:
-    """Let each process keep a slice of every weight; a layer is gathered when it's computed.
+    """Let each process keep a slice of every weight; gather a layer only when it's computed.
 
-    The model itself is changed, and returned.
+    The model is changed in place and returned.
 
     Source: Zhao et al. 2023; the idea: Rajbhandari et al. 2020, section 5, stage 3.
     """
@@ -88,11 +91,12 @@ def shard(model: TransformerForCausalLM, mesh: DeviceMesh) -> TransformerForCaus
 def tensor_parallel(model: TransformerForCausalLM, mesh: DeviceMesh) -> TransformerForCausalLM:
     """Give each process some of the heads and some of the feed-forward neurons of every layer.
 
-    The model itself is changed, and returned. Norms, embeddings and output layer stay whole.
+    The model is changed in place and returned. Norms, embeddings, and the output
+    layer stay whole.
 
     Raises:
-        ValueError: heads, key-value heads or neurons can't be divided evenly, or queries and keys
-            are normalized, which each process would learn for its own heads.
+        ValueError: heads, key-value heads, or neurons can't be divided evenly, or queries and keys
+            are normalized: each process would train these norms on its own heads.
 
     Source: Shoeybi et al. 2019, section 3.
     """
@@ -101,7 +105,9 @@ def tensor_parallel(model: TransformerForCausalLM, mesh: DeviceMesh) -> Transfor
     divided = {"num_heads": config.num_heads, "num_kv_heads": kv_heads, "d_ff": config.d_ff}
     for name, number in divided.items():
         if number % size:
-            raise ValueError(f"{name} ({number}) must be a multiple of the processes ({size})")
+            raise ValueError(
+                f"{name} ({number}) must be a multiple of the number of processes ({size})"
+            )
     if config.qk_norm:
         raise ValueError("qk_norm (True) has weights that all heads share, so heads can't be split")
     plan: dict[str, ParallelStyle] = {f"attention.{name}_proj": ColwiseParallel() for name in "qkv"}
@@ -118,15 +124,15 @@ def tensor_parallel(model: TransformerForCausalLM, mesh: DeviceMesh) -> Transfor
 
 
 class Stage(nn.Module):
-    """Neighboring layers of a language model; the first stage embeds ids, the last gives logits.
+    """Consecutive layers of a language model; the first stage embeds ids, the last returns logits.
 
-    The layers are the model's own, and are called what they're called there.
+    The layers are the model's own, and they keep their names.
 
     Shapes: first stage: ids (batch, seq); others: hidden states (batch, seq, d_model). Output:
     hidden states; last stage: logits (batch, seq, vocab).
 
     Raises:
-        ValueError: there are more stages than layers, or one table is needed by two stages.
+        ValueError: there are more stages than layers, or two stages need the same table.
 
     Source: Huang et al. 2019, section 2.
     """
@@ -135,9 +141,13 @@ class Stage(nn.Module):
         super().__init__()
         layers = model.decoder.layers
         if count > len(layers):
-            raise ValueError(f"num_layers ({len(layers)}) must be at least the stages ({count})")
+            raise ValueError(
+                f"num_layers ({len(layers)}) must be at least the number of stages ({count})"
+            )
         if model.config.tie_embeddings and count > 1:
-            raise ValueError("tie_embeddings (True) puts one table into the first and last stage")
+            raise ValueError(
+                "tie_embeddings (True) puts one table into both the first and the last stage"
+            )
         self.index, self.count = index, count
         self.decoder = nn.Module()
         self.decoder.layers = nn.Module()
@@ -166,7 +176,7 @@ class Stage(nn.Module):
 def pipeline(stage: Stage, microbatches: int) -> Callable[[Int[Tensor, "batch seq"]], Tensor]:
     """Return a function that sends a batch through all stages and back, and returns its loss.
 
-    It computes gradients, as a `backward` would. Every process calls it with the same batch.
+    It also computes the gradients, as `backward` does. Every process calls it with the same batch.
 
     Raises:
         ValueError: there are fewer microbatches than stages; when called, the rows of the batch
@@ -182,7 +192,8 @@ def pipeline(stage: Stage, microbatches: int) -> Callable[[Int[Tensor, "batch se
     def loss_of(batch: Int[Tensor, "batch seq"]) -> Tensor:
         if len(batch) % microbatches:
             raise ValueError(
-                f"batch ({len(batch)}) must be a multiple of the microbatches ({microbatches})"
+                f"batch ({len(batch)}) must be a multiple of the number of "
+                f"microbatches ({microbatches})"
             )
         given, wanted = shift_targets(batch)
         losses: list[Tensor] = []

@@ -1,4 +1,4 @@
-"""Patches: an image cut into squares, each of them a vector, as a text is cut into tokens."""
+"""Patches: an image cut into squares, one vector for each, as a text is cut into tokens."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from torch import Tensor
 
 @dataclass(frozen=True, kw_only=True)
 class Patches:
-    """How images are cut; what is left over at the right and at the bottom is not looked at.
+    """How images are cut into patches; pixels left over at the right and at the bottom are ignored.
 
     Attributes:
         image_size: height and width of an image.
         patch_size: height and width of a patch.
-        channels: numbers a pixel, three for red, green and blue.
+        channels: numbers per pixel: three for red, green, and blue.
 
     Raises:
         ValueError: a size is less than one, or a patch is larger than the image.
@@ -40,13 +40,13 @@ class Patches:
 
     @property
     def count(self) -> int:
-        """How many patches an image has."""
+        """The number of patches in an image."""
         (height, width), (down, across) = self.image_size, self.patch_size
         return (height // down) * (width // across)
 
     @property
     def width(self) -> int:
-        """How many numbers a patch has."""
+        """The number of values in a patch."""
         down, across = self.patch_size
         return self.channels * down * across
 
@@ -56,7 +56,7 @@ class Patches:
         """Return the patches of each image, row by row, each as one vector, channel by channel.
 
         Raises:
-            ValueError: the images have another shape.
+            ValueError: the images have a different shape.
 
         >>> from torch import arange
         >>> image = arange(8.0).view(1, 1, 2, 4)

@@ -1,4 +1,4 @@
-"""Activation patching: part of one run, put into another."""
+"""Activation patching: copy part of one run's activations into another run."""
 
 from jaxtyping import Float
 from torch import Tensor
@@ -26,7 +26,7 @@ def patched(
     if hidden.shape != source.shape:
         raise ValueError(
             f"hidden of shape {tuple(hidden.shape)} and source of shape {tuple(source.shape)} must "
-            "be alike: patching goes from a position to the same one"
+            "be the same shape: patching copies from a position to the same position"
         )
     if not 0 <= position < hidden.shape[1]:
         raise ValueError(f"position ({position}) must be from 0 to {hidden.shape[1] - 1}")
@@ -40,8 +40,8 @@ def read_on(
 ) -> Float[Tensor, "batch vocab"]:
     """Continue from the residual stream that a layer receives; return the next token's logits.
 
-    Layer 0 receives the embeddings. With as many as the model has, only the final norm and the
-    output layer are left.
+    Layer 0 receives the embeddings. If `layer` is the number of layers, only the final norm and
+    the output layer are left.
 
     Shapes: (batch, seq, d_model) to the last position's logits, (batch, vocab). No padding.
 

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class LearnedPositions(nn.Module):
-    """A table with one trained vector per position, looked up like a token's.
+    """A table with one trained vector per position, looked up as a token's vector is.
 
     Shapes: position ids (..., seq) to vectors (..., seq, d_model).
 
@@ -36,7 +36,7 @@ class LearnedPositions(nn.Module):
 
 
 class SinusoidalPositions(nn.Module):
-    """A fixed table of sines and cosines of the position, from fast ones to slow ones.
+    """A fixed table of sines and cosines of each position, from the fastest pair to the slowest.
 
     Pair `c` of a vector turns by `10000 ** (-2c / d_model)` from one position to the next. The
     paper interleaves the pairs, each sine next to its cosine; Marian puts all sines before all
@@ -62,7 +62,7 @@ class SinusoidalPositions(nn.Module):
         table = sinusoids(max_positions, d_model)
         if not interleaved:
             table = torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
-        # Made again rather than saved: not part of the state dict.
+        # Recomputed rather than saved: not part of the state dict.
         self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)
 
     def forward(
@@ -88,7 +88,7 @@ def sinusoids(max_positions: int, d_model: int) -> Float[Tensor, "{max_positions
 
 
 class RotaryPositions(nn.Module):
-    """Rotate queries and keys by their positions: only the distance between them then counts.
+    """Rotate queries and keys by their positions, so only the distance between positions matters.
 
     Each pair of a head's numbers is a point in the plane, and point `c` is rotated around 0 by the
     angle `position * theta ** (-2c / head_dim)`. The paper pairs neighbors, `2c` with `2c + 1`;
@@ -117,7 +117,7 @@ class RotaryPositions(nn.Module):
         if theta <= 0:
             raise ValueError(f"theta ({theta}) must be more than 0")
         self.head_dim, self.theta, self.interleaved = head_dim, theta, interleaved
-        # Made again rather than saved: not part of the state dict.
+        # Recomputed rather than saved: not part of the state dict.
         frequencies = self._signed(self._pair_frequencies())
         self.register_buffer("frequencies", frequencies, persistent=False)
 
@@ -134,7 +134,7 @@ class RotaryPositions(nn.Module):
         return f"{self.head_dim}, theta={self.theta}, interleaved={self.interleaved}"
 
     def _partners(self, heads: Tensor) -> Tensor:
-        """Put in place of each number the other one of its pair."""
+        """Replace each number with the other one of its pair."""
         if self.interleaved:
             return heads.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
         return heads.roll(self.head_dim // 2, dims=-1)
@@ -162,9 +162,10 @@ class RotaryPositions(nn.Module):
 
 
 def rotary_frequencies(head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-    """Return each pair's angle per position, from fast ones to slow ones.
+    """Return each pair's angle per position, from the fastest pair to the slowest.
 
-    In float32 and computed in the order of transformers, as a position multiplies rounding errors.
+    The steps are those of transformers, in float32 and in the same order, since a position
+    multiplies every rounding error.
 
     Shapes: (head_dim / 2).
     """

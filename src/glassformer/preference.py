@@ -1,4 +1,4 @@
-"""Preference tuning in small: a model learns which of two answers a reader likes better."""
+"""Preference tuning on a small scale: a model learns which of two answers a reader prefers."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,8 @@ def dpo_loss(
 ) -> Float[Tensor, ""]:
     """Return the loss of direct preference optimization (DPO) from the answers' log-probabilities.
 
-    Each is a sum over an answer's tokens, given its request: by the model, then by the reference.
+    Each log-probability is a sum over an answer's tokens, given its request. The first two are the
+    model's; the other two are the reference's.
 
     Source: Rafailov et al. 2023, equation 7.
 
@@ -62,7 +63,7 @@ def answer_log_probs(
 def prefer(
     model: nn.Module, preferences: Sequence[Preference], report: Report, rate: float = RATE
 ) -> list[float]:
-    """Train on preferences, with a copy from before as reference; return each step's loss."""
+    """Train on preferences, with the model's initial state as reference; return the losses."""
     device = next(model.parameters()).device
     reference = copy.deepcopy(model).eval().requires_grad_(False)
     sides = [[(request, pair[k]) for request, *pair in preferences] for k in (0, 1)]
@@ -82,7 +83,7 @@ def prefer(
 
 
 def preferences_for(topics: Sequence[str]) -> list[Preference]:
-    """Pair each green story of these topics with the next one of another color for its request."""
+    """Pair each green story on these topics with the next non-green one for the same request."""
     by_request: dict[Request, list[str]] = {}
     for request, text in tuning_pairs():
         if request.topic in topics:
@@ -96,7 +97,7 @@ def preferences_for(topics: Sequence[str]) -> list[Preference]:
 
 
 def colored_topics() -> list[str]:
-    """Return the topics whose every story names a color, in the order in which they occur."""
+    """Return the topics whose stories all name a color, in the order they first occur."""
     texts: dict[str, list[str]] = {}
     for request, text in tuning_pairs():
         texts.setdefault(request.topic, []).append(text)
@@ -108,7 +109,7 @@ def colored_topics() -> list[str]:
 
 
 def build() -> nn.ModuleList:
-    """Return the model that was tuned on requests, three times, to be trained in three ways."""
+    """Return three copies of the model tuned on requests, to be trained in three ways."""
     models = nn.ModuleList(build_gpt() for _ in range(3))
     for model in models:
         model.load_state_dict(trained("supervised_tuning").model.get_submodule("0").state_dict())
@@ -116,7 +117,7 @@ def build() -> nn.ModuleList:
 
 
 def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Train on the reader's choices, on a coin's, and on the reader's at too high a rate."""
+    """Train on the reader's choices, on random choices, and on the reader's at too high a rate."""
     learner, control, hasty = models.children()
     preferences = preferences_for([t for t in colored_topics() if t not in UNSEEN_TOPICS])
     heads = torch.rand(len(preferences)) < 0.5

@@ -1,4 +1,4 @@
-"""Trained weights of `transformers`, loaded into the equal model of glassformer."""
+"""Load trained weights from `transformers` into the equivalent glassformer model."""
 
 import json
 import re
@@ -21,7 +21,7 @@ Model = TypeVar("Model", bound=nn.Module)
 
 @runtime_checkable
 class HFModel(Protocol):
-    """What `from_hf` needs of a model of transformers."""
+    """The parts of a transformers model that `from_hf` needs."""
 
     config: Any
 
@@ -32,16 +32,16 @@ class HFModel(Protocol):
 # Layer norms of old BERT checkpoints.
 LEGACY = MappingProxyType({"gamma": "weight", "beta": "bias"})
 
-# Kinds of numbers that can be mapped, by their names in safetensors.
+# Data types that can be mapped, by their names in safetensors.
 MAPPED = MappingProxyType({"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16})
 
 
 def from_hf(hf_model: HFModel) -> nn.Module:
-    """Build our equal of a model of transformers, in eval mode, with a copy of its weights.
+    """Build our equivalent of a transformers model, in eval mode, with a copy of its weights.
 
     Raises:
-        CheckpointError: the class can't be built here, or the weights don't fit the config.
-        ValueError: a field of its config can't be built here.
+        CheckpointError: the class isn't supported, or the weights don't fit the config.
+        ValueError: a field of its config isn't supported.
 
     >>> from transformers import BertConfig, BertModel
     >>> sizes = {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1}
@@ -54,11 +54,12 @@ def from_hf(hf_model: HFModel) -> nn.Module:
 
 
 def load(name_or_path: str | Path) -> nn.Module:
-    """Load our equal of a checkpoint, in eval mode, from `config.json` and safetensors alone.
+    """Load a checkpoint as our model, in eval mode, from `config.json` and safetensors only.
 
     Raises:
-        CheckpointError: there is no such checkpoint, or it can't be used; it says what to do.
-        ValueError: a field of the config can't be built here.
+        CheckpointError: there is no such checkpoint, or it can't be used; the message says
+            what to do.
+        ValueError: a field of the config isn't supported.
 
     >>> from glassformer import default_checkpoint
     >>> encoder = load(default_checkpoint())
@@ -69,16 +70,16 @@ def load(name_or_path: str | Path) -> nn.Module:
 
 
 def load_as(kind: type[Model], name_or_path: str | Path, *, mapped: bool = False) -> Model:
-    """Load a checkpoint that holds a model of this class, as `load` does.
+    """Load a checkpoint of a model of this class, as `load` does.
 
-    With `mapped`, weights aren't copied: they are read from the file when first used, and
+    With `mapped`, weights aren't copied: they're read from the file when first used, and
     processes share the memory. The file must not change while the model is in use. Training
     changes the weights in memory only.
 
     Raises:
         CheckpointError: there is no such checkpoint, it can't be used, or it holds a model of
             another class; the message says what to do.
-        ValueError: a field of the config can't be built here.
+        ValueError: a field of the config isn't supported.
     """
     return _load(kind, name_or_path, mapped)
 
@@ -91,7 +92,7 @@ def _load(kind: type[Model], name_or_path: str | Path, mapped: bool = False) -> 
     build = architecture.build
     if not issubclass(build, kind):
         raise CheckpointError(
-            f"{directory} holds a {names[0]}, which is a {build.__name__} here and no "
+            f"{directory} holds a {names[0]}, which is a {build.__name__} here, not a "
             f"{kind.__name__}: call {build.__name__}.from_pretrained, or load"
         )
     config = TransformerConfig.from_hf(hf_config)
@@ -102,14 +103,12 @@ def _load(kind: type[Model], name_or_path: str | Path, mapped: bool = False) -> 
 
 def _architecture(name: str, where: str) -> Architecture:
     if name not in ARCHITECTURES:
-        raise CheckpointError(
-            f"{where} ({name}) must be one of {', '.join(ARCHITECTURES)} to be built here"
-        )
+        raise CheckpointError(f"{where} ({name}) must be one of {', '.join(ARCHITECTURES)}")
     return ARCHITECTURES[name]
 
 
 def _read(directory: Path, mapped: bool) -> dict[str, Tensor]:
-    """Return the weights of a checkpoint, from one file or from all that its index names."""
+    """Return the weights of a checkpoint, from one file or from all files in its index."""
     names = {WEIGHTS}
     if not (directory / WEIGHTS).is_file():
         index = json.loads((directory / SHARDS).read_text(encoding="utf-8"))
@@ -131,7 +130,7 @@ def _copy(file: Path) -> dict[str, Tensor]:
 
 
 def _map(file: Path) -> dict[str, Tensor]:
-    """Map the weights of a file into memory: none is read before it is used.
+    """Map the weights of a file into memory: none is read before it's used.
 
     safetensors maps files too, but it touches every weight, which takes a second from a cold disk.
     """
@@ -155,7 +154,7 @@ def _fill(
     source: str,
     mapped: bool = False,
 ) -> nn.Module:
-    """Build the model and give it these weights, checked for name and shape: copies, or mapped."""
+    """Build the model with these weights, copied or mapped, after checking names and shapes."""
     with _WithoutInitialisation():
         model = architecture.build(config)
     places = _places(model, architecture, config.pad_token_id)
@@ -183,22 +182,22 @@ def _fill(
             continue
         first, *others = pieces.values()
         if config.tie_embeddings and not all(torch.equal(first, other) for other in others):
-            problems.append(f"not equal, though they are one weight: {', '.join(pieces)}")
+            problems.append(f"not equal, though they share one weight: {', '.join(pieces)}")
         if not first.is_floating_point():
             problems.append(f"quantized: {next(iter(pieces))} ({first.dtype})")
             continue
         problems += [
-            f"of another shape: {there} {tuple(piece.shape)}, by the config {tuple(wanted.shape)}"
+            f"wrong shape: {there} {tuple(piece.shape)}, but {tuple(wanted.shape)} by the config"
             for there, piece in pieces.items()
             if piece.shape != wanted.shape
         ]
-        # A copy: neither a live model nor a file mapped into memory is tied to ours.
+        # Unless mapped, a copy: ours isn't tied to a live model or to a file in memory.
         own = first.contiguous() if mapped else first.detach().clone()
         shared = nn.Parameter(own) if isinstance(wanted, nn.Parameter) else own
         weights |= dict.fromkeys(names, shared)
     if problems:
         raise CheckpointError(
-            f"the weights of {source} are not those that its config describes; give a config and "
+            f"the weights of {source} don't match its config; use a config and "
             "weights that were saved together:\n  " + "\n  ".join(sorted(problems))
         )
     model.load_state_dict(weights, assign=True)
@@ -207,7 +206,7 @@ def _fill(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a checkpoint has one of our weights: its names there, and which part of that tensor."""
+    """The place of one of our weights in a checkpoint: its names, and its part of that tensor."""
 
     names: tuple[str, ...]
     part: int = 0
@@ -220,7 +219,7 @@ class _Place:
         """Cut our weight out of theirs."""
         if self.row:
             return weight.squeeze(0)
-        if weight.ndim == 4:  # a convolution over squares that do not overlap maps each by itself
+        if weight.ndim == 4:  # a convolution over separate squares is a linear layer
             weight = weight.flatten(1)
         rows = (weight.t() if self.transposed else weight)[self.skipped :]
         return rows.tensor_split(self.parts)[self.part]
@@ -229,7 +228,7 @@ class _Place:
 def _places(
     model: nn.Module, architecture: Architecture, pad_token_id: int | None
 ) -> dict[str, _Place]:
-    """Return the place of every weight of the model, by its name here."""
+    """Return where a checkpoint holds each weight of the model, by its name in the model."""
     past_padding = 0 if pad_token_id is None else pad_token_id + 1
     rows: dict[str, tuple[str, int, int]] = {}
     for there, ours in architecture.names.items():
@@ -273,7 +272,7 @@ def _pattern(name: str) -> tuple[str, str]:
 
 
 class _WithoutInitialisation(TorchFunctionMode):
-    """Leaves new weights uninitialized, since loaded ones replace them."""
+    """A mode that leaves new weights uninitialized, since loaded ones replace them."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         """Skip torch's initializers, and do everything else as usual."""

@@ -17,9 +17,9 @@ _STATE = r"(embeddings|layers\.\d+)\.output"
 class Tape(Mapping[str, Tensor]):
     """The tensors of the last forward pass that `record` kept: detached, by dotted path.
 
-    For an attention these are `query`, `key`, `value`, `scores`, `weights` and `output` (per head,
-    before `out_proj`), under its own path. For every other module that returns a tensor, it's
-    `output`.
+    For an attention layer, these are `query`, `key`, `value`, `scores`, `weights`, and `output`
+    (per head, before `out_proj`), under the layer's own path. For every other module that returns a
+    tensor, there is only `output`.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class Tape(Mapping[str, Tensor]):
         if not self._tensors:
             raise KeyError(f"{path!r}: nothing was recorded; call the model inside record(model)")
         close = difflib.get_close_matches(path, self._tensors, n=3, cutoff=0.0)
-        raise KeyError(f"{path!r} was not recorded; close to it: {', '.join(close)}")
+        raise KeyError(f"{path!r} was not recorded; close matches: {', '.join(close)}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)
@@ -95,7 +95,7 @@ class Tape(Mapping[str, Tensor]):
         return self._all(rf"(.+\.)?decoder\.(.+\.)?{_STATE}", "decoder layer")
 
     def _first_stack(self, pattern: str, what: str) -> tuple[Tensor, ...]:
-        """Return the encoder's tensors of an encoder-decoder, and all of any other model's."""
+        """Return the encoder's tensors if the model has an encoder, otherwise all of them."""
         if any(re.fullmatch(r"(.+\.)?encoder\..+", path) for path in self):
             pattern = rf"(?!(.+\.)?decoder\.){pattern}"
         return self._all(pattern, what)
@@ -111,8 +111,8 @@ class Tape(Mapping[str, Tensor]):
 def record(model: nn.Module) -> Iterator[Tape]:
     """Keep the tensors of the model's next forward pass; another pass replaces them.
 
-    Inside, attention takes the explicit path and a compiled model runs uncompiled.
-    Outside, nothing is kept and nothing is slower. The tape stays readable afterward.
+    Inside the block, attention is computed step by step and a compiled model runs uncompiled.
+    Outside it, nothing is kept and nothing is slower. The tape stays readable afterward.
 
     >>> from glassformer import default_checkpoint, load
     >>> encoder = load(default_checkpoint())

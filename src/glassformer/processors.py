@@ -1,4 +1,4 @@
-"""Logits, changed by what has been written already: so that a model says nothing twice."""
+"""Change logits according to the text so far, so that a model doesn't repeat itself."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,17 +8,17 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 Process = Callable[[Tensor, Tensor], Tensor]
-"""From sequences (rows, length) and logits of the next token (rows, vocab) to such logits."""
+"""From sequences (rows, length) and next-token logits (rows, vocab) to changed logits."""
 
 
 class RepetitionPenalty:
-    """Make each token that a sequence holds less likely: its logit is moved away from above.
+    """Make each token in a sequence less likely, by lowering its logit.
 
-    A logit above zero is divided by the penalty, one below is multiplied with it; so a penalty
-    below one makes repetition likelier. Padding on the left is no part of a sequence.
+    A logit above zero is divided by the penalty, and one below zero is multiplied by it, so a
+    penalty below one makes repetition likelier. Padding on the left isn't part of a sequence.
 
-    Shapes: sequences (rows, length), logits (rows, vocab) to the same; `padding`, how many places
-    of each row are padding, (batch), where rows are those of the batch, or some of each.
+    Shapes: sequences (rows, length), logits (rows, vocab) to the same; `padding`, the number of
+    padding positions in each text of the batch, (batch). Each text has one row or several.
 
     Source: Keskar et al. 2019, section 4.1; transformers 5.23, `RepetitionPenaltyLogitsProcessor`.
 
@@ -33,7 +33,7 @@ class RepetitionPenalty:
     def __call__(
         self, sequences: Int[Tensor, "rows length"], logits: Float[Tensor, "rows vocab"]
     ) -> Float[Tensor, "rows vocab"]:
-        """Penalize what each row holds."""
+        """Penalize the tokens in each row."""
         real = torch.ones_like(sequences, dtype=torch.bool)
         if self.padding is not None:
             padding = self.padding.repeat_interleave(len(sequences) // len(self.padding))
@@ -44,13 +44,13 @@ class RepetitionPenalty:
 
 
 class NoRepeatedNGrams:
-    """Forbid each token that would end an n-gram that its sequence already holds.
+    """Forbid each token that would complete an n-gram that its sequence already contains.
 
-    What a batch is padded with counts as any other token does.
+    Padding counts like any other token.
 
     Shapes: sequences (rows, length), logits (rows, vocab) to the same, −inf where forbidden.
 
-    Source: Paulus, Xiong and Socher 2018, section 2.5; transformers 5.23,
+    Source: Paulus, Xiong, and Socher 2018, section 2.5; transformers 5.23,
     `NoRepeatNGramLogitsProcessor`.
 
     >>> NoRepeatedNGrams(2)(torch.tensor([[2, 0, 1, 2]]), torch.zeros(1, 3))
@@ -63,7 +63,7 @@ class NoRepeatedNGrams:
     def __call__(
         self, sequences: Int[Tensor, "rows length"], logits: Float[Tensor, "rows vocab"]
     ) -> Float[Tensor, "rows vocab"]:
-        """Forbid what would repeat an n-gram of the same row."""
+        """Forbid tokens that would repeat an n-gram of the same row."""
         length = sequences.shape[1]
         if length < self.size:
             return logits
@@ -79,10 +79,10 @@ def build_processors(
     no_repeat_ngram_size: int | None,
     padding: Int[Tensor, " batch"] | None,
 ) -> list[Process]:
-    """Return those that these choices ask for, in the order of transformers.
+    """Return the processors for these options, in the same order as in transformers.
 
     Raises:
-        ValueError: a choice is out of its range.
+        ValueError: an option is out of range.
 
     >>> build_processors(1.0, None, None)
     []
@@ -104,7 +104,7 @@ def process(
     sequences: Int[Tensor, "rows length"],
     logits: Float[Tensor, "rows vocab"],
 ) -> Float[Tensor, "rows vocab"]:
-    """Pass the logits through each in turn, in float32; those that are given stay as they are."""
+    """Pass the logits through each processor, in float32, without changing the given tensor."""
     logits = logits.float()
     for one in processors:
         logits = one(sequences, logits)

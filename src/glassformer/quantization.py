@@ -1,4 +1,4 @@
-"""Weights rounded to a few levels, and a correction that knows the inputs."""
+"""Round weights to a few levels, with or without regard to the inputs."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -9,15 +9,15 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""How much of the inputs' size goes into the scales that `round_for_inputs` tries."""
+"""The powers of the inputs' size that `round_for_inputs` tries as scales."""
 
 
 def round_weights(
     weight: Float[Tensor, "rows columns"], bits: int, group: int | None = None
 ) -> Float[Tensor, "rows columns"]:
-    """Round each weight to the nearest of 2**bits even levels, from its group's minimum up.
+    """Round each weight to the nearest of 2**bits equally spaced levels in its group's range.
 
-    A group is that many neighbors in a row, or, without `group`, the whole matrix. Its scale and
+    A group is `group` neighbors in a row or, by default, the whole matrix. Its scale and
     its minimum are in float16, as in the format Q4_1: with 4 bits and groups of 32, the result has
     the values that the format stores.
 
@@ -51,7 +51,7 @@ def round_weights(
 def output_error(
     change: Float[Tensor, "rows columns"], moments: Float[Tensor, "columns columns"]
 ) -> Float[Tensor, ""]:
-    """Return how much a change of a weight changes the layer's output: the mean squared length.
+    """Return how much changing a weight changes the output: the change's mean squared length.
 
     For inputs x, that's the mean of ‖change · x‖², and `moments` is the mean of x xᵀ.
 
@@ -66,11 +66,11 @@ def round_for_inputs(
     bits: int,
     group: int | None = None,
 ) -> Float[Tensor, "rows columns"]:
-    """Round weights so that the columns with large inputs lose less.
+    """Round weights so that the columns with large inputs lose less precision.
 
-    Multiplies each column by a power of its inputs' size, rounds, and divides again. Among the
-    `POWERS`, keeps the one with the least `output_error` on these inputs. One of them is zero,
-    which is `round_weights`, so on these inputs the result is never worse.
+    Multiply each column by a power of its inputs' size, round, and divide again. Among the
+    `POWERS`, keep the one with the least `output_error` on these inputs. With the power zero, this
+    is `round_weights`, so on these inputs the result is never worse than that.
 
     Shapes: (rows, columns), before and after; moments (columns, columns), the mean of x xᵀ over
     the layer's inputs x.
@@ -91,7 +91,7 @@ def round_for_inputs(
             f"weight has {columns} columns"
         )
     if not moments.any():
-        raise ValueError("moments are all zero: no input says which columns matter")
+        raise ValueError("moments are all zero, so they can't tell which columns matter")
     size = moments.diagonal().sqrt()  # (columns,)
     size = (size / size.mean()).clamp(min=1e-3)
     scales = [size**power for power in POWERS]

@@ -1,4 +1,4 @@
-"""One call to read a sentence: the small trained BERT, its tokenizer, and all that it computes."""
+"""Read a sentence in one call, with a small trained BERT, and keep everything it computes."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a model computed as it read.
+    """Everything a model computed while reading.
 
     Attributes:
         model: the model.
-        encoding: what the tokenizer returned; `encoding["input_ids"]` is (batch, seq).
+        encoding: the tokenizer's output; `encoding["input_ids"]` is (batch, seq).
         tokens: the tokens of the first row, as text.
-        tape: every tensor on the way, by its path in the model.
-        output: what the model returned, (batch, seq, d_model).
+        tape: every intermediate tensor, by its path in the model.
+        output: the model's output, (batch, seq, d_model).
 
     >>> read("time flies").output.shape
     torch.Size([1, 4, 384])
@@ -49,11 +49,11 @@ def read(
     Args:
         text: the sentence, or several, which are padded to one length.
         pair: a second sentence, read together with the first.
-        model: an encoder for the default checkpoint's tokens; unless given, that checkpoint is
-            loaded anew, all-MiniLM-L6-v2.
+        model: an encoder for the default checkpoint's tokens; by default, that checkpoint,
+            all-MiniLM-L6-v2, is loaded anew.
 
     Raises:
-        CheckpointError: the default checkpoint isn't to be had.
+        CheckpointError: the default checkpoint isn't available.
 
     >>> reading = read("time flies")
     >>> reading.tokens

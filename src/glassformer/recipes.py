@@ -13,10 +13,10 @@ import torch
 from torch import nn
 
 Report = Callable[[int, int, str], None]
-"""Called by training as report(done, total, text), as often as it likes."""
+"""Training calls it as report(done, total, text), as often as it likes."""
 
 SEED = 0
-"""Where every recipe's random numbers start."""
+"""The seed of every recipe's random numbers."""
 
 RECIPES: Mapping[str, str] = MappingProxyType(
     {
@@ -38,23 +38,23 @@ RECIPES: Mapping[str, str] = MappingProxyType(
 
 @runtime_checkable
 class Recipe(Protocol):
-    """What the module of a recipe offers."""
+    """The functions that a recipe's module has."""
 
     def build(self) -> nn.Module:
         """Build the untrained model, on the CPU."""
 
     def train(self, model: nn.Module, report: Report) -> dict[str, list[float]]:
-        """Train the model where it lies; the history, such as the loss of each step."""
+        """Train the model on its device; return the history, such as the loss of each step."""
 
     def files(self) -> Iterable[Path]:
-        """Return the data that training reads, besides the code that it imports."""
+        """Return the files that training reads, apart from the code that it imports."""
 
 
 def find_recipe(name: str) -> Recipe:
     """Find the module that `RECIPES` names.
 
     Raises:
-        ValueError: there is no recipe of this name.
+        ValueError: there is no recipe with this name.
     """
     if name not in RECIPES:
         raise ValueError(f"name ({name!r}) must be one of the recipes: {', '.join(RECIPES)}")
@@ -62,9 +62,9 @@ def find_recipe(name: str) -> Recipe:
 
 
 def recipe_key(name: str, device: torch.device) -> str:
-    """Return a hash of all that the trained weights depend on: code, data, seed, torch and device.
+    """Return a hash of the inputs to the trained weights: code, data, seed, torch, and device.
 
-    Comments and docstrings do not count: an edited sentence trains nothing anew.
+    Comments and docstrings don't count: editing a sentence retrains nothing.
     """
     parts = [str(SEED), torch.__version__, device.type, str(torch.get_default_dtype())]
     read = [_statements(path) for path in sources(RECIPES[name])]
@@ -74,10 +74,10 @@ def recipe_key(name: str, device: torch.device) -> str:
 
 
 def sources(module: str) -> list[Path]:
-    """Return the source files of a module and of what it imports from its package and glassformer.
+    """Return the source files of a module and of its imports from its package and glassformer.
 
-    Import statements are followed, wherever they stand; the `__init__` of a package counts only
-    where a name is taken from the package itself.
+    Import statements count anywhere in a file; a package's `__init__` counts only if a name is
+    imported from the package itself.
     """
     packages = {module.partition(".")[0], "glassformer"}
     found: dict[str, Path] = {}
@@ -94,20 +94,20 @@ def sources(module: str) -> list[Path]:
 
 
 def _statements(path: Path) -> bytes:
-    """Return what a source file says to Python."""
+    """Return the statements of a source file, without docstrings and comments."""
     tree = _WithoutTexts().visit(ast.parse(path.read_bytes()))
     return ast.dump(tree).encode()
 
 
 class _WithoutTexts(ast.NodeTransformer):
-    """Drops statements that are nothing but a value, as docstrings are."""
+    """Drops statements that are nothing but a value, such as docstrings."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         return None if isinstance(node.value, ast.Constant) else node
 
 
 def _imports(path: Path, package: str) -> Iterator[str]:
-    """Yield the modules that a source file imports, in or out of functions."""
+    """Yield the modules that a source file imports, inside or outside of functions."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""RoPE scaling: rotary positions changed for texts longer than those of training."""
+"""RoPE scaling: rotary positions changed for texts longer than those in training."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,10 +17,10 @@ class RopeScaling:
     """A way to change the frequencies of rotary positions.
 
     Attributes:
-        factor: how many times longer the texts may be than those of training.
+        factor: how many times longer texts may be than in training.
 
     Raises:
-        ValueError: a value is out of its range.
+        ValueError: a value is out of range.
     """
 
     factor: float
@@ -31,14 +31,14 @@ class RopeScaling:
 
     @property
     def magnitude(self) -> float:
-        """The number that queries and keys are multiplied by when they are turned."""
+        """The number that queries and keys are multiplied by when they're rotated."""
         return 1.0
 
     def frequencies(self, head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
         """Return how far each pair turns from one position to the next.
 
-        In float32 and in the order of transformers, since a position multiplies every rounding
-        error.
+        The steps are those of transformers, in float32 and in the same order, since a position
+        multiplies every rounding error.
 
         Shapes: (head_dim / 2).
         """
@@ -57,18 +57,18 @@ class LinearScaling(RopeScaling):
     """
 
     def frequencies(self, head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-        """Divide each by `factor`."""
+        """Divide each frequency by `factor`."""
         return rotary_frequencies(head_dim, theta) / self.factor
 
 
 @dataclass(frozen=True, kw_only=True)
 class DynamicScaling(RopeScaling):
-    """Dynamic NTK scaling: the longer a text is than those of training, the slower the turns.
+    """Dynamic NTK scaling: the longer a text is than those in training, the slower the pairs turn.
 
-    It raises theta, which slows the slow pairs the most, but the fastest pair not at all.
+    It raises theta, which slows the slow pairs the most and the fastest pair not at all.
 
     Attributes:
-        original_max_positions: the longest text of training.
+        original_max_positions: the length of the longest text in training.
 
     Source: Peng et al. 2023, "YaRN", section 3.1 and appendix A.1; transformers 5.23,
     `_compute_dynamic_ntk_parameters`.
@@ -77,13 +77,13 @@ class DynamicScaling(RopeScaling):
     original_max_positions: int
 
     def frequencies(self, head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-        """Return those of texts no longer than in training: the ones without scaling."""
+        """Return the unscaled frequencies, for texts no longer than those in training."""
         return rotary_frequencies(head_dim, theta)
 
     def frequencies_at(
         self, length: Int[Tensor, ""], head_dim: int, theta: float
     ) -> Float[Tensor, " pairs"]:
-        """Return those of a text of this length.
+        """Return the frequencies for a text of this length.
 
         Shapes: one number, to (head_dim / 2).
         """
@@ -100,13 +100,13 @@ class Llama3Scaling(RopeScaling):
     """Llama 3.1's scaling: pairs that turn often in a training text aren't slowed.
 
     Pairs that turn more than `high_freq_factor` times in a training text stay the same, those that
-    turn less than `low_freq_factor` times turn more slowly by `factor`, and those in between by
-    something in between.
+    turn fewer than `low_freq_factor` times are slowed by `factor`, and those in between are slowed
+    by a factor in between.
 
     Attributes:
-        original_max_positions: the longest text of training.
-        low_freq_factor: turns of the fastest pair that is slowed by the whole factor.
-        high_freq_factor: turns of the slowest pair that stays as it is.
+        original_max_positions: the length of the longest text in training.
+        low_freq_factor: pairs that turn fewer times than this are slowed by the whole factor.
+        high_freq_factor: pairs that turn more times than this stay as they are.
 
     Source: Grattafiori et al. 2024, "The Llama 3 herd of models", section 3.2; transformers 5.23,
     `_compute_llama3_parameters`.
@@ -125,7 +125,7 @@ class Llama3Scaling(RopeScaling):
             )
 
     def frequencies(self, head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-        """Slow each pair by how often it turns in a training text."""
+        """Slow each pair according to how often it turns in a training text."""
         fast = rotary_frequencies(head_dim, theta)
         wavelength = 2 * math.pi / fast  # in positions
         span = self.high_freq_factor - self.low_freq_factor
@@ -139,17 +139,17 @@ class Llama3Scaling(RopeScaling):
 
 @dataclass(frozen=True, kw_only=True)
 class YarnScaling(RopeScaling):
-    """YaRN: fast pairs stay, slow ones are slowed by the whole factor, and all scores grow.
+    """YaRN: fast pairs don't change, slow ones are slowed by the whole factor, and all scores grow.
 
     Attributes:
-        original_max_positions: the longest text of training.
-        beta_fast: turns in such a text of the slowest pair that stays as it is.
-        beta_slow: turns in such a text of the fastest pair that is slowed by the whole factor.
+        original_max_positions: the length of the longest text in training.
+        beta_fast: pairs that turn more times than this in such a text stay as they are.
+        beta_slow: pairs that turn fewer times than this in it are slowed by the whole factor.
         truncate: whether the two bounds are rounded to whole pairs, away from each other.
         attention_factor: the magnitude itself; None computes it.
-        mscale: by how much the magnitude grows with the logarithm of `factor`, if
+        mscale: how much the magnitude grows with the logarithm of `factor`, if
             `mscale_all_dim` is given too.
-        mscale_all_dim: the same of what the magnitude is divided by.
+        mscale_all_dim: the same for the number that the magnitude is divided by.
 
     Source: Peng et al. 2023, "YaRN", section 3.2, definition 2 and section 3.4; transformers 5.23,
     `_compute_yarn_parameters`.
@@ -165,7 +165,7 @@ class YarnScaling(RopeScaling):
 
     @property
     def magnitude(self) -> float:
-        """The number that queries and keys are multiplied by when they are turned."""
+        """The number that queries and keys are multiplied by when they're rotated."""
         if self.attention_factor is not None:
             return self.attention_factor
         if self.mscale and self.mscale_all_dim:
@@ -173,7 +173,7 @@ class YarnScaling(RopeScaling):
         return self._growth(1.0)
 
     def frequencies(self, head_dim: int, theta: float) -> Float[Tensor, " pairs"]:
-        """Mix, for each pair, its frequency and the one that is divided by `factor`."""
+        """Mix each pair's frequency with the same frequency divided by `factor`."""
         pair = torch.arange(0, head_dim, 2, dtype=torch.float32)  # 2c
         wavelength = theta ** (pair / head_dim)  # in positions, for an angle of one
         first = max(self._pair_with(self.beta_fast, head_dim, theta, math.floor), 0.0)
@@ -190,7 +190,7 @@ class YarnScaling(RopeScaling):
     def _pair_with(
         self, turns: float, head_dim: int, theta: float, rounded: Callable[[float], int]
     ) -> float:
-        """Return the number of the pair, or a fraction, that turns so often in training."""
+        """Return the index, possibly fractional, of the pair that turns this often in training."""
         wavelength = self.original_max_positions / (turns * 2 * math.pi)
         found = head_dim * math.log(wavelength) / (2 * math.log(theta))
         return float(rounded(found)) if self.truncate else found
@@ -204,7 +204,7 @@ SCALINGS: Mapping[str, type[RopeScaling]] = MappingProxyType(
         "yarn": YarnScaling,
     }
 )
-"""Each way of scaling by its name in transformers."""
+"""The kinds of scaling, by their names in transformers."""
 
 
 class ScaledRotaryPositions(RotaryPositions):
@@ -224,19 +224,19 @@ class ScaledRotaryPositions(RotaryPositions):
         theta: float = 10000.0,
         interleaved: bool = True,
     ):
-        self.scaling = scaling  # first, since the frequencies are made of it
+        self.scaling = scaling  # first, since the frequencies depend on it
         super().__init__(head_dim, theta=theta, interleaved=interleaved)
 
     def forward(
         self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
     ) -> Float[Tensor, "*batch seq head_dim"]:
-        """Turn each pair, and multiply it by the magnitude."""
+        """Rotate each pair, and multiply it by the magnitude."""
         angle = position_ids[..., None] * self._frequencies_for(position_ids)
         cos, sin = (part * self.scaling.magnitude for part in (angle.cos(), angle.sin()))
         return heads * cos.to(heads.dtype) + self._partners(heads) * sin.to(heads.dtype)
 
     def extra_repr(self) -> str:
-        """Say the width of a head, how it is turned, and how that is scaled."""
+        """Return the width of a head, how it's rotated, and how that's scaled."""
         return f"{super().extra_repr()}, scaling={self.scaling}"
 
     def _pair_frequencies(self) -> Float[Tensor, " pairs"]:
@@ -249,10 +249,10 @@ class ScaledRotaryPositions(RotaryPositions):
 class DynamicRotaryPositions(ScaledRotaryPositions):
     """Rotary positions whose frequencies depend on the longest text of the batch.
 
-    As in transformers, they depend on what was read before, too. A text that is longer than those
-    of training sets the frequencies for all that follow, until a longer one sets them anew or one
-    shorter than those of training sets them back. Keys in a cache stay as they were turned.
-    (transformers 5.4 lost count of what it had read.)
+    As in transformers, they also depend on earlier texts. A text longer than those in training
+    sets the frequencies for all texts after it, until a longer one sets them again or one shorter
+    than those in training resets them. Cached keys aren't rotated again. (transformers 5.4 lost
+    track of earlier texts.)
 
     Shapes: (..., seq, head_dim) to the same; position ids broadcast to (..., seq).
 
@@ -275,7 +275,7 @@ class DynamicRotaryPositions(ScaledRotaryPositions):
         self.register_buffer("longest", longest, persistent=False)
 
     def _apply(self, fn, recurse=True):
-        """Move everything, and forget what was read: memory may have been made without values."""
+        """Move everything, and forget earlier texts: the buffer may have no values yet."""
         super()._apply(fn, recurse)
         self.longest.fill_(self.scaling.original_max_positions)
         return self

@@ -11,7 +11,7 @@ from glassformer.checkpoints import tokenizer
 from glassformer.encoder import TransformerEncoder
 from glassformer.masks import padding_mask
 
-BATCH = 64  # texts read side by side
+BATCH = 64  # texts read at a time
 
 
 def mean_pool(
@@ -23,7 +23,7 @@ def mean_pool(
     (batch, d_model).
 
     Raises:
-        ValueError: the mask does not fit the hidden states, or a row is all padding, which has no
+        ValueError: the mask does not fit the hidden states, or a row is all padding and has no
             mean.
 
     Source: Reimers and Gurevych 2019, section 3; sentence-transformers 6.2, `Pooling`.
@@ -47,11 +47,11 @@ def mean_pool(
 
 @torch.no_grad()
 def embed(encoder: TransformerEncoder, texts: Sequence[str]) -> Float[Tensor, "texts d_model"]:
-    """Return a vector of length 1 for each text, so that the product of two is their cosine.
+    """Return a vector of length 1 for each text, so dot products are cosines.
 
     Raises:
-        ValueError: `texts` is no list of texts, one of them has more tokens than the encoder has
-            positions, or the encoder is in training mode, where dropout would move the vectors.
+        ValueError: `texts` isn't a list of texts, one of them has more tokens than the encoder has
+            positions, or the encoder is in training mode, where dropout would change the vectors.
 
     >>> from glassformer import default_checkpoint, load
     >>> vectors = embed(load(default_checkpoint()), ["a cat", "a kitten", "a tax"])

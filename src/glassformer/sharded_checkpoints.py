@@ -1,4 +1,4 @@
-"""Checkpoints that every process writes its part of, and any number of processes can read."""
+"""Checkpoints in parts: each process writes its own, and any number of processes can read them."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from torch.distributed.checkpoint.state_dict import (
 )
 from torch.optim import Optimizer
 
-# Each state of the optimizer under its weight's name: another process may have that weight next.
+# The optimizer's states by weight name: next time, another process may hold that weight.
 BY_NAME = StateDictOptions(flatten_optimizer_state_dict=True)
 
 
@@ -29,7 +29,7 @@ def save(folder: Path, step: int, model: nn.Module, optimizer: Optimizer) -> Non
 
 
 def newest(folder: Path) -> int:
-    """Return the number of steps in the newest whole checkpoint, 0 if there is none.
+    """Return the number of steps in the newest complete checkpoint, or 0 if there is none.
 
     A process that died while writing leaves a checkpoint without `.metadata`, which doesn't count.
     """
@@ -37,7 +37,7 @@ def newest(folder: Path) -> int:
 
 
 def load(folder: Path, step: int, model: nn.Module, optimizer: Optimizer) -> None:
-    """Read what this process holds of the checkpoint. All processes call it.
+    """Read this process's part of the checkpoint. All processes call it.
 
     Raises:
         ValueError: the model has a weight that the checkpoint lacks, or has in a different shape.

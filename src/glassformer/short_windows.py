@@ -1,4 +1,4 @@
-"""Small GPTs that learn from short windows of the stories, each told positions in its own way."""
+"""Small GPTs trained on short windows of the stories, each with a different kind of positions."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,10 +16,10 @@ from glassformer.stories import END, make_stories, plots_file, tokenizer
 from glassformer.training_loop import fit_language_model
 
 KINDS = ("sinusoidal", "rotary", "ALiBi")
-"""The ways to tell positions; all else of the models is the same."""
+"""The kinds of positions; everything else in the models is the same."""
 
-WINDOW = 64  # tokens that are read in training
-LONGEST = 1024  # positions that have a sine
+WINDOW = 64  # tokens read at once in training
+LONGEST = 1024  # positions in the table of sines
 D_MODEL = 64
 STEPS, BATCH = 500, 16
 RATE = 0.006
@@ -50,7 +50,7 @@ def build_one(kind: str) -> TransformerForCausalLM:
             num_token_types=0,
             dropout=0.0,
             attn_dropout=0.0,
-            initializer_range=D_MODEL**-0.5,  # as the GPT of the stories
+            initializer_range=D_MODEL**-0.5,  # as in the GPT of the stories
         )
     )
     return use_alibi(model) if kind == "ALiBi" else model
@@ -62,14 +62,14 @@ def build() -> nn.ModuleDict:
 
 
 def story_stream(split: str) -> Int[Tensor, " tokens"]:
-    """Return all stories of a split as one long text, with [END] between two."""
+    """Return all stories of a split as one long text, with [END] after each."""
     texts = [story.text for story in make_stories()[split]]
     encodings = tokenizer().encode_batch(texts, add_special_tokens=False)
     return torch.tensor([token for encoding in encodings for token in (*encoding.ids, END)])
 
 
 def rows_of(stream: Int[Tensor, " tokens"], length: int) -> Int[Tensor, "rows length"]:
-    """Cut a text into rows of a length; what is left over is dropped."""
+    """Cut a text into rows of this length, and drop the leftover tokens."""
     return stream[: len(stream) // length * length].view(-1, length)
 
 

@@ -1,7 +1,7 @@
 """Speculative decoding: a cheap draft proposes several tokens, and the model checks them at once.
 
-What comes out is what the model would have written alone. Only the number of passes through it is
-smaller, as it reads several tokens in about the time that it takes to read one.
+The result is what the model would have written alone, but with fewer passes through it: reading
+several tokens takes it about as long as reading one.
 """
 
 from collections.abc import Callable
@@ -19,8 +19,8 @@ from glassformer.heads import TransformerForCausalLM
 from glassformer.window import SlidingWindowCache
 
 Draft = Callable[[Tensor, int], tuple[Tensor, Tensor]]
-"""From the ids so far (1, length) and a number: at most so many proposed tokens (proposed), which
-may be none, and the probabilities that each was drawn from (proposed, vocab)."""
+"""From the ids so far (1, length) and a number: at most that many proposed tokens (proposed),
+possibly none, and the probabilities that each was drawn from (proposed, vocab)."""
 
 
 class Speculation(NamedTuple):
@@ -28,7 +28,7 @@ class Speculation(NamedTuple):
 
     Attributes:
         ids: the prompt and its continuation, (1, length).
-        passes: how often the model was run.
+        passes: how many times the model was run.
         proposed: how many tokens the draft proposed.
         accepted: how many of these are in the text.
     """
@@ -57,17 +57,18 @@ def speculative_generate(
     """Continue a prompt as `generate` would, with fewer passes through the model.
 
     In each pass, the model reads up to `max_proposals` tokens of the draft, keeps those that
-    `verify` accepts, and adds a token of its own. Without `do_sample`, the tokens are those of
+    `verify` accepts, and adds its own next token. Without `do_sample`, the tokens are those of
     `generate`, except where rounding decides between two equally good ones. With it, they have
     the same distribution.
 
     Shapes: ids (1, seq); those returned (1, length).
 
     Raises:
-        ValueError: as `generate`; there is more than one prompt, another kind of model, no room for
-            proposals, or the draft returns something other than tokens and their probabilities.
+        ValueError: as `generate`; there is more than one prompt, the model is of another kind,
+            `max_proposals` is less than one, or the draft returns something other than tokens and
+            their probabilities.
 
-    Source: Leviathan, Kalman and Matias 2023, algorithm 1; Chen et al. 2023, algorithm 2.
+    Source: Leviathan, Kalman, and Matias 2023, algorithm 1; Chen et al. 2023, algorithm 2.
 
     >>> from glassformer import TransformerConfig
     >>> from glassformer.drafts import PromptLookup
@@ -107,15 +108,15 @@ def verify(
     drawn_from: Float[Tensor, "proposed vocab"],
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, " kept"]:
-    """Return the proposals up to the first that's rejected, and one token after them.
+    """Return the proposals before the first rejected one, and one token after them.
 
     After a rejection, that token is drawn from the `remainder`; if all proposals are accepted, from
-    what the model wants after them. So each token has the probability that the model gives it.
+    the model's distribution after them. So each token has the probability that the model gives it.
 
     Shapes: the model's probabilities (proposed + 1, vocab), tokens (proposed), the draft's
-    probabilities (proposed, vocab); at least one token, at most proposed + 1.
+    probabilities (proposed, vocab); the result has from 1 to proposed + 1 tokens.
 
-    Source: Leviathan, Kalman and Matias 2023, algorithm 1, whose p is wanted, and q drawn_from.
+    Source: Leviathan, Kalman, and Matias 2023, algorithm 1, whose p is wanted, and q drawn_from.
 
     >>> wanted = torch.tensor([[0.0, 1.0], [1.0, 0.0]])  # the model is sure: 1, and then 0
     >>> verify(wanted, torch.tensor([1]), torch.tensor([[0.5, 0.5]]))
@@ -142,7 +143,7 @@ def acceptance(
 
     Shapes: two distributions (..., vocab) to the same.
 
-    Source: Leviathan, Kalman and Matias 2023, section 2.3.
+    Source: Leviathan, Kalman, and Matias 2023, section 2.3.
 
     >>> acceptance(torch.tensor([0.7, 0.3]), torch.tensor([0.4, 0.6]))
     tensor([1.0000, 0.5000])
@@ -155,11 +156,11 @@ def remainder(
 ) -> Float[Tensor, "*batch vocab"]:
     """Return the distribution that replaces a rejected token: max(0, p − q), divided by its sum.
 
-    It's on the tokens that the draft proposes too seldom.
+    It covers only the tokens that the draft proposes too rarely.
 
     Shapes: two distributions (..., vocab) to the same.
 
-    Source: Leviathan, Kalman and Matias 2023, section 2.3.
+    Source: Leviathan, Kalman, and Matias 2023, section 2.3.
 
     >>> remainder(torch.tensor([0.7, 0.2, 0.1]), torch.tensor([0.1, 0.9, 0.0]))
     tensor([0.8571, 0.0000, 0.1429])
@@ -173,9 +174,9 @@ def remainder(
 def next_probabilities(
     logits: Float[Tensor, "*batch vocab"], choose: Choice
 ) -> Float[Tensor, "*batch vocab"]:
-    """Return the distribution that a choice draws from: all on the best token if it's greedy.
+    """Return the next token's distribution; a greedy choice gives the best token probability 1.
 
-    Shapes: logits (..., vocab) to probabilities alike, in float32.
+    Shapes: logits (..., vocab) to probabilities of the same shape, in float32.
 
     >>> greedy = Choice(False, 1.0, None, None, None, None)
     >>> next_probabilities(torch.tensor([2.0, 5.0, 3.0]), greedy)
@@ -188,10 +189,10 @@ def next_probabilities(
 
 
 def crop(cache: KVCache, length: int) -> None:
-    """Let a cache forget all but its first tokens, which takes no time: no number is moved.
+    """Make a cache forget all but its first `length` tokens; nothing is copied.
 
     Raises:
-        ValueError: the cache holds fewer tokens, or no more than a window of them.
+        ValueError: the cache holds fewer tokens, or it's a `SlidingWindowCache`.
 
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
@@ -206,15 +207,15 @@ def crop(cache: KVCache, length: int) -> None:
         raise ValueError(f"length ({length}) must be from 0 to the {cache.length} tokens read")
     if isinstance(cache, SlidingWindowCache):
         raise ValueError(
-            f"a SlidingWindowCache can't be cut back to length ({length}): it has dropped what the "
-            "tokens before its window see; use a KVCache"
+            f"a SlidingWindowCache can't be cut back to length ({length}): it has dropped the "
+            "tokens before its window; use a KVCache"
         )
     for layer in cache:
         layer.attention.length = length
 
 
 def _up_to(tokens: Tensor, end: int | None) -> Tensor:
-    """Return the tokens up to the first end token, if there's one."""
+    """Return the tokens up to the first end token, if there is one."""
     places = [] if end is None else (tokens == end).nonzero().flatten().tolist()
     return tokens[: places[0] + 1] if places else tokens
 
@@ -231,7 +232,7 @@ def _check(model: object, input_ids: Tensor, max_proposals: int) -> None:
 
 
 def _check_draft(tokens: Tensor, drawn_from: Tensor, count: int, vocab: int) -> None:
-    """Refuse what is no tokens, too many of them, or what they can't have been drawn from."""
+    """Raise an error for too many tokens, or ones that these probabilities can't have produced."""
     if tokens.ndim != 1 or drawn_from.shape != (len(tokens), vocab) or len(tokens) > count:
         raise ValueError(
             f"the draft must return tokens (proposed), at most {count}, and probabilities "
@@ -240,10 +241,10 @@ def _check_draft(tokens: Tensor, drawn_from: Tensor, count: int, vocab: int) -> 
     sums = drawn_from.sum(dim=-1)
     if (drawn_from < 0).any() or (sums - 1).abs().gt(1e-3).any():
         raise ValueError(
-            "the draft's probabilities must not be negative and sum to 1: the least is "
+            "the draft's probabilities must not be negative and must sum to 1: the smallest is "
             f"{drawn_from.min():.4g}, and they sum to {[round(one, 4) for one in sums.tolist()]}"
         )
     if not drawn_from.gather(1, tokens[:, None]).all():
         raise ValueError(
-            f"the draft proposes {tokens.tolist()}, of which it gives one the probability 0"
+            f"the draft proposes {tokens.tolist()}, but gives one of them probability 0"
         )

@@ -1,4 +1,4 @@
-"""When a sequence is finished: at the end token, or where its text holds a stop string."""
+"""When a sequence is finished: at the end token, or when its text contains a stop string."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -10,25 +10,25 @@ from torch import Tensor
 
 @runtime_checkable
 class Decodes(Protocol):
-    """What is needed of a tokenizer, be it one of tokenizers or of transformers."""
+    """A tokenizer that can decode ids, from either tokenizers or transformers."""
 
     def decode(self, ids: Any, *, skip_special_tokens: bool = ...) -> str:
         """Return the text of these ids."""
 
 
 class Ends:
-    """Say which sequences have just ended.
+    """A check for which sequences have just ended.
 
-    A sequence ends with its end token, or with the token that completes a stop string; where the
-    string begins, and what of that token lies behind it, does not matter. So text is compared, not
-    tokens, and no more of it than the new token can have changed.
+    A sequence ends with its end token, or with the token that completes a stop string, wherever the
+    string begins and however much of that token comes after it. So the check compares text, not
+    tokens, and only as much of it as the new token can have changed.
 
     Shapes: sequences (rows, length) to (rows).
 
     Raises:
-        ValueError: a stop string is empty, or there is no tokenizer to compare it by.
+        ValueError: a stop string is empty, or there is no tokenizer to decode the text.
 
-    Source: transformers 5.23, `StopStringCriteria`, for what is a match.
+    Source: transformers 5.23, `StopStringCriteria`, for what counts as a match.
 
     >>> Ends(end=2)(torch.tensor([[1, 2], [2, 1]]))
     tensor([ True, False])
@@ -42,21 +42,23 @@ class Ends:
     ):
         strings = [stop_strings] if isinstance(stop_strings, str) else [*(stop_strings or ())]
         if "" in strings:
-            raise ValueError(f"stop_strings ({strings}) must not be empty: all text holds that")
+            raise ValueError(
+                f"stop_strings ({strings}) must not contain an empty string: every text contains it"
+            )
         if strings and tokenizer is None:
             raise ValueError(
-                f"stop_strings ({strings}) need a tokenizer: give the one that made the ids"
+                f"stop_strings ({strings}) need a tokenizer: pass the one that made the ids"
             )
         self.end, self.strings, self.tokenizer = end, strings, tokenizer
-        # A token has at least a byte; one more before them says how they begin.
+        # A token has at least one byte; one more token in front shows how the text begins.
         self._reach = 1 + max((len(string.encode()) for string in strings), default=0)
 
     def __bool__(self) -> bool:
-        """Whether anything can end a sequence."""
+        """Return whether anything can end a sequence."""
         return self.end is not None or bool(self.strings)
 
     def __call__(self, sequences: Int[Tensor, "rows length"]) -> Bool[Tensor, " rows"]:
-        """Say whether the last token of each ended it."""
+        """Return, for each sequence, whether its last token ended it."""
         ended = torch.zeros(len(sequences), dtype=torch.bool, device=sequences.device)
         if self.end is not None:
             ended |= sequences[:, -1] == self.end
@@ -66,9 +68,9 @@ class Ends:
         return ended
 
     def _stops(self, ids: list[int]) -> bool:
-        """Tell whether a stop string ends within the text of the last token."""
+        """Return whether a stop string ends within the text of the last token."""
         text, before = self._text(ids), self._text(ids[:-1])
-        known = len(before.rstrip("\N{REPLACEMENT CHARACTER}"))  # a character may be half done
+        known = len(before.rstrip("\N{REPLACEMENT CHARACTER}"))  # a character may be incomplete
         return any(string in text[max(known - len(string) + 1, 0) :] for string in self.strings)
 
     def _text(self, ids: list[int]) -> str:

@@ -1,7 +1,7 @@
-"""Short stories to learn from: the plots are written by hand, and chance fills in the rest.
+"""Short stories to learn from: the plots are written by hand, and the rest is drawn at random.
 
-A plot has four sentences. `{colour}` stands for a word of a table, the same one wherever it stands;
-`[day|morning]` for one of the words given, wherever it stands another.
+A plot has four sentences. `{colour}` becomes a word from a table, the same one everywhere in a
+story; `[day|morning]` becomes one of the given words, drawn again each time.
 """
 
 import math
@@ -25,7 +25,8 @@ SIZES = {"train": 4_000, "test": 500}
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[END]")
 SPECIAL = PAD, UNKNOWN, CLS, SEP, MASK, END = tuple(range(len(SPECIAL_TOKENS)))
 
-OPENING = re.compile(r"\{(\w+)\}|\[([^]]+)\]")  # a word of a table, or one of those given
+# A blank: for a word of a table, or for one of those given.
+OPENING = re.compile(r"\{(\w+)\}|\[([^]]+)\]")
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Story:
     """A story of four sentences.
 
     Attributes:
-        sentences: in small letters, as the tokenizer reads them.
+        sentences: in lowercase, as the tokenizer reads them.
         plot: the number of its plot.
-        surprise: minus the logarithm of the chance that it is drawn.
+        surprise: minus the logarithm of the probability of drawing it.
     """
 
     sentences: tuple[str, ...]
@@ -63,7 +64,7 @@ class Table:
 
 @lru_cache(maxsize=1)
 def make_stories(seed: int = 0) -> dict[str, tuple[Story, ...]]:
-    """Draw distinct stories, first those to test with, then those to train with."""
+    """Draw distinct stories, first those for testing, then those for training."""
     random = Random(seed)
     _, plots = read_plots()
     drawn: dict[str, Story] = {}
@@ -75,7 +76,7 @@ def make_stories(seed: int = 0) -> dict[str, tuple[Story, ...]]:
 
 
 def tell(plot: int, random: Random) -> Story:
-    """Draw a story with a plot: whatever is open is drawn evenly from what it may be."""
+    """Draw a story with this plot: each blank is filled with one of its options, uniformly."""
     tables, plots = read_plots()
     dice = Dice(tables, random)
     told = OPENING.sub(dice.fill, plots[plot])
@@ -83,7 +84,7 @@ def tell(plot: int, random: Random) -> Story:
 
 
 class Dice:
-    """Fills in what a plot leaves open, and adds up the logarithms of how much was possible."""
+    """The words drawn for a plot's blanks, and the surprise: the sum of log(option count)."""
 
     def __init__(self, tables: Sequence[Table], random: Random):
         self.tables, self.random = tables, random
@@ -91,7 +92,10 @@ class Dice:
         self.surprise = 0.0
 
     def fill(self, opening: re.Match[str]) -> str:
-        """Return a word for an opening: no two rows begin alike, so nobody meets themself."""
+        """Return a word for a blank.
+
+        Rows that start with a word already drawn are left out, so nobody meets themselves.
+        """
         name, given = opening.groups()
         if given:
             return self.draw(given.split("|"))
@@ -108,7 +112,7 @@ class Dice:
 
 
 def plot_of(text: str) -> int | None:
-    """Return the plot that a text tells with each word in its place, or None."""
+    """Return the number of the plot that a text matches exactly, or None."""
     tables, plots = read_plots()
     for number, pattern in enumerate(_patterns(plots, tables)):
         found = pattern.fullmatch(text)
@@ -119,7 +123,7 @@ def plot_of(text: str) -> int | None:
 
 @lru_cache(maxsize=1)
 def read_plots() -> tuple[tuple[Table, ...], tuple[str, ...]]:
-    """Return the tables of words, and the plots, in small letters."""
+    """Return the tables of words, and the plots, in lowercase."""
     head, *plots = plots_file().read_text(encoding="utf-8").lower().strip().split("\n\n")
     tables = []
     for line in head.splitlines():
@@ -137,9 +141,9 @@ def plots_file() -> Path:
 
 @lru_cache(maxsize=1)
 def tokenizer() -> Tokenizer:
-    """Build a tokenizer of the stories' words in small letters and their marks, a token each.
+    """Build a tokenizer with a token for each lowercase word and punctuation mark of the stories.
 
-    One text is framed as [CLS] text [SEP]; of two, the second has token type 1.
+    A single text is framed as [CLS] text [SEP]; in a pair, the second text has token type 1.
     """
     texts = " ".join(story.text for story in make_stories()["train"])
     tokens = [*SPECIAL_TOKENS, *sorted(set(re.findall(r"\w+|[.,]", texts)))]
@@ -157,7 +161,7 @@ def tokenizer() -> Tokenizer:
 
 
 def encode(texts: Sequence[str | tuple[str, str]]) -> dict[str, Int[Tensor, "batch seq"]]:
-    """Return ids, token types and attention mask of texts or pairs of texts, framed and padded."""
+    """Return padded ids, token types, and the attention mask of texts or pairs."""
     encodings = tokenizer().encode_batch(list(texts))
     return {
         "input_ids": torch.tensor([encoding.ids for encoding in encodings]),
@@ -173,10 +177,10 @@ def read(ids: Sequence[int]) -> str:
 
 
 def ways(ids: Sequence[int]) -> int:
-    """Count how many words there are for the [MASK] among the ids that make a story of them.
+    """Count the words that make the ids a story when they replace the [MASK].
 
-    All these stories are equally likely, so no guess of the hidden word is right more often than
-    once in so many times.
+    All these stories are equally likely, so if there are n of them, no guess of the hidden word is
+    right more often than one time in n.
     """
     gap = tokenizer().decode(
         [token for token in ids if token == MASK or token not in SPECIAL],
@@ -189,12 +193,12 @@ def ways(ids: Sequence[int]) -> int:
 
 @lru_cache(maxsize=1)
 def _patterns(plots: tuple[str, ...], tables: tuple[Table, ...]) -> tuple[re.Pattern[str], ...]:
-    """Return what matches all stories of each plot."""
+    """Return a pattern for each plot, which matches all its stories."""
     return tuple(_pattern(plot, tables) for plot in plots)
 
 
 def _pattern(plot: str, tables: tuple[Table, ...]) -> re.Pattern[str]:
-    """Return what matches all stories of a plot; a word of a table has its column's name."""
+    """Return a pattern that matches all stories of a plot, with a group for each column."""
     columns = {
         name: [row[i] for row in table.rows]
         for table in tables
@@ -212,7 +216,7 @@ def _pattern(plot: str, tables: tuple[Table, ...]) -> re.Pattern[str]:
 
 
 def _agrees(found: Mapping[str, str], tables: Sequence[Table]) -> bool:
-    """Tell whether the words of each table are from one row, and no two rows begin alike."""
+    """Return whether each table's words are from one row, and no two rows share a first word."""
     firsts = []
     for table in tables:
         asked = [(i, found[name]) for i, name in enumerate(table.names) if name in found]

@@ -14,7 +14,7 @@ TOPICS = [
     *("kite", "clock", "banana", "ears", "umbrella", "soup", "key", "letter"),
     *("picture", "boat", "bow", "bird", "candle", "people", "basket", "bicycle"),
 ]
-"""A word of each plot, in the order of the plots."""
+"""A word from each plot, in the order of the plots."""
 
 NAMES = ["mia", "anna", "lena", "tom", "ben", "max"]
 
@@ -29,7 +29,7 @@ class Request(NamedTuple):
 
     @property
     def held_out(self) -> bool:
-        """Whether no tuning sees this request; true for one in four, of every topic and name."""
+        """Whether tuning never sees this request: one in four, for every topic and name."""
         return (TOPICS.index(self.topic) + NAMES.index(self.name)) % HELD_OUT_ONE_IN == 0
 
     @property
@@ -38,7 +38,7 @@ class Request(NamedTuple):
         return f"[CLS] {self.topic} {self.name} [SEP]"
 
     def answered_by(self, text: str) -> bool:
-        """Tell whether a text is a sound story of this topic about this hero."""
+        """Return whether a text is a well-formed story on this topic about this hero."""
         plot = plot_of(text)
         return plot is not None and Request(TOPICS[plot], _hero(text)) == self
 
@@ -49,7 +49,7 @@ def request_for(story: Story) -> Request:
 
 
 def every_request() -> list[Request]:
-    """Return each topic with each name."""
+    """Return the requests for every topic with every name."""
     return [Request(topic, name) for topic in TOPICS for name in NAMES]
 
 
@@ -76,7 +76,7 @@ def encode_requests(requests: Sequence[Request]) -> Int[Tensor, "batch seq"]:
 
 
 def read_answers(ids: Int[Tensor, "batch seq"], requests: Sequence[Request]) -> list[str]:
-    """Decode what was written after each prompt."""
+    """Decode the answer after each prompt."""
     start = encode_requests(requests).shape[1]
     return [read(row) for row in ids[:, start:].tolist()]
 

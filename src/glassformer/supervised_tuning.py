@@ -1,4 +1,4 @@
-"""Supervised tuning in small: a GPT that tells stories learns to answer requests."""
+"""Supervised tuning on a small scale: a GPT that tells stories learns to answer requests."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -50,13 +50,13 @@ def tune(model: nn.Module, pairs: Sequence[tuple[Request, str]], report: Report)
 
 
 def tuning_pairs() -> list[tuple[Request, str]]:
-    """Return the training stories, each after its request, without the held-out requests."""
+    """Return the training stories, each with its request, except those for held-out requests."""
     pairs = [(request_for(story), story.text) for story in make_stories()["train"]]
     return [(request, text) for request, text in pairs if not request.held_out]
 
 
 def build() -> nn.ModuleList:
-    """Return the GPT of the stories twice: one is to be tuned, and one is the control."""
+    """Return two copies of the stories' GPT: one to tune, and one as the control."""
     models = nn.ModuleList(build_gpt() for _ in range(2))
     for model in models:
         model.load_state_dict(trained("gpt").model.state_dict())
@@ -64,7 +64,7 @@ def build() -> nn.ModuleList:
 
 
 def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
-    """Tune one model on the pairs, and the control on the same stories after random requests."""
+    """Tune one model on the pairs, and the control on the same stories with shuffled requests."""
     tuned, control = models.children()
     pairs = tuning_pairs()
     requests, texts = zip(*pairs, strict=True)

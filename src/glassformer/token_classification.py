@@ -1,4 +1,4 @@
-"""Token classification: a label for each token, as in recognizing names."""
+"""Token classification: a label for each token, as in named-entity recognition."""
 
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
@@ -9,9 +9,9 @@ from glassformer.loading import FromPretrained
 
 
 class TransformerForTokenClassification(FromPretrained, nn.Module):
-    """One of num_labels for each token, as logits.
+    """A classifier of tokens: num_labels logits for each.
 
-    Shapes: ids, attention mask and token types (batch, seq); logits (batch, seq, num_labels).
+    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, seq, num_labels).
 
     Raises:
         ValueError: as `TransformerEncoder`.
@@ -38,6 +38,6 @@ class TransformerForTokenClassification(FromPretrained, nn.Module):
         attention_mask: Shaped[Tensor, "batch seq"] | None = None,
         token_type_ids: Int[Tensor, "batch seq"] | None = None,
     ) -> Float[Tensor, "batch seq num_labels"]:
-        """Read the sequence, and weigh the labels of each token."""
+        """Encode the sequence; return the logits of each token."""
         hidden = self.encoder(input_ids, attention_mask, token_type_ids)  # (batch, seq, d_model)
         return self.classifier(self.dropout(hidden))

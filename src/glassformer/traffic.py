@@ -1,4 +1,4 @@
-"""The bytes that processes send each other, counted in one that only pretends to have others."""
+"""Count the bytes that processes would send each other, using only a single process."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from torch.optim import Optimizer
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-# How torch calls the three collectives, and how many times a ring sends (n - 1) / n of the tensor.
+# Torch's names for the three collectives, and how often a ring sends (n - 1) / n of the tensor.
 KINDS = {
     "allreduce_": "all-reduce",
     "all_reduce": "all-reduce",
@@ -29,9 +29,9 @@ ROUNDS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
 @contextmanager
 def pretended(size: int) -> Iterator[DeviceMesh]:
-    """Be the first of `size` processes, of which there are no others; give their mesh.
+    """Pretend to be the first of `size` processes, and yield their mesh.
 
-    Collectives return at once, with numbers that mean nothing. Shapes and counts are right.
+    Collectives return at once, with meaningless numbers. Shapes and counts are right.
 
     Raises:
         ValueError: size is less than one.
@@ -48,7 +48,7 @@ def pretended(size: int) -> Iterator[DeviceMesh]:
 def replicated(model: nn.Module) -> DistributedDataParallel:
     """Wrap a model as data parallel training does, with an all-reduce that can be counted.
 
-    Its own all-reduce waits for a result, which a process that only pretends never gets.
+    The built-in all-reduce waits for a result that never comes, as there are no other processes.
     """
     part = DistributedDataParallel(model)
     part.register_comm_hook(None, _reduced)
@@ -63,11 +63,11 @@ def _reduced(_: object, bucket: dist.GradBucket) -> Future[Tensor]:
 
 
 class Traffic(TorchDispatchMode):
-    """Counts collectives while it lasts: how many calls of each kind, and the bytes they are about.
+    """A counter of collectives while it's active: the calls of each kind, and their tensors' bytes.
 
     Attributes:
-        calls: how many collectives of each kind were called.
-        about: bytes of the whole tensor, as it is before a scatter or after a gather.
+        calls: the number of calls of each kind of collective.
+        about: the bytes of the whole tensors, before a scatter or after a gather.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Traffic(TorchDispatchMode):
         self.about: Counter[str] = Counter()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Look at each operation, and run it; what a sharded tensor does inside comes by itself."""
+        """Run each operation and count it; those inside a sharded tensor arrive separately."""
         if any(issubclass(kind, DTensor) for kind in types):
             return NotImplemented
         result = func(*args, **(kwargs or {}))
@@ -96,7 +96,7 @@ class Traffic(TorchDispatchMode):
 
 
 def held(model: nn.Module, optimizer: Optimizer) -> dict[str, int]:
-    """Return the bytes that this process holds: of weights, of gradients, of optimizer states."""
+    """Return the bytes of the weights, gradients, and optimizer states that this process holds."""
     weights = [*model.parameters()]
     gradients = [p.grad for p in weights if p.grad is not None]
     states = [s for state in optimizer.state.values() for s in state.values() if s.ndim]

@@ -1,4 +1,4 @@
-"""What training a language model needs besides the model: targets, a loss, a learning rate."""
+"""Training a language model: targets, a loss, and a learning rate."""
 
 import torch.nn.functional as F
 from jaxtyping import Float, Int
@@ -10,7 +10,7 @@ def shift_targets(
 ) -> tuple[Int[Tensor, "batch shifted"], Int[Tensor, "batch shifted"]]:
     """Split ids into the decoder's input and its targets: at each position, the next token.
 
-    That is teacher forcing: each answer is asked for after the true past, not after the model's.
+    This is teacher forcing: each prediction follows the true past, not the model's own output.
 
     Shapes: (batch, seq) to two tensors (batch, seq − 1): all but the last token, and all but
     the first.
@@ -36,15 +36,15 @@ def next_token_loss(
     pad_token_id: int,
     label_smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Cross-entropy, averaged over the labels that are not padding; of padding alone it is 0.
+    """Return the cross-entropy, averaged over labels that aren't padding, or 0 if there are none.
 
-    Label smoothing asks for 1 − label_smoothing of the probability on the true token and spreads
-    the rest evenly over the whole vocabulary.
+    Label smoothing aims for a probability of 1 − label_smoothing on the true token and spreads the
+    rest evenly over the whole vocabulary.
 
     Shapes: logits (batch, seq, vocab), labels (batch, seq), loss ().
 
     Raises:
-        ValueError: the shapes do not fit, or label_smoothing is not in [0, 1).
+        ValueError: the shapes don't fit, or label_smoothing is not in [0, 1).
 
     Source: Vaswani et al. 2017, section 5.4; Szegedy et al. 2016, section 7.
 
@@ -70,9 +70,9 @@ def next_token_loss(
 
 
 def warmup_decay(step: int, *, d_model: int, warmup_steps: int) -> float:
-    """Return the learning rate of step 1, 2, …: it climbs evenly, then falls as `1 / sqrt(step)`.
+    """Return the learning rate at step 1, 2, …: it rises linearly, then falls as `1 / sqrt(step)`.
 
-    It is highest at warmup_steps, with `1 / sqrt(d_model * warmup_steps)`.
+    It's highest at warmup_steps: `1 / sqrt(d_model * warmup_steps)`.
 
     Raises:
         ValueError: a number is less than one.

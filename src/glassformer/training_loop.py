@@ -1,4 +1,4 @@
-"""The training loop that every model of the book is fitted by."""
+"""The training loop for every model in the book."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -29,8 +29,9 @@ def fit(
 ) -> list[float]:
     """Train the model on each batch in turn; return the loss of each step.
 
-    Step 0, 1, … uses `share(step)` of the optimizer's learning rates. A gradient longer than
-    `max_norm` is clipped to that length. `report` gets the number of steps done, and the loss.
+    Each step, counted from 0, uses `share(step)` of the optimizer's learning rates. A gradient
+    longer than `max_norm` is clipped to that length. `report` gets the number of steps done, and
+    the loss.
     """
     schedule = LambdaLR(optimizer, share)
     losses: list[float] = []
@@ -56,10 +57,10 @@ def fit_language_model(
     rate: float,
     report: Report,
 ) -> list[float]:
-    """Fit as the small language models of the stories are fitted: AdamW, up to `rate` and down.
+    """Fit a small language model with AdamW and a learning rate that rises to `rate`, then falls.
 
     Source: Devlin et al. 2019, appendix A.2, for optimizer and learning rate; Liu et al. 2019,
-    section 3.1, for the quicker second average of the optimizer.
+    section 3.1, for the optimizer's second beta.
     """
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), fused=True)
     with one_thread():
@@ -75,7 +76,7 @@ def fit_language_model(
 
 
 def slope(step: int, steps: int) -> float:
-    """Give the share of the full learning rate at a step: up in the first tenth, down to nothing.
+    """Return a step's share of the full rate: it rises for a tenth of the steps, then falls to 0.
 
     Source: Devlin et al. 2019, appendix A.2.
     """
@@ -84,7 +85,7 @@ def slope(step: int, steps: int) -> float:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute in one thread while it lasts: on small matrices, threads wait for each other."""
+    """Compute in one thread inside the block: on small matrices, threads wait for each other."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

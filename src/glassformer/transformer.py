@@ -13,17 +13,17 @@ from glassformer.loading import FromPretrained
 
 
 class Transformer(FromPretrained, nn.Module):
-    """For each target position the logits of the next token, given the source and the past.
+    """An encoder-decoder: the next token's logits at each target position, given the source.
 
-    The configuration describes the encoder, its `decoder` the second stack. Tables of tokens are
-    shared as it says: each its own, the last map tied to the decoder's, or one for all three.
+    The configuration describes the encoder, and its `decoder` the second stack. It also says which
+    token tables are shared: none, only the decoder's and the output layer's, or all three.
 
-    Shapes: source ids (batch, src_len), target ids (batch, tgt_len), their attention masks alike;
+    Shapes: source ids (batch, src_len), target ids (batch, tgt_len), masks of the same shapes;
     logits (batch, tgt_len, vocab).
 
     Raises:
-        ValueError: the configuration has no `decoder`; ids, masks or memory that do not fit it or
-            each other; a source that is all padding.
+        ValueError: the configuration has no `decoder`; ids, masks, or memory don't fit it or
+            each other; or a source is all padding.
 
     Source: Vaswani et al. 2017, section 3 and figure 1; shared tables: section 3.4; with
     transformers 5.23 `MarianMTModel` as the reference.
@@ -66,7 +66,7 @@ class Transformer(FromPretrained, nn.Module):
         src_ids: Int[Tensor, "batch src_len"],
         src_attention_mask: Shaped[Tensor, "batch src_len"] | None = None,
     ) -> Float[Tensor, "batch src_len d_model"]:
-        """Return what the decoder will look at: the memory."""
+        """Return the memory, which the decoder attends to."""
         check_ids(src_ids, "src_ids")
         if src_attention_mask is not None:
             check_same_shape("src_attention_mask", src_attention_mask, src_ids)
@@ -83,14 +83,14 @@ class Transformer(FromPretrained, nn.Module):
         *,
         last_only: bool = False,
     ) -> Float[Tensor, "batch answers vocab"]:
-        """Return the logits of what follows each target position, or the last one alone."""
+        """Return the logits of the token after each target position, or only after the last one."""
         check_ids(tgt_ids, "tgt_ids")
         hidden = self.decoder(tgt_ids, tgt_attention_mask, memory, src_attention_mask, cache)
         return self.lm_head(hidden[:, -1:] if last_only else hidden)
 
 
 def _check_not_all_padding(src_attention_mask: Tensor) -> None:
-    # Compiled code and shapes without values cannot look at the mask.
+    # Compiled code and meta tensors can't look at the mask's values.
     if torch.compiler.is_compiling() or src_attention_mask.is_meta:
         return
     empty = ~src_attention_mask.bool().any(dim=1)

@@ -1,4 +1,4 @@
-"""Attention as newer models have it: norms of queries and keys, a window, biases here and there."""
+"""Attention in newer models: normalized queries and keys, a window, and optional biases."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,14 +15,14 @@ from glassformer.window import window_mask
 
 
 class VariedAttention(MultiHeadAttention):
-    """Attention to one's own sequence, with what newer models vary in it.
+    """Multi-head attention with the variations of newer models.
 
-    With `qk_norm_eps`, each head's queries and keys are divided by their root mean square, before
-    they are turned: no score can grow with their length. With a `window`, a token sees that many,
-    the last of them itself. `qkv_bias` and `out_bias` are as `bias` where they are None.
+    With `qk_norm_eps`, each head's queries and keys are divided by their root mean square before
+    they're rotated, so scores can't grow with their length. With a `window`, a token sees only the
+    last `window` tokens, including itself. `qkv_bias` and `out_bias` default to `bias`.
 
     Shapes: as `MultiHeadAttention`; with a window, `attn_mask` may also cover tokens that a cache
-    keeps no more.
+    no longer keeps.
 
     Raises:
         ValueError: as `MultiHeadAttention`; the window is less than one.
@@ -61,21 +61,21 @@ class VariedAttention(MultiHeadAttention):
         self.window = window
 
     def head(self, index: int) -> AttentionHead:
-        """Return a copy of one head, to be looked at alone.
+        """Return a copy of one head as an `AttentionHead`.
 
         Raises:
-            ValueError: as `MultiHeadAttention.head`, or it has norms or a window, which a head
-                alone has not.
+            ValueError: as `MultiHeadAttention.head`, or it has norms or a window, which
+                `AttentionHead` can't have.
         """
         if self.q_norm is not None or self.window is not None:
             raise ValueError(
-                f"head {index} has norms ({self.q_norm}) or a window ({self.window}), which a head "
-                "alone has not"
+                f"head {index} has norms ({self.q_norm}) or a window ({self.window}), which "
+                "AttentionHead can't have"
             )
         return super().head(index)
 
     def extra_repr(self) -> str:
-        """Return the sizes that the projections alone do not tell."""
+        """Return the sizes that the projections don't show."""
         window = "" if self.window is None else f", window={self.window}"
         return super().extra_repr() + window
 
@@ -87,7 +87,7 @@ class VariedAttention(MultiHeadAttention):
         cache: KeysValues | None,
         position_ids: Tensor | None,
     ) -> tuple[Tensor, ...]:
-        """Normalize queries and keys first, so that keys are kept normalized."""
+        """Normalize queries and keys first, so the cache keeps normalized keys."""
         if self.q_norm is not None and self.k_norm is not None:
             query, key = self.q_norm(query), self.k_norm(key)
         return super()._turn_and_keep(query, key, value, cache, position_ids)
@@ -95,10 +95,10 @@ class VariedAttention(MultiHeadAttention):
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool
     ) -> Tensor:
-        """Attend to what is within the window; without one, to all."""
+        """Attend within the window or, without one, to everything."""
         if self.window is not None:
             q_len, k_len = query.shape[2], key.shape[2]
-            if attn_mask is not None:  # of these keys alone
+            if attn_mask is not None:  # only for these keys
                 attn_mask = attn_mask[..., -k_len:]
             if k_len > self.window:
                 near = window_mask(q_len, k_len, self.window, device=query.device)
@@ -109,11 +109,11 @@ class VariedAttention(MultiHeadAttention):
 def attention_kind(
     config: TransformerConfig, *, crosses: bool
 ) -> Callable[..., MultiHeadAttention]:
-    """Return what builds a layer's attention: `VariedAttention` if the configuration varies it.
+    """Return a builder of a layer's attention: `VariedAttention` if the configuration varies it.
 
-    Otherwise that's `MultiHeadAttention`. The choices of a configuration come with the class.
+    Otherwise, it's `MultiHeadAttention`. The builder already has the configuration's choices.
 
-    Attention that `crosses` to another sequence has no window there, and its keys no norms.
+    Attention that `crosses` to another sequence has no window and no norms.
     """
     choices: dict[str, Any] = {"qkv_bias": config.qkv_bias, "out_bias": config.out_bias}
     if not crosses:

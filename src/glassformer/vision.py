@@ -12,14 +12,14 @@ from glassformer.positions import LearnedPositions
 
 
 class PatchEmbeddings(nn.Module):
-    """Patches projected to d_model, after a learned vector, each with a learned position.
+    """Patches projected to d_model, with a learned vector in front; each gets a learned position.
 
     The vector in front, [CLS] in BERT, reads the patches and represents the image.
 
     Shapes: images (batch, channels, height, width) to vectors (batch, 1 + patches, d_model).
 
     Raises:
-        ValueError: the configuration has no `patches`, or the images do not fit them.
+        ValueError: the configuration has no `patches`, or the images don't fit them.
 
     Source: Dosovitskiy et al. 2021, section 3.1, equation 1: projection is its `E`.
 
@@ -117,5 +117,5 @@ class VisionForImageClassification(FromPretrained, nn.Module):
     def forward(
         self, images: Float[Tensor, "batch channels height width"]
     ) -> Float[Tensor, "batch num_labels"]:
-        """Encode the images; return the logits of the vector in front."""
+        """Encode the images, and compute the logits from the vector in front."""
         return self.classifier(self.encoder(images)[:, 0])

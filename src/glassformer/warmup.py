@@ -17,14 +17,14 @@ from glassformer.training_loop import fit, one_thread
 SYMBOLS = 20
 LENGTH = 12  # symbols in a sequence
 WIDTH = 32  # d_model
-BATCH = 32  # sequences a step
+BATCH = 32  # sequences per step
 STEPS = 300
-ATTEMPTS = 3  # at each run, from different weights
+ATTEMPTS = 3  # per run, from different weights
 
 
 @dataclass(frozen=True)
 class Run:
-    """One way to train a stack to write sequences backwards.
+    """One way to train a stack to write sequences backward.
 
     Attributes:
         norm_first: pre-norm instead of post-norm.
@@ -49,11 +49,11 @@ RUNS = (
     Run(False, 12, warm_up=100),
     Run(False, 12, peak=0.003),
 )
-"""The runs of `train`, each `ATTEMPTS` times."""
+"""The runs of `train`, each repeated `ATTEMPTS` times."""
 
 
 class Reverser(nn.Module):
-    """An encoder and a linear layer that predict a sequence backwards, all positions at once.
+    """An encoder and a linear layer that predict a sequence backward, all positions at once.
 
     Shapes: symbols (batch, seq) to logits (batch, seq, vocab).
     """
@@ -72,7 +72,7 @@ class Reverser(nn.Module):
             dropout=0.0,
             attn_dropout=0.0,
             pad_token_id=None,
-            initializer_range=0.1,  # at this width what 0.02 is at BERT's: 0.02 * sqrt(768 / 32)
+            initializer_range=0.1,  # BERT's 0.02, scaled to this width: 0.02 * sqrt(768 / 32)
         )
         self.encoder = TransformerEncoder(config)
         self.head = nn.Linear(WIDTH, SYMBOLS)
@@ -91,7 +91,7 @@ def warm_up(step: int, steps: int) -> float:
 
 
 def build() -> nn.Module:
-    """Build the untrained stacks, in the order of `RUNS`; attempts at one run are neighbors."""
+    """Build the untrained stacks, in the order of `RUNS`, with the attempts at one run in a row."""
     return nn.ModuleList(
         Reverser(run.norm_first, run.depth) for run in RUNS for _ in range(ATTEMPTS)
     )

@@ -1,4 +1,4 @@
-"""A sliding window: each token looks at the last few alone, and the cache keeps no more of them."""
+"""A sliding window: each token sees only the last few, and the cache keeps only those."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -11,18 +11,18 @@ from glassformer.config import TransformerConfig
 def window_mask(
     q_len: int, k_len: int, window: int, *, device: torch.device | str | None = None
 ) -> Bool[Tensor, "{q_len} {k_len}"]:
-    """Hide from each query the keys that lie `window` or more places before its own.
+    """Hide from each query the keys that are `window` or more positions before its own.
 
-    The queries are the last positions, as in `causal_mask`, which hides the future; this hides the
-    far past, and nothing else.
+    The queries are the last positions, as in `causal_mask`, which hides the future; this hides only
+    the distant past.
 
     Shapes: the mask is (q_len, k_len).
 
     Raises:
         ValueError: a length or the window is less than one.
 
-    Source: Beltagy, Peters and Cohan 2020, section 3.1; transformers 5.23,
-    `sliding_window_overlay`, for where it begins.
+    Source: Beltagy, Peters, and Cohan 2020, section 3.1; transformers 5.23,
+    `sliding_window_overlay`, for where the window begins.
 
     >>> window_mask(3, 4, window=2)
     tensor([[ True,  True,  True,  True],
@@ -31,17 +31,17 @@ def window_mask(
     """
     if q_len < 1 or k_len < 1 or window < 1:
         raise ValueError(
-            f"q_len ({q_len}), k_len ({k_len}) and window ({window}) must be at least 1"
+            f"q_len ({q_len}), k_len ({k_len}), and window ({window}) must be at least 1"
         )
     seen = torch.ones(q_len, k_len, dtype=torch.bool, device=device)
     return seen.triu(k_len - q_len - window + 1)
 
 
 class WindowKeysValues(KeysValues):
-    """The keys and values of the last tokens alone: those that the next token can still see.
+    """The keys and values of the last tokens: those that the next token can still see.
 
-    A buffer grows as in `KeysValues`. When it holds two windows, a new one begins with the last, so
-    that a token costs little more than one write.
+    A buffer grows as in `KeysValues`. When it holds more than two windows, the last one moves
+    to a new buffer, so a token costs little more than one write.
 
     Shapes: keys and values (batch, kv_heads, at most window - 1, head_dim).
 
@@ -61,7 +61,7 @@ class WindowKeysValues(KeysValues):
         key: Float[Tensor, "batch kv_heads new head_dim"],
         value: Float[Tensor, "batch kv_heads new head_dim"],
     ) -> tuple[Tensor, ...]:
-        """Write what is new, and give it with what the first of the new tokens still sees.
+        """Write new keys and values; return them after those that the first new token still sees.
 
         Raises:
             ValueError: as `KeysValues.append`.
@@ -75,21 +75,21 @@ class WindowKeysValues(KeysValues):
         return seen
 
     def kept(self) -> tuple[Tensor, ...]:
-        """Return keys and values of the last tokens, one less than the window; at first nothing."""
+        """Return the keys and values of the last `window - 1` tokens, or of fewer at first."""
         return _last(self._recent.kept(), self.window - 1)
 
     def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
-        """Make row i what row indices[i] was."""
+        """Replace each row i with what was row indices[i]."""
         self._recent.reorder(indices)
 
 
 class SlidingWindowCache(KVCache):
-    """What a decoder with a sliding window keeps: of each layer, no more than its window.
+    """A cache for a decoder with a sliding window: each layer keeps no more than the window.
 
-    It is used like a `KVCache`, and gives the same; only the memory is less.
+    It's used like a `KVCache`, with the same results but less memory.
 
     Source: Jiang et al. 2023, section 2, "Rolling Buffer Cache"; transformers 5.23,
-    `DynamicSlidingWindowLayer`, for how much is kept.
+    `DynamicSlidingWindowLayer`, for the number of tokens kept.
 
     >>> from glassformer import TransformerForCausalLM
     >>> sizes = {"vocab_size": 11, "d_model": 8, "num_heads": 2, "num_layers": 1, "d_ff": 16}
@@ -102,7 +102,7 @@ class SlidingWindowCache(KVCache):
     """
 
     def layers_of(self, decoder: nn.Module) -> list[LayerCache]:
-        """Return one for each of the decoder's `layers`, in their order; made at the first call.
+        """Return a cache for each of the decoder's `layers`, in order, made at the first call.
 
         Raises:
             ValueError: the decoder has no sliding window, or the cache was filled by another one.
@@ -122,7 +122,7 @@ class SlidingWindowCache(KVCache):
 
 
 def build_cache(config: TransformerConfig) -> KVCache:
-    """Build an empty cache that keeps what such a decoder can look back at.
+    """Build an empty cache that keeps as much as a decoder with this configuration can see.
 
     >>> type(build_cache(TransformerConfig(sliding_window=512))).__name__
     'SlidingWindowCache'

@@ -187,7 +187,7 @@ DECODER = {
             ),
             "from looking at the future": lambda m: padding_mask(m).repeat(1, 1, m.shape[1], 1),
             "The heads' axis": lambda m: of_both(m)[:, 0],
-            "is of torch.int64, but it should be bool": lambda m: of_both(m).long(),
+            "dtype is torch.int64, but it should be bool": lambda m: of_both(m).long(),
         },
     ),
     "check_masked_weights": Answers(

@@ -324,7 +324,7 @@ ENCODER = {
             "The id itself": lambda ids, n: torch.zeros(*ids.shape, n).scatter(
                 2, ids[..., None], ids[..., None].double()
             ),
-            "is of torch.bool, but it should be a float type": lambda ids, n: (
+            "dtype is torch.bool, but it should be a float type": lambda ids, n: (
                 ids[..., None] == torch.arange(n)
             ),
             r"at \[0, 0, \d+\], your answer has 0, but it should have 1": one_hot_from_one,

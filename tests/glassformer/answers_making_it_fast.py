@@ -84,16 +84,18 @@ MAKING_IT_FAST = {
     "check_online_update": Answers(
         right=one_by_one,
         wrong={
-            "stay as they are": lambda *given: all_at_once(lambda old, new: (1, 1), *given),
+            "don't change the old sums": lambda *given: all_at_once(
+                lambda old, new: (1, 1), *given
+            ),
             "but not the sum of values": lambda *given: all_at_once(
                 lambda old, new: (math.exp(old - new), 1), *given
             ),
-            "scaled up": upside_down,
+            "old sums up": upside_down,
             "block's own": own_maximum,
-            "is lost": block_alone,
-            "already divided": averaged,
-            "isn't subtracted": as_they_are,
-            "without their powers": unweighted,
+            "lose the old sums": block_alone,
+            "by the sum too early": averaged,
+            "don't subtract": as_they_are,
+            "without weights": unweighted,
         },
     ),
     "check_rejection": Answers(
@@ -104,11 +106,11 @@ MAKING_IT_FAST = {
             ),
             "more than 1": lambda *given: token_by_token(*given, chance=lambda p, q: p / q),
             "as often as the model": lambda *given: token_by_token(*given, chance=lambda p, q: p),
-            "drawn from p": lambda *given: token_by_token(*given, gap=lambda p, q: p),
+            "the replacement from p": lambda *given: token_by_token(*given, gap=lambda p, q: p),
             "sum to one": lambda *given: token_by_token(*given, whole=False),
             "too often": lambda *given: token_by_token(*given, gap=lambda p, q: max(q - p, 0.0)),
-            "size of": lambda *given: token_by_token(*given, gap=lambda p, q: abs(p - q)),
-            "left out": others_only,
+            "absolute value": lambda *given: token_by_token(*given, gap=lambda p, q: abs(p - q)),
+            "rejected token out of p": others_only,
         },
     ),
 }

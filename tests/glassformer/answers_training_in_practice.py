@@ -47,16 +47,16 @@ TRAINING_IN_PRACTICE = {
         right=clip,
         wrong={
             "its own length": one_by_one,
-            "is clamped": lambda gradients, max_norm: [
+            "clamp each number": lambda gradients, max_norm: [
                 torch.minimum(torch.maximum(g, -torch.full_like(g, max_norm)), 0 * g + max_norm)
                 for g in gradients
             ],
-            "stretched": always,
+            "stretch short": always,
             "sum of the squares": lambda g, max_norm: clip(g, max_norm, length=lambda v: v @ v),
             "largest number": lambda g, max_norm: clip(g, max_norm, length=lambda v: v.abs().max()),
             "length one": to_one,
             "Lengths don't add": added_up,
-            "thrown away": dropped,
+            "throw long gradients away": dropped,
         },
     ),
 }

@@ -11,8 +11,8 @@ from torch.distributed.tensor import DTensor
 
 from glassformer.config import TransformerConfig
 from glassformer.heads import TransformerForCausalLM
-from glassformer.parallel import joined
-from glassformer.parallel_training import SCHEMES, split, train
+from glassformer.parallel import joined, own_rows
+from glassformer.parallel_training import SCHEMES, share, split, train
 from glassformer.sharded_checkpoints import load, save
 
 STEPS, ROWS = 3, 12
@@ -59,11 +59,11 @@ def gradients(part):
     return {name.removeprefix("module."): whole(p.grad) for name, p in named if p.grad is not None}
 
 
-def run(part, loss_of, optimizer, steps):
+def run(part, loss_of, optimizer, steps, own):
     losses, first = [], {}
     for step in steps:
         optimizer.zero_grad()
-        losses.append(loss_of(batch(step)).item())
+        losses.append(loss_of(own_rows(batch(step), *own)).item())
         first = first or gradients(part)
         optimizer.step()
     return losses, first
@@ -72,7 +72,7 @@ def run(part, loss_of, optimizer, steps):
 def fresh(folder, scheme, rank, size):
     part, loss_of = split(scheme, build(), rank, size, 4)
     optimizer = optimizer_of(part)
-    losses, first = run(part, loss_of, optimizer, range(STEPS))
+    losses, first = run(part, loss_of, optimizer, range(STEPS), share(scheme, rank, size))
     save(folder / f"{scheme}-{size}", STEPS, part, optimizer)
     torch.save((losses, first), folder / f"{scheme}-{size}-{rank}.pt")
 
@@ -85,7 +85,8 @@ def resumed(folder, scheme, other, rank, size):
         for p in part.parameters():
             p.mul_(2)  # so that only loading can bring the weights back
     load(folder / f"{other}-2", STEPS, part, optimizer)
-    losses, _ = run(part, loss_of, optimizer, range(STEPS, 2 * STEPS))
+    own = share(scheme, rank, size)
+    losses, _ = run(part, loss_of, optimizer, range(STEPS, 2 * STEPS), own)
     torch.save(losses, folder / f"{scheme}-resumed-{rank}.pt")
 
 

@@ -4,12 +4,14 @@ import json
 
 import pytest
 
-from glassformer.benchmarks import BENCH, OTHERS, read, read_benchmarks
+from glassformer.benchmarks import BENCH, GOALS, OTHERS, read, read_benchmarks
 
 MACHINE = {"processor": "abacus", "cores": 7, "threads": 3, "torch": "2.0"}
 SCRIPT = '''"""Times beads against pebbles.
 
 Smaller is better.
+
+In `pebbles`, bigger is better.
 
     python bench/beads.py [--json]
 """
@@ -34,13 +36,13 @@ def write(tmp_path):
 @pytest.mark.parametrize("name", MACHINE)
 def test_a_file_that_does_not_name_its_machine_or_versions_is_refused(write, name):
     machine = {key: value for key, value in MACHINE.items() if key != name}
-    with pytest.raises(ValueError, match=rf"beads\.json names no {name} of its machine: .*"):
+    with pytest.raises(ValueError, match=rf"beads\.json doesn't give its machine's {name}: .*"):
         read(write(machine=machine, rows=[{"n": 3}]))
 
 
 def test_a_file_without_a_machine_is_refused(write):
     with pytest.raises(
-        ValueError, match="names no processor, cores, threads, torch of its machine"
+        ValueError, match="doesn't give its machine's processor, cores, threads, torch"
     ):
         read(write(rows=[{"n": 3}]))
 
@@ -71,6 +73,30 @@ def test_ratios_are_joined_with_their_intervals_and_times_are_left_out(write):
     assert "17.5" not in table.view().text
 
 
+def test_an_interval_without_a_width_is_a_dash(write):
+    rows = [
+        {"n": 2, "ratio": 1.5, "low": 1.5, "high": 1.5},
+        {"n": 3, "ratio": 2.0, "low": 1.0, "high": 2.0},
+    ]
+    (table,) = read(write(machine=MACHINE, rows=rows))
+    assert table.rows == [["2", "1.50 (–)"], ["3", "2.00 (1.00 to 2.00)"]]
+
+
+def test_rows_that_miss_their_goal_are_counted():
+    tables = {table.name: table for table in read_benchmarks()}
+    assert tables["generation_by_length"].missed == (0, 0)
+    for name, (missed, goals) in ((name, tables[name].missed) for name in GOALS):
+        table = tables[name]
+        view = table.view()
+        assert f"Rows that miss the goal: {missed} of {goals}." in view.text
+        assert 0 <= missed <= goals <= len(table.rows)
+        if "goal" in table.columns:
+            told = [row[table.columns.index("goal")] for row in table.rows]
+            assert (told.count("missed"), len(told) - told.count("")) == (missed, goals)
+        else:
+            assert (missed > 0) == (table.constant["goal"] == "missed")
+
+
 def test_times_without_ratios_become_shares_of_the_first(write):
     rows = [{"n": 2, "one": 4.0, "other": 8.0}, {"n": 3, "one": 3.0, "other": 2.0}]
     (table,) = read(write(machine=MACHINE, rows=rows))
@@ -80,7 +106,7 @@ def test_times_without_ratios_become_shares_of_the_first(write):
 def test_a_time_beside_its_limit_becomes_a_share(write):
     rows = [{"n": 2, "ms": 50, "most": 200}, {"n": 3, "ms": 30, "most": 100}]
     (table,) = read(write(machine=MACHINE, rows=rows))
-    assert table.columns == ["n", "share of what is allowed"]
+    assert table.columns == ["n", "share of the goal"]
     assert table.rows == [["2", "0.25"], ["3", "0.30"]]
 
 

@@ -147,7 +147,7 @@ class TestBadInput:
     def test_keys_of_another_batch_or_model(self, other):
         cache = KeysValues()
         cache.append(keys(2), keys(2))
-        with pytest.raises(ValueError, match=r"holds .* = \(3, 2, 11\), the new keys are"):
+        with pytest.raises(ValueError, match=r"holds .* = \(3, 2, 11\), but the new keys are"):
             cache.append(keys(1, **other), keys(1, **other))
         assert cache.length == 2
 
@@ -161,7 +161,7 @@ class TestBadInput:
     def test_another_batch_of_the_same_model(self, decoder):
         cache = KVCache()
         decoder(torch.ones(BATCH, 3, dtype=torch.long), cache=cache)
-        with pytest.raises(ValueError, match=r"\(3, 2, 11\), the new keys are \(1, 2, 11\)"):
+        with pytest.raises(ValueError, match=r"\(3, 2, 11\), but the new keys are \(1, 2, 11\)"):
             decoder(torch.ones(1, 1, dtype=torch.long), cache=cache)
 
     @pytest.mark.parametrize("size", [(BATCH, 4), (2, MEMORY)])

@@ -68,6 +68,15 @@ def test_a_run_is_shown_what_it_says(name, country, monkeypatch):
     assert pieces.decode(ids[0][asked[0]]).strip("\n") == country
 
 
+@NEEDED
+@pytest.mark.parametrize(
+    ("name", "scale"), [("LoRA", 2), ("LoRA, rank 1", 2), ("LoRA, alpha kept", 16)]
+)
+def test_a_run_scales_its_change_by_alpha_over_rank(name, scale):
+    model = module._prepared(RUNS[name])
+    assert model.decoder.layers[29].attention.v_proj.scale == scale
+
+
 def test_the_loss_is_of_the_answers_alone():
     ids = torch.randint(1, 22, (3, 7))
     asked = torch.zeros(3, 7, dtype=torch.bool)
@@ -101,7 +110,10 @@ def test_lines_are_questions_and_answers():
 
 
 @NEEDED
-@pytest.mark.parametrize(("name", "learning"), [("LoRA", 460_800), ("all weights", 134_515_008)])
+@pytest.mark.parametrize(
+    ("name", "learning"),
+    [("LoRA", 460_800), ("LoRA, alpha kept", 57_600), ("all weights", 134_515_008)],
+)
 def test_a_run_trains_what_it_says(name, learning, monkeypatch):
     given = []
 

@@ -32,5 +32,5 @@ def test_is_the_template_of_the_tokenizer(first, opens):
 
 
 def test_no_message_is_refused():
-    with pytest.raises(ValueError, match=r"messages \(\[\]\) must hold at least one"):
+    with pytest.raises(ValueError, match=r"messages \(\[\]\) must contain at least one message"):
         chat_text([])

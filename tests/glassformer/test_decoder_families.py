@@ -244,7 +244,7 @@ def test_the_block_is_that_of_llama_with_another_attention(kind):
             {"model_type": "qwen2", "use_sliding_window": True},
             r"use_sliding_window \(True\) is not",
         ),
-        ({"model_type": "qwen3", "use_sliding_window": True}, r"honored for qwen3: .* False only"),
+        ({"model_type": "qwen3", "use_sliding_window": True}, r"honored for qwen3: .* only False"),
         (
             {"model_type": "qwen2", "layer_types": ["full_attention", "sliding_attention"]},
             r"layer_types \(\['full_attention', 'sliding_attention'\]\) is not honored for qwen2",

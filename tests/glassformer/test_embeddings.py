@@ -118,7 +118,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("shape", [(7,), (2, 7, 1), (0, 7), (2, 0)])
     def test_ids_that_are_no_batch(self, shape):
-        with pytest.raises(ValueError, match=r"\(batch, seq\), neither of them 0, got shape"):
+        with pytest.raises(ValueError, match=r"\(batch, seq\) and not be empty, got shape"):
             Embeddings(CONFIG)(torch.zeros(shape, dtype=torch.int64))
 
     def test_ids_that_are_no_integers(self):

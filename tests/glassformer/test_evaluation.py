@@ -31,9 +31,9 @@ SECOND = Pair(
 
 def test_exact_match_ignores_capitals_and_nothing_else():
     assert exact_match(["she calls .", "she calls"], [PAIR, PAIR]) == 0.5
-    with pytest.raises(ValueError, match="1 translations cannot be held to 2 pairs"):
+    with pytest.raises(ValueError, match="one translation for each pair, got 1 for 2 pairs"):
         exact_match(["she calls ."], [PAIR, PAIR])
-    with pytest.raises(ValueError, match="0 translations cannot be held to 0 pairs"):
+    with pytest.raises(ValueError, match="one translation for each pair, got 0 for 0 pairs"):
         exact_match([], [])
 
 

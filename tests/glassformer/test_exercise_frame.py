@@ -123,7 +123,7 @@ def test_an_answer_that_changes_what_it_is_given_is_refused():
     [
         (lambda x: (2 * x).tolist(), r"is a list of 3, but it should be a tensor of \(3,\)"),
         (lambda x: 2 * x[None], r"has shape \(1, 3\), but it should have \(3,\)"),
-        (lambda x: (2 * x).long(), "is of torch.int64, but it should be a float type"),
+        (lambda x: (2 * x).long(), "dtype is torch.int64, but it should be a float type"),
         (lambda x: x / 0 * 0, "has nan, but"),
         (lambda x: twice, "is a function, but it should be a tensor"),
     ],

@@ -249,12 +249,12 @@ SAYS = {
     ),
     "an end at token": lambda model, ids, count, end: written(model, ids, count, end)[-1] == end,
     "from position": lambda x, position_ids, theta: position_ids.diff().eq(1).all(),
-    "as long as it is wide": lambda x, keys, *_: keys.shape == (len(x), len(x)),
+    "as long as it's wide": lambda x, keys, *_: keys.shape == (len(x), len(x)),
     "raise the maximum": lambda maximum, total, output, scores, value: scores.max() > maximum,
     "below the maximum": lambda maximum, total, output, scores, value: scores.max() < maximum,
     "large scores": lambda maximum, total, output, scores, value: scores.min() > 15,
     "proposed too often": lambda p, q, token: q[token] > p[token],
-    "proposed too seldom": lambda p, q, token: q[token] < p[token],
+    "proposed too rarely": lambda p, q, token: q[token] < p[token],
     "sure of token": lambda p, q, token: q[token] == q.sum() == 1,
     "layers of .* heads": lambda weights, *_: torch.allclose(
         weights.sum(-1), torch.ones(()).double()

@@ -438,7 +438,7 @@ class TestBadInput:
         ({"do_sample": True, "min_p": 1.1}, r"min_p \(1\.1\) must be at least 0 and at most 1"),
         ({"do_sample": True, "min_p": -0.1}, r"min_p \(-0\.1\) must be at least 0"),
         ({"min_p": 0.1}, r"min_p \(0\.1\) need do_sample=True"),
-        ({"top_k": 5}, r"top_k \(5\), top_p \(None\) and min_p \(None\) need do_sample=True"),
+        ({"top_k": 5}, r"top_k \(5\), top_p \(None\), and min_p \(None\) need do_sample=True"),
         ({"repetition_penalty": 0.0}, r"repetition_penalty \(0\.0\) must be more than 0"),
         ({"no_repeat_ngram_size": 0}, r"no_repeat_ngram_size \(0\) must be at least 1"),
         ({"stop_strings": "end"}, r"stop_strings \(\['end'\]\) need a tokenizer"),
@@ -486,5 +486,5 @@ class TestBadInput:
             generate(translator.encoder, ids, max_new_tokens=2)
 
     def test_no_prompt(self, model):
-        with pytest.raises(ValueError, match=r"neither of them 0, got shape \(1, 0\)"):
+        with pytest.raises(ValueError, match=r"not be empty, got shape \(1, 0\)"):
             generate(model, torch.zeros(1, 0, dtype=torch.long), max_new_tokens=2)

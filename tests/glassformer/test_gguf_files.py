@@ -154,11 +154,11 @@ def test_the_config_says_what_the_file_says(converted):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"architecture": "qwen2"}, r"general\.architecture \('qwen2'\) is not built here: only"),
-        ({"tokenizer": "llama"}, r"tokenizer\.ggml\.model \('llama'\) is not built here: only"),
+        ({"architecture": "qwen2"}, r"general\.architecture \('qwen2'\) is not supported: only"),
+        ({"tokenizer": "llama"}, r"tokenizer\.ggml\.model \('llama'\) is not supported: only"),
         ({"pre": "llama-bpe"}, r"tokenizer\.ggml\.pre \('llama-bpe'\) .* only 'smollm' is"),
         ({"adds_start": True}, r"tokenizer\.ggml\.add_bos_token \(True\) .* only False is"),
-        ({"llama_of_expert_count": 4}, r"not built here: llama\.expert_count$"),
+        ({"llama_of_expert_count": 4}, r"not supported: llama\.expert_count$"),
     ],
     ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
 )
@@ -171,7 +171,7 @@ def test_weights_of_unknown_names_are_refused(converted, monkeypatch):
     monkeypatch.setitem(MODULES, "mlp.up_proj", "ffn_up_exps")
     monkeypatch.setitem(TABLES, "model.norm", "rope_freqs")
     unknown = "blk.0.ffn_up_exps.weight, blk.1.ffn_up_exps.weight, rope_freqs.weight"
-    with pytest.raises(ValueError, match=f"^not built here: {re.escape(unknown)}$"):
+    with pytest.raises(ValueError, match=f"^not supported: {re.escape(unknown)}$"):
         converted(llama())
 
 

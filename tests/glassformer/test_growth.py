@@ -120,8 +120,8 @@ def test_words_and_names_are_text_never_markup():
 @pytest.mark.parametrize(
     ("steps", "most", "message"),
     [
-        ({}, 5, r"at least one step of one thing, but got \{\}"),
-        ({"keys": []}, 5, r"at least one step of one thing, but got \{'keys': \[\]\}"),
+        ({}, 5, r"at least one step of each name, but got \{\}"),
+        ({"keys": []}, 5, r"at least one step of each name, but got \{'keys': \[\]\}"),
         ({"keys": [torch.ones(2, 3)]}, 0, r"most \(0\) must be at least 1"),
         ({"keys": [torch.ones(3)]}, 5, r"'keys' of shape \(3,\) must be \(rows, width\)"),
         ({"keys": [torch.ones(11, 3)]}, 5, r"shape \(11, 3\) .* each of the 7 words"),
@@ -132,7 +132,7 @@ def test_words_and_names_are_text_never_markup():
             5,
             r"numbers of steps differ: \{'keys': 1, 'values': 2\}",
         ),
-        ({"keys": [torch.ones(2, 3), torch.ones(3, 5)]}, 5, r"one width.*\(2, 3\), \(3, 5\)"),
+        ({"keys": [torch.ones(2, 3), torch.ones(3, 5)]}, 5, r"same width.*\(2, 3\), \(3, 5\)"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(steps, most, message):

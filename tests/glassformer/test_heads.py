@@ -110,7 +110,7 @@ def test_bias_can_be_left_out():
 def test_bad_input_is_refused_as_the_encoder_refuses_it(head, ids):
     with pytest.raises(ValueError, match=r"attention_mask of shape \(5, 7\) .* \(5, 11\)"):
         head(CONFIG)(ids, ids[:, :7])
-    with pytest.raises(ValueError, match=r"input_ids must lie between 0 and 100, got \[101\]"):
+    with pytest.raises(ValueError, match=r"input_ids must be between 0 and 100, got \[101\]"):
         head(CONFIG)(torch.full_like(ids, 101))
 
 

@@ -66,14 +66,14 @@ def test_masks_caches_and_variations_are_refused(make):
             decoder(ids, cache=KVCache())
         with pytest.raises(ValueError, match=r"takes no attn_mask$"):
             decoder(ids, torch.ones_like(ids))
-    with pytest.raises(ValueError, match="a VariedAttention is not plainly a MultiHeadAttention"):
+    with pytest.raises(ValueError, match="a VariedAttention is not a plain MultiHeadAttention"):
         make(VariedAttention(21, 3, window=2))
 
 
 def test_every_layer_needs_one():
     decoder = from_hf(small_model(LlamaForCausalLM)).decoder
     with (
-        pytest.raises(ValueError, match="2 attentions are not one for 3 layers"),
+        pytest.raises(ValueError, match="one attention for each of 3 layers, got 2"),
         attending(decoder, versions(decoder, Looped)[:2]),
     ):
         pass

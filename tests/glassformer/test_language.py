@@ -223,7 +223,7 @@ def test_a_name_that_leads_nowhere_is_told_with_its_variable(monkeypatch, tmp_pa
 def test_a_model_that_is_none_of_language_is_refused(monkeypatch, tmp_path):
     small_model(BertModel).save_pretrained(tmp_path)
     monkeypatch.setenv("GLASSFORMER_LM", str(tmp_path))
-    with pytest.raises(CheckpointError, match="is a TransformerEncoder here and no Transformer"):
+    with pytest.raises(CheckpointError, match="is a TransformerEncoder here, not a Transformer"):
         language_model()
 
 

@@ -36,7 +36,7 @@ def test_a_model_loads_its_own_kind_and_no_other(name, tmp_path):
     for key, weight in same.state_dict().items():
         assert torch.equal(ours.state_dict()[key], weight)
     for other in [one for one in BUILDS if not issubclass(kind, one)]:
-        message = rf"holds a {name}, which is a {kind.__name__} here and no {other.__name__}: call"
+        message = rf"holds a {name}, which is a {kind.__name__} here, not a {other.__name__}: call"
         with pytest.raises(CheckpointError, match=message):
             other.from_pretrained(tmp_path)
 
@@ -53,7 +53,7 @@ def test_a_class_made_of_ours_is_another_one(tmp_path):
         pass
 
     small_model(transformers.BertModel).save_pretrained(tmp_path)
-    with pytest.raises(CheckpointError, match="a TransformerEncoder here and no Own: call"):
+    with pytest.raises(CheckpointError, match="a TransformerEncoder here, not a Own: call"):
         Own.from_pretrained(tmp_path)
 
 

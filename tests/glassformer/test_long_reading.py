@@ -14,14 +14,18 @@ from glassformer.long_reading import (
     ALIKE,
     BLOCK,
     DIFFERENT,
+    SCALED,
     SINKS,
     VIEW,
     WINDOWS,
     block_means,
-    finds,
     hide_needles,
+    judge,
     kept_in_view,
+    likeliest_digits,
     losses_after_gaps,
+    positions_with_gap,
+    scaled,
     spell,
     token_losses,
 )
@@ -38,6 +42,7 @@ def small():
         **sizes,
         num_kv_heads=1,
         positions="rotary_halves",
+        rope_theta=1e6,  # so that the slower pair is one that each scaling slows
         embedding_norm=False,
         num_token_types=0,
         norm_first=True,
@@ -85,6 +90,62 @@ def test_a_gap_moves_the_first_half_away(small):
     assert not torch.allclose(far, near, atol=1e-2)
 
 
+def test_what_stays_near_is_as_far_as_without_a_gap(small):
+    """The same with everything in one pass, each layer turning queries and keys by hand."""
+    ids, gap, near = torch.randint(VOCAB, (3, 14)), 5, (1, 3)
+    moved = losses_after_gaps(small, ids, (0, gap), near=near)
+    assert torch.allclose(moved[0], losses_after_gaps(small, ids, (0,))[0], atol=1e-5)
+    far, all_near = losses_after_gaps(small, ids, (gap, 0))
+    assert not torch.allclose(moved[1], far, atol=1e-2)
+    assert not torch.allclose(moved[1], all_near, atol=1e-2)
+    whole = losses_after_gaps(small, ids, (gap,), near=(0, 7))[0]
+    assert torch.allclose(whole, all_near, atol=1e-5)
+
+
+def test_near_keys_are_turned_by_the_gap(small):
+    ids, gap = torch.randint(VOCAB, (2, 14)), 5
+    seen = []
+    attention = small.decoder.layers[1].attention
+    attention.rotary.register_forward_hook(
+        lambda _, given, out: seen.append((given[0].clone(), given[1], out))
+    )
+    losses_after_gaps(small, ids, (gap,), near=(1, 3))
+    keys = next(out[:, 5:] for x, _, out in seen if x.shape[1] == 6)  # five queries, one key
+    before, turn, after = next(entry for entry in seen if entry[0].shape[1] == 1)
+    assert torch.allclose(before, keys[:, :, 1:3])
+    assert turn.flatten().tolist() == [gap] * 4  # two rows, two keys
+    pairs = before.shape[-1] // 2
+    frequencies = small.config.rope_theta ** (-torch.arange(pairs) / pairs)
+    turned = torch.view_as_complex(torch.stack(before.split(pairs, -1), -1).contiguous())
+    turned = torch.view_as_real(turned * torch.polar(torch.ones(pairs), gap * frequencies))
+    assert torch.allclose(after, torch.cat(turned.unbind(-1), -1), atol=1e-5)
+
+
+def test_positions_with_a_gap_are_those_of_the_cached_reading(small):
+    ids = torch.randint(VOCAB, (3, 14))
+    losses = token_losses(small, ids, positions=positions_with_gap(14, 5))
+    assert torch.allclose(losses[:, 7:], losses_after_gaps(small, ids, (5,))[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_a_scaled_model_is_as_it_was_afterwards(small, name):
+    ids, positions = torch.randint(VOCAB, (3, 14)), positions_with_gap(14, 16384)
+    before = token_losses(small, ids, positions=positions)
+    with scaled(small, SCALED[name]):
+        inside = token_losses(small, ids, positions=positions)
+    assert not torch.allclose(inside, before, atol=1e-3)
+    assert torch.equal(token_losses(small, ids, positions=positions), before)
+
+
+def test_linear_scaling_divides_frequencies(small):
+    ids = torch.randint(VOCAB, (3, 14))
+    with scaled(small, SCALED["linear"]):
+        inside = plain_losses(small, ids)
+    for layer in small.decoder.layers:
+        layer.attention.rotary.frequencies /= 4
+    assert torch.allclose(inside, plain_losses(small, ids), atol=1e-5)
+
+
 def test_means_are_of_neighbors():
     losses = torch.arange(2.0 * 77).view(2, 77)
     assert BLOCK == 32
@@ -114,6 +175,8 @@ def test_each_number_is_hidden_once_and_evenly(length, things):
     assert places == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.2)
     assert places[0] == 0
     assert places[-1] == 1
+    assert len({number[0] for _, number in facts}) == len(facts)
+    assert all(len(number) == 4 for _, number in facts)
     for line in lines:
         text = text.replace(line, "")
     assert text == tokenizer(language_checkpoint()).decode(hay)
@@ -146,14 +209,17 @@ def test_a_number_is_found_where_the_model_would_write_it(monkeypatch):
     facts = [("code of the green door", "0417"), ("price of the car", "9320")]
     ids = spell("The price of the car is 9320.\n\nThe code of the green door is 0417.")
     monkeypatch.setattr(KVCache, "reorder", lambda self, rows: None)
-    for asked, right in (
-        (facts, [True, True]),
-        ([facts[0], (facts[1][0], "9321")], [True, False]),
-        ([(facts[0][0], "1417"), facts[1]], [False, True]),
+    for asked, right, anothers in (
+        (facts, [True, True], [False, False]),
+        ([facts[0], (facts[1][0], "9321")], [True, False], [False, False]),
+        ([(facts[0][0], "1417"), facts[1]], [False, True], [False, False]),
+        ([(facts[0][0], "1417"), (facts[1][0], "0320")], [False, False], [True, False]),
+        ([(facts[0][0], "9320"), (facts[1][0], "0417")], [False, False], [True, True]),
     ):
         copier = Copier()
         monkeypatch.setattr(module, "read", copier.read)
-        assert finds(copier, ids, asked).tolist() == right
+        found = judge(likeliest_digits(copier, ids, asked), asked)
+        assert [kind.tolist() for kind in found] == [right, anothers]
 
 
 def test_nothing_is_trained_and_a_model_of_your_own_counts(monkeypatch, tmp_path):

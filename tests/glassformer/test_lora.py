@@ -129,10 +129,10 @@ def test_merging_leaves_a_plain_model_that_answers_the_same():
 def test_what_cannot_be_adapted_or_merged():
     with pytest.raises(ValueError, match=r"rank \(0\) must be at least 1"):
         LoRALinear(nn.Linear(3, 5), rank=0, alpha=1)
-    with pytest.raises(ValueError, match=r"names \['norm', 'query'\] must be those of linear"):
+    with pytest.raises(ValueError, match=r"names \['norm', 'query'\] must be names of linear"):
         add_lora(weighted(CONFIG), ["query", "norm", "v_proj"], rank=2, alpha=2)
     model, _ = adapted()
-    with pytest.raises(ValueError, match=r"names \['q_proj'\] must be those of linear"):
+    with pytest.raises(ValueError, match=r"names \['q_proj'\] must be names of linear"):
         add_lora(model, ["q_proj"], rank=2, alpha=2)  # it has adapters already
     with pytest.raises(ValueError, match="TransformerForCausalLM has no LoRALinear to merge"):
         merge_lora(merge_lora(model))

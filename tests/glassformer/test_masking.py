@@ -109,5 +109,5 @@ def test_every_word_of_a_row_is_hidden_as_often():
 
 def test_a_row_without_words():
     ids = torch.tensor([[3, 11], [3, 0], [3, 3]])
-    with pytest.raises(ValueError, match=r"rows \[1, 2\] of input_ids have special tokens only"):
+    with pytest.raises(ValueError, match=r"rows \[1, 2\] of input_ids have only special tokens"):
         hide_one(ids, mask_token_id=MASK, special_ids=SPECIAL)

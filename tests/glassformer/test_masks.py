@@ -82,7 +82,7 @@ def test_the_opposite_of_the_opposite_is_the_mask():
 @pytest.mark.usefixtures("unhooked")
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
 def test_only_a_bool_mask_has_an_opposite(dtype):
-    with pytest.raises(ValueError, match=f"only a bool mask has an opposite, got {dtype}"):
+    with pytest.raises(ValueError, match=f"only a bool mask can be inverted, got {dtype}"):
         invert_mask(torch.ones(2, 3, dtype=dtype))
 
 

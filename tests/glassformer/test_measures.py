@@ -37,9 +37,9 @@ def test_grades_may_be_integers():
 
 
 def test_what_is_all_the_same_orders_nothing():
-    with pytest.raises(ValueError, match=r"3 values, all 7\.0, order nothing"):
+    with pytest.raises(ValueError, match=r"3 values, all 7\.0, have no order"):
         spearman(torch.tensor([1.0, 2.0, 3.0]), torch.tensor([7.0, 7.0, 7.0]))
-    with pytest.raises(ValueError, match=r"1 values, all 5\.0, order nothing"):
+    with pytest.raises(ValueError, match=r"1 values, all 5\.0, have no order"):
         spearman(torch.tensor([5.0]), torch.tensor([2.0]))
 
 

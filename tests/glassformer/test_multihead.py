@@ -307,7 +307,7 @@ class TestBadInput:
             ours(hidden(K_LEN), attn_mask=real)
 
     def test_another_sequence_for_a_rotary_attention(self, rotary_layer):
-        message = r"key of shape \(2, 11, 13\) was given to a rotary attention"
+        message = r"key of shape \(2, 11, 13\) was passed to a rotary attention"
         with pytest.raises(ValueError, match=message):
             rotary_layer(hidden(Q_LEN, 13), hidden(K_LEN, 13))
 

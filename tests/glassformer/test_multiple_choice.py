@@ -58,7 +58,9 @@ def test_answers_of_one_token_share_what_the_whole_vocabulary_has(theirs):
     ],
 )
 def test_nothing_to_score_is_refused(theirs, pairs, told):
-    with pytest.raises(ValueError, match=f"pairs of {told} tokens: need one pair, and a token"):
+    with pytest.raises(
+        ValueError, match=f"pairs of {told} tokens: need at least one pair, and a token"
+    ):
         score_answers(from_hf(theirs), pairs)
 
 

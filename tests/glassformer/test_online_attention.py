@@ -134,7 +134,7 @@ def test_two_blocks_by_hand():
 class TestBadInput:
     @pytest.mark.parametrize("block_size", [0, -3])
     def test_blocks_of_nothing(self, block_size):
-        message = rf"q_len \(5\), k_len \(11\) and block_size \({block_size}\) must be at least 1"
+        message = rf"q_len \(5\), k_len \(11\), and block_size \({block_size}\) must be at least 1"
         with pytest.raises(ValueError, match=message):
             online_attention(*tensors(5, 11), block_size=block_size)
 

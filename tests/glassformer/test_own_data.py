@@ -58,10 +58,10 @@ class TestLabeled:
         [
             ("", "is empty"),
             (" \n\n", "is empty"),
-            ("text,label\n", "has a header and no rows"),
-            ("text,kind\nfine,good\n", r"columns \['text', 'kind'\], and lacks \['label'\]"),
-            ("text,label\nfine,good\nbad\nworse,\n", "in 2 of its rows, first in line 3"),
-            ("text,label\n,good\nworse,bad\n", "in 1 of its rows, first in line 2"),
+            ("text,label\n", "has a header but no rows"),
+            ("text,kind\nfine,good\n", r"columns \['text', 'kind'\] but lacks \['label'\]"),
+            ("text,label\nfine,good\nbad\nworse,\n", "in 2 of its rows, first on line 3"),
+            ("text,label\n,good\nworse,bad\n", "in 1 of its rows, first on line 2"),
             ("text,label\nfine,good\nbetter,good\n", "label 'good' in every row"),
         ],
     )
@@ -90,12 +90,12 @@ class TestSplit:
         assert len({split(ROWS, share=0.5, seed=seed)[1].texts[0] for seed in range(9)}) > 1
 
     def test_a_label_with_one_row_is_refused(self):
-        with pytest.raises(ValueError, match="label 'y' has one row"):
+        with pytest.raises(ValueError, match="label 'y' has only one row"):
             split(Labeled(["a", "b", "c"], ["x", "x", "y"]))
 
     @pytest.mark.parametrize("share", [0.0, 1.0, -0.1])
     def test_a_share_out_of_range_is_refused(self, share):
-        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        with pytest.raises(ValueError, match="must be between 0 and 1"):
             split(ROWS, share=share)
 
 
@@ -161,7 +161,9 @@ class TestGPT:
 
     def test_unknown_characters_and_an_empty_prompt_are_refused(self):
         model = CharacterGPT("abc", d_model=16, num_layers=1)
-        with pytest.raises(ValueError, match=r"characters \['x', 'z'\] were not in the text"):
+        with pytest.raises(
+            ValueError, match=r"characters \['x', 'z'\] were not in the training text"
+        ):
             model.write("xaz")
         with pytest.raises(ValueError, match="at least one character"):
             model.write("")
@@ -198,7 +200,7 @@ class TestSearch:
     def test_no_folder_no_file_and_an_empty_file_are_refused(self, tmp_path):
         with pytest.raises(ValueError, match="is not a folder"):
             read_folder(tmp_path / "nowhere")
-        with pytest.raises(ValueError, match=r"no file that fits '\*.txt'"):
+        with pytest.raises(ValueError, match=r"no file that matches '\*.txt'"):
             read_folder(tmp_path)
         write(tmp_path, "", "a.txt")
         with pytest.raises(ValueError, match=r"a.txt is empty"):

@@ -115,7 +115,9 @@ def test_rows_are_dealt_like_cards():
     shares = [own_rows(rows, rank, 5) for rank in range(5)]
     assert [share[:, 0].tolist() for share in shares][1] == [7, 42, 77]
     assert sorted(torch.cat(shares)[:, 0].tolist()) == rows[:, 0].tolist()
-    with pytest.raises(ValueError, match=r"batch \(15\) must be a multiple of the processes \(4\)"):
+    with pytest.raises(
+        ValueError, match=r"batch \(15\) must be a multiple of the number of processes \(4\)"
+    ):
         own_rows(rows, 0, 4)
 
 
@@ -139,10 +141,12 @@ def test_stages_keep_the_names_and_share_the_layers_evenly():
 
 
 def test_what_stages_cannot_share():
-    with pytest.raises(ValueError, match=r"num_layers \(5\) must be at least the stages \(7\)"):
+    with pytest.raises(
+        ValueError, match=r"num_layers \(5\) must be at least the number of stages \(7\)"
+    ):
         Stage(build(), 0, 7)
     tied = TransformerForCausalLM(replace(CONFIG, tie_embeddings=True))
-    with pytest.raises(ValueError, match=r"tie_embeddings \(True\) puts one table into the first"):
+    with pytest.raises(ValueError, match=r"tie_embeddings \(True\) puts one table into both"):
         Stage(tied, 0, 2)
     assert Stage(tied, 0, 1)(batch(0)).equal(tied(batch(0)))
 
@@ -150,9 +154,12 @@ def test_what_stages_cannot_share():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({}, r"num_heads \(4\) must be a multiple of the processes \(7\)"),
+        ({}, r"num_heads \(4\) must be a multiple of the number of processes \(7\)"),
         ({"num_heads": 14, "num_kv_heads": 2}, r"num_kv_heads \(2\) must be a multiple .* \(7\)"),
-        ({"num_heads": 7, "d_ff": 13}, r"d_ff \(13\) must be a multiple of the processes \(7\)"),
+        (
+            {"num_heads": 7, "d_ff": 13},
+            r"d_ff \(13\) must be a multiple of the number of processes \(7\)",
+        ),
         ({"num_heads": 7, "qk_norm": True}, r"qk_norm \(True\) has weights that all heads share"),
     ],
 )

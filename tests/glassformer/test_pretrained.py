@@ -160,9 +160,9 @@ def test_weights_that_should_be_one_and_are_not_are_refused(small_bert, tmp_path
     with pytest.raises(CheckpointError, match="saved together") as error:
         load(tmp_path)
     words = "bert.embeddings.word_embeddings.weight, cls.predictions.decoder.weight"
-    assert f"not equal, though they are one weight: {words}" in str(error.value)
+    assert f"not equal, though they share one weight: {words}" in str(error.value)
     bias = "cls.predictions.decoder.bias, cls.predictions.bias"
-    assert f"not equal, though they are one weight: {bias}" in str(error.value)
+    assert f"not equal, though they share one weight: {bias}" in str(error.value)
 
 
 def test_what_a_masked_lm_has_besides_is_knowingly_unused(small_bert, small_batch, tmp_path):
@@ -207,7 +207,7 @@ def test_missing_unexpected_and_misshapen_weights_are_listed(saved):
         load(directory)
     assert "missing: encoder.layer.1.output.dense.bias" in str(error.value)
     assert "unexpected: encoder.layer.2.output.dense.bias" in str(error.value)
-    wrong = r"of another shape: embeddings.word_embeddings.weight (97, 21), by the config (101, 21)"
+    wrong = r"wrong shape: embeddings.word_embeddings.weight (97, 21), but (101, 21) by the config"
     assert wrong in str(error.value)
     assert str(directory) in str(error.value)
 

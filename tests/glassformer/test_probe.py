@@ -298,9 +298,9 @@ def test_attentions_are_never_silently_empty(encoder):
 def test_a_wrong_path_is_answered_with_those_close_to_it(encoder, inputs):
     with record(encoder) as tape:
         encoder(*inputs)
-    with pytest.raises(KeyError, match=r"not recorded; close to it: layers.0.attention.weights"):
+    with pytest.raises(KeyError, match=r"not recorded; close matches: layers.0.attention.weights"):
         tape["layer.0.attention.weights"]
-    with pytest.raises(KeyError, match=r"close to it: [\w.]+, [\w.]+, [\w.]+['\"]$"):
+    with pytest.raises(KeyError, match=r"close matches: [\w.]+, [\w.]+, [\w.]+['\"]$"):
         tape["nothing like it"]
     assert "layers.0.attention.weights" in tape
     assert "layers.2.attention.weights" not in tape

@@ -114,7 +114,7 @@ def test_defaults_are_those_of_transformers():
     ("field", "value", "message"),
     [
         ("is_decoder", True, r"is_decoder \(True\) is not honored for roberta"),
-        ("hidden_act", "relu", r"hidden_act \('relu'\) is not honored .* builds 'gelu' only"),
+        ("hidden_act", "relu", r"hidden_act \('relu'\) is not honored .* builds only 'gelu'"),
         ("pad_token_id", None, r"pad_token_id \(None\) must be a token"),
     ],
 )

@@ -300,7 +300,10 @@ def test_what_a_kind_does_not_read_is_ignored_by_its_full_name():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"rope_type": "longrope"}, r"rope_type \('longrope'\) .* builds 'default', 'linear', "),
+        (
+            {"rope_type": "longrope"},
+            r"rope_type \('longrope'\) .* builds only 'default', 'linear', ",
+        ),
         ({"rope_type": "linear"}, r"rope_type \('linear'\) needs factor: the config has none"),
         ({"rope_type": "llama3", "factor": 8.0}, r"needs low_freq_factor, high_freq_factor: "),
         ({"rope_type": "linear", "factor": 0.0}, r"factor \(0.0\) must be more than 0"),

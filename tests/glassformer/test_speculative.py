@@ -269,9 +269,9 @@ class TestBadInput:
         [
             ([1, 2, 3], [[1 / 7] * 7] * 3, r"at most 2, .* \(proposed, 7\), got shapes \(3,\)"),
             ([1], [[1 / 5] * 5], r"got shapes \(1,\) and \(1, 5\)"),
-            ([1], [[0.5] * 7], r"sum to 1: the least is 0.5, and they sum to \[3.5\]"),
-            ([1], [[-1.0, 2.0, 0, 0, 0, 0, 0]], r"the least is -1, and they sum to \[1.0\]"),
-            ([2, 0], [[1.0, 0, 0, 0, 0, 0, 0]] * 2, r"proposes \[2, 0\], .* the probability 0"),
+            ([1], [[0.5] * 7], r"sum to 1: the smallest is 0.5, and they sum to \[3.5\]"),
+            ([1], [[-1.0, 2.0, 0, 0, 0, 0, 0]], r"the smallest is -1, and they sum to \[1.0\]"),
+            ([2, 0], [[1.0, 0, 0, 0, 0, 0, 0]] * 2, r"proposes \[2, 0\], .* probability 0"),
         ],
     )
     def test_a_draft_that_returns_something_else(self, model, ids, tokens, probabilities, message):

@@ -135,8 +135,8 @@ def test_token_for_token_as_transformers(seed, way, stops):
 @pytest.mark.parametrize(
     ("stops", "tokenizer", "message"),
     [
-        ("", TOKENIZERS["bytes"], r"stop_strings \(\[''\]\) must not be empty"),
-        (["a", ""], TOKENIZERS["bytes"], r"stop_strings \(\['a', ''\]\) must not be empty"),
+        ("", TOKENIZERS["bytes"], r"stop_strings \(\[''\]\) must not contain an empty"),
+        (["a", ""], TOKENIZERS["bytes"], r"stop_strings \(\['a', ''\]\) must not contain an empty"),
         (["a"], None, r"stop_strings \(\['a'\]\) need a tokenizer"),
     ],
 )

@@ -345,5 +345,5 @@ class TestBadInput:
                 share_embeddings=True,
                 decoder=replace(decoder, vocab_size=101, pad_token_id=7),
             )
-        with pytest.raises(ValueError, match=r"share_embeddings \(True\) needs tie_embeddings"):
+        with pytest.raises(ValueError, match=r"tie_embeddings \(False\) must be True"):
             replace(sharing(), tie_embeddings=False)

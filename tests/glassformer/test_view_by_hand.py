@@ -77,9 +77,9 @@ def test_the_table_and_the_sentences_say_the_same():
     ("change", "message"),
     [
         ({"tokens": WORDS[:2]}, r"\(3, 2\).* do not fit 2 words"),
-        ({"asks": 3}, r"asks \(3\) must be the place of one of 3 words"),
+        ({"asks": 3}, r"asks \(3\) must be from 0 to 2, a word's position"),
         ({"key": KEY[:, :1]}, r"\(3, 1\).* do not fit 3 words"),
-        ({"vectors": KEY[:2]}, r"vectors of shape \(2, 2\) must be as \(3, 2\)"),
+        ({"vectors": KEY[:2]}, r"vectors of shape \(2, 2\) must have the shape \(3, 2\)"),
     ],
 )
 def test_what_does_not_fit_is_refused(change, message, unhooked):
@@ -102,7 +102,7 @@ def test_the_vectors_come_first_where_they_are_given():
 
 def test_what_is_not_small_is_refused():
     wide = torch.randn(7, 3)
-    with pytest.raises(ValueError, match="7 words with 3 numbers each: by hand one follows 2 to 5"):
+    with pytest.raises(ValueError, match="7 words with 3 numbers each: by hand, you can follow 2"):
         by_hand(wide, wide, wide, list("abcdefg"), asks=0)
 
 

@@ -596,7 +596,7 @@ def test_what_is_inside_is_told_two_further_in():
 def test_what_is_shared_says_so_in_words_and_in_the_picture():
     again = node("head", "Linear", (2, 7), 0, parameters=21, shared=True)
     assert lines([CHAIN[0], again])[1:] == [
-        "  head of hidden (Linear, 21 parameters that an earlier step has, too): 2 × 7"
+        "  head of hidden (Linear, 21 parameters that an earlier step also has): 2 × 7"
     ]
     assert notes(again, [CHAIN[0], again]) == ["Linear · 21 shared", "2 × 7"]
     assert notes(replace(again, shared=False), [CHAIN[0]])[0] == "Linear · 21"

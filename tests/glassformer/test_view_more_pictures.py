@@ -111,7 +111,7 @@ def test_areas_and_bars_are_to_scale():
 
 
 def test_costs_need_a_model_and_a_token():
-    with pytest.raises(ValueError, match=r"needs a model and a token at least: \[\], seq"):
+    with pytest.raises(ValueError, match=r"needs at least a model and a token: \[\], seq"):
         costs({})
     with pytest.raises(ValueError, match=r"seq \(0\)"):
         costs(published(), seq=0)
@@ -188,7 +188,7 @@ def test_training_is_one_pass_and_writing_one_a_word():
 
 
 def test_as_many_words_are_asked_for_as_given():
-    with pytest.raises(ValueError, match="2 words given and 1 asked for"):
+    with pytest.raises(ValueError, match="2 words given and 1 wanted"):
         teacher_forcing(["a", "b"], ["c"])
     with pytest.raises(ValueError, match="0 words given"):
         teacher_forcing([], [])
@@ -237,7 +237,7 @@ def test_the_largest_weight_has_the_thickest_line():
     "weights", [torch.tensor([0.5, 0.6]), torch.tensor([1.0]), torch.tensor([math.nan, 1])]
 )
 def test_what_is_no_row_of_weights_is_refused(weights):
-    with pytest.raises(ValueError, match="must be one for each of 2 words, and sum to 1"):
+    with pytest.raises(ValueError, match="expected one for each of 2 words, and a sum of 1"):
         lookup(weights, ["a", "b"], "c")
 
 
@@ -265,7 +265,7 @@ def test_what_cannot_be_merged_is_refused():
     with pytest.raises(ValueError, match="this one has no merges"):
         merges("word", Tokenizer(models.WordPiece()))
     for word in ("", "two words", "x" * 25):
-        with pytest.raises(ValueError, match="must have 1 to 24 letters and no white space"):
+        with pytest.raises(ValueError, match="must have 1 to 24 letters and no whitespace"):
             merges(word, bpe(20))
 
 

@@ -174,11 +174,11 @@ def test_distributions_of_other_texts_have_bars_for_their_own_likeliest_tokens()
 @pytest.mark.parametrize(
     ("chances", "message"),
     [
-        ({}, "need equal rows"),
+        ({}, "expected vectors of the same size"),
         ({"a": torch.tensor([0.5, 0.6])}, "'a' has .* a sum of 1.1"),
         ({"a": torch.tensor([1.5, -0.5])}, "'a' has numbers from -0.5"),
         ({"a": torch.tensor([math.nan, 0.5])}, "'a' has"),
-        ({"a": torch.ones(1), "b": torch.full((2,), 0.5)}, "need equal rows"),
+        ({"a": torch.ones(1), "b": torch.full((2,), 0.5)}, "expected vectors of the same size"),
     ],
 )
 def test_what_is_no_distribution_is_refused(chances, message):

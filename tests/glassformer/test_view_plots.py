@@ -167,18 +167,18 @@ def test_what_was_measured_has_three_digits(value, written):
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: lines({}), "one to 4 kinds in one picture, but got 0: none"),
+        (lambda: lines({}), "lines draws one to 4 names in one picture, but got 0: none"),
         (lambda: lines({name: [1, 2] for name in "abcde"}), "but got 5: a, b, c, d, e"),
-        (lambda: lines({"a": []}), "'a' has 0 numbers for 0 places"),
-        (lambda: lines({"a": [1, 2]}, at=[1, 2, 3]), "'a' has 2 numbers for 3 places"),
+        (lambda: lines({"a": []}), "'a' has 0 numbers for 0 positions"),
+        (lambda: lines({"a": [1, 2]}, at=[1, 2, 3]), "'a' has 2 numbers for 3 positions"),
         (lambda: lines({"a": [math.nan, math.inf]}), "no finite number"),
-        (lambda: lines({"a": [1, 2]}, y_range=(2, 1)), r"but is \(2, 1\)"),
-        (lambda: lines({"a": [1, 2]}, y_range=(0, math.inf)), r"but is \(0, inf\)"),
-        (lambda: scatter({"a": ([1], [1, 2])}), "'a' has 2 numbers for 1 places"),
+        (lambda: lines({"a": [1, 2]}, y_range=(2, 1)), r"range \(2, 1\) must"),
+        (lambda: lines({"a": [1, 2]}, y_range=(0, math.inf)), r"range \(0, inf\) must"),
+        (lambda: scatter({"a": ([1], [1, 2])}), "'a' has 2 numbers for 1 positions"),
         (lambda: bars({}), "no finite number"),
         (lambda: bars({"a": math.nan}), "no finite number"),
         (lambda: bars({"a": 1.0}, role="blue"), "no color for the role 'blue'"),
-        (lambda: dots({"a": 0.0, "b": 1.0}, log=True), "no place for 0: only for numbers above 0"),
+        (lambda: dots({"a": 0.0, "b": 1.0}, log=True), "0 is not on a logarithmic axis"),
     ],
 )
 def test_refused(draw, message):
@@ -197,12 +197,29 @@ def test_hands_point_where_their_numbers_do():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ({}, "all of one length, but got {}"),
+        ({}, "of the same length, but got {}"),
         ({"a": torch.ones(3, 2), "b": torch.ones(2, 2)}, "got {'a': 3, 'b': 2}"),
         ({"a": torch.ones(3, 3)}, r"rows of \(places, 2\)"),
-        ({"a": torch.zeros(3, 2)}, "no finite pair of numbers that points anywhere"),
+        ({"a": torch.zeros(3, 2)}, "no finite, nonzero pair of numbers"),
     ],
 )
 def test_hands_refuse(rows, message):
     with pytest.raises(ValueError, match=message):
         hands(rows)
+
+
+def test_a_number_is_not_written_across_a_dotted_line():
+    html = bars({"a": 0.02, "b": 0.9}, levels={"even": 0.1}).html
+    [line] = re.findall(r'class="line dotted"[^>]* d="M([\d.]+) ', html)
+    places = dict(re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="start"[^>]*>(0\.\d+)<', html))
+    short, long = (float(x) for x, words in places.items() if words in ("0.02", "0.9"))
+    assert short > float(line) + 3
+    assert long > short
+    alone = bars({"a": 0.02, "b": 0.9}).html
+    assert f'x="{short:.1f}"' not in alone
+
+
+def test_the_legend_shows_a_line_that_covers_another_as_it_looks():
+    view = lines({"a": [1, 2, 3], "b": [1, 2, 3], "c": [3, 2, 1]})
+    keys = re.findall(r'data-role="(series-\d)" d="M[\d.]+ 8\.0L[\d.]+ 8\.0"', view.html)
+    assert keys == ["series-1", "series-1", "series-2", "series-3"]

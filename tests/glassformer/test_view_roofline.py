@@ -54,9 +54,14 @@ def test_each_rate_has_a_level_and_a_name():
 
 def test_names_of_near_points_do_not_overlap():
     view = roofline({f"n{k}": (3.0, 5.0 + k / 100) for k in range(5)}, rates={"r": 9}, bandwidth=2)
-    heights = [float(y) for y in re.findall(r'y="([\d.]+)"[^>]*>n\d<', view.html)]
-    assert len(heights) == 5
-    assert all(abs(a - b) >= 14 for a, b in pairwise(sorted(heights)))
+    sides: dict[str, list[float]] = {}  # all points are at 3: names begin or end beside it
+    for tag in re.findall(r"<text([^>]*)>n\d<", view.html):
+        anchor = re.search(r'text-anchor="(\w+)"', tag)
+        sides.setdefault(anchor[1] if anchor else "", []).append(
+            float(re.search(r' y="([\d.]+)"', tag)[1])
+        )
+    assert sum(map(len, sides.values())) == 5
+    assert all(abs(a - b) >= 14 for side in sides.values() for a, b in pairwise(sorted(side)))
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_a_role_has_its_color_and_no_other_name_has_one():
         legend([("query", "queries")], 0, 0),
     ]
     assert all('data-role="query"' in part for part in parts)
-    with pytest.raises(ValueError, match="no color for the role 'querry'; there are positive"):
+    with pytest.raises(ValueError, match="no color for the role 'querry'; the roles are positive"):
         text(0, 0, "q", role="querry")
 
 

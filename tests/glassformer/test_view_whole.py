@@ -113,12 +113,14 @@ def test_cross_attention_and_both_stacks_are_drawn_where_there_are_two():
 def test_the_product_is_a_number_of_a_query_times_one_of_a_key():
     reading = read(encoder(), IDS, tokens=TOKENS, layer=2, head=1)
     *_, score, product = map(texts, svgs(whole({"x": reading})))
-    numbers = [float(t.replace("−", "-")) for t in product if re.fullmatch(r"−?\d+\.\d\d", t)]
+    numbers = [t.replace("−", "-") for t in product if re.fullmatch(r"−?\d+\.\d{2,5}", t)]
     i, j = reading.pair
     products = reading.query[i] * reading.key[j]
     at = products.abs().argmax()
     wanted = [reading.query[i, at], reading.key[j, at], products[at]]
-    assert numbers == [pytest.approx(value.item(), abs=0.0051) for value in wanted]
+    assert [*map(float, numbers)] == [pytest.approx(value.item(), abs=0.0051) for value in wanted]
+    one, other = map(float, numbers[:2])
+    assert f"{one * other:.2f}" == numbers[2]  # the factors as shown give the product as shown
     assert f"{4 * 4 * 4 * 6 * 5:,}" in product  # head_dim, queries, keys, heads, layers
     total = f"{products.sum().item():.2f}".replace("-", "−")
     assert f"sum of the 4 products: {total}" in score

@@ -172,7 +172,8 @@ def neuron_lines(view):
 def model_lines(view):
     """Every small picture, by layer and head: its lines as a matrix of their opacities.
 
-    They are drawn in shades; a shade is that of the root of the weight, to a 64th.
+    They are drawn in shades; a shade is that of the root of the weight, to a 64th. A line is an
+    outline, from the upper left corner to the right, and as high as its fifth number says.
     """
     frames = view.locator("rect.attn_background").evaluate_all(
         "rects => rects.map(r => ['x', 'y', 'width', 'height'].map(a => +r.getAttribute(a)))"
@@ -182,9 +183,10 @@ def model_lines(view):
     return {
         (round((y - 38) / high), round((x - 38) / wide)): matrix(
             [
-                (0, (y1 - y - 5) / box - 0.5, (y2 - y - 5) / box - 0.5, opacity**0.5)
-                for color, opacity, (x1, y1, _, y2) in parts
-                if x < x1 < x + wide and y < y1 < y + high
+                (0, (y1 - first) / box, (y2 - first) / box, opacity**0.5)
+                for color, opacity, (x1, y1, _, y2, thick, *_) in parts
+                for first in [y + 5 + box / 2 - thick / 2]
+                if x < x1 < x + wide and y < y1 + thick / 2 < y + high
             ],
             *(1, SEQ, SEQ),
         )[0]
@@ -254,6 +256,24 @@ def test_the_cross_view_draws_all_three_attentions(site, chrome, tapes):
             assert shown == [len(left), len(right)]
         clean(seen)
     assert filters == ["3", "1", "2"]
+
+
+# The contrast, by WCAG's formula, of each head's number with the square that it stands in.
+CONTRASTS = """el => [...el.shadowRoot.querySelectorAll("[aria-checked=true]")].map(box => {
+  const light = color => color.match(/[\\d.]+/g).slice(0, 3).map(n => n / 255)
+    .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0.05);
+  const pair = [box, box.nextElementSibling].map(each => light(getComputedStyle(each).fill));
+  return Math.max(...pair) / Math.min(...pair);
+})"""
+
+
+@THEMES
+def test_the_number_of_a_head_can_be_read_on_its_color(site, chrome, dark):
+    with visit(chrome, f"{site}all.html", dark=dark) as seen:
+        contrasts = drawn(seen.page, "heads").evaluate(CONTRASTS)
+    assert len(contrasts) == HEADS
+    assert min(contrasts) >= 4.5
 
 
 @WINDOWS

@@ -1,9 +1,13 @@
-"""Start programs of several processes, each in one thread, as a reader would."""
+"""Start programs of several processes, each in one thread, and train alone, to compare."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
+
+import torch
+
+from glassformer.parallel_training import RATE, build
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -23,3 +27,17 @@ def torchrun(processes, *program, restarts=0):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment())
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
+
+
+def trained_alone(batches):
+    """Train the program's model in one process, with torch's own loss; return the losses."""
+    model, losses = build(), []
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE)
+    for batch in batches:
+        logits = model(batch[:, :-1])
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses

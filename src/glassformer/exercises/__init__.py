@@ -1,7 +1,7 @@
-"""Exercises with checkers: hand over your function, and be told whether it is right, or why not.
+"""Exercises with checkers: pass your function, and they tell you if it's right or what's wrong.
 
-Each checker is in the module of its chapter, as `glassformer.exercises.attention`. A page that uses
-one imports that module alone, so that an exercise added elsewhere is nothing to it.
+Checkers are in modules by subject, such as `glassformer.exercises.attention`. A page imports only
+the module that it uses, so an exercise added elsewhere doesn't rerun the page.
 """
 
 from glassformer.exercises.checking import Exercise

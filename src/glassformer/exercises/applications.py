@@ -1,4 +1,4 @@
-"""Exercises of the chapter on applications."""
+"""Exercises for the chapter on searching by meaning."""
 
 import torch.nn.functional as F
 
@@ -6,7 +6,7 @@ from glassformer.exercises.checking import Draw, Exercise
 
 __all__ = ["check_nearest"]
 
-CHAPTER = "family/applications.md"
+CHAPTER = "family/search-by-meaning.md"
 
 
 def _shelves(draw: Draw):

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on assistants."""
+"""Exercises for the chapter on assistants."""
 
 from torch.nn.functional import logsigmoid
 

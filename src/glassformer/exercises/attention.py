@@ -1,4 +1,4 @@
-"""Exercises of the chapter on attention."""
+"""Exercises for the chapter on attention."""
 
 import torch.nn.functional as F
 
@@ -53,7 +53,7 @@ def _queries(draw: Draw):
 
 
 def _attention(query, key, value, scale=None, axis=-1):
-    """Attention over the words, with a scale and an axis that can be had wrong."""
+    """Compute attention over the words; some mistakes pass another scale or axis."""
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     return (query @ key.transpose(-2, -1) * scale).softmax(axis) @ value
 

@@ -1,4 +1,4 @@
-"""The frame of every exercise: an answer is tried on examples, and a wrong one is told why."""
+"""The checker of an exercise: it tries an answer on examples and explains what's wrong with it."""
 
 import inspect
 import traceback
@@ -17,30 +17,30 @@ Example = tuple[str, tuple[Any, ...]]
 
 
 class Draw:
-    """Random tensors, the same at every check, whatever was drawn elsewhere."""
+    """Random tensors: the same in every check, no matter what was drawn elsewhere."""
 
     def __init__(self) -> None:
         self.generator = torch.Generator("cpu").manual_seed(0)
 
     def __call__(self, *shape: int) -> Tensor:
-        """Numbers of a normal distribution, in float64."""
+        """Return normally distributed numbers in float64."""
         return torch.randn(shape, generator=self.generator, dtype=torch.float64)
 
     def ids(self, vocab_size: int, *shape: int) -> Tensor:
-        """Whole numbers from 0 on, all below `vocab_size`."""
+        """Return random integers from 0 to `vocab_size - 1`."""
         return torch.randint(vocab_size, shape, generator=self.generator)
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """A checker: called with a function, it says whether that is right, or what is wrong with it.
+    """A checker: call it with a function, and it says whether that's right or what's wrong with it.
 
     Attributes:
         asks: What the function should return.
-        chapter: The page that poses the exercise, below `docs`.
+        chapter: The page with the exercise, relative to `docs`.
         reference: A right answer.
-        examples: Makes what an answer is tried on: a name, and the arguments.
-        mistakes: Wrong answers that are often given, each under what is to be said of it.
+        examples: Makes the examples to try an answer on, each a name and the arguments.
+        mistakes: Common wrong answers, each under the message that explains it.
     """
 
     asks: str
@@ -50,7 +50,7 @@ class Exercise:
     mistakes: Mapping[str, Callable[..., Any]]
 
     def __call__(self, answer: Callable[..., Any]) -> Verdict:
-        """Try the answer on every example, and stop at the first that it gets wrong."""
+        """Try the answer on every example, and stop at the first one it gets wrong."""
         if not callable(answer):
             return Verdict(
                 False,
@@ -72,7 +72,7 @@ class Exercise:
         return f"Exercise({self.asks!r})"
 
     def _outcome(self, answer: Callable[..., Any], example: Example) -> Any:
-        """Return what an answer gives, or a verdict where it gives nothing to compare."""
+        """Return the result of an answer, or a verdict if there's nothing to compare."""
         handed = copied(example[1])
         try:
             outcome = answer(*handed)
@@ -97,7 +97,7 @@ class Exercise:
     def _not_yet(
         self, answer: Callable[..., Any], examples: list[Example], told: str, seen: str
     ) -> Verdict:
-        """Say what is wrong with an answer: the mistake, if a known one, and what was seen."""
+        """Return the verdict on a wrong answer: its mistake, if that's known, and what was seen."""
         outcomes = [self._outcome(answer, example) for example in examples]
         told = f"{told[0].upper()}{told[1:]}."
         for says, mistake in self.mistakes.items():
@@ -121,19 +121,19 @@ class Exercise:
 
 
 def copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments once more, so that an answer cannot change those of the next."""
+    """Return copies of the arguments, so one answer can't change those of the next."""
     return tuple(value.clone() if isinstance(value, Tensor) else value for value in given)
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Tell whether two outcomes are the same, or both none at all."""
+    """Return whether two outcomes are the same, or both are verdicts."""
     if isinstance(other, Verdict):
         return isinstance(one, Verdict)
     return difference(one, other) is None
 
 
 def _line_of(error: Exception) -> Iterator[str]:
-    """Yield the line of the answer in which it stopped, if it can be read."""
+    """Yield the line of the answer that raised the error, if it can be read."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__)[1:] if frame.line]
     if frames:
         yield f"In the line: {frames[0].line}"
@@ -141,7 +141,7 @@ def _line_of(error: Exception) -> Iterator[str]:
 
 @contextmanager
 def _same_start() -> Iterator[None]:
-    """Make tensors in float64 on the CPU while an answer runs, as what it is given is."""
+    """Make new tensors in float64 on the CPU, like an answer's arguments, while the answer runs."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:

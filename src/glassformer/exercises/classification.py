@@ -1,4 +1,4 @@
-"""Exercises of the chapter on classification."""
+"""Exercises for the chapter on classification."""
 
 import torch
 import torch.nn.functional as F

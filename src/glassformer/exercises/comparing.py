@@ -1,4 +1,4 @@
-"""How an answer is held against the right one, and what to say of the difference."""
+"""Compare an answer with the right one, and describe the difference."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ RELATIVE, ABSOLUTE = 1e-5, 1e-6
 
 
 def difference(given: Any, wanted: Any) -> str | None:
-    """Say what is wrong with an answer; None where nothing is."""
+    """Return what's wrong with an answer, or None if nothing is."""
     if isinstance(wanted, list | tuple):
         return _of_sequences(given, wanted)
     if isinstance(wanted, Tensor) and wanted.ndim:
@@ -23,7 +23,7 @@ def difference(given: Any, wanted: Any) -> str | None:
 
 
 def shown(value: Any) -> str:
-    """Describe a value in a few words: of a tensor the shape, of a float six digits."""
+    """Describe a value in a few words: a tensor by its shape, a float by six digits."""
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, float):
@@ -55,7 +55,7 @@ def _of_tensors(given: Any, wanted: Tensor) -> str | None:
             f"your answer has shape {tuple(given.shape)}, but it should have {tuple(wanted.shape)}"
         )
     if _kind(given) != _kind(wanted):
-        return f"your answer is of {given.dtype}, but it should be {_kind(wanted)}"
+        return f"your answer's dtype is {given.dtype}, but it should be {_kind(wanted)}"
     mine, right = given.detach().double().cpu(), wanted.detach().double().cpu()
     wrong = ~torch.isclose(mine, right, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
     if not wrong.any():
@@ -66,12 +66,12 @@ def _of_tensors(given: Any, wanted: Tensor) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return the number in a tensor that has one number."""
+    """Return a tensor of one number as that number, and anything else unchanged."""
     return value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
 
 
 def _same(given: Any, wanted: bool | int | float | str) -> bool:
-    """Tell whether two are one: a count or a text must be met, a measure may be rounded."""
+    """Return whether two values are equal: integers and strings exactly, floats up to rounding."""
     if isinstance(given, bool) or isinstance(wanted, int | str):
         return type(given) is type(wanted) and given == wanted
     return isinstance(given, int | float) and math.isclose(

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on the decoder layer."""
+"""Exercises for the chapter on the decoder layer."""
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +14,7 @@ SIZES = (
     ("one sentence as long as its memory", (1, 5, 7), (1, 5, 7)),
     ("two sentences with longer memories", (2, 3, 11), (2, 13, 11)),
 )
-"""The shapes of what the decoder has, and of the memory."""
+"""The shapes of the decoder's hidden state and of the memory."""
 
 
 def _two_sentences(draw: Draw):

@@ -1,4 +1,4 @@
-"""All checkers of the book together."""
+"""All of the book's checkers."""
 
 import pkgutil
 from importlib import import_module
@@ -8,7 +8,7 @@ from glassformer.exercises.checking import Exercise
 
 
 def checkers() -> dict[str, Exercise]:
-    """Give every checker by its name, those of a chapter side by side."""
+    """Return every checker by its name, grouped by chapter."""
     found = pkgutil.iter_modules([str(Path(__file__).parent)], f"{__package__}.")
     modules = [import_module(one.name) for one in found]
     return {

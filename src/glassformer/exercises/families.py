@@ -1,4 +1,4 @@
-"""Exercises of the chapter on families."""
+"""Exercises for the chapter on families."""
 
 from glassformer.exercises.checking import Draw, Exercise
 
@@ -13,7 +13,7 @@ def _images(draw: Draw):
 
 
 def _cut(image, down, across, order=(1, 3, 0, 2, 4)):
-    """The axes to be ordered: channels, rows of patches, down, columns of patches, across."""
+    """Cut an image; `order` permutes (channels, patch rows, down, patch columns, across)."""
     parts = image.unflatten(2, (-1, across)).unflatten(1, (-1, down))
     return parts.permute(order).reshape(-1, len(image) * down * across)
 
@@ -24,8 +24,8 @@ check_patches = Exercise(
     reference=lambda image, down, across: _cut(image, down, across),
     examples=_images,
     mistakes={
-        "These are strips: reshape takes the numbers in the order they have in memory. First "
-        "split both axes, then group the parts that belong to one patch.": (
+        "These are strips: reshape takes the numbers in memory order. First split both axes, then "
+        "group the parts that belong to one patch.": (
             lambda image, down, across: image.reshape(-1, len(image) * down * across)
         ),
         "The patches come column by column; they should come row by row.": (

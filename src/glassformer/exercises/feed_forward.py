@@ -1,4 +1,4 @@
-"""Exercises of the chapter on the feed-forward network."""
+"""Exercises for the chapter on the feed-forward network."""
 
 import math
 
@@ -56,7 +56,7 @@ def _feed_forward(x, w_in, b_in, w_out, b_out, activation=F.gelu):
 
 
 check_feed_forward = Exercise(
-    asks="two linear layers with a GELU between them",
+    asks="the output of two linear layers with a GELU between them",
     chapter=CHAPTER,
     reference=_feed_forward,
     examples=_networks,

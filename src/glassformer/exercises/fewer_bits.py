@@ -1,4 +1,4 @@
-"""Exercises of the chapter on fewer bits."""
+"""Exercises for the chapter on fewer bits."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on generation."""
+"""Exercises for the chapter on generation."""
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +11,7 @@ CHAPTER = "decoder/generation.md"
 
 
 def _writers(draw: Draw):
-    """Made-up models: the logits of a place come from the token there and its place."""
+    """Yield made-up models, whose logits depend on the token and its position."""
     for name, vocab, prompt, count, end in (
         ("a prompt of two tokens, and no end", 11, 2, 5, 11),
         ("a prompt of three, and an end at token 3", 7, 3, 13, 3),
@@ -84,7 +84,7 @@ def _top_p(logits, p):
 
 
 def _top_p_of_one(chances, p):
-    """One row, token by token from the likeliest on."""
+    """Process one row, token by token, starting with the likeliest."""
     kept, total = torch.zeros_like(chances), 0.0
     for token in chances.argsort(descending=True):
         kept[token] = chances[token]
@@ -99,7 +99,7 @@ def _sorted(logits):
 
 
 def _kept(logits, dropped):
-    """Probabilities again, after some places of the sorted row are dropped."""
+    """Return the probabilities after dropping some positions of the sorted row."""
     _, order = _sorted(logits)
     return logits.masked_fill(dropped.scatter(-1, order, dropped), -torch.inf).softmax(-1)
 
@@ -116,7 +116,7 @@ check_top_p = Exercise(
     reference=_top_p,
     examples=_next_logits,
     mistakes={
-        "You drop the token with which the sum reaches p; it's the last one to keep.": (
+        "You drop the token that brings the sum to p; it's the last one to keep.": (
             lambda z, p: _kept(z, (_sorted(z).values.cumsum(-1) > p)).nan_to_num()
         ),
         "The probabilities you keep don't sum to one: divide by their sum.": (

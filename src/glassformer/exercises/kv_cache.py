@@ -1,4 +1,4 @@
-"""Exercises of the chapter on the KV cache."""
+"""Exercises for the chapter on the KV cache."""
 
 import torch
 import torch.nn.functional as F
@@ -11,12 +11,12 @@ CHAPTER = "decoder/kv-cache.md"
 
 
 def _steps(draw: Draw):
-    for name, past, d in (("a past as long as it is wide", 5, 5), ("eleven tokens", 11, 7)):
+    for name, past, d in (("a past as long as it's wide", 5, 5), ("eleven tokens", 11, 7)):
         yield name, (draw(d), *draw(2, past, d), *draw(3, d, d))
 
 
 def _look(query, keys, values, is_causal=False):
-    """Return the attention of a single query."""
+    """Return attention's output for a single query."""
     return F.scaled_dot_product_attention(query[None], keys, values, is_causal=is_causal).squeeze(0)
 
 

@@ -1,4 +1,4 @@
-"""Exercise of the chapter on longer texts."""
+"""Exercise for the chapter on longer texts."""
 
 import torch
 
@@ -16,7 +16,7 @@ def _scores(draw: Draw):
 
 
 def _biased(scores, *, base=8.0, first=1, falls=1.0, whole=False, keys=False, upper=False):
-    """Return the scores with a bias, in which one thing or another is changed."""
+    """Return the scores with a bias, any part of which mistakes can change."""
     heads, q_len, k_len = scores.shape
     head = torch.arange(first, heads + first, dtype=scores.dtype)
     slopes = 2 ** (-base * head / heads)
@@ -62,8 +62,9 @@ check_alibi_scores = Exercise(
         "You add the bias, which favors distant keys. Subtract it.": lambda s: _biased(
             s, falls=-1.0
         ),
-        "The slopes begin at 1. The first head's is 2 to the power of −8 divided by the number of "
-        "heads.": lambda s: _biased(s, first=0),
+        "The slopes begin at 1. The first head's should be 2^(−8 / n) for n heads.": (
+            lambda s: _biased(s, first=0)
+        ),
         "The slopes fall too slowly: the last head's is 1/256.": lambda s: _biased(s, base=1.0),
         "All your heads have the same slope; each head has its own.": lambda s: _biased(
             s, whole=True

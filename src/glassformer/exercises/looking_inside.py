@@ -1,4 +1,4 @@
-"""Exercises of the chapter on looking inside a language model."""
+"""Exercises for the chapter on induction heads and activation patching."""
 
 import torch
 
@@ -6,7 +6,7 @@ from glassformer.exercises.checking import Draw, Exercise
 
 __all__ = ["check_induction_scores", "check_patched_run"]
 
-CHAPTER = "language-models/looking-inside.md"
+CHAPTER = "language-models/induction-and-patching.md"
 
 
 def _repeated(draw: Draw):
@@ -15,13 +15,13 @@ def _repeated(draw: Draw):
 
 
 def _looked_back(weights, length, back=None):
-    """Return the weights of the second copy's tokens at some distance, (layers, heads, length)."""
+    """Return the second copy's weights on tokens some distance back, (layers, heads, length)."""
     query = torch.arange(length + 1, 2 * length + 1)
     return weights[..., query, query - (length - 1 if back is None else back)]
 
 
 check_induction_scores = Exercise(
-    asks="for each head, the mean weight on the token that followed the same token the first time",
+    asks="for each head, the mean weight on what came after the same token the first time",
     chapter=CHAPTER,
     reference=lambda weights, length: _looked_back(weights, length).mean(-1),
     examples=_repeated,
@@ -61,7 +61,7 @@ def _runs(draw: Draw):
 
 
 def _layer(weight):
-    """Return a layer in which each position sees those before it."""
+    """Return a layer where each position sees itself and those before it."""
     return lambda hidden: hidden + torch.tanh(hidden.cumsum(0) @ weight)
 
 
@@ -75,7 +75,7 @@ def _run(hidden, source, layers, at, put):
 
 
 def _put(first, last=None, share=1.0):
-    """Return a function that puts positions of the source into a copy."""
+    """Return a function that copies a state and puts the source's vectors at some positions."""
 
     def put(hidden, source):
         changed, places = hidden.clone(), slice(first, first + 1 if last is None else last)

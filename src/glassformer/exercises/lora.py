@@ -1,4 +1,4 @@
-"""Exercise of the chapter on low-rank adaptation."""
+"""Exercise for the chapter on low-rank adaptation."""
 
 import torch
 
@@ -19,7 +19,7 @@ def _layers(draw: Draw):
 
 
 def _layer(x, weight, bias, a, b, scale, frozen=1.0, biases=1.0):
-    """Return the layer's output, with each of its terms as many times as is said."""
+    """Return the layer's output, with each of its terms multiplied by its factor."""
     return frozen * (x @ weight.T) + biases * bias + scale * (x @ a.T @ b.T)
 
 

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on making it fast."""
+"""Exercises for the chapters on making it fast and on generating text fast."""
 
 import torch
 import torch.nn.functional as F
@@ -33,7 +33,7 @@ def _update(
     powers=lambda scores, new: (scores - new).exp(),
     added=lambda powers, value: powers @ value,
 ):
-    """Add a block, with one thing or another changed."""
+    """Add a block; each step is a parameter, so a mistake can replace it."""
     new = largest(maximum, scores.max())
     weights = powers(scores, new)
     by = (sum_by(maximum, new), (output_by or sum_by)(maximum, new))
@@ -46,36 +46,34 @@ def _divided(*given):
 
 
 check_online_update = Exercise(
-    asks="the largest score, the sum of powers, and the sum of values, with a block added",
+    asks="the largest score, the sum of exponentials, and the sum of values, with a block added",
     chapter=CHAPTER,
     reference=lambda maximum, total, output, scores, value: _update(
         maximum, total, output, scores, value
     ),
     examples=_blocks,
     mistakes={
-        "The old sums stay as they are when the maximum grows. Multiply them by "
+        "You don't change the old sums when the maximum grows. Multiply them by "
         "exp(old maximum − new maximum).": (
             lambda *given: _update(*given, sum_by=lambda old, new: torch.ones(()))
         ),
-        "The sum of powers is scaled down, but not the sum of values.": (
+        "You scale down the sum of exponentials, but not the sum of values.": (
             lambda *given: _update(*given, output_by=lambda old, new: torch.ones(()))
         ),
-        "The old sums are scaled up: it's exp(old maximum − new maximum).": (
+        "You scale the old sums up; the factor is exp(old maximum − new maximum).": (
             lambda *given: _update(*given, sum_by=lambda old, new: (new - old).exp())
         ),
-        "The new maximum is the block's own. Take the larger of that and the old one.": (
+        "Your new maximum is the block's own. Take the larger of that and the old one.": (
             lambda *given: _update(*given, largest=lambda old, new: new)
         ),
-        "What came before is lost. Add the block to it.": (
+        "You lose the old sums; add the block to them.": (
             lambda *given: _update(*given, sum_by=lambda old, new: torch.zeros(()))
         ),
-        "The result is already divided by the sum. That's done once, after the last block.": (
-            _divided
-        ),
-        "The maximum isn't subtracted from the scores: it's exp(score − maximum).": (
+        "You divide by the sum too early; divide only once, after the last block.": (_divided),
+        "You don't subtract the maximum from the scores: it's exp(score − maximum).": (
             lambda *given: _update(*given, powers=lambda scores, new: scores.exp())
         ),
-        "The values are added without their powers as weights.": (
+        "You add the values without weights; multiply each by its exponential first.": (
             lambda *given: _update(*given, added=lambda powers, value: value.sum(0))
         ),
     },
@@ -85,7 +83,7 @@ check_online_update = Exercise(
 def _proposals(draw: Draw):
     for name, vocab, token, more in (
         ("seven tokens, of which token 3 is proposed too often", 7, 3, 3.0),
-        ("eleven tokens, of which token 5 is proposed too seldom", 11, 5, -3.0),
+        ("eleven tokens, of which token 5 is proposed too rarely", 11, 5, -3.0),
     ):
         logits = draw(2, vocab)
         logits[:, token] = 0
@@ -114,31 +112,31 @@ def _without(p, q, token):
 
 
 check_rejection = Exercise(
-    asks="the probability of accepting a proposed token, and the distribution that replaces it",
-    chapter=CHAPTER,
+    asks="the probability of accepting a proposed token, and the distribution of its replacement",
+    chapter="practice/writing-fast.md",
     reference=lambda p, q, token: _rejection(p, q, token),
     examples=_proposals,
     mistakes={
         "The ratio is upside down: divide p by q.": (
             lambda *given: _rejection(*given, accept=lambda p, q: min(1.0, q / p))
         ),
-        "A probability is more than 1. Where p is larger than q, it's 1.": (
+        "Your probability can be more than 1. If p is larger than q, it should be 1.": (
             lambda *given: _rejection(*given, accept=lambda p, q: p / q)
         ),
-        "The token is accepted as often as the model would write it. That it was proposed is known "
-        "already, so divide by q.": lambda *given: _rejection(*given, accept=lambda p, q: p),
-        "The replacement is drawn from p. Draw it from what is left of p: max(0, p − q).": (
+        "You accept the token as often as the model would write it, but the draft has already "
+        "proposed it: divide by q.": lambda *given: _rejection(*given, accept=lambda p, q: p),
+        "You draw the replacement from p. Draw it from what's left of p: max(0, p − q).": (
             lambda *given: _rejection(*given, left=lambda p, q: p)
         ),
-        "What is left of p doesn't sum to one. Divide by the sum.": (
+        "What's left of p doesn't sum to one: divide it by its sum.": (
             lambda *given: _rejection(*given, divide=False)
         ),
-        "The replacement is a token that the draft proposes too often: q − p instead of p − q.": (
+        "Your replacement is a token that the draft proposes too often: take p − q, not q − p.": (
             lambda *given: _rejection(*given, left=lambda p, q: (q - p).clamp(min=0))
         ),
-        "The size of p − q is taken. Where it's negative, nothing is left: that's 0.": (
+        "You take the absolute value of p − q. Where it's negative, nothing is left: use 0.": (
             lambda *given: _rejection(*given, left=lambda p, q: (p - q).abs())
         ),
-        "Only the rejected token is left out of p. Subtract q at every token.": _without,
+        "You leave only the rejected token out of p; subtract q for every token.": _without,
     },
 )

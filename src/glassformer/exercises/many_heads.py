@@ -1,4 +1,4 @@
-"""Exercises of the chapter Many heads."""
+"""Exercises for the chapter All heads at once."""
 
 import torch
 import torch.nn.functional as F
@@ -7,7 +7,7 @@ from glassformer.exercises.checking import Draw, Exercise
 
 __all__ = ["check_multi_head", "check_split_heads"]
 
-CHAPTER = "encoder/many-heads.md"
+CHAPTER = "encoder/all-heads-at-once.md"
 
 
 def _hidden(draw: Draw):
@@ -51,12 +51,12 @@ def _projections(draw: Draw):
         ("two sentences, three heads", 3, 2, 5, 21),
     ):
         width = shape[-1]
-        turns = torch.linalg.qr(draw(4, width, width)).Q  # which keep the scores small
+        turns = torch.linalg.qr(draw(4, width, width)).Q  # orthogonal, to keep the scores small
         yield name, (draw(*shape), *turns, heads)
 
 
 def _multi_head(hidden, w_q, w_k, w_v, w_o, num_heads, scale=None, merge=None):
-    """Compute all heads, with a scale and a way to merge them that mistakes can replace."""
+    """Compute all heads; some mistakes pass another scale or another way to merge."""
     query, key, value = (_split(F.linear(hidden, w), num_heads) for w in (w_q, w_k, w_v))
     output = F.scaled_dot_product_attention(query, key, value, scale=scale)
     merged = torch.cat(output.unbind(1), dim=-1) if merge is None else merge(output)

@@ -1,4 +1,4 @@
-"""Exercise of the chapter on training with several processes."""
+"""Exercise for the chapter on training with several processes."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on masks."""
+"""Exercises for the chapter on masks."""
 
 import torch
 
@@ -88,7 +88,7 @@ def _masked_weights(scores, mask):
 
 check_masked_weights = Exercise(
     asks="weights that are zero where the mask is False and sum to one over the rest",
-    chapter=CHAPTER,
+    chapter="decoder/masks-across-libraries.md",
     reference=_masked_weights,
     examples=_masked,
     mistakes={

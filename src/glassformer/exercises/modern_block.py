@@ -1,4 +1,4 @@
-"""Exercises of the chapter on the modern block."""
+"""Exercises for the chapter on the modern block."""
 
 import torch
 import torch.nn.functional as F
@@ -68,7 +68,7 @@ def _gated(x, w_gate, w_up, w_down, gate=F.silu):
 
 
 check_gated = Exercise(
-    asks="a feed-forward network in which one half gates the other",
+    asks="the output of a gated feed-forward network",
     chapter=CHAPTER,
     reference=_gated,
     examples=_networks,

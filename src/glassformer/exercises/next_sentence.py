@@ -1,4 +1,4 @@
-"""Exercises of the chapter on next-sentence prediction and weight tying."""
+"""Exercises for the chapter on next-sentence prediction and weight tying."""
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ def _types(first: Tensor, second: Tensor) -> Tensor:
 
 
 def _rolled(by: int):
-    """The right ids, with the types moved by some positions."""
+    """Return an answer with the right ids but with the types shifted by some positions."""
     return lambda a, b, cls, sep: (
         _ids(a, b, cls, sep),
         (torch.arange(len(a) + len(b) + 3) >= len(a) + 2 + by).long(),

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on norms and residuals."""
+"""Exercises for the chapter on norms and residuals."""
 
 import torch
 import torch.nn.functional as F
@@ -63,13 +63,13 @@ check_layer_norm = Exercise(
 
 
 def layers(draw: Draw):
-    """Yield a hidden state with made-up parts of a layer: attention, network and their norms."""
+    """Yield a hidden state with made-up parts of a layer: attention, network, and norms."""
     for name, *shape in (("one sentence", 1, 5, 7), ("two sentences", 2, 3, 11)):
         yield name, (draw(*shape), *layer_parts(draw, shape[-1]))
 
 
 def layer_parts(draw: Draw, d_model: int):
-    """Stand-ins that are quick to compute: attention that mixes words, a network that does not."""
+    """Return quick stand-ins: attention, which mixes words; a network, which doesn't; and norms."""
     mix, bend = draw(2, d_model, d_model)
     gains, shifts = draw(2, 2, d_model)
 

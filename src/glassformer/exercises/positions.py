@@ -1,4 +1,4 @@
-"""Exercises of the chapter on positions."""
+"""Exercises for the chapter on positions."""
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ def _tables(draw: Draw):
 
 
 def _sinusoids(length, d_model, first=0, exponent=-2.0, waves=(torch.sin, torch.cos)):
-    """Return sines and cosines side by side, of angles that may be wrong."""
+    """Return sines and cosines side by side, of angles that mistakes can change."""
     pair = torch.arange(d_model // 2)
     angle = torch.arange(first, first + length)[:, None] * 10000 ** (exponent * pair / d_model)
     return torch.stack([wave(angle) for wave in waves], dim=-1).flatten(1)
@@ -58,7 +58,7 @@ check_sinusoids = Exercise(
 
 
 def _readers(draw: Draw):
-    """Yield models that read a sentence in different ways, some of them with its order."""
+    """Yield models that read a sentence in different ways, some of which depend on its order."""
     seq, d_model = 11, 5
     weight, places = draw(d_model, d_model), draw(seq, d_model)
 
@@ -86,7 +86,7 @@ def _order_blind(model, hidden, order=None):
 
 
 check_order_blind = Exercise(
-    asks="True where shuffling the words only shuffles the output, and False elsewhere",
+    asks="True if shuffling the words only shuffles the output, and False otherwise",
     chapter=CHAPTER,
     reference=_order_blind,
     examples=_readers,

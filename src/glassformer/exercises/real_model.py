@@ -1,4 +1,4 @@
-"""Exercises of the chapter on a real language model."""
+"""Exercises for the chapter on a real language model."""
 
 import torch.nn.functional as F
 
@@ -11,14 +11,14 @@ CHAPTER = "language-models/real-model.md"
 
 def _answered(draw: Draw):
     for name, seq, vocab, prompt in (
-        ("eleven tokens, of which five ask", 11, 13, 5),
-        ("thirteen tokens, of which seven ask", 13, 17, 7),
+        ("eleven tokens, five of them in the prompt", 11, 13, 5),
+        ("thirteen tokens, seven of them in the prompt", 13, 17, 7),
     ):
         yield name, (draw(seq, vocab), draw.ids(vocab, seq), prompt)
 
 
 def _log_probs(logits, ids, first=1, shift=1):
-    """The log-probability of each token from the place `first` on."""
+    """Return the log-probability of each token from position `first` on."""
     asked = logits[first - shift : len(ids) - shift]
     return -F.cross_entropy(asked, ids[first:], reduction="none")
 

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on rotary positions."""
+"""Exercises for the chapter on rotary positions."""
 
 import torch
 
@@ -18,7 +18,7 @@ def _heads(draw: Draw):
 
 
 def _rotary(x, position_ids, theta, turn=1.0, exponent=-1.0):
-    """Pairs of neighbors as complex numbers, rotated by angles that can be had wrong."""
+    """Rotate pairs of neighbors, as complex numbers, by angles that mistakes can change."""
     pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
     speed = theta ** (exponent * torch.arange(pairs.shape[-1]) / pairs.shape[-1])
     angle = turn * position_ids[:, None] * speed

@@ -1,4 +1,4 @@
-"""Exercises of the chapter Seeing attention."""
+"""Exercises for the chapter Seeing attention."""
 
 import torch
 
@@ -40,7 +40,7 @@ check_received = Exercise(
 def _scorers(draw: Draw):
     for name, seq in (("five tokens", 5), ("eleven tokens", 11)):
         table, places = draw(14), draw(seq)
-        mask_id = len(table) - 1  # the last token of the vocabulary, and in no sentence
+        mask_id = len(table) - 1  # the vocabulary's last token, which is in no sentence
 
         def score(ids, table=table, places=places):
             return table[ids].dot(places[: len(ids)]).tanh()

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on shared keys and values."""
+"""Exercises for the chapter on shared keys and values."""
 
 import torch.nn.functional as F
 
@@ -10,8 +10,14 @@ CHAPTER = "family/shared-heads.md"
 
 
 def _groups(draw: Draw):
-    yield "one sentence, four heads, two of keys", (draw(1, 4, 5, 7), *draw(2, 1, 2, 11, 7))
-    yield "two sentences, six heads, three of keys", (draw(2, 6, 5, 7), *draw(2, 2, 3, 11, 7))
+    yield (
+        "one sentence, four query heads, two key-value heads",
+        (draw(1, 4, 5, 7), *draw(2, 1, 2, 11, 7)),
+    )
+    yield (
+        "two sentences, six query heads, three key-value heads",
+        (draw(2, 6, 5, 7), *draw(2, 2, 3, 11, 7)),
+    )
 
 
 def _grouped(query, key, value, share=lambda heads, times: heads.repeat_interleave(times, dim=1)):
@@ -20,7 +26,7 @@ def _grouped(query, key, value, share=lambda heads, times: heads.repeat_interlea
 
 
 check_grouped = Exercise(
-    asks="attention in which neighboring heads share keys and values",
+    asks="the output of attention with keys and values shared by neighboring heads",
     chapter=CHAPTER,
     reference=lambda query, key, value: F.scaled_dot_product_attention(
         query, key, value, enable_gqa=True

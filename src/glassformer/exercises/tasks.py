@@ -1,4 +1,4 @@
-"""Exercises of the chapter on what models are trained for."""
+"""Exercises for the chapters on what models are trained for and on the next word."""
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +13,7 @@ CHAPTER = "family/tasks.md"
 def _chosen(draw: Draw):
     for name, mask_id, *shape in (
         ("two sentences, six words chosen", 101, 2, 7),
-        ("three, 16 words chosen", 103, 3, 11),
+        ("three sentences, 16 words chosen", 103, 3, 11),
     ):
         yield name, (draw.ids(mask_id, *shape), draw.ids(2, *shape).bool(), mask_id)
 
@@ -60,14 +60,14 @@ def _texts(draw: Draw):
 
 
 def _surprises(logits, ids, shift=1):
-    """−log p of each token, given those before it; or, with no shift, up to it."""
+    """Return −log p of each token, given those before it, or, with no shift, those up to it."""
     seq = ids.shape[1]
     return F.cross_entropy(logits[:, : seq - shift].mT, ids[:, shift:], reduction="none")
 
 
 check_perplexity = Exercise(
     asks="e to the power of the mean of −log p over all next tokens",
-    chapter=CHAPTER,
+    chapter="family/next-word.md",
     reference=lambda logits, ids: _surprises(logits, ids).mean().exp(),
     examples=_texts,
     mistakes={

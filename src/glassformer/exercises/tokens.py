@@ -1,4 +1,4 @@
-"""Exercises of the chapter on tokens and embeddings."""
+"""Exercises for the chapter on tokens and embeddings."""
 
 import torch.nn.functional as F
 

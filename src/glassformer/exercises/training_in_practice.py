@@ -1,4 +1,4 @@
-"""Exercise of the chapter on training in practice."""
+"""Exercise for the chapter on training in practice."""
 
 import torch
 from torch import nn
@@ -15,7 +15,7 @@ def _gradients(draw: Draw):
     yield "three gradients, longer than the limit of 0.5", ([draw(3), draw(5, 7), draw(11)], 0.5)
     yield "three gradients, shorter than the limit of 20.5", ([draw(3), draw(5, 7), draw(11)], 20.5)
     short = [draw(3) for _ in range(5)]
-    together = "five gradients, longer than the limit of 2.5 together, and none of them alone"
+    together = "five gradients, longer than the limit of 2.5 only when taken together"
     yield together, ([2 * gradient / gradient.norm() for gradient in short], 2.5)
 
 
@@ -36,30 +36,30 @@ def _cut(gradients, length, max_norm):
 
 
 check_clip = Exercise(
-    asks="the gradients, all scaled by one factor if they are longer than the limit together",
+    asks="the gradients, all scaled by one factor if together they're longer than the limit",
     chapter=CHAPTER,
     reference=_by_torch,
     examples=_gradients,
     mistakes={
-        "Each tensor is cut by its own length, which turns the direction of the step. Measure "
+        "You clip each tensor by its own length, which changes the direction of the step. Measure "
         "all of them together.": lambda g, max_norm: [_cut([x], x.norm(), max_norm)[0] for x in g],
-        "Each number is clamped to the limit, which turns the direction of the step. Scale all "
-        "by one factor.": lambda g, max_norm: [x.clamp(-max_norm, max_norm) for x in g],
-        "Short gradients are stretched to the limit: the factor may be at most one.": (
+        "You clamp each number to the limit, which changes the direction of the step. Scale all "
+        "numbers by one factor.": lambda g, max_norm: [x.clamp(-max_norm, max_norm) for x in g],
+        "You stretch short gradients to the limit: the factor should be at most one.": (
             lambda g, max_norm: [x * max_norm / _length(g) for x in g]
         ),
-        "The limit is compared with the sum of the squares: take the root.": (
+        "You compare the limit with the sum of the squares: take the square root first.": (
             lambda g, max_norm: _cut(g, _length(g) ** 2, max_norm)
         ),
-        "The largest number is taken for the length: square all, add them up, take the root.": (
+        "You use the largest number as the length: add up all squares, and take the root.": (
             lambda g, max_norm: _cut(g, max(x.abs().max() for x in g), max_norm)
         ),
-        "Long gradients are divided by their length, and end with length one whatever the limit "
-        "is.": lambda g, max_norm: [x / _length(g) if _length(g) > max_norm else x for x in g],
-        "The tensors' lengths are added up. Lengths don't add: their squares do.": (
+        "You divide long gradients by their length, so they end up with length one, whatever the "
+        "limit.": lambda g, max_norm: [x / _length(g) if _length(g) > max_norm else x for x in g],
+        "You add up the tensors' lengths. Lengths don't add, but their squares do.": (
             lambda g, max_norm: _cut(g, sum(x.norm() for x in g), max_norm)
         ),
-        "Long gradients are thrown away: keep their direction, and shorten them.": (
+        "You throw long gradients away; keep their direction, and shorten them.": (
             lambda g, max_norm: [x * float(_length(g) <= max_norm) for x in g]
         ),
     },

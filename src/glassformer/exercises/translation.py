@@ -1,4 +1,4 @@
-"""Exercises of the chapter on translation."""
+"""Exercises for the chapter on translation."""
 
 import torch.nn.functional as F
 
@@ -11,7 +11,7 @@ CHAPTER = "decoder/translation.md"
 
 def _targets(draw: Draw):
     yield "two sentences", (draw(2, 5).argsort(),)
-    yield "one that is longer", (draw(1, 11).argsort(),)
+    yield "one longer sentence", (draw(1, 11).argsort(),)
 
 
 check_shift = Exercise(
@@ -42,7 +42,7 @@ check_shift = Exercise(
 def _answers(draw: Draw):
     for name, pad_token_id, vocab, lengths in (
         ("two sentences of 3 and 5 words, padded with 0", 0, 7, (3, 5)),
-        ("three sentences of 1, 4 and 7 words, padded with 9", 9, 11, (1, 4, 7)),
+        ("three sentences of 1, 4, and 7 words, padded with 9", 9, 11, (1, 4, 7)),
     ):
         logits = draw(len(lengths), max(lengths), vocab)
         labels = draw.ids(vocab, len(lengths), max(lengths))
@@ -52,7 +52,7 @@ def _answers(draw: Draw):
 
 
 def _losses(logits, labels):
-    """Return the loss of each place, (batch, seq)."""
+    """Return the loss at each position, (batch, seq)."""
     return F.cross_entropy(logits.mT, labels, reduction="none")
 
 

@@ -1,4 +1,4 @@
-"""What a checker has to say: right, not yet, or nothing to check."""
+"""The verdict of a checker: right, not yet, or nothing to check."""
 
 from dataclasses import dataclass
 from html import escape
@@ -15,12 +15,12 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """A sentence for the reader, and what stands behind it; true where the answer is right.
+    """A sentence for the reader, with the evidence for it; true if the answer is right.
 
     Attributes:
-        right: Whether every check holds.
-        says: A word or two and a full stop, then the sentence.
-        because: What was checked, or seen, a line each.
+        right: Whether the answer passed every check.
+        says: A word or two and a period, then the sentence.
+        because: What was checked or seen, one line each.
     """
 
     right: bool
@@ -36,7 +36,7 @@ class Verdict:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return the verdict for a page. What is wrong is one click away: it tells the answer."""
+        """Return the verdict as HTML, with the mistake folded because it gives the answer away."""
         word, dot, rest = self.says.partition(". ")
         word = f"<strong>{escape(word + dot)}</strong>"
         kind, found = "glassformer-verdict", [escape(rest), *map(escape, self.because)]

@@ -1,4 +1,4 @@
-"""Exercises of the chapter on how vocabularies are learned."""
+"""Exercises for the chapter on how vocabularies are learned."""
 
 from collections import Counter
 from itertools import pairwise
@@ -27,7 +27,7 @@ def _split_words(draw: Draw):
 
 
 def _pairs(words, times_of=lambda times: times):
-    """Count the neighbors in ((pieces, times), ...)."""
+    """Count the adjacent pairs in ((pieces, times), ...)."""
     counts = Counter()
     for pieces, times in words:
         for pair in pairwise(pieces):
@@ -36,7 +36,7 @@ def _pairs(words, times_of=lambda times: times):
 
 
 def _first(counts):
-    """Return the most frequent pair, the first in alphabetical order where several are."""
+    """Return the most frequent pair, the first in alphabetical order if several tie."""
     return min(counts, key=lambda pair: (-counts[pair], pair))
 
 

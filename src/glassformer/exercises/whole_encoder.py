@@ -1,4 +1,4 @@
-"""Exercises of the chapter on the whole encoder."""
+"""Exercises for the chapter on the whole encoder."""
 
 from glassformer.exercises.checking import Draw, Exercise
 from glassformer.exercises.norms_and_residuals import layer_parts

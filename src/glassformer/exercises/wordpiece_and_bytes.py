@@ -1,4 +1,4 @@
-"""Exercises of the chapter on WordPiece, bytes and languages."""
+"""Exercises for the chapter on WordPiece, bytes, and languages."""
 
 from glassformer.exercises.checking import Draw, Exercise
 
@@ -34,7 +34,7 @@ def _marked(piece, start, mark="##"):
 
 
 def _cut(word, vocabulary, mark="##", longest=True, gap=lambda pieces: ["[UNK]"]):
-    """Cut a word from left to right; `gap` says what is returned where no piece fits."""
+    """Cut a word from left to right; `gap` makes the result if no piece fits."""
     pieces, start = [], 0
     while start < len(word):
         ends = range(start + 1, len(word) + 1)
@@ -71,7 +71,7 @@ def _from_the_end(word, vocabulary):
 
 
 def _fewest(word, vocabulary):
-    """Return the shortest way to cut a word at all."""
+    """Return the split of a word with the fewest pieces."""
     best = {0: []}
     for end in range(1, len(word) + 1):
         ways = [
@@ -89,7 +89,7 @@ def _longest_match(word, vocabulary):
 
 
 check_longest_match = Exercise(
-    asks="the pieces of a word, the longest first",
+    asks="the pieces of a word, each as long as possible",
     chapter=CHAPTER,
     reference=_longest_match,
     examples=_vocabulary,

@@ -1,6 +1,6 @@
-"""The families of models that transformers has and glassformer builds too, a file each.
+"""The model families of transformers that glassformer supports, one file for each.
 
-To add one, write its file, which ends in a `Family`, and name it in `FAMILIES`.
+To add a family, write a file that ends with a `Family`, and add that to `FAMILIES`.
 """
 
 from glassformer.families.bert import BERT

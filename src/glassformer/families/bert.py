@@ -14,7 +14,7 @@ from glassformer.heads import (
 )
 from glassformer.token_classification import TransformerForTokenClassification
 
-# What the fields of BERT, and of models built like it, are called here.
+# Our names for the fields of BERT and of models built like it.
 HONORED = MappingProxyType(
     {
         "vocab_size": "vocab_size",

@@ -45,14 +45,14 @@ class ReluPooler(Pooler):
     """
 
     def forward(self, hidden: Float[Tensor, "batch seq d_model"]) -> Float[Tensor, "batch d_model"]:
-        """Take the first vector, map it, and drop what is negative."""
+        """Take the first vector, project it, and set negative numbers to zero."""
         return torch.relu(self.dense(hidden[:, 0]))
 
 
 class DistilBertClassifier(TransformerForSequenceClassification):
     """A classifier of whole sequences with the pooler of DistilBERT.
 
-    Shapes: ids, attention mask and token types (batch, seq); logits (batch, num_labels).
+    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, num_labels).
 
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
     >>> DistilBertClassifier(config)(torch.tensor([[1, 5, 2]])).shape
@@ -90,8 +90,8 @@ DISTILBERT = Family(
     refused_unless=ONE_STACK,
     harmless=HARMLESS
     | {"qa_dropout", "tie_weights_"}
-    | {"sinusoidal_pos_embds"},  # it fills a new table of positions; a saved one is as it is
-    # DistilBERT's own defaults, and what is so in every DistilBERT.
+    | {"sinusoidal_pos_embds"},  # it only fills a new table of positions, not a saved one
+    # DistilBERT's own defaults, and the values that every DistilBERT has.
     base={"num_layers": 6, "num_token_types": 0, "classifier_dropout": 0.2},
     architectures={
         "DistilBertModel": Architecture(build=TransformerEncoder, names=NAMES),

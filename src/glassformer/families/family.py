@@ -1,4 +1,4 @@
-"""A family: one model type of transformers, told in tables that a file each fills in."""
+"""A family: one model type of transformers, described by tables in its own file."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,56 +7,56 @@ from typing import Any
 from torch import nn
 
 Fields = dict[str, Any]
-"""Fields of a configuration of transformers, by name."""
+"""Fields of a transformers configuration, by name."""
 
 Names = Mapping[str, str | tuple[str, ...]]
-"""Module there: module here; `*` stands for a layer's number.
+"""A module's name in transformers, mapped to its name here; `*` stands for a layer's number.
 
-Several modules here have equal parts of what is one wide map there.
+If a name is mapped to several modules here, each has an equal part of one wide layer there.
 """
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """How one class of transformers is built and named here; `*` stands for a layer's number.
+    """How a class in transformers is built and named here; `*` stands for a layer's number.
 
-    Weights that are tied here, one parameter under two names, need no more than their names.
+    Weights that are tied here, one parameter under two names, need nothing but their names.
     """
 
     build: type[nn.Module]
     names: Names
     transposed: frozenset[str] = frozenset()  # modules there whose weight is (inputs, outputs)
-    rows: Mapping[str, str] = field(default_factory=dict)  # weights (1, n) there: (n,) here
-    # Tables there whose rows up to the padding token's are not taken over.
+    rows: Mapping[str, str] = field(default_factory=dict)  # weights with a first axis of 1 there
+    # Tables there whose rows up to the padding token's are left out.
     past_padding: frozenset[str] = frozenset()
-    aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their first names
-    unused: frozenset[str] = frozenset()  # weights there that have no part in the output
+    aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their main names
+    unused: frozenset[str] = frozenset()  # weights there that don't affect the output
     in_files: Mapping[str, str] = field(default_factory=dict)  # modules in files: modules there
-    # What the names of the body's weights begin with, which a file may leave out.
+    # The prefix of the body's weights, which a file may leave out.
     body: str = ""
 
 
 def as_they_are(fields: Fields) -> Fields:
-    """Return the fields of a family whose fields each speak for themselves."""
+    """Return the fields unchanged, for a family whose fields don't depend on each other."""
     return fields
 
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """The fields and classes of one model type of transformers, and what becomes of each here.
+    """The fields and classes of one transformers model type, and their counterparts here.
 
-    A field here may belong to the second stack, `decoder.num_layers`, and a field there may give
-    several here, as a tuple.
+    A field here may belong to the second stack, such as `decoder.num_layers`. A field in
+    transformers may set several fields here, which are then named in a tuple.
     """
 
     model_type: str
     honored: Mapping[str, str | tuple[str, ...]]  # field there: field here
-    refused_unless: Mapping[str, Any]  # field there: the only value that is built here
-    harmless: frozenset[str]  # without effect on the output of a model in eval mode
+    refused_unless: Mapping[str, Any]  # field there: the only supported value
+    harmless: frozenset[str]  # fields that don't affect the output in eval mode
     architectures: Mapping[str, Architecture]  # by the name of the class there
-    # Field here: its value where no field there gives one, if not TransformerConfig's default.
+    # Field here: its value if no field there gives one, unless it's TransformerConfig's default.
     base: Mapping[str, Any] = field(default_factory=dict)
-    # Makes each field speak for itself: none within another, none left to another one.
+    # Makes the fields independent: none within another, none that depends on another.
     settle: Callable[[Fields], Fields] = as_they_are
 
     def __contains__(self, name: str) -> bool:
@@ -64,7 +64,7 @@ class Family:
 
 
 def nested(there: str, here: str, names: Names) -> Names:
-    """Return the same names for a stack inside a model: behind `there`, and here behind `here`.
+    """Return the same names for a stack inside a model, with the prefixes `there` and `here`.
 
     >>> nested("bert", "encoder", {"embeddings.LayerNorm": "embeddings.norm"})
     {'bert.embeddings.LayerNorm': 'encoder.embeddings.norm'}

@@ -1,4 +1,4 @@
-"""Fields that the families have in common, and what their values are called here."""
+"""Fields that the families have in common, and our names for their values."""
 
 from types import MappingProxyType
 
@@ -15,13 +15,13 @@ HF_ACTIVATIONS = MappingProxyType(
     }
 )
 
-# Fields without effect on the hidden states of a model in eval mode.
+# Fields that don't affect the hidden states of a model in eval mode.
 BOOKKEEPING = (
     *("model_type", "architectures", "_name_or_path", "name_or_path", "_commit_hash", "auto_map"),
     *("transformers_version", "dtype", "torch_dtype", "torchscript"),
 )
 OUTPUT_FORMATS = ("output_attentions", "output_hidden_states", "return_dict", "use_return_dict")
-OTHER_WAYS = (  # to compute the same
+OTHER_WAYS = (  # to compute the same output
     *("use_cache", "output_past", "gradient_checkpointing", "chunk_size_feed_forward"),
     *("_attn_implementation", "attn_implementation", "_attn_implementation_autoset"),
 )
@@ -36,7 +36,7 @@ HEADS = (
 )
 HARMLESS = frozenset({*BOOKKEEPING, *OUTPUT_FORMATS, *OTHER_WAYS, *TOKENS, *HEADS})
 
-# What generation asks for, and no model.
+# Fields for generation, which no model reads.
 GENERATION = frozenset(
     {
         *("max_length", "min_length", "num_beams", "length_penalty", "early_stopping"),
@@ -45,9 +45,9 @@ GENERATION = frozenset(
     }
 )
 
-# No configuration class of transformers declares these, and every model there obeys them.
+# No configuration class of transformers declares these, but every model there obeys them.
 ONE_STACK = MappingProxyType({"is_encoder_decoder": False, "per_layer_config": None})
-# Likewise, where a model is causal: its mask and its cache ask for them.
+# Likewise for causal models: their mask and their cache read them.
 WHOLE_PAST = MappingProxyType(
     {
         **{"is_causal": True, "sliding_window": None, "attention_chunk_size": None},

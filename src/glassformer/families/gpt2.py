@@ -1,4 +1,4 @@
-"""GPT-2: a decoder alone, pre-norm, with learned positions."""
+"""GPT-2: a decoder-only, pre-norm model with learned positions."""
 
 from types import MappingProxyType
 
@@ -25,12 +25,12 @@ NAMES: Names = MappingProxyType(
     }
 )
 TRANSPOSED = ("h.*.attn.c_attn", "h.*.attn.c_proj", "h.*.mlp.c_fc", "h.*.mlp.c_proj")
-# Causal masks that old checkpoints hold.
+# Causal masks in old checkpoints.
 UNUSED = ("h.*.attn.bias", "h.*.attn.masked_bias")
 
 
 def settle(fields: Fields) -> Fields:
-    """Say how wide the feed-forward network is: four times the stream, unless `n_inner` does."""
+    """Set the feed-forward network's width to four times `n_embd`, unless `n_inner` gives it."""
     width = fields.get("n_embd", fields.get("hidden_size"))
     if fields.get("n_inner") is None and width is not None:
         return {**fields, "n_inner": 4 * width}
@@ -70,7 +70,7 @@ GPT2 = Family(
     | GENERATION
     | {"id2label", "num_labels", "embd_pdrop", "n_ctx", "summary_type", "summary_use_proj"}
     | {"summary_activation", "summary_first_dropout", "summary_proj_to_labels"},
-    # GPT-2's own defaults, and what is so in every GPT-2.
+    # GPT-2's own defaults, and the values that every GPT-2 has.
     base={
         **{"vocab_size": 50257, "max_positions": 1024, "activation": "gelu_tanh"},
         **{"norm_eps": 1e-5, "norm_first": True, "num_token_types": 0},
@@ -89,7 +89,7 @@ GPT2 = Family(
             names={**nested("transformer", "decoder", NAMES), "lm_head": "lm_head"},
             transposed=frozenset(f"transformer.{name}" for name in TRANSPOSED),
             unused=frozenset(f"transformer.{name}" for name in UNUSED),
-            body="transformer",  # OpenAI's own files are those of the body alone
+            body="transformer",  # OpenAI's own files contain only the body
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""Llama: a decoder alone, with rotary positions, RMS norms, a gate, and shared key-value heads."""
+"""Llama: a decoder-only model with rotary positions, RMS norms, a gate, and grouped queries."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,7 +13,7 @@ from glassformer.heads import TransformerForCausalLM
 
 MAX_POSITIONS = 2048
 
-# Llama's own defaults, and what is so in every Llama.
+# Llama's own defaults, and the values that every Llama has.
 BASE = MappingProxyType(
     {
         **{"vocab_size": 32000, "d_model": 4096, "num_heads": 32, "num_layers": 32, "d_ff": 11008},
@@ -39,10 +39,10 @@ NAMES = MappingProxyType(
         "norm": "final_norm",
     }
 )
-# Frequencies that old checkpoints hold, computed here as they were there.
+# Frequencies in old checkpoints; here, they're computed.
 UNUSED = "layers.*.self_attn.rotary_emb.inv_freq"
 
-# What the fields of Llama, and of models built like it, are called here.
+# Our names for the fields of Llama and of models built like it.
 HONORED: Mapping[str, str] = MappingProxyType(
     {
         "vocab_size": "vocab_size",
@@ -70,7 +70,7 @@ NO_EFFECT = HARMLESS | GENERATION | {"id2label", "num_labels"}
 
 
 def architectures(name: str, names: Names) -> Mapping[str, Architecture]:
-    """Return the body of this name, and the language model on it, with their weights' names."""
+    """Return a family's body and its language model, with the names of their weights."""
     return {
         f"{name}Model": Architecture(
             build=TransformerDecoder, names=names, unused=frozenset({UNUSED})

@@ -1,4 +1,4 @@
-"""Marian: an encoder-decoder with sinusoids for positions, one table of tokens for both stacks."""
+"""Marian: an encoder-decoder with sinusoidal positions and one token table for both stacks."""
 
 from types import MappingProxyType
 
@@ -6,7 +6,7 @@ from glassformer.families.family import Architecture, Family, Fields, nested
 from glassformer.families.fields import GENERATION, HARMLESS, WHOLE_PAST
 from glassformer.transformer import Transformer
 
-# Marian's own defaults, for both of its stacks, and what is so in every Marian model.
+# Marian's own defaults for both of its stacks, and the values that every Marian model has.
 BASE = {
     f"{stack}{name}": value
     for stack in ("", "decoder.")
@@ -42,7 +42,7 @@ CROSS_ATTENTION = MappingProxyType(
 
 
 def settle(fields: Fields) -> Fields:
-    """Say how many tokens the decoder knows: as many as the encoder, unless a field does."""
+    """Set the decoder's vocabulary size to the encoder's, unless a field gives it."""
     if fields.get("decoder_vocab_size") is None and "vocab_size" in fields:
         return {**fields, "decoder_vocab_size": fields["vocab_size"]}
     return fields
@@ -105,7 +105,7 @@ MARIAN = Family(
             },
             rows={"final_logits_bias": "lm_head.bias"},
             aliases={"model.shared.weight": "model.encoder.embed_tokens.weight"},
-            # Computed here, as they were there.
+            # Here, these are computed.
             unused=frozenset(
                 {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"}
             ),

@@ -17,7 +17,7 @@ MISTRAL = Family(
         **{name: only for name, only in WHOLE_PAST.items() if name != "sliding_window"},
     },
     harmless=llama.NO_EFFECT,
-    # Mistral's own defaults, and what is so in every Mistral.
+    # Mistral's own defaults, and the values that every Mistral has.
     base={
         **llama.BASE,
         **{"d_ff": 14336, "num_kv_heads": 8, "max_positions": MAX_POSITIONS},

@@ -1,4 +1,4 @@
-"""Qwen2: a Llama whose maps to queries, keys and values have biases."""
+"""Qwen2: a Llama whose projections to queries, keys, and values have biases."""
 
 from functools import partial
 
@@ -8,7 +8,7 @@ from glassformer.families.fields import WHOLE_PAST
 
 MAX_POSITIONS = 32768
 
-# Qwen2's own defaults, and what is so in every Qwen2.
+# Qwen2's own defaults, and the values that every Qwen2 has.
 BASE = {
     **llama.BASE,
     **{"vocab_size": 151936, "d_ff": 22016, "num_kv_heads": 32, "max_positions": MAX_POSITIONS},
@@ -19,12 +19,12 @@ REFUSED_UNLESS = {
     **{name: only for name, only in WHOLE_PAST.items() if name != "sliding_window"},
     "use_sliding_window": False,
 }
-# Of a window that nobody uses.
+# These describe a window that isn't used.
 NO_EFFECT = llama.NO_EFFECT | {"sliding_window", "max_window_layers"}
 
 
 def settle(model_type: str, fields: Fields) -> Fields:
-    """Say nothing of the kinds of the layers where all look at the whole past."""
+    """Drop `layer_types` if all layers attend to the whole past."""
     settled = rope.settle(model_type, MAX_POSITIONS, fields)
     if set(settled.get("layer_types") or ()) <= {"full_attention"}:
         settled.pop("layer_types", None)

@@ -19,7 +19,7 @@ QWEN3 = Family(
     honored={**llama.HONORED, "attention_bias": ("qkv_bias", "out_bias")},
     refused_unless=qwen2.REFUSED_UNLESS,
     harmless=qwen2.NO_EFFECT,
-    # Qwen3's own defaults, and what is so in every Qwen3.
+    # Qwen3's own defaults, and the values that every Qwen3 has.
     base={**qwen2.BASE, "head_dim": 128, "qkv_bias": None, "qk_norm": True},
     settle=partial(qwen2.settle, "qwen3"),
     architectures=llama.architectures("Qwen3", NAMES),

@@ -1,4 +1,4 @@
-"""Read a configuration of transformers: what each of its fields chooses here."""
+"""Translation of a transformers configuration, field by field."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -11,13 +11,13 @@ from glassformer.families.fields import HF_ACTIVATIONS
 
 
 def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of our configuration that those of theirs give.
+    """Return the fields of our configuration that theirs sets.
 
-    A field that transformers' own class of this type does not have cannot change what its model
-    computes. So it is ignored, and one warning names all of them.
+    A field that transformers' own class of this type lacks cannot change the model's output. So
+    it's ignored, and one warning names all such fields.
 
     Raises:
-        ValueError: a field asks for what is not built.
+        ValueError: a field asks for something unsupported.
     """
     given = dict(hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict())
     fields = family.settle(given)
@@ -42,12 +42,12 @@ def _refuse(family: Family, refused_unless: Mapping[str, Any], fields: Fields) -
         if name in fields and fields[name] != only:
             raise ValueError(
                 f"{name} ({fields[name]!r}) is not honored for {family.model_type}: glassformer "
-                f"builds {only!r} only"
+                f"builds only {only!r}"
             )
 
 
 def _stacks(family: Family, given: Fields) -> dict[str, Any]:
-    """Return the fields here that these fields there give, the second stack's made one config."""
+    """Return our fields that these set, with the second stack's in their own configuration."""
     chosen: dict[str, Any] = dict(family.base)
     origin: dict[str, str] = {}
     for name, here in family.honored.items():
@@ -86,11 +86,11 @@ def _float(name: str, value: float | int) -> float:
 
 
 def _token(name: str, value: int | None) -> int | None:
-    """Take −1, which some configs write where there is no such token, for None."""
+    """Turn −1, which some configs use for a missing token, into None."""
     return None if value is None or value < 0 else value
 
 
-# Fields here whose value is written in another way there.
+# Our fields whose values are written differently in transformers.
 CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
     {
         "activation": _activation,

@@ -32,14 +32,14 @@ FAMILIES: Mapping[str, Family] = MappingProxyType(
 ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(
     {name: built for one in FAMILIES.values() for name, built in one.architectures.items()}
 )
-"""Each class that is built here by its name in transformers."""
+"""Each supported class by its name in transformers."""
 
 
 def read_choices(hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of our configuration that those of transformers give.
+    """Return the fields of our configuration that a transformers configuration sets.
 
     Raises:
-        ValueError: the model type is not known here, or a field asks for what is not built.
+        ValueError: the model type is unknown, or a field asks for something unsupported.
     """
     given = hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict()
     family = FAMILIES.get(str(given.get("model_type")))

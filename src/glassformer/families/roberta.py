@@ -1,4 +1,4 @@
-"""RoBERTa: a BERT whose positions begin behind the padding token's."""
+"""RoBERTa: a BERT whose position ids start after the padding token's id."""
 
 from types import MappingProxyType
 
@@ -9,25 +9,25 @@ from glassformer.families.fields import HARMLESS
 from glassformer.heads import TransformerForMaskedLM, TransformerForSequenceClassification
 from glassformer.token_classification import TransformerForTokenClassification
 
-# RoBERTa's own defaults, and what is so in every RoBERTa.
+# RoBERTa's own defaults, and the values that every RoBERTa has.
 BASE = MappingProxyType({"vocab_size": 50265, "pad_token_id": 1, "skip_padding": True})
-ROWS = 512  # of the table of positions, unless max_position_embeddings says otherwise
+ROWS = 512  # in the position table, unless max_position_embeddings says otherwise
 
 UNDER_A_HEAD = MappingProxyType(nested("roberta", "encoder", bert.NAMES))
-# There the rows up to the padding token's are for padding, whose vector nobody reads; see
-# `skip_padding` in the config.
+# In transformers, the rows up to the padding token's are for padding, whose vectors are never
+# read; see `skip_padding` in the config.
 POSITIONS = "embeddings.position_embeddings.weight"
 
 
 def settle(fields: Fields) -> Fields:
-    """Count positions without the rows that are no token's, up to `pad_token_id`.
+    """Count positions without the rows up to `pad_token_id`, which belong to no token.
 
     Raises:
         ValueError: there is no padding token.
     """
     padding = fields.get("pad_token_id", BASE["pad_token_id"])
     if padding is None:
-        raise ValueError("pad_token_id (None) must be a token: positions count on from it")
+        raise ValueError("pad_token_id (None) must be a token: positions are counted from it")
     rows = fields.get("max_position_embeddings", ROWS)
     return {**fields, "max_position_embeddings": rows - padding - 1}
 
@@ -37,7 +37,7 @@ ROBERTA = Family(
     honored={name: bert.HONORED[name] for name in bert.HONORED if name != "hidden_act"},
     refused_unless={
         **bert.REFUSED_UNLESS,
-        "hidden_act": "gelu",  # that of the masked-language head, whatever is asked for
+        "hidden_act": "gelu",  # the masked-language head always has it
     },
     harmless=HARMLESS,
     base=BASE,

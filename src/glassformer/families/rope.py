@@ -1,4 +1,4 @@
-"""The fields of rotary positions, which transformers has in three places and in five kinds."""
+"""The fields of rotary positions, which transformers keeps in three places and in five variants."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING
@@ -9,10 +9,10 @@ from typing import Any
 from glassformer.families.family import Fields
 from glassformer.rope_scaling import SCALINGS, DynamicScaling, LinearScaling, RopeScaling
 
-# Where the fields of rotary positions are: in one of these, or beside them.
+# The fields of rotary positions are in one of these, or next to them.
 ROPE_HOLDERS = ("rope_parameters", "rope_scaling")
 ROPE_FIELDS = ("rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
-# What each kind of scaling reads, and what that is called here.
+# The fields that each kind of scaling reads, and our names for them.
 ORIGINAL = {"original_max_position_embeddings": "original_max_positions"}
 SCALING_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -33,20 +33,20 @@ SCALING_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def settle(model_type: str, max_positions: int, fields: Fields) -> Fields:
-    """Make one `rope_scaling` of all that says how rotary positions are scaled.
+    """Combine all fields that scale rotary positions into one `rope_scaling`.
 
-    What is said and not read keeps the name of its holder, `rope_scaling.low_freq_factor`. Where
-    no field says how long the longest text is, `max_positions` does.
+    A field that's given but not read keeps its full name, such as `rope_scaling.low_freq_factor`.
+    If no field gives the maximum length, it's `max_positions`.
 
     Raises:
-        ValueError: a field has two values in two places, or the scaling is not built.
+        ValueError: a field has different values in two places, or this scaling isn't supported.
     """
     rope = _rope_fields(fields)
     kind, _ = rope.pop("rope_type", ("default", ""))
     if kind != "default" and kind not in SCALINGS:
         known = ", ".join(map(repr, ("default", *SCALINGS)))
         raise ValueError(
-            f"rope_type ({kind!r}) is not honored for {model_type}: glassformer builds {known} only"
+            f"rope_type ({kind!r}) is not honored for {model_type}: glassformer builds only {known}"
         )
     settled = {
         name: value for name, value in fields.items() if name not in (*ROPE_HOLDERS, *ROPE_FIELDS)
@@ -55,7 +55,7 @@ def settle(model_type: str, max_positions: int, fields: Fields) -> Fields:
     scaling = None if kind == "default" else _scaling(kind, rope, longest)
     settled["rope_scaling"] = scaling
     if isinstance(scaling, LinearScaling | DynamicScaling):
-        # It says how long the texts of training were, and generation may go on beyond them.
+        # It's the length of the training texts, and generation may go beyond it.
         settled["max_position_embeddings"] = int(scaling.factor * longest)
     for name, (value, place) in rope.items():
         if name in ("rope_theta", "partial_rotary_factor"):
@@ -66,7 +66,7 @@ def settle(model_type: str, max_positions: int, fields: Fields) -> Fields:
 
 
 def _rope_fields(fields: Fields) -> dict[str, tuple[Any, str]]:
-    """Return the value of each field of rotary positions, and where it stands."""
+    """Return the value of each field of rotary positions, and its place."""
     beside = {name: fields[name] for name in ROPE_FIELDS if name in fields}
     found = {name: (value, name) for name, value in beside.items()}
     for holder in ROPE_HOLDERS:
@@ -79,7 +79,7 @@ def _rope_fields(fields: Fields) -> dict[str, tuple[Any, str]]:
 
 
 def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], longest: int) -> RopeScaling:
-    """Return the scaling of this kind, with transformers' defaults for what is not given."""
+    """Return the scaling of this kind, with transformers' defaults for missing fields."""
     given = {name: value for name, (value, _) in rope.items() if value is not None}
     given = {"original_max_position_embeddings": longest, **given}
     given["max_position_embeddings"] = longest
@@ -96,6 +96,6 @@ def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], longest: int) -> Ro
 
 
 def _number(here: str, value: Any) -> Any:
-    """Write 8 as 8.0, unless it counts positions."""
+    """Return a number as a float, unless it's a count of positions or a bool."""
     counts = here == "original_max_positions" or isinstance(value, bool)
     return value if counts else float(value)

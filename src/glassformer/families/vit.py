@@ -1,4 +1,4 @@
-"""ViT: an encoder of images, pre-norm, with patches instead of tokens."""
+"""ViT: a pre-norm encoder of images, with patches instead of tokens."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -23,7 +23,7 @@ NAMES = MappingProxyType(
         "layernorm": "final_norm",
     }
 )
-# Files have the names of an older ViT.
+# Files use the names of an older ViT.
 IN_FILES = MappingProxyType(
     {
         "encoder.layer.*.layernorm_before": "layers.*.layernorm_before",
@@ -48,7 +48,7 @@ SIZES: Mapping[str, Any] = MappingProxyType(
 
 
 def settle(fields: Fields) -> Fields:
-    """Make one `patches` of the three fields that say how images are cut."""
+    """Combine the three fields about cutting images into one `patches`."""
     given = {name: fields.get(name, default) for name, default in SIZES.items()}
     settled = {name: value for name, value in fields.items() if name not in SIZES}
     settled["patches"] = Patches(
@@ -60,7 +60,7 @@ def settle(fields: Fields) -> Fields:
 
 
 def _both(size: Any) -> tuple[int, int]:
-    """Take one number for height and width."""
+    """Return height and width; one number stands for both."""
     height, width = (size, size) if isinstance(size, int) else size
     return height, width
 
@@ -86,8 +86,8 @@ VIT = Family(
     refused_unless=ONE_STACK,
     harmless=HARMLESS
     | {"encoder_stride", "pooler_output_size", "pooler_act"}
-    | {"vocab_size", "pad_token_id", "tie_word_embeddings"},  # of tokens, which there are none of
-    # ViT's own defaults, and what is so in every ViT.
+    | {"vocab_size", "pad_token_id", "tie_word_embeddings"},  # for tokens, which ViT doesn't have
+    # ViT's own defaults, and the values that every ViT has.
     base={
         **{"norm_first": True, "dropout": 0.0, "attn_dropout": 0.0, "num_token_types": 0},
         **{"embedding_norm": False, "pad_token_id": None},

@@ -1,4 +1,4 @@
-"""`heads_apart`: how one wide tensor is cut into heads, and put together again."""
+"""`heads_apart`: how one wide tensor is split into heads and merged again."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from glassformer.views.steps import Stepped, step, stepped
 from glassformer.views.view import words
 
 WIDTH, LEFT, HIGH = 400.0, 64.0, 18.0
-MOST = 48  # numbers of a row that can still be told apart
+MOST = 48  # numbers in a row: with more, a reader couldn't tell them apart
 
 
 def heads_apart(
@@ -22,25 +22,25 @@ def heads_apart(
     num_heads: int,
     caption: str | None = None,
 ) -> Stepped:
-    """Draw the cut of a tensor into heads, and their merging, number by number.
+    """Draw how a tensor is split into heads and merged again, number by number.
 
-    Each head keeps its color and its numbers: nothing is computed on the way.
+    Each head keeps its color and its numbers, because neither step computes anything.
 
     Args:
-        wide: What a projection gave, (words, d_model).
+        wide: The output of a projection, (words, d_model).
         tokens: The words.
-        num_heads: Into how many heads it is cut.
+        num_heads: The number of heads.
         caption: A line below the picture.
 
     Raises:
-        ValueError: `wide` has not one row for each word, is too wide to be drawn, or `num_heads`
-            does not divide its width.
+        ValueError: `wide` doesn't have one row for each word or is too wide to draw, or
+            `num_heads` doesn't divide its width.
     """
     names = words(tokens)
     if wide.ndim != 2 or len(wide) != len(names) or not 1 <= wide.shape[1] <= MOST:
         raise ValueError(
             f"wide of shape {tuple(wide.shape)} must be (words, d_model), with a row for each of "
-            f"{len(names)} words and at most {MOST} numbers in it"
+            f"{len(names)} words and at most {MOST} numbers in a row"
         )
     if num_heads < 1 or wide.shape[1] % num_heads:
         raise ValueError(f"num_heads ({num_heads}) must divide the width ({wide.shape[1]})")
@@ -58,7 +58,7 @@ def heads_apart(
     size = wide.shape[1] // num_heads
     sentences = [
         f"One projection gives each word {wide.shape[1]} numbers.",
-        f"They are cut into {num_heads} heads of {size}: each head has a small matrix of its own, "
+        f"They are cut into {num_heads} heads of {size}: each head has its own small matrix, "
         "with one row for each word.",
         "Each head attends by itself, which is left out here. Then the heads are put side by side "
         "again, in the same order.",
@@ -81,7 +81,7 @@ def role(head: int) -> str:
 def whole(
     rows: Tensor, names: list[str], heads: int, top: Number, end: Number, title: str
 ) -> list[str]:
-    """Draw the wide tensor: the heads touch."""
+    """Draw the wide tensor, with its heads side by side."""
     across = (WIDTH - LEFT - 8) / rows.shape[1]
     parts = [text(LEFT, top - 10, title, css="title", anchor="start")]
     parts += [
@@ -96,7 +96,7 @@ def whole(
 
 
 def cut(apart: Tensor, top: Number, end: Number, count: int) -> list[str]:
-    """Draw the heads: matrices with room between them."""
+    """Draw the heads as separate matrices."""
     heads, _, size = apart.shape
     slot = (WIDTH - 8) / heads
     across = min(slot * 0.8 / size, (WIDTH - LEFT - 8) / (heads * size))

@@ -1,4 +1,4 @@
-"""`arcs`: what each word of a sentence attends to, as lines from word to word."""
+"""`arcs`: attention within a sentence, drawn as lines from word to word."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,12 @@ from glassformer.views.grid import shorten
 from glassformer.views.palette import THEME
 from glassformer.views.view import UNSEEN, View, aligned, columns_of, isolated, number, table, words
 
-FAINTEST = 0.02  # a weight that is drawn
-NAMED = 3  # weights that a word's own sentence names
-BASE = 148.0  # where the words stand
-RISE = 30.0  # from the words to the first lines, and how much higher the next ones are
-BETWEEN = 26.0  # words
-SURE = 9  # plain letters: other words could reach their neighbors, and are made to fit
+FAINTEST = 0.02  # the smallest weight that is drawn
+NAMED = 3  # the most weights that a word's sentence names
+BASE = 148.0  # the y of the words
+RISE = 30.0  # the height of a line, before the distance between its words is added
+BETWEEN = 26.0  # the space between two words
+SURE = 9  # letters; longer or non-ASCII words could reach their neighbors, so they are fitted
 
 STYLE = """
 .glassformer-arcs{position:relative;margin:1.2em 0;color:inherit;font-family:inherit}
@@ -62,18 +62,18 @@ def arcs(
     *,
     caption: str | None = None,
 ) -> View:
-    """Draws attention within one sentence as lines from word to word, one picture a head.
+    """Draw attention within a sentence as lines from word to word, one picture per head.
 
-    Above the words run the lines to what comes later, below them those to what came before; the
-    stronger a line, the larger the weight. With several heads, a choice of one stands above.
+    Lines to later words run above the words, and lines to earlier words run below them. The larger
+    a weight, the stronger its line. With several heads, buttons above the picture choose one.
 
     Args:
-        heads: What to call a head, and its weights: `(tokens, tokens)`, rows that sum to one.
+        heads: Each head's name and weights: `(tokens, tokens)`, with rows that sum to one.
         tokens: The words.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no head, or the weights of one do not fit the words.
+        ValueError: There is no head, or the shape of a head's weights doesn't fit the words.
     """
     shown = words(tokens)
     if not heads:
@@ -112,7 +112,7 @@ def arcs(
 
 
 def choice(names: list[str], tokens: list[str]) -> str:
-    """One button a head, if there are several, and room for the one that stops the motion."""
+    """Return one button per head, if there are several, and the button that stops the motion."""
     stop = '<button type="button">❚❚</button>'
     if len(names) == 1:
         return f'<div class="controls">{stop}</div>'
@@ -126,7 +126,7 @@ def choice(names: list[str], tokens: list[str]) -> str:
 
 
 def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
-    """Draw the lines of one head, and the words that they join."""
+    """Draw the lines of one head, and the words that they connect."""
     places = place(tokens)
     total = places[-1] + width(tokens[-1]) / 2 + 12
     lines = [
@@ -146,7 +146,7 @@ def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
 
 
 def place(tokens: list[str]) -> list[float]:
-    """Return the middle of each word, in order."""
+    """Return the x of each word's center, in order."""
     middles, x = [], 12.0
     for token in tokens:
         middles.append(x + width(token) / 2)
@@ -155,17 +155,17 @@ def place(tokens: list[str]) -> list[float]:
 
 
 def width(token: str) -> float:
-    """About how wide a word is, as far as it is shown."""
+    """Return the approximate width of a word, as shortened."""
     return (9.0 if special(token) else 13.0) * columns_of(shorten(token))
 
 
 def special(token: str) -> bool:
-    """Tell whether a token is a sign of the tokenizer's and no word."""
+    """Return whether a token is one of the tokenizer's special tokens."""
     return token.startswith(("[", "<")) and token.endswith(("]", ">"))
 
 
 def arc(i: int, j: int, weight: float, places: list[float]) -> str:
-    """Draw a line from a word to another: above if it looks ahead, below if back; or a loop."""
+    """Draw a line from a word to a later one (above), to an earlier one (below), or to itself."""
     up = -1 if j >= i else 1
     start, end = places[i] + (4 if j > i else -4), places[j]
     foot = BASE + (-22 if up < 0 else 30)
@@ -182,9 +182,9 @@ def arc(i: int, j: int, weight: float, places: list[float]) -> str:
 
 
 def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
-    """Draw a word, with what it gives to each of the others, and below it what it is given.
+    """Draw a word with the weights that it gives, and below it the weight that it receives.
 
-    That number is not inside of the word's button, whose name and whose visible text are the word.
+    That number is outside the word's button, so the button's name and visible text agree.
     """
     half = width(token) / 2 + BETWEEN / 2 - 2
     shares = " ".join(f"{weight:.2f}" for weight in row)
@@ -207,7 +207,7 @@ def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
 
 
 def says(tokens: list[str], i: int, row: list[float]) -> str:
-    """In words, what a word gives most of its attention to."""
+    """Return a sentence that names the words with most of a word's attention."""
     best = sorted(range(len(row)), key=lambda j: -row[j])[:NAMED]
     named = [
         f"{number(row[j], 1.0)} to {'itself' if j == i else isolated(tokens[j])}" for j in best
@@ -216,7 +216,7 @@ def says(tokens: list[str], i: int, row: list[float]) -> str:
 
 
 def write(values: dict[str, list[list[float]]], tokens: list[str]) -> str:
-    """Each head's weights as aligned text."""
+    """Return each head's weights as aligned text."""
     blocks = []
     for name, rows in values.items():
         body = [["from \\ to", *tokens]]

@@ -1,4 +1,4 @@
-"""Axes of a plot: where a number stands, which numbers are written beside it, and their lines."""
+"""Axes of a plot: coordinates of numbers, the numbers beside an axis, and the lines."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,8 +8,8 @@ from glassformer.views.drawing import line, text, width_of
 from glassformer.views.palette import SMALL
 from glassformer.views.view import number
 
-ROOM = 0.06  # beyond the smallest and the largest number, as a share of what lies between
-WORDS_APART = 14.0  # one below the other
+ROOM = 0.06  # margin at both ends, as a share of the difference between the extremes
+WORDS_APART = 14.0  # the least distance between two labels in a column
 End = float | int | None  # of an axis; None: all numbers fit
 Range = tuple[End, End]
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -22,9 +22,9 @@ class Axis:
     Attributes:
         low: The number at its start.
         high: The number at its end.
-        start: The place of `low`; of an upward axis it is below `end`, and larger.
-        end: The place of `high`.
-        log: Whether equal ratios, rather than equal differences, are equally far apart.
+        start: The coordinate of `low`; more than `end` on a vertical axis, since y grows downward.
+        end: The coordinate of `high`.
+        log: Whether the axis is logarithmic.
     """
 
     low: float
@@ -34,12 +34,12 @@ class Axis:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Return where a number stands."""
+        """Return the coordinate of a number."""
         low, high, value = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
         return self.start + (self.end - self.start) * (value - low) / (high - low)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Return round numbers along the axis, at most so many."""
+        """Return round numbers along the axis, about `most` or fewer."""
         if self.log:
             low, high = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
             apart = max(1, math.ceil((high - low + 1) / most))
@@ -53,7 +53,7 @@ class Axis:
 
 
 def tick(value: float, *, log: bool = False) -> str:
-    """Write a number beside an axis: `1,000`, `−0.5`, or `10⁻⁵` where that is shorter."""
+    """Format a number for an axis: `1,000`, `−0.5`, or `10⁻⁵` for a tiny or huge one."""
     if value and not (1e-2 if log else 1e-3) <= abs(value) < (2e3 if log else 1e6):
         digits, power = f"{value:.1e}".split("e")
         times = {"1.0": "", "-1.0": "−"}.get(digits, f"{float(digits):g}·".replace("-", "−"))
@@ -62,7 +62,7 @@ def tick(value: float, *, log: bool = False) -> str:
 
 
 def short(value: float) -> str:
-    """Write a number that was measured: three digits of it, and all of a count."""
+    """Format a measured number with three digits, or from 1,000 up as a whole number."""
     if not math.isfinite(value):
         return number(value, 1.0).replace("-", "−")
     written = f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
@@ -72,11 +72,11 @@ def short(value: float) -> str:
 def span(
     values: Iterable[float], given: Range | None = None, *, log: bool = False
 ) -> tuple[float, float]:
-    """Return from where to where an axis goes: as given, or around all finite numbers.
+    """Return the ends of an axis: as given, or around all finite numbers.
 
     Raises:
-        ValueError: No number is finite, one is not above 0 on a logarithmic axis, or what is given
-            is no range.
+        ValueError: No number is finite, one isn't above 0 on a logarithmic axis, or the range
+            doesn't go from a smaller to a larger finite number.
     """
     low, high = given or (None, None)
     finite = [float(v) for v in values if math.isfinite(v)] + [
@@ -88,14 +88,14 @@ def span(
     start = around[0] if low is None else float(low)
     end = around[1] if high is None else float(high)
     if not -math.inf < start < end < math.inf:
-        raise ValueError(f"a range goes from a smaller to a larger number, but is {given}")
+        raise ValueError(f"range {given} must go from a smaller to a larger finite number")
     return start, end
 
 
 def apart(low: float, high: float, *, log: bool) -> tuple[float, float]:
-    """Return a little less than the smallest number and a little more than the largest."""
+    """Return the ends of an axis: a little below the smallest number and above the largest."""
     if log and low <= 0:
-        raise ValueError(f"a logarithmic axis has no place for {low:g}: only for numbers above 0")
+        raise ValueError(f"{low:g} is not on a logarithmic axis: its numbers must be above 0")
     if log:
         margin = (high / low) ** ROOM if high > low else 2.0
         return low / margin, high * margin
@@ -104,7 +104,7 @@ def apart(low: float, high: float, *, log: bool) -> tuple[float, float]:
 
 
 def upward(axis: Axis, left: float, right: float, name: str) -> str:
-    """Draw an upward axis: thin lines across, their numbers on the left, and a name above."""
+    """Draw a vertical axis: thin lines across, their numbers on the left, and a name above."""
     parts = [text(left - tick_width(axis), axis.end - 11, name, css="small", anchor="start")]
     for value in axis.ticks():
         y = axis.place(value)
@@ -115,12 +115,12 @@ def upward(axis: Axis, left: float, right: float, name: str) -> str:
 
 
 def tick_width(axis: Axis) -> float:
-    """Return how much room the numbers of an upward axis take."""
+    """Return the width that the numbers of a vertical axis take."""
     return max(width_of(tick(v, log=axis.log), SMALL) for v in axis.ticks()) + 9
 
 
 def along(axis: Axis, bottom: float, name: str) -> str:
-    """Draw an axis from left to right: a line, its numbers below, and a name below those."""
+    """Draw a horizontal axis: a line, its numbers below, and a name below those."""
     parts = [line([(axis.start, bottom), (axis.end, bottom)], css="base")]
     for value in axis.ticks():
         x = axis.place(value)
@@ -141,7 +141,7 @@ def across(levels: Mapping[str, float | int], axis: Axis, left: float, right: fl
 
 
 def spread(places: Sequence[float]) -> list[float]:
-    """Move words that stand one below the other so far apart that each can be read."""
+    """Move the labels in a column far enough apart that each can be read."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + WORDS_APART) if moved else place)

@@ -1,4 +1,4 @@
-"""`bars` and `dots`: a number for each name, as a length or as a place on an axis."""
+"""`bars` and `dots`: a number for each name, as a length or as a position on an axis."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,16 +6,16 @@ from typing import Any
 
 from glassformer.views.axes import Axis, Range, along, short, span
 from glassformer.views.drawing import bar, figure, line, picture, text, width_of
-from glassformer.views.palette import SERIES
+from glassformer.views.palette import SERIES, SMALL
 from glassformer.views.plots import numbers
 from glassformer.views.view import View, columns_of
 
-WIDTH = 380.0
-GROWS = 1.4  # at most, on a wide page
-ROW = 24.0  # of a name with its bar or dot
+WIDTH = 356.0
+GROWS = 1.5  # how much larger a picture may be on a wide page
+ROW = 24.0  # height of a name with its bar or dot
 TOP = 20.0  # room for names above
-LONGEST = 26  # letters shown of a name
-BEHIND_BARS, BEHIND_DOTS = 46.0, 14.0  # room behind the axis
+LONGEST = 26  # the most letters of a name that are shown
+BEHIND_BARS, BEHIND_DOTS = 46.0, 14.0  # room past the end of the axis
 
 
 def bars(
@@ -27,18 +27,19 @@ def bars(
     role: str = "series-1",
     caption: str | None = None,
 ) -> View:
-    """Draws numbers as bars from zero, one below the other, each with its number.
+    """Draw numbers as bars from zero, one below the other, each with its number.
 
     Args:
-        values: What each bar is, and its number; negative ones lead to the left.
-        x: What the numbers are.
-        x_range: Where the axis begins and ends. Pictures that are compared share it.
+        values: Each bar's name and number; negative bars point to the left.
+        x: The name of the axis.
+        x_range: The ends of the axis; use the same ones in pictures you compare.
         levels: Dotted lines to compare with: their names and numbers.
-        role: Whose color the bars have. Negative bars are in that of negative numbers.
+        role: The role whose color the bars have. Negative bars have the color of negative numbers.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no number, none is finite, or a range is none.
+        ValueError: There is no number, none is finite, or the range doesn't go from a smaller to
+            a larger number.
     """
     found = checked(values)
     marks = {name: float(level) for name, level in (levels or {}).items()}
@@ -47,7 +48,9 @@ def bars(
     across = x_range or (low, high if high > low else low + 1.0)
     axis = sideways(found, span([], across), BEHIND_BARS)
     drawn = [draw_bar(value, k, axis, role) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, marks, {}, x, caption, BEHIND_BARS)
+    dotted = [axis.place(mark) for mark in marks.values()]
+    written = [write_number(value, k, axis, dotted) for k, value in enumerate(found.values())]
+    return finished(found, axis, drawn, written, marks, {}, x, caption, BEHIND_BARS)
 
 
 def dots(
@@ -60,20 +63,20 @@ def dots(
     bands: Mapping[str, tuple[float, float]] | None = None,
     caption: str | None = None,
 ) -> View:
-    """Draws numbers as dots along one axis, one name below the other.
+    """Draw numbers as dots along one axis, one name below the other.
 
     Args:
-        values: What each dot is, and its number.
-        x: What the numbers are.
-        x_range: Where the axis begins and ends. Pictures that are compared share it.
-        log: Whether equal ratios, rather than equal differences, are equally far apart.
+        values: Each dot's name and number.
+        x: The name of the axis.
+        x_range: The ends of the axis; use the same ones in pictures you compare.
+        log: Whether the axis is logarithmic.
         levels: Dotted lines to compare with: their names and numbers.
-        bands: Shaded ranges: their names, and where they begin and end.
+        bands: Shaded ranges: their names and their two ends.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no number, none is finite, one is not above 0 on a logarithmic axis,
-            or a range is none.
+        ValueError: There is no number, none is finite, one isn't above 0 on a logarithmic axis,
+            or the range doesn't go from a smaller to a larger number.
     """
     found = checked(values)
     marks = {name: float(level) for name, level in (levels or {}).items()}
@@ -82,11 +85,11 @@ def dots(
     across = span([*found.values(), *marks.values(), *edges], x_range, log=log)
     axis = sideways(found, across, BEHIND_DOTS, log=log)
     drawn = [draw_dot(value, k, axis) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, marks, shades, x, caption, BEHIND_DOTS)
+    return finished(found, axis, drawn, [], marks, shades, x, caption, BEHIND_DOTS)
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers, of which there must be one."""
+    """Return the numbers by name, after checking that at least one is finite."""
     found = dict(zip(map(str, values), numbers(values.values()), strict=True))
     if not any(map(math.isfinite, found.values())):
         raise ValueError(f"there is no finite number to draw: {found}")
@@ -96,7 +99,7 @@ def checked(values: Mapping[str, Any]) -> dict[str, float]:
 def sideways(
     names: Iterable[str], across: tuple[float, float], behind: float, *, log: bool = False
 ) -> Axis:
-    """Return the axis beside the names, with room for the numbers of bars behind both ends."""
+    """Return the axis beside the names, with room for the bars' numbers beyond both ends."""
     left = max(min(columns_of(name), LONGEST) for name in names) * width_of("m") + 10
     before = behind if behind == BEHIND_BARS and across[0] < 0 else 0.0
     return Axis(*across, start=left + before, end=max(WIDTH, left + 200) - behind, log=log)
@@ -108,19 +111,29 @@ def row_middle(k: int) -> float:
 
 
 def draw_bar(value: float, k: int, axis: Axis, role: str) -> str:
-    """Draw a bar from zero, or from the axis's end that is nearer to zero, and its number."""
-    y = row_middle(k)
+    """Draw a bar from zero, or from the end of the axis that is nearer to zero."""
     if not math.isfinite(value):
-        return text(axis.place(max(0.0, axis.low)) + 6, y + 4, short(value), anchor="start")
+        return ""
     start, end = (axis.place(min(max(v, axis.low), axis.high)) for v in (0.0, value))
-    wide = bar(min(start, end), y - 8, abs(end - start), 16, role="negative" if value < 0 else role)
-    if value < 0:
-        return wide + text(end - 6, y + 4, short(value), css="small", anchor="end")
-    return wide + text(end + 6, y + 4, short(value), css="small", anchor="start")
+    left, role = min(start, end), "negative" if value < 0 else role
+    return bar(left, row_middle(k) - 8, abs(end - start), 16, role=role)
+
+
+def write_number(value: float, k: int, axis: Axis, dotted: Sequence[float]) -> str:
+    """Write a bar's number past its end, and past a dotted line that would run through it."""
+    shown = value if math.isfinite(value) else 0.0
+    end, y = axis.place(min(max(shown, axis.low), axis.high)), row_middle(k) + 4
+    if shown < 0:
+        return text(end - 6, y, short(value), css="small", anchor="end")
+    start, wide = end + 6, width_of(short(value), SMALL)
+    for line_at in sorted(dotted):
+        if start - 4 < line_at < start + wide + 4:
+            start = line_at + 6
+    return text(start, y, short(value), css="small", anchor="start")
 
 
 def draw_dot(value: float, k: int, axis: Axis) -> str:
-    """Draw a dot on a thin line; what has no place on the axis is written."""
+    """Draw a dot on a thin line, or write its number if that is off the axis."""
     y = row_middle(k)
     across = line([(axis.start, y), (axis.end, y)], css="thin")
     if not (math.isfinite(value) and axis.low <= value <= axis.high):
@@ -133,13 +146,14 @@ def finished(
     found: Mapping[str, float],
     axis: Axis,
     drawn: Sequence[str],
+    written: Sequence[str],
     levels: Mapping[str, float],
     bands: Mapping[str, tuple[float, float]],
     x: str,
     caption: str | None,
     behind: float,
 ) -> View:
-    """Put names, axis, levels and bands around what is drawn."""
+    """Return the view: the drawing with names, axis, levels, bands, and numbers."""
     bottom = TOP + ROW * len(found) + 4
     names = [
         text(0, row_middle(k) + 4, name, anchor="start", most=LONGEST)
@@ -147,7 +161,7 @@ def finished(
     ]
     shades = [band(name, axis, ends, bottom) for name, ends in bands.items()]
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
-    parts = [*shades, *names, *drawn, *dotted, along(axis, bottom, x)]
+    parts = [*shades, *names, *drawn, *dotted, *written, along(axis, bottom, x)]
     wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
     rows = [[name, short(value)] for name, value in found.items()]
     rows += [[f"{name} (dotted)", short(value)] for name, value in levels.items()]

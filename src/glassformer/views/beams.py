@@ -1,4 +1,4 @@
-"""`beam_tree`: a beam search as a tree of beginnings, kept and dropped."""
+"""`beam_tree`: a beam search as a tree of partial sequences, kept or dropped."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ class Branch:
     """A token that a search considered.
 
     Attributes:
-        token: Its number.
-        parent: Which of the last step's kept branches it continues.
+        token: Its id.
+        parent: The branch that it continues, as an index among those kept in the last step.
         score: The log-probability of all tokens up to it.
-        kept: Whether the search went on from it.
+        kept: Whether the search continued from it.
     """
 
     token: int
@@ -42,13 +42,13 @@ def search(
     num_beams: int,
     steps: int,
 ) -> list[list[Branch]]:
-    """Follow the best beginnings for some steps; of each, its best continuations are noted.
+    """Run a beam search, and record the best continuations of each beam at each step.
 
     Args:
-        log_probs: The log-probabilities of the next token, for some beginnings.
-        start: What all beginnings have in common.
-        num_beams: How many are kept at each step, and continuations noted of each.
-        steps: How many tokens are written.
+        log_probs: Returns the log-probabilities of the next token for some partial sequences.
+        start: The tokens that all sequences start with.
+        num_beams: Number of sequences kept at each step, and of continuations recorded for each.
+        steps: Number of tokens to generate.
     """
     beginnings, scores = start[None], torch.zeros(1)
     found = []
@@ -79,21 +79,21 @@ def beam_tree(
     steps: int = 3,
     caption: str | None = None,
 ) -> View:
-    """Draw a beam search: from the left, each step's candidates, and which of them are kept.
+    """Draw a beam search from left to right: each step's candidates, and which ones are kept.
 
-    A number is the log-probability of a beginning up to there. Kept candidates are filled, and
-    the best path is bold; dropped ones have a dashed edge.
+    A candidate's number is the log-probability of all tokens up to it. Kept candidates are filled,
+    dropped ones have a dashed edge, and the best path is bold.
 
     Args:
-        log_probs: The log-probabilities of the next token, for some beginnings.
-        start: What all beginnings have in common.
-        name: Returns the token for its number.
-        num_beams: How many are kept at each step.
-        steps: How many tokens are written.
+        log_probs: Returns the log-probabilities of the next token for some partial sequences.
+        start: The tokens that all sequences start with.
+        name: Returns the token for an id.
+        num_beams: Number of sequences kept at each step, 1 to 4.
+        steps: Number of tokens to generate, 1 to 6.
         caption: A line below the picture.
 
     Raises:
-        ValueError: `num_beams` or `steps` is less than one, or there are more than one can see.
+        ValueError: `num_beams` or `steps` is out of range.
     """
     if not 1 <= num_beams <= 4 or not 1 <= steps <= 6:
         raise ValueError(f"num_beams ({num_beams}) must be 1 to 4, and steps ({steps}) 1 to 6")
@@ -115,7 +115,7 @@ def beam_tree(
     for k, meaning in enumerate(MEANINGS):
         parts.append(text(0, bottom + 12 + 16 * k, meaning, css="small", anchor="start"))
     drawn = picture(parts, max(wide, *map(width_of, MEANINGS)), bottom + 16 * len(MEANINGS) + 4)
-    header = ["step", "after", "token", "log-probability so far", "what became of it"]
+    header = ["step", "after", "token", "log-probability so far", "outcome"]
     facts = told_steps(found, name, best)
     return figure(drawn, header, facts, name="A beam search", caption=caption)
 
@@ -123,7 +123,7 @@ def beam_tree(
 def told_steps(
     found: list[list[Branch]], name: Callable[[int], str], best: list[int]
 ) -> list[list[str]]:
-    """Return a row for each candidate: what it continues, and what became of it."""
+    """Return a row for each candidate: the sequence that it continues, and the outcome."""
     rows: list[list[str]] = []
     before = [""]
     for k, branches in enumerate(found):
@@ -141,7 +141,7 @@ def told_steps(
 
 
 def path(found: list[list[Branch]]) -> list[int]:
-    """Return which candidate of each step leads to the best one of the last."""
+    """Return, for each step, the index of the candidate on the path to the best last one."""
     last = found[-1]
     at = max(range(len(last)), key=lambda i: last[i].score)
     places = [at]
@@ -160,7 +160,7 @@ def candidate(
     *,
     bold: bool,
 ) -> str:
-    """Draw a candidate, and the line from the beginning that it continues."""
+    """Draw a candidate, and the line from the one that it continues."""
     edge = f'x="{x:.1f}" y="{y:.1f}" width="{BOX}" height="{HIGH}" rx="5"'
     role = "attention" if branch.kept else "quiet"
     css = "bold" if bold else "" if branch.kept else "dashed"
@@ -174,7 +174,7 @@ def candidate(
             x + 7,
             y + 17.5,
             visible(name(branch.token)),
-            css="title" if branch.kept else "label",
+            css="title" if bold else "label",
             anchor="start",
             most=8,
         )

@@ -1,4 +1,4 @@
-"""`body_and_head`: one body, and the heads that make different models of it."""
+"""`body_and_head`: one body, and the heads that turn it into different models."""
 
 from collections.abc import Mapping
 
@@ -17,21 +17,21 @@ WIDTH, ROW, LEFT, ACROSS = 400.0, 84.0, 4.0, 222.0
 def body_and_head(
     models: Mapping[str, nn.Module], input_ids: Int[Tensor, "1 seq"], *, caption: str | None = None
 ) -> View:
-    """Draw models as a body and a head, their parameters to scale, and what they answer.
+    """Draw models as a body and a head, with their parameters to scale and their outputs.
 
     The body is the model's stack of layers with its embeddings; the rest is its head. A table that
-    the head shares with the body counts for the body.
+    the head shares with the body counts toward the body.
 
     Args:
-        models: What each is for, and the model, in eval mode.
-        input_ids: One text, read by all.
+        models: Each model's purpose, and the model, in eval mode.
+        input_ids: One text, which all models read.
         caption: A line below the picture.
 
     Raises:
         ValueError: There is no model, or one has no stack of layers.
     """
     if not models:
-        raise ValueError("body_and_head draws at least one model, but there is none")
+        raise ValueError("body_and_head needs at least one model, but got none")
     parts, facts = [], []
     counts = {name: parameters(name, model) for name, model in models.items()}
     most = max(body + head for body, head in counts.values())
@@ -47,7 +47,7 @@ def body_and_head(
 
 
 def parameters(name: str, model: nn.Module) -> tuple[int, int]:
-    """Count the parameters of the body, and those that the head has of its own.
+    """Count the parameters of the body, and those that only the head has.
 
     Raises:
         ValueError: The model has no body.
@@ -61,12 +61,12 @@ def parameters(name: str, model: nn.Module) -> tuple[int, int]:
 
 
 def told(shape: tuple[int, ...]) -> str:
-    """Say for what there is one answer."""
+    """Return what gets one output: the whole text or each token."""
     return "the whole text" if len(shape) == 2 else "each token"
 
 
 def row(name: str, body: int, head: int, shape: tuple[int, ...], top: Number, scale: Number) -> str:
-    """Draw one model: its body, its head, and an arrow to what it answers."""
+    """Draw one model: its body, its head, and an arrow to its output."""
     wide, small = body * scale, max(5.0, head * scale)
     answers = f"{shape[-1]:,} numbers"
     held = f"head: {head:,}" if head else "head: the body's table"

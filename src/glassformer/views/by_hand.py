@@ -1,4 +1,4 @@
-"""`by_hand`: an attention small enough to follow with a pencil, from its numbers to its output."""
+"""`by_hand`: attention small enough to follow with a pencil, from its inputs to its output."""
 
 import math
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from glassformer.views.drawing import Number, arrow, bar, cells, largest, line, 
 from glassformer.views.steps import Stepped, step, stepped
 from glassformer.views.view import number, words
 
-MOST_WORDS, MOST_NUMBERS = 5, 2  # more would not fit a phone
+MOST_WORDS, MOST_NUMBERS = 5, 2  # more wouldn't fit on a phone
 WIDTH, CELL, ROW, LEFT = 400.0, 38.0, 30.0, 64.0
 TOP = 44.0  # below a panel's heading
 ROLES = ("query", "key", "value")
 
 Rows = list[list[float]]
-Panel = tuple[list[str], float]  # what is drawn, and its height
+Panel = tuple[list[str], float]  # the drawn parts, and their height
 
 
 def by_hand(
@@ -30,29 +30,33 @@ def by_hand(
     vectors: Float[Tensor, "words head_dim"] | None = None,
     caption: str | None = None,
 ) -> Stepped:
-    """Draw one word's attention in four steps, with every number on the way.
+    """Draw one word's attention in four steps, with every number along the way.
 
-    The word's query meets each key, softmax makes weights of the scores, and the weights average
-    the values. Queries, keys and values keep their colors from the first step to the last.
+    The word's query is compared with each key, softmax turns the scores into weights, and the
+    output is the weighted average of the values. Queries, keys, and values keep their colors from
+    the first step to the last.
 
     Args:
         query: One row for each word, (words, head_dim).
-        key: Alike.
-        value: Alike.
+        key: The keys, of the same shape.
+        value: The values, of the same shape.
         tokens: The words, two to five of them.
-        asks: Which word's output is computed, counted from 0.
-        vectors: What the three were made of, if it is to be drawn before them; alike.
+        asks: The position of the word whose output is computed, from 0.
+        vectors: The vectors that the three were computed from, of the same shape. If they're
+            given, they are drawn first.
         caption: A line below the picture.
 
     Raises:
-        ValueError: The three have different shapes or not one row for each word, there are more
-            words or wider rows than one follows by hand, a number or a product is not finite, or
-            `asks` is not one of the words.
+        ValueError: The three differ in shape or don't have one row for each word, there are too
+            many words or the rows are too wide to follow by hand, a number or a product isn't
+            finite, or `asks` isn't the position of a word.
     """
     names = words(tokens)
     check(query, key, value, names, asks)
     if vectors is not None and vectors.shape != query.shape:
-        raise ValueError(f"vectors of shape {tuple(vectors.shape)} must be as {tuple(query.shape)}")
+        raise ValueError(
+            f"vectors of shape {tuple(vectors.shape)} must have the shape {tuple(query.shape)}"
+        )
     query, key, value = (one.detach().double() for one in (query, key, value))
     scores = attention_scores(query, key)[asks].tolist()
     weights = attention_weights(query, key)[asks].tolist()
@@ -82,9 +86,9 @@ def by_hand(
     facts.append([f"output for {names[asks]}", "", "", "", "", "", listed(output)])
     name = f"Attention by hand, for {names[asks]}"
     sentences = [
-        "Each word's vector, and the query, key and value that three matrices compute from it."
+        "Each word's vector, and the query, key, and value that three matrices compute from it."
         if "embedding" in made
-        else "Each word has three vectors: a query, a key and a value.",
+        else "Each word has three vectors: a query, a key, and a value.",
         f"The score of each word is its key times the query of “{names[asks]}”, divided by the "
         "square root of their width.",
         "Softmax turns the scores into weights, which sum to one. A larger score gets a larger "
@@ -95,7 +99,7 @@ def by_hand(
 
 
 def stacked(panels: list[Panel]) -> str:
-    """Put panels below each other; with each comes a step."""
+    """Stack the panels, one for each step."""
     parts, top = [], 0.0
     for k, (drawn, height) in enumerate(panels, 1):
         parts.append(step(k, f'<g transform="translate(0 {top:.0f})">{"".join(drawn)}</g>'))
@@ -104,46 +108,46 @@ def stacked(panels: list[Panel]) -> str:
 
 
 def check(query: Tensor, key: Tensor, value: Tensor, names: list[str], asks: int) -> None:
-    """Refuse what is not small, or does not fit."""
+    """Raise an error if the input is too large to follow by hand or the shapes don't match."""
     shapes = [tuple(one.shape) for one in (query, key, value)]
     if len(set(shapes)) > 1 or len(shapes[0]) != 2 or shapes[0][0] != len(names):
-        raise ValueError(f"query, key and value of shapes {shapes} do not fit {len(names)} words")
+        raise ValueError(f"query, key, and value of shapes {shapes} do not fit {len(names)} words")
     if not 2 <= len(names) <= MOST_WORDS or not 1 <= shapes[0][1] <= MOST_NUMBERS:
         raise ValueError(
-            f"{len(names)} words with {shapes[0][1]} numbers each: by hand one follows 2 to "
-            f"{MOST_WORDS} words with at most {MOST_NUMBERS}"
+            f"{len(names)} words with {shapes[0][1]} numbers each: by hand, you can follow 2 to "
+            f"{MOST_WORDS} words with at most {MOST_NUMBERS} numbers each"
         )
     if not 0 <= asks < len(names):
-        raise ValueError(f"asks ({asks}) must be the place of one of {len(names)} words, from 0")
+        raise ValueError(f"asks ({asks}) must be from 0 to {len(names) - 1}, a word's position")
 
 
 def listed(row: Sequence[float]) -> str:
-    """Numbers in a line."""
+    """Return numbers on one line."""
     return " ".join(number(value, 1.0) for value in row)
 
 
 def short(value: Number) -> str:
-    """A number for a sum: `1`, `0.5`, `−0.25`."""
+    """Format a number for a sum: `1`, `0.5`, `−0.25`."""
     return f"{round(value, 2):g}".replace("-", "−")
 
 
 def heading(step: int, words: str) -> str:
-    """What a step does."""
+    """Write a step's number and title."""
     return text(0, 18, f"{step}", role="positive", anchor="start") + text(
         18, 18, words, css="title", anchor="start"
     )
 
 
 def word_beside(name: str, y: Number, *, strong: bool = False) -> str:
-    """A word at the left of its row."""
+    """Write a word to the left of its row."""
     return text(LEFT - 10, y, name, css="title" if strong else "label", anchor="end", most=8)
 
 
 def rows_of_words(made: dict[str, Rows], names: list[str], asks: int, end: Number) -> Panel:
-    """Draw the rows of each word by their roles: its query, its key and its value at the end."""
+    """Draw each word's rows by role: its vector if there is one, its query, key, and value."""
     width = len(made["query"][0])
     step = width * CELL + (332 - len(made) * width * CELL) / (len(made) - 1)
-    parts = [heading(1, "Each word has a query, a key and a value.")]
+    parts = [heading(1, "Each word has a query, a key, and a value.")]
     for k, (role, rows) in enumerate(made.items()):
         x = LEFT + k * step
         title = "vector" if role == "embedding" else role
@@ -165,7 +169,7 @@ def scores_of(
     asks: int,
     end: Number,
 ) -> Panel:
-    """Draw how the query of the word that asks meets every key."""
+    """Draw the products of the word's query with every key."""
     wide = len(query) * CELL
     parts = [heading(2, f"The query of “{names[asks]}” meets every key.")]
     for i, (key, score) in enumerate(zip(keys, scores, strict=True)):
@@ -183,7 +187,7 @@ def scores_of(
 
 
 def weights_of(scores: list[float], weights: list[float], names: list[str]) -> Panel:
-    """Draw what softmax makes of the scores: shares of one."""
+    """Draw how softmax turns the scores into weights."""
     parts = [heading(3, "Softmax turns the scores into weights.")]
     for i, (score, weight) in enumerate(zip(scores, weights, strict=True)):
         y = TOP - 8 + i * ROW

@@ -9,7 +9,7 @@ from glassformer.views.view import View
 WIDTH, ROW = 400.0, 58.0
 SIDE = 110.0  # of the largest model's square
 SHARES = ".glassformer-drawing .share text{fill:var(--surface)}"  # on a bar
-PARTS = {  # what a model consists of, and the color of that
+PARTS = {  # a model's parts, and the roles whose colors they have
     "embeddings": "embedding",
     "attention": "attention",
     "scores": "series-1",
@@ -22,7 +22,7 @@ PARTS = {  # what a model consists of, and the color of that
 def parameters(config: TransformerConfig) -> dict[str, int]:
     """Count the parameters of a decoder or an encoder by part, from its sizes alone.
 
-    The map to the vocabulary counts where it has a table of its own, and an encoder has none.
+    The output layer counts only if it has its own table. An encoder has no output layer.
 
     >>> parameters(TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16))
     {'embeddings': 4200, 'attention': 288, 'feed-forward': 280, 'norms': 48, 'output': 0}
@@ -50,14 +50,15 @@ def parameters(config: TransformerConfig) -> dict[str, int]:
 def flops(config: TransformerConfig, seq: int, *, writes: bool) -> dict[str, int]:
     """Count multiplications and additions for each token of a text, by part.
 
-    A product of matrices takes two for each of its parameters. Scores, and the average of values
-    by the weights, take four for each pair of tokens and each number of a query; all pairs are
-    computed, masked or not. Norms, softmax and nonlinearities are left out: they are few.
+    A matrix product takes two operations for each of its parameters. The scores and the weighted
+    average of the values take four for each pair of tokens and each number in a query. All pairs
+    are computed, masked or not. Norms, softmax, and nonlinearities are left out because they cost
+    little.
 
     Args:
-        config: The sizes.
-        seq: Tokens of the text.
-        writes: Whether each token gets probabilities for the next one.
+        config: The model's configuration.
+        seq: Number of tokens in the text.
+        writes: Whether the model predicts the next token at each position.
     """
     query, kept = widths(config)
     width, layers = config.d_model, config.num_layers
@@ -70,16 +71,16 @@ def flops(config: TransformerConfig, seq: int, *, writes: bool) -> dict[str, int
 
 
 def widths(config: TransformerConfig) -> tuple[int, int]:
-    """Return how wide all queries of a token are together, and all its keys."""
+    """Return the total width of a token's queries, and of its keys."""
     head_dim = config.head_dim or config.d_model // config.num_heads
     return head_dim * config.num_heads, head_dim * (config.num_kv_heads or config.num_heads)
 
 
 def published() -> dict[str, TransformerConfig]:
-    """Return four models' sizes, as published; BERT is a body alone, the others write.
+    """Return four models' published sizes: BERT without a head, and three decoders.
 
     Source: `config.json` of google-bert/bert-base-uncased, openai-community/gpt2,
-    HuggingFaceTB/SmolLM2-135M and meta-llama/Meta-Llama-3-8B.
+    HuggingFaceTB/SmolLM2-135M, and meta-llama/Meta-Llama-3-8B.
     """
     llama = {"model_type": "llama", "num_key_value_heads": 8, "num_attention_heads": 32}
     small = {"hidden_size": 576, "intermediate_size": 1536, "num_attention_heads": 9}
@@ -105,20 +106,20 @@ def costs(
 ) -> View:
     """Draw how many parameters models have, and which parts hold them and do the arithmetic.
 
-    The areas of the squares are to scale. Below, each model has two bars of one length: its
-    parameters by part, and the operations for a token by part.
+    The areas of the squares are to scale. Below them, each model has two bars of equal length: its
+    parameters by part, and its operations per token by part.
 
     Args:
-        configs: What each model is called, and its sizes. One with learned token types is taken
-            for an encoder, which gives vectors and no probabilities.
-        seq: Tokens of the text that is read.
+        configs: Each model's name and configuration. A model with learned token types counts as
+            an encoder, which returns vectors and no probabilities.
+        seq: Number of tokens in the text.
         caption: A line below the picture.
 
     Raises:
         ValueError: There is no model, or `seq` is less than one.
     """
     if not configs or seq < 1:
-        raise ValueError(f"costs needs a model and a token at least: {list(configs)}, seq ({seq})")
+        raise ValueError(f"costs needs at least a model and a token: {list(configs)}, seq ({seq})")
     counted = {
         name: (parameters(config), flops(config, seq, writes=not config.num_token_types))
         for name, config in configs.items()
@@ -138,13 +139,13 @@ def costs(
         for name, (held, work) in counted.items()
         for part in PARTS
     ]
-    header = ["part", "parameters", f"operations a token, of {seq:,} tokens"]
+    header = ["part", "parameters", f"operations per token, in a text of {seq:,} tokens"]
     drawn = f"<style>{SHARES}</style>" + picture(parts, WIDTH, bottom + 30)
     return figure(drawn, header, facts, name="Parameters and operations", caption=caption)
 
 
 def squares(totals: Mapping[str, int]) -> list[str]:
-    """Draw a square for each model, its area to scale, all on one line."""
+    """Draw a square for each model, with its area to scale, all on one line."""
     most, slot = max(totals.values()), (WIDTH - SIDE) / max(1, len(totals) - 1)
     parts, x = [], 0.0
     for name, total in totals.items():
@@ -162,7 +163,7 @@ def squares(totals: Mapping[str, int]) -> list[str]:
 
 
 def billions(total: int) -> str:
-    """A number of parameters as people say it: `124M`, `8.03B`."""
+    """Format a number of parameters as people say it: `124M`, `8.03B`."""
     for size, sign in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
         if total >= size:
             return f"{total / size:.3g}{sign}"
@@ -170,7 +171,7 @@ def billions(total: int) -> str:
 
 
 def stack(title: str, counts: Mapping[str, int], top: Number) -> str:
-    """Draw the parts of a whole side by side, the largest with their share."""
+    """Draw the parts of a total side by side, the largest ones with their shares."""
     left, whole = 84.0, sum(counts.values())
     across, x = (WIDTH - left) / whole, 84.0
     parts = [text(left - 8, top + 14, title, css="small", anchor="end")]

@@ -11,7 +11,7 @@ from glassformer.views.drawing import Number, arrow, as_role, figure, picture, t
 from glassformer.views.view import View, number
 
 WIDTH, RADIUS, HIGH = 400.0, 52.0, 188.0
-FACE = 36.0  # above a dial stands what it shows
+FACE = 36.0  # height of the labels above a dial
 ACROSS = 3  # dials side by side
 
 
@@ -24,28 +24,29 @@ def dials(
     pair: int = 0,
     caption: str | None = None,
 ) -> View:
-    """Draw a pair of a query and of a key, turned by their positions, as two hands of a dial.
+    """Draw a coordinate pair of a query and of a key, rotated by position, as a dial's hands.
 
-    One dial for each two places. Where these are equally far apart, so are the hands, and their
-    product is the same.
+    Each dial shows the query at one position and the key at another. If two dials' positions are
+    equally far apart, so are their hands, and the products are the same.
 
     Args:
-        rotary: What turns them.
-        query: Two numbers, that pair of a query.
-        key: The same pair of a key.
+        rotary: The rotary positions.
+        query: Two numbers: the pair of the query.
+        key: Two numbers: the same pair of the key.
         places: Positions of the query and of the key, for each dial.
-        pair: Which pair of a head this is; the first one turns fastest.
+        pair: The pair's index in the head; pair 0 rotates fastest.
         caption: A line below the picture.
 
     Raises:
-        ValueError: Query or key are not two numbers, one of them is zero, or there are no places.
+        ValueError: The query or the key isn't two finite numbers or is all zero, or there are no
+            positions.
     """
     query, key = query.detach().float(), key.detach().float()
     for name, hand in (("query", query), ("key", key)):
         if tuple(hand.shape) != (2,) or not 0 < hand.norm().item() < math.inf:
             raise ValueError(f"{name} {hand.tolist()} must be two finite numbers, not both zero")
     if not places:
-        raise ValueError("dials need at least one pair of positions, but places are empty")
+        raise ValueError("dials needs at least one pair of positions, but places is empty")
     parts, facts = [], []
     longest = max(query.norm().item(), key.norm().item())
     for k, (i, j) in enumerate(places):
@@ -70,7 +71,7 @@ def dials(
 def turned(
     rotary: RotaryPositions, hand: Tensor, position: int, pair: int
 ) -> tuple[Number, Number]:
-    """Turn one pair of a head's numbers by a position; the others are zero."""
+    """Rotate one pair of a head's numbers by a position; the others are zero."""
     half = rotary.head_dim // 2
     at = [2 * pair, 2 * pair + 1] if rotary.interleaved else [pair, pair + half]
     head = hand.new_zeros(1, rotary.head_dim)

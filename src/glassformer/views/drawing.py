@@ -1,7 +1,7 @@
-"""What pictures are made of: words, lines, arrows, boxes, cells, and the figure around them.
+"""Parts of pictures: words, lines, arrows, boxes, cells, and the figure around them.
 
-Each function returns SVG in the units of its picture, of which one is a pixel at full size. What
-has a role takes the role's name from `palette.ROLES` and has its color.
+Each function returns SVG in the units of its picture; at full size, one unit is a pixel. An element
+with a role, named as in `palette.ROLES`, has that role's color.
 """
 
 import math
@@ -22,10 +22,10 @@ from glassformer.views.palette import (
 )
 from glassformer.views.view import UNSEEN, View, aligned, columns_of, number, room, table
 
-PHONE = 280.0  # what a phone's column holds
-SHRUNK = 0.73  # of its size, below which a picture scrolls: its words could not be read
-WHITE_FROM = 0.76  # strength from which a number is white
-TIP = 7.0  # the length of an arrow's head
+PHONE = 280.0  # width of a phone's column
+SHRUNK = 0.73  # smallest share of its full size; below that, a picture scrolls
+WHITE_FROM = 0.76  # color strength from which a cell's number is white
+TIP = 7.0  # length of an arrowhead
 
 STYLE = """
 .glassformer-drawing{position:relative;margin:1em 0 1.4em;color:inherit;font-family:inherit}
@@ -36,7 +36,9 @@ direction:ltr;font-family:inherit}
 .glassformer-drawing text{fill:currentColor;font-size:{LABEL}px;font-variant-numeric:tabular-nums}
 .glassformer-drawing .title{font-size:{TITLE}px;font-weight:600}
 .glassformer-drawing .small{font-size:{SMALL}px;opacity:.82}
-.glassformer-drawing text[data-role]{fill:var(--role);font-weight:600}
+.glassformer-drawing text[data-role]{fill:var(--role);font-weight:600;opacity:1}
+.glassformer-drawing .over{paint-order:stroke;stroke:var(--surface);stroke-width:4px;
+stroke-linejoin:round}
 .glassformer-drawing .line{fill:none;stroke:var(--role);stroke-width:{LINE};
 stroke-linecap:round;stroke-linejoin:round}
 .glassformer-drawing .thin{stroke-width:{THIN};stroke:var(--edge)}
@@ -58,6 +60,9 @@ pointer-events:none}
 .glassformer-drawing figcaption{max-width:none;margin:.5em auto 0;text-align:center;
 font-size:.9em;opacity:.85;font-style:normal}
 {ROLES}
+@media screen and (max-width:30em){.glassformer-drawing text{font-size:14px}
+.glassformer-drawing .title{font-size:14.5px}
+.glassformer-drawing :is(.small,.number){font-size:13px}}
 @media print{.glassformer-drawing{break-inside:avoid;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}}
 """.replace("\n", "")
@@ -71,7 +76,7 @@ Number = float | int
 
 
 def as_role(role: str) -> str:
-    """Return the attribute that gives an element, and all within it, the color of a role.
+    """Return the attribute that gives an element, and everything in it, the color of a role.
 
     Raises:
         ValueError: There is no such role.
@@ -79,7 +84,7 @@ def as_role(role: str) -> str:
     if not role:
         return ""
     if role not in ROLES:
-        raise ValueError(f"no color for the role {role!r}; there are {', '.join(ROLES)}")
+        raise ValueError(f"no color for the role {role!r}; the roles are {', '.join(ROLES)}")
     return f' data-role="{role}"'
 
 
@@ -94,17 +99,18 @@ def text(
     turn: Number = 0,
     most: int = 0,
 ) -> str:
-    """Write words at a place; with a role they are bold and in its color.
+    """Write words; with a role, they are bold and have its color.
 
     Args:
-        x: Where the words are, as `anchor` says: their `start`, `middle` or `end`.
+        x: The x of the part of the words that `anchor` names.
         y: Their baseline.
-        words: Any text; none of it is markup.
+        words: Any text; markup in it is escaped.
         role: A role of `palette.ROLES`.
         css: `title`, `small`, or nothing for the size of a label.
-        anchor: What of the words stands at `x`.
+        anchor: The part of the words that is at `x`: `start`, `middle`, or `end`.
         turn: Degrees, clockwise.
-        most: Letters, above which the words are cut; their tooltip has them all. 0 cuts none.
+        most: The most letters shown; a longer text is cut, and its tooltip has it in full. 0 means
+            no limit.
     """
     shown = words if not most or columns_of(words) <= most else words[: most - 1] + "…"
     tooltip = f"<title>{escape(words)}</title>" if shown != words else ""
@@ -116,18 +122,18 @@ def text(
 
 
 def width_of(words: str, size: Number = LABEL) -> float:
-    """Return about how wide words are; wide letters (CJK, emoji) count twice."""
+    """Return the approximate width of words; wide letters (CJK, emoji) count twice."""
     return 0.57 * size * columns_of(words)
 
 
 def line(points: Sequence[tuple[Number, Number]], *, role: str = "", css: str = "") -> str:
-    """Draw a line through points; `css` may be `thin`, `bold`, `dashed` or `dotted`, or several."""
+    """Draw a line through points; `css` can be any of `thin`, `bold`, `dashed`, and `dotted`."""
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     return f'<path class="{f"line {css}".strip()}"{as_role(role)} d="M{path}"/>'
 
 
 def arrow(points: Sequence[tuple[Number, Number]], *, role: str = "", css: str = "") -> str:
-    """Draw a line through points, with the head of an arrow at the last."""
+    """Draw a line through points, with an arrowhead at the last one."""
     (x0, y0), (x, y) = points[-2:]
     far = math.hypot(x - x0, y - y0) or 1.0
     dx, dy = (x - x0) / far, (y - y0) / far
@@ -149,7 +155,7 @@ def box(
     role: str = "",
     href: str = "",
 ) -> str:
-    """Draw a box with a label in its middle, a smaller note below, and maybe a link around all."""
+    """Draw a box with a label in its middle, optionally with a smaller note below and a link."""
     place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{RADIUS:g}"'
     tint = f'<rect class="tint" {place}/>' if role else ""
     middle, down = x + width / 2, y + height / 2 + (-3 if note else 4.5)
@@ -169,16 +175,16 @@ def cells(
     numbered: bool = True,
     role: str = "",
 ) -> str:
-    """Draw a matrix as cells: blue where positive, orange where negative, the stronger the larger.
+    """Draw a matrix as cells: blue if positive, orange if negative, stronger if larger.
 
     Args:
         rows: The numbers.
         x: The left edge.
         y: The top edge.
-        end: The number with the strongest color, the same in all that is compared.
+        end: The number with the strongest color; use the same one in matrices you compare.
         size: Width and height of a cell.
-        numbered: Whether each cell holds its number.
-        role: What the matrix is; its frame has that color.
+        numbered: Whether each cell contains its number.
+        role: The role of the matrix; its frame has that color.
     """
     wide, high = size
     parts = []
@@ -208,12 +214,12 @@ def cells(
 
 
 def strength(value: Number, end: Number) -> float:
-    """Say how strong a cell's color is, from 0 to 1; what is not finite has none."""
+    """Return the strength of a cell's color, from 0 to 1; if the value isn't finite, 0."""
     return min(1.0, abs(value) / end) if end and math.isfinite(value) else 0.0
 
 
 def largest(*matrices: Sequence[Sequence[Number]]) -> float:
-    """Return the largest finite size of a number in some matrices: the end of their one scale."""
+    """Return the largest finite absolute value in some matrices: the end of their shared scale."""
     sizes = (abs(v) for rows in matrices for row in rows for v in row if math.isfinite(v))
     return max(sizes, default=0.0)
 
@@ -227,7 +233,7 @@ def bar(x: Number, y: Number, width: Number, height: Number, *, role: str) -> st
 
 
 def legend(entries: Sequence[tuple[str, str]], x: Number, y: Number) -> str:
-    """Draw what the colors mean, in one line: pairs of a role and its words."""
+    """Draw a legend of the colors in one line, from pairs of a role and its meaning."""
     parts = []
     for role, words in entries:
         parts.append(
@@ -241,13 +247,13 @@ def legend(entries: Sequence[tuple[str, str]], x: Number, y: Number) -> str:
 def picture(
     parts: Sequence[str], width: Number, height: Number, name: str = "", *, grows: Number = 1.0
 ) -> str:
-    """Put parts into one SVG, which shrinks with its column, and scrolls rather than too small.
+    """Put parts into one SVG, which shrinks with its column, but scrolls before it gets too small.
 
     Args:
-        parts: What is drawn, from 0 to `width` and from 0 to `height`.
-        width: In pixels at full size; what is wider than a phone's column shrinks first.
+        parts: The parts, drawn from 0 to `width` and from 0 to `height`.
+        width: In pixels at full size; a picture wider than a phone's column can shrink.
         height: In pixels at full size.
-        name: What links within the picture are about; a picture without links needs none.
+        name: The picture's accessible name; needed only if there are links in it.
         grows: How much larger than full size it may be in a wide column.
     """
     width, height, grows = float(width), float(height), float(grows)
@@ -269,9 +275,9 @@ def figure(
 
     Args:
         drawn: What `picture` returned, or several of them.
-        header: Of the table.
-        rows: Of the table: what a row is about, and its facts.
-        name: What the picture shows, the table's name.
+        header: The table's header.
+        rows: The table's rows: what each one is about, and its facts.
+        name: The table's caption: what the picture shows.
         caption: A line below the picture.
     """
     return View(framed(drawn, header, rows, name, caption), told(header, rows, caption))

@@ -16,29 +16,29 @@ WIDTH, HIGH, EDGE, ROW = 400.0, 330.0, 34.0, 14.0
 def principal(
     vectors: Float[Tensor, "points width"],
 ) -> tuple[Float[Tensor, "points 2"], Float[Tensor, " 2"]]:
-    """Project vectors on the two directions in which they differ most.
+    """Project vectors onto the two directions in which they vary most.
 
     Returns:
-        The projections, and the share of the whole variance that each direction has.
+        The projections, and each direction's share of the total variance.
 
-    Source: Pearson 1901; by the singular values of the centered vectors.
+    Source: Pearson 1901; computed from the singular values of the centered vectors.
     """
     centered = vectors - vectors.mean(dim=0)
     left, sizes, _ = torch.linalg.svd(centered, full_matrices=False)
-    signs = torch.sign(left.gather(0, left.abs().argmax(0)[None]))  # no direction has a sign itself
+    signs = torch.sign(left.gather(0, left.abs().argmax(0)[None]))  # their signs are arbitrary
     return (left * sizes * signs)[:, :2], (sizes**2 / (sizes**2).sum().clamp(min=1e-30))[:2]
 
 
 def embedding_map(
     groups: Mapping[str, Mapping[str, Float[Tensor, " width"]]], *, caption: str | None = None
 ) -> View:
-    """Draw vectors as words on a map, near where they are alike in what the map can show.
+    """Draw vectors as words on a map, where similar vectors tend to be near each other.
 
-    The two axes are the first two principal components; each says how much of the variance it
-    shows. What the map leaves out is the rest.
+    The two axes are the first two principal components, each labeled with its share of the
+    variance. The map leaves out the rest.
 
     Args:
-        groups: What each group is called, and its words with their vectors; one color a group.
+        groups: Each group's name, and its words with their vectors. Each group has its own color.
         caption: A line below the picture.
 
     Raises:
@@ -51,12 +51,12 @@ def embedding_map(
         raise ValueError(
             f"{len(names)} words in {len(groups)} groups, of shapes "
             f"{sorted({tuple(v.shape) for v in vectors})}: a map needs 3 words or more in 1 to "
-            f"{len(SERIES)} groups, of one width"
+            f"{len(SERIES)} groups, with vectors of the same width"
         )
     rows = torch.stack(vectors).detach().double()
     for name, row in zip(names, rows, strict=True):
         if not row.isfinite().all():
-            raise ValueError(f"a map needs finite numbers, but {name!r} is at {row.tolist()}")
+            raise ValueError(f"a map needs finite numbers, but {name!r} has {row.tolist()}")
     points, shares = principal(rows)
     roles = [role for role, group in zip(SERIES, groups.values(), strict=False) for _ in group]
     span = (points.amax(0) - points.amin(0)).clamp(min=1e-12)
@@ -91,13 +91,14 @@ def labels(names: list[str], places: list[tuple[float, float]]) -> list[tuple[fl
     taken: list[tuple[float, float, float]] = []
     found = []
     for name, (x, y) in zip(names, places, strict=True):
-        half = width_of(name[:12], 11.5) / 2
-        x = min(max(x, EDGE + half + 2), WIDTH - half - 2)
+        half = width_of(name[:12], 12.5) / 2  # bold
+        x = min(max(x, EDGE + half + 6), WIDTH - half - 2)
         options = [y - 7, y + 15, y - 19, y + 27, y - 31, y + 39]
         free = [
             at
             for at in options
-            if not any(abs(at - b) < ROW - 2 and abs(x - a) < half + c + 3 for a, b, c in taken)
+            if at < HIGH - EDGE - 3
+            and not any(abs(at - b) < ROW - 2 and abs(x - a) < half + c + 3 for a, b, c in taken)
             and not any(abs(at - 3.5 - b) < 10 and abs(x - a) < half + 5 for a, b in places)
         ]
         at = (free or options)[0]

@@ -11,10 +11,10 @@ from glassformer.views.trace import Node, trace
 from glassformer.views.view import UNSEEN, View, room
 
 EDGE = 6.0  # room around the picture
-TIP = 6.0  # the length of an arrow's head
-DEEPEST = 0.42  # blue of a box that holds all parameters: what stands on it can be read
-PHONE = 300  # what a phone's column holds
-NARROWEST = 0.8  # of its size; a narrower window scrolls
+TIP = 6.0  # length of an arrowhead
+DEEPEST = 0.42  # opacity of the blue in a box that holds all parameters; text on it stays readable
+PHONE = 300  # width of a phone's column
+NARROWEST = 0.8  # share of its full size; in a narrower window, it scrolls
 
 STYLE = """
 .glassformer-flow{position:relative;margin:1em auto;color:inherit;font-family:inherit}
@@ -45,15 +45,15 @@ def flow(
 ) -> View:
     """Run a module or a function once, and draw what it did to the tensors, from the top down.
 
-    A box is a module, the bluer the more of the parameters it holds, and `shared` if an earlier one
-    has the same; a sign is an operation of its own; a blue line is a way past a module, to where it
-    is added again. Nothing is drawn that did not run: the picture is made of the calls themselves.
-    The model's mode is left as it was.
+    Each box is a module: the more of the model's parameters it holds, the bluer it is, and it's
+    marked `shared` if an earlier box has the same parameters. A sign is an operation outside any
+    module. A blue line leads around a module to the addition after it. The picture shows only what
+    ran: it's drawn from the calls themselves. The model's mode is restored.
 
     Args:
         model: Any module, or a function of tensors.
-        inputs: What it takes.
-        depth: How far to look inside: 1 draws the modules within, 2 those within them, too.
+        inputs: The model's inputs.
+        depth: 1 draws the model's modules, and 2 also draws the modules inside those.
         caption: A line below the picture, instead of the names of the axes.
 
     Raises:
@@ -76,14 +76,14 @@ def flow(
 
 
 def beside(*views: View) -> View:
-    """Pictures side by side, or one below the other where there is little room."""
+    """Place pictures side by side, or one below the other if there's little room."""
     cells = "".join(f'<div style="flex:1 1 14rem;min-width:0">{v.html}</div>' for v in views)
     row = "display:flex;flex-wrap:wrap;gap:0 1.5rem;align-items:flex-start"
     return View(f'<div style="{row}">{cells}</div>', "\n\n".join(view.text for view in views))
 
 
 def sizes(whole: Node, axes: Axes) -> str:
-    """Return the axes by name, `batch 1 · seq 7 · d_model 384`: those of one length throughout."""
+    """Return the axes whose length is always the same: `batch 1 · seq 7 · d_model 384`."""
     found: dict[str, set[int]] = {}
     for shape in shapes_of(whole.inside):
         for word, length in zip(axes.of(shape), shape, strict=True):
@@ -118,7 +118,7 @@ def draw(whole: Node) -> str:
 
 
 def paint(plan: Plan, nodes: Sequence[Node], all_parameters: float) -> str:
-    """All boxes of a plan and the arrows between them."""
+    """Draw all boxes of a plan, and the arrows between them."""
     frames, wires, boxes = [], [], []
     for target, (node, box) in enumerate(zip(nodes, plan.boxes, strict=True)):
         if box.plan:
@@ -131,12 +131,12 @@ def paint(plan: Plan, nodes: Sequence[Node], all_parameters: float) -> str:
 
 
 def arrow(plan: Plan, source: int, target: int, node: Node) -> str:
-    """Draw what leads from one box to another."""
+    """Draw the arrow or the line from one box to another."""
     start, end = plan.boxes[source], plan.boxes[target]
     if (source, target) in plan.lanes:
         return past(start, end, plan.lanes[source, target])
     if (source, target) in plan.sides:
-        tip = end.plan is None  # a frame is passed through
+        tip = end.plan is None  # into a frame, the line continues
         return wire(
             [(start.x + start.right, start.middle), (end.x - end.left, start.middle)], tip=tip
         )
@@ -146,7 +146,7 @@ def arrow(plan: Plan, source: int, target: int, node: Node) -> str:
 
 
 def paint_box(box: Box, node: Node, nodes: Sequence[Node], all_parameters: float) -> str:
-    """Draw a module, an operation or an input."""
+    """Draw a module, an operation, or an input."""
     if not box.height:
         return ""
     name, width = title(node), box.left + box.right
@@ -190,7 +190,7 @@ def paint_frame(box: Box, node: Node, all_parameters: float) -> str:
 
 
 def leave(last: Box, bottom: float) -> str:
-    """From the last box in a frame to where the frame is left: below where it was entered."""
+    """Draw the line from the last box in a frame to the frame's exit, straight below its entry."""
     if abs(last.x) < 1:
         return wire([(last.x, last.bottom), (0.0, bottom)], tip=False)
     turn = (last.bottom + bottom) / 2
@@ -199,7 +199,7 @@ def leave(last: Box, bottom: float) -> str:
 
 
 def times(node: Node) -> str:
-    """Of how many equal layers a box is the picture."""
+    """Write how many equal layers a box represents, if there are several."""
     return f' <tspan class="small">× {node.times}</tspan>' if node.times > 1 else ""
 
 
@@ -222,14 +222,14 @@ def down(start: Box, end: Box) -> str:
 
 
 def past(start: Box, end: Box, lane: float) -> str:
-    """Draw a residual: out below one box, along the lane, and in at the side of another."""
+    """Draw a residual: out below one box, along its lane, and in at the side of another."""
     y = start.bottom + GAP * 0.3
     corners = [(start.x, y), (lane, y), (lane, end.middle), (end.x + end.right, end.middle)]
     return wire(corners, css=" round")
 
 
 def over(start: Box, end: Box, node: Node, source: int) -> str:
-    """From one frame to the side of the frame beside it."""
+    """Draw the line from one frame to the side of the frame beside it."""
     assert end.plan is not None
     x, y = end.x - end.left, end.y + TITLE + end.plan.boxes[node.sources.index(source)].y
     between = x - APART / 2
@@ -240,7 +240,7 @@ def over(start: Box, end: Box, node: Node, source: int) -> str:
 
 
 def wire(points: list[tuple[float, float]], *, css: str = "", tip: bool = True) -> str:
-    """Draw a line with round corners, and the head of an arrow at its end."""
+    """Draw a line with rounded corners, and an arrowhead at its end."""
     (x0, y0), (x1, y1) = points[-2:]
     dx, dy = (x1 > x0) - (x1 < x0), (y1 > y0) - (y1 < y0)
     end = (x1 - dx * TIP, y1 - dy * TIP) if tip else (x1, y1)
@@ -260,7 +260,7 @@ def toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[flo
 
 
 def head(x: float, y: float, dx: int, dy: int, css: str = "") -> str:
-    """Draw the head of an arrow that ends here."""
+    """Draw an arrowhead whose tip is at a point."""
     back, half = (x - dx * 7, y - dy * 7), 3.6
     a = f"{back[0] - dy * half:.1f} {back[1] + dx * half:.1f}"
     b = f"{back[0] + dy * half:.1f} {back[1] - dx * half:.1f}"
@@ -268,12 +268,12 @@ def head(x: float, y: float, dx: int, dy: int, css: str = "") -> str:
 
 
 def count(node: Node) -> str:
-    """Count how many parameters a module has, in words."""
+    """Return the number of a module's parameters, in words."""
     return f"({node.parameters:,} parameters)" if node.parameters else ""
 
 
 def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
-    """Return the steps as text: what each is, what it takes, and the shape of what it gives."""
+    """Return the steps as text: each one's name, its inputs, and the shape of its output."""
     told = []
     for i, node in enumerate(nodes):
         if node.kind == "input" and depth > 1:
@@ -282,7 +282,7 @@ def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
         what = f"{step_name(nodes, i)}{f' of {taken}' if taken else ''}"
         again = f", {node.times} times" if node.times > 1 else ""
         held = f", {node.parameters:,} parameters" if node.parameters else ""
-        held += " that an earlier step has, too" if node.shared else ""
+        held += " that an earlier step also has" if node.shared else ""
         kind = f" ({node.kind}{again}{held})" if node.kind not in ("", "input") else ""
         shape = " × ".join(map(str, node.shape))
         told.append(f"{'  ' * depth}{what}{kind}: {shape}")
@@ -291,7 +291,7 @@ def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
 
 
 def step_name(nodes: Sequence[Node], i: int) -> str:
-    """Return what a step is called; where several have one name, with its number among them."""
+    """Return a step's name; if several steps share it, add the step's number among them."""
     names = [title(node) for node in nodes]
     same = [j for j, name in enumerate(names) if name == names[i]]
     return names[i] if len(same) == 1 else f"{names[i]} ({same.index(i) + 1})"

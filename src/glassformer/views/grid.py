@@ -26,16 +26,16 @@ from glassformer.views.view import (
 )
 
 SMALLEST = 12.0  # a cell without its number
-WIDEST = 660.0  # what a page's column holds
-PHONE = 300.0  # what a phone's column holds
-NARROWEST = 0.76  # of its size; a narrower window scrolls
-LONGEST_WORD = 14  # letters shown of a word; its tooltip has them all
+WIDEST = 660.0  # width of a page's column
+PHONE = 300.0  # width of a phone's column
+NARROWEST = 0.8  # share of its full size; in a narrower window, it scrolls
+LONGEST_WORD = 14  # letters; a longer word is cut, and its tooltip has it in full
 WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
-MOST_CELLS = 1024  # above this many, cells of one strength share a path
-MOST_NUMBERS = 100  # cells whose numbers anybody reads
-NEAR = 20  # distances from the diagonal that are told one by one
-FIELD = 240.0  # how wide a matrix is whose rows and columns are numbered
-APART = 26.0  # numbers beside such rows and columns, at least
+MOST_CELLS = 1024  # above this many, cells of the same strength share a path
+MOST_NUMBERS = 100  # cells: in a larger matrix, few people read the numbers
+NEAR = 20  # distances from the diagonal that are listed one by one
+FIELD = 240.0  # width of a matrix whose rows and columns are numbered
+APART = 26.0  # the least distance between the numbers beside its rows and columns
 
 STYLE = """
 .glassformer-heatmap{position:relative;margin:1em 0 1.6em;color:inherit;font-family:inherit}
@@ -69,25 +69,25 @@ def heatmap(
     end: float | int | None = None,
     numbers: bool | None = None,
 ) -> View:
-    r"""Draws a matrix as a grid of cells, one row per query word and one column per key word.
+    r"""Draw a matrix as a grid of cells, one row per query word and one column per key word.
 
-    A cell's color is as strong as its value is large beside the largest one; negative values
-    (scores) have a hue of their own. The cells of a small matrix hold their numbers, if they fit.
+    The larger a value is compared with the largest one, the stronger its cell's color. Negative
+    values (scores) have a different hue. Small matrices have a number in each cell, if it fits.
 
     Args:
-        weights: `(rows, columns)`, weights, scores or a mask; `-inf` and `nan` show as words.
-        rows: The words beside the rows; of a large matrix, a `range` is drawn as an axis.
-        columns: The words above the columns; of a large matrix, a `range` is drawn as an axis.
+        weights: `(rows, columns)`: weights, scores, or a mask; `-inf` and `nan` are written out.
+        rows: The words beside the rows; for a large matrix, a `range` is drawn as an axis.
+        columns: The words above the columns; for a large matrix, a `range` is drawn as an axis.
         caption: A line below the picture.
-        axes: What rows and columns are.
-        end: The value with the strongest color; pictures that are compared share it. Without it,
-            the largest.
-        numbers: Whether the cells hold their numbers as far as they fit; without it, those of up
-            to 100 cells do.
+        axes: The names of the rows and the columns.
+        end: The value with the strongest color, by default the largest. Use the same one in
+            pictures you compare.
+        numbers: Whether the cells contain their numbers, if they fit; by default, only if there
+            are at most 100 cells.
 
     Raises:
-        ValueError: `weights` is not a matrix, the words do not count its rows and columns, or
-            `end` is no number above 0.
+        ValueError: `weights` isn't a matrix, there isn't one word for each row and column, or
+            `end` isn't a number above 0.
 
     >>> print(heatmap(torch.tensor([[0.75, 0.25]]), ["flies"], ["time", "arrow"]))
     query \ key  time  arrow
@@ -139,7 +139,7 @@ def draw(
     """Draw words, cells, numbers, and the scale below them."""
     shown_rows, shown_columns = [shorten(w) for w in rows], [shorten(w) for w in columns]
     row_width, column_width = max(map(width, shown_rows)), max(map(width, shown_columns))
-    step = words_step(cell)  # rows and columns a word
+    step = words_step(cell)  # rows and columns per word
     tilted = column_width > cell * (step if cell < SMALLEST else 1) - 6
     left = 20 + row_width + 8
     top = 22 + (0.71 * column_width + 12 if tilted else 20.0)
@@ -164,7 +164,8 @@ def draw(
     legend, legend_end = scale(values, left, bottom, largest)
     parts.append(legend)
     total_width, total_height = max(left + grid_width + right, legend_end), bottom + 26
-    narrowest = NARROWEST * total_width if numbered else min(total_width, PHONE)
+    worded = numbered or cell >= SMALLEST  # its rows and columns have words, not axes
+    narrowest = NARROWEST * total_width if worded else min(total_width, PHONE)
     place = room(total_width, total_height, narrowest, total_width)
     reach = ' tabindex="0"' if narrowest > PHONE else ""  # keys can scroll it
     return (
@@ -178,7 +179,7 @@ def draw(
 def cell_size(
     values: list[list[Number]], column_width: float, largest: Number
 ) -> tuple[float, bool]:
-    """Say how wide a cell is, and whether it holds its number: few columns leave room."""
+    """Return the width of a cell, and whether its number fits: with many columns, it doesn't."""
     columns = len(values[0])
     roomy = max(34.0, 7.0 * max(len(number(v, largest)) for row in values for v in row) + 9)
     if columns * (column_width + 8) <= PHONE:
@@ -189,14 +190,14 @@ def cell_size(
 
 
 def words_step(cell: float) -> int:
-    """Return how many rows and columns have one word: a round number where they are an axis."""
+    """Return how many rows or columns share a word; if they're numbered, it's a round number."""
     if cell >= SMALLEST:
         return max(1, math.ceil(15 / cell))
     return next(k for k in (5, 10, 20, 50, 100, 200, 500, 1000) if k * cell >= APART)
 
 
 def axis_names(axes: tuple[str, str], left: float, top: float, across: float, down: float) -> str:
-    """`key →` above the columns, `query →` up the side of the rows."""
+    """Write `key →` above the columns, and `← query` up the side of the rows."""
     x, y = 12, top + down / 2
     return (
         f'<text class="axis" x="{left + across / 2:.1f}" y="13" text-anchor="middle">'
@@ -207,7 +208,7 @@ def axis_names(axes: tuple[str, str], left: float, top: float, across: float, do
 
 
 def word(shown: str, whole: str, x: float, y: float, anchor: str, *, turn: int = 0) -> str:
-    """Draw a row's or column's word; what doesn't fit is in its tooltip."""
+    """Draw a row's or column's word; if it's cut, its tooltip has it in full."""
     rotate = f' transform="rotate({turn} {x:.1f} {y:.1f})"' if turn else ""
     tooltip = f"<title>{escape(whole)}</title>" if shown != whole else ""
     return (
@@ -225,7 +226,7 @@ def cells(
     top: float,
     largest: Number,
 ) -> str:
-    """Draw the colored squares; a large matrix shares one path for all cells of one strength."""
+    """Draw the colored squares; in a large matrix, cells of the same strength share a path."""
     if len(rows) * len(columns) > MOST_CELLS:
         return many_cells(values, cell, left, top, largest)
     squares = []
@@ -246,7 +247,7 @@ def many_cells(
 ) -> str:
     """Draw cells as strokes in units of one cell: a path for each sign and 64th of the scale.
 
-    From stroke to stroke the pen moves by small numbers: compressed, they take half the bytes.
+    The pen's moves are relative: small numbers, which take half the bytes when compressed.
     """
     paths: dict[tuple[str, int], str] = defaultdict(str)
     pens: dict[tuple[str, int], tuple[int, int]] = defaultdict(lambda: (0, 0))
@@ -272,7 +273,7 @@ def many_cells(
 def numbers(
     values: list[list[Number]], cell: float, left: float, top: float, largest: Number
 ) -> str:
-    """Write the value in each cell, white where the cell is too dark for the page's own ink."""
+    """Write the value in each cell, in white if the cell is too dark for the page's text color."""
     return "".join(
         f'<text class="number{" on" if strength(value, largest) > WHITE_FROM else ""}" '
         f'x="{left + (j + 0.5) * cell:.1f}" y="{top + (i + 0.5) * cell + 4:.1f}">'
@@ -283,7 +284,7 @@ def numbers(
 
 
 def grid_lines(rows: int, columns: int, cell: float, left: float, top: float, between: bool) -> str:
-    """Thin lines between the cells; for a dense matrix, only the frame."""
+    """Draw thin lines between the cells; for a dense matrix, only the frame."""
     right, bottom = left + columns * cell, top + rows * cell
     if not between:
         lines = f"M{left:.1f} {top:.1f}H{right:.1f}V{bottom:.1f}H{left:.1f}z"
@@ -296,11 +297,13 @@ def grid_lines(rows: int, columns: int, cell: float, left: float, top: float, be
 
 
 def scale(values: list[list[Number]], left: float, y: float, largest: Number) -> tuple[str, float]:
-    """Draw the legend, from the most negative value's hue to the most positive's; say its end."""
+    """Return the legend, from the lowest value's color to the largest's, and where it ends."""
     negative = any(v < 0 and math.isfinite(v) for row in values for v in row)
     steps = [i / 4 for i in range(-4 if negative else 0, 5)]
     low = number(-largest, largest).replace("-", "−") if negative else "0"
     high = number(largest, largest)
+    if any(largest < value < math.inf for row in values for value in row):
+        high = f"≥ {high}"  # larger values have the same color
     x = left + width(low) + 6
     squares = "".join(
         f'<rect class="{"n" if step < 0 else "p"}" x="{x + 16 * k:.1f}" y="{y:.1f}" width="16" '
@@ -317,19 +320,19 @@ def scale(values: list[list[Number]], left: float, y: float, largest: Number) ->
 
 
 def strength(value: Number, largest: Number) -> float:
-    """Say how strongly a cell is colored, from 0 to 1; what is not finite has no color."""
+    """Return the strength of a cell's color, from 0 to 1; if the value isn't finite, 0."""
     return min(1.0, abs(value) / largest) if largest and math.isfinite(value) else 0.0
 
 
 def shorten(token: str) -> str:
-    """Return a word's first letters, if it has too many."""
+    """Return a word, cut if it has too many letters."""
     if len(token) <= LONGEST_WORD:
         return token
     return token[: LONGEST_WORD - 1].rstrip(JOINERS) + "…"
 
 
 def width(token: str) -> float:
-    """About how wide a word is at 13 pixels; wide letters (CJK, emoji) count twice."""
+    """Return a word's approximate width at 13 pixels; wide letters (CJK, emoji) count twice."""
     return 7.4 * columns_of(token)
 
 
@@ -341,10 +344,10 @@ def tell(
     largest: Number,
     step: int,
 ) -> list[list[str]]:
-    """Return the matrix as a table, its header first; of a large one, what can be taken in.
+    """Return the matrix as a table, header first; a large matrix is summarized.
 
-    A large matrix that is symmetric is told by the distance from its diagonal, any other by the
-    largest value of each row that has its word beside it.
+    For a large symmetric matrix, the table has the mean at each distance from the diagonal. For
+    any other large matrix, it has the largest value in each row that has a word.
     """
     if len(rows) * len(columns) <= MOST_CELLS:
         cells = zip(rows, values, strict=True)
@@ -358,7 +361,7 @@ def tell(
 
 
 def symmetric(values: list[list[Number]]) -> bool:
-    """Say whether a square matrix is its own transpose, up to rounding."""
+    """Return whether a square matrix is its own transpose, up to rounding."""
     return all(
         math.isclose(value, values[j][i], abs_tol=1e-5)
         for i, row in enumerate(values)
@@ -367,7 +370,7 @@ def symmetric(values: list[list[Number]]) -> bool:
 
 
 def by_distance(values: list[list[Number]], largest: Number) -> list[list[str]]:
-    """Return the mean on each diagonal near the main one, and then on every tenth."""
+    """Return the mean of each diagonal near the main one, and then of every tenth."""
     told = []
     for k in range(len(values)):
         if k < NEAR or k % 10 == 0:
@@ -379,7 +382,7 @@ def by_distance(values: list[list[Number]], largest: Number) -> list[list[str]]:
 def peaks(
     values: list[list[Number]], rows: list[str], columns: list[str], largest: Number
 ) -> list[list[str]]:
-    """Of each row, where its largest value stands, and the value."""
+    """Return, for each row, the column of its largest value, and the value."""
     best = [max(range(len(row)), key=row.__getitem__) for row in values]
     return [
         [name, columns[j], number(row[j], largest)]

@@ -1,4 +1,4 @@
-"""`growth`: vectors that become more step by step, such as the keys and values of a cache."""
+"""`growth`: vectors that are added step by step, such as the keys and values in a cache."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -12,10 +12,10 @@ from glassformer.views.palette import THEME
 from glassformer.views.strips import CELL, ROW, STRIPS, Panel, panel, scale_end, strip
 from glassformer.views.view import UNSEEN, View, aligned, isolated, room, table, words
 
-APART = 12.0  # steps
-ABOVE = 40.0  # the cells: what they are, and the numbers of the steps
-LEGEND = 260.0  # how wide it is
-ROUNDING = 1e-5  # numbers that differ by less are the same
+APART = 12.0  # the space between two steps
+ABOVE = 40.0  # room above the cells for their name and the numbers of the steps
+LEGEND = 260.0  # width of the legend
+ROUNDING = 1e-5  # numbers that differ by less count as equal
 
 GROWTH = (
     ".glassformer-heatmap .kept{opacity:.42}"
@@ -30,21 +30,21 @@ def growth(
     caption: str | None = None,
     most: int = 5,
 ) -> View:
-    """Draws vectors that become more from step to step: a column for each step, a row a word.
+    """Draw vectors that are added step by step: a column for each step, a row for each word.
 
-    A row that has the numbers of the step before, up to rounding, is faint; one that is new, or has
-    become another, is framed. Below each step stands its size. All steps share one scale.
+    A row with the same numbers as in the step before, up to rounding, is faint. A row that is new
+    or has changed is framed. Each step's size is written below it. All steps share one scale.
 
     Args:
-        steps: What the vectors are, and how they were at each step: `(rows, width)`, the first
-            rows of the words, and as many steps for each name.
+        steps: The vectors' name, and their values at each step: `(rows, width)`, one row for each
+            of the first words. All names have the same number of steps.
         rows: The words beside the rows.
         caption: A line below the picture.
-        most: How many numbers of a vector are drawn.
+        most: The most numbers drawn for each vector.
 
     Raises:
-        ValueError: There is no step, one is not `(rows, width)` or has more rows than there are
-            words, numbers of steps or widths differ, or `most` is less than one.
+        ValueError: There is no step, one isn't `(rows, width)` or has more rows than there are
+            words, the numbers of steps or the widths differ, or `most` is less than one.
     """
     row_words = words(rows)
     check(steps, row_words, most)
@@ -62,27 +62,27 @@ def growth(
 
 
 def check(steps: Mapping[str, Sequence[Tensor]], rows: list[str], most: int) -> None:
-    """Refuse what cannot be drawn step by step."""
+    """Raise an error if the steps can't be drawn."""
     shapes = {name: [tuple(step.shape) for step in each] for name, each in steps.items()}
     if most < 1:
         raise ValueError(f"most ({most}) must be at least 1")
     if not all([shapes, *shapes.values()]):
-        raise ValueError(f"growth draws at least one step of one thing, but got {shapes}")
+        raise ValueError(f"growth needs at least one step of each name, but got {shapes}")
     for name, each in shapes.items():
         for shape in each:
             if len(shape) != 2 or shape[0] > len(rows) or 0 in shape:
                 raise ValueError(
-                    f"{name!r} of shape {shape} must be (rows, width) with at most a row for each "
-                    f"of the {len(rows)} words"
+                    f"{name!r} of shape {shape} must be (rows, width), with at most one row for "
+                    f"each of the {len(rows)} words"
                 )
     if len({len(each) for each in shapes.values()}) > 1:
         raise ValueError(f"numbers of steps differ: { {k: len(v) for k, v in shapes.items()} }")
     if len({shape[1] for each in shapes.values() for shape in each}) > 1:
-        raise ValueError(f"steps share one scale and must share one width, but have {shapes}")
+        raise ValueError(f"all steps must have the same width, but have {shapes}")
 
 
 def unchanged(steps: Sequence[Tensor]) -> list[list[bool]]:
-    """Of each row of each step, whether it is what it was in the step before."""
+    """Return, for each row of each step, whether it's the same as in the step before."""
     before, found = steps[0][:0], []
     for now in steps:
         both = min(len(before), len(now))
@@ -111,7 +111,7 @@ def listed(
 
 
 def size(step: Tensor) -> str:
-    """Rows and numbers in each: `7 × 16`."""
+    """Return the number of rows, and of numbers in each: `7 × 16`."""
     return " × ".join(map(str, step.shape))
 
 
@@ -121,7 +121,7 @@ def draw(
     rows: list[str],
     most: int,
 ) -> str:
-    """Draw one thing below another, its steps side by side, and the scale below all."""
+    """Draw one name below another, each with its steps side by side, and the scale below all."""
     panels = {
         name: [panel(size(step), step, most) for step in each] for name, each in steps.items()
     }
@@ -147,7 +147,7 @@ def draw(
 
 
 def named(name: str, rows: list[str], left: float, top: float) -> str:
-    """Return what the vectors are, and a word beside each row."""
+    """Write the vectors' name, and a word beside each row."""
     heading = f'<text class="name" x="{left:.1f}" y="{top + 16:.1f}">{escape(name)}</text>'
     return heading + "".join(
         word(shorten(row), row, left - 7, top + ABOVE + (i + 0.5) * ROW + 4.5, "end")
@@ -158,7 +158,7 @@ def named(name: str, rows: list[str], left: float, top: float) -> str:
 def columns(
     each: list[Panel], same: list[list[bool]], left: float, top: float, end: float
 ) -> Iterator[str]:
-    """Draw the steps of one thing: their number above, their cells, their size below."""
+    """Draw the steps of one name: their cells, with their number above and their size below."""
     wide = CELL * len(each[0].values[0])
     for k, (one, kept) in enumerate(zip(each, same, strict=True)):
         x = left + (wide + APART) * k
@@ -168,7 +168,7 @@ def columns(
 
 
 def blocks(one: Panel, kept: list[bool], left: float, top: float, end: float) -> str:
-    """Return the cells of one step, neighbors together that are all kept or all new."""
+    """Draw the cells of one step; neighboring rows that are all kept or all new are grouped."""
     parts, start, across = [], 0, CELL * len(one.values[0])
     for old, run in groupby(kept):
         count, y = len(list(run)), top + ROW * start
@@ -183,7 +183,7 @@ def blocks(one: Panel, kept: list[bool], left: float, top: float, end: float) ->
 
 
 def legend(every: list[Panel], numbers: int, left: float, top: float, end: float) -> str:
-    """Draw the scale, what a frame means, and how much of each vector is drawn."""
+    """Draw the scale, and write what a frame means and how much of each vector is drawn."""
     drawn = len(every[0].values[0])
     first = "all" if drawn == numbers else f"the first {drawn} of"
     lines = ("framed: new; faint: as in the step before", f"{first} {numbers} numbers of a vector")

@@ -1,4 +1,4 @@
-"""`lookup`: cross-attention as looking something up, with a weight for each entry."""
+"""`lookup`: cross-attention as a lookup, with a weight for each entry."""
 
 from collections.abc import Sequence
 
@@ -19,25 +19,25 @@ def lookup(
     *,
     caption: str | None = None,
 ) -> View:
-    """Draw what one query gets from a memory: a weight for each entry, and their average.
+    """Draw how one query reads a memory: a weight for each entry, and the weighted average.
 
-    Each entry of the memory has a key, which is compared with the query, and a value, which is
-    handed over. The thicker a line, the larger the entry's weight.
+    Each entry of the memory has a key, which is compared with the query, and a value, which goes
+    into the average. The larger an entry's weight, the thicker its line.
 
     Args:
         weights: The weights of one query over the source; they sum to one.
         source: The words of the source.
-        writes: The word that the query is about to write.
+        writes: The word that the model is about to write.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is not one weight for each word, or they do not sum to one.
+        ValueError: There isn't one weight for each word, or the weights don't sum to one.
     """
     names = words(source)
     if tuple(weights.shape) != (len(names),) or not abs(weights.sum().item() - 1) < 1e-3:
         raise ValueError(
-            f"weights of shape {tuple(weights.shape)} with the sum {weights.sum():.3f} must be one "
-            f"for each of {len(names)} words, and sum to 1"
+            f"weights have shape {tuple(weights.shape)} and sum to {weights.sum():.3f}; expected "
+            f"one for each of {len(names)} words, and a sum of 1"
         )
     shares = weights.tolist()
     middle = TOP + ROW * len(names) / 2

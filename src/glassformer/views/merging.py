@@ -16,23 +16,23 @@ Pair = tuple[str, str]
 
 
 def merges(word: str, tokenizer: "Tokenizer", *, caption: str | None = None) -> View:
-    """Draw how byte-pair encoding puts a word together from its letters, a rule a row.
+    """Draw how byte-pair encoding builds a word from its letters, one rule per row.
 
-    At each step the earliest learned rule that fits is applied, everywhere in the word.
+    Of the rules that fit, each step applies the one learned first, everywhere in the word.
 
     Args:
-        word: Without white space, of letters that the tokenizer knows.
-        tokenizer: One of the `tokenizers` library, with a BPE model.
+        word: A word without whitespace, of letters that the tokenizer knows.
+        tokenizer: A tokenizer from the `tokenizers` library, with a BPE model.
         caption: A line below the picture.
 
     Raises:
-        ValueError: The tokenizer has no merges, or the word is empty, too long, or has white space.
+        ValueError: The tokenizer has no merges, or the word is empty, too long, or has whitespace.
     """
     rules = json.loads(tokenizer.to_str())["model"].get("merges")
     if rules is None:
         raise ValueError("merges need a tokenizer whose model is BPE: this one has no merges")
     if not 1 <= len(word) <= MOST or any(letter.isspace() for letter in word):
-        raise ValueError(f"word ({word!r}) must have 1 to {MOST} letters and no white space")
+        raise ValueError(f"word ({word!r}) must have 1 to {MOST} letters and no whitespace")
     ranks: dict[tuple[str, ...], int] = {tuple(rule): k for k, rule in enumerate(rules)}
     steps = applied(list(word), ranks)
     wide = LEFT + LETTER * len(word) + 4
@@ -52,7 +52,7 @@ def merges(word: str, tokenizer: "Tokenizer", *, caption: str | None = None) -> 
 def applied(
     pieces: list[str], ranks: dict[tuple[str, ...], int]
 ) -> list[tuple[list[str], Pair | None]]:
-    """Return the pieces after each rule, and the rule; first the letters, with none."""
+    """Return the pieces after each rule, with the rule; the first entry is the letters and None."""
     steps: list[tuple[list[str], Pair | None]] = [(pieces, None)]
     while True:
         pairs = {pair for pair in pairwise(pieces) if pair in ranks}
@@ -64,7 +64,7 @@ def applied(
 
 
 def merged(pieces: list[str], rule: Pair) -> list[str]:
-    """Merge a pair wherever it stands, from the left."""
+    """Merge a pair wherever it occurs, from the left."""
     found: list[str] = []
     for piece in pieces:
         if found and (found[-1], piece) == rule:
@@ -75,7 +75,7 @@ def merged(pieces: list[str], rule: Pair) -> list[str]:
 
 
 def row(pieces: list[str], top: Number, rule: Pair | None, following: Pair | None) -> str:
-    """Draw the pieces of one step; what was merged just now is filled, what will be is joined."""
+    """Draw the pieces of one step; those just merged are filled, those merged next are joined."""
     parts, x = [], LEFT
     places = []
     for piece in pieces:

@@ -22,11 +22,11 @@ def next_tokens(
     """Draw the likeliest next tokens as bars, one group for each distribution, on one scale.
 
     Args:
-        chances: What each distribution is called, and the distribution: one number a token.
-        name: Returns the token for its number.
-        most: How many tokens are drawn; what the others have together is written below.
-        same_tokens: Whether all groups have the tokens of the first, in its order, as for ways to
-            choose from one distribution. Otherwise each has its own likeliest tokens.
+        chances: Each distribution's name, and the distribution: one number per token.
+        name: Returns the token for an id.
+        most: How many tokens are drawn; the total of all others is drawn below them.
+        same_tokens: Whether all groups show the first one's tokens, in its order, as when sampling
+            methods are compared. Otherwise, each group shows its own likeliest tokens.
         caption: A line below the picture.
 
     Raises:
@@ -41,13 +41,14 @@ def next_tokens(
         or len(next(iter(sizes.values()))) != 1
     ):
         raise ValueError(
-            f"distributions of shapes {sizes} and most ({most}): need equal rows, 1 up"
+            f"distributions have shapes {sizes}, and most is {most}; expected vectors of the same "
+            "size, and most of at least 1"
         )
     for title, each in chances.items():
         if each.min() < 0 or not abs(each.sum().item() - 1) < 1e-3:
             raise ValueError(
-                f"{title!r} has numbers from {each.min():.3g} and a sum of {each.sum():.3g}: "
-                "probabilities are not negative and sum to 1"
+                f"{title!r} has numbers from {each.min():.3g} and a sum of {each.sum():.3g}, "
+                "but probabilities must not be negative and must sum to 1"
             )
     first = next(iter(chances.values()))
     scale = ACROSS / max(each.max().item() for each in chances.values())
@@ -71,7 +72,7 @@ def next_tokens(
 def group(
     title: str, tokens: list[str], values: list[float], rest: Number, top: Number, scale: Number
 ) -> str:
-    """Draw the bars of one distribution, and what is left for all other tokens."""
+    """Draw the bars of one distribution, and a bar for the total of all other tokens."""
     parts = [text(0, top + 16, title, css="title", anchor="start")]
     rows = [*zip(tokens, values, strict=True), ("all others", rest)]
     for k, (token, value) in enumerate(rows):

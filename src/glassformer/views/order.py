@@ -1,4 +1,4 @@
-"""`reading_order`: a mask as what each word may read."""
+"""`reading_order`: a mask as the words that each word may read."""
 
 from collections.abc import Sequence
 
@@ -18,15 +18,15 @@ def reading_order(
     readers: Sequence[object] | None = None,
     caption: str | None = None,
 ) -> View:
-    """Draw a mask as rows of words: in each row the words that one of them may read.
+    """Draw a mask as rows of words: each row shows the words that one reader may read.
 
-    A word that may be read is a filled box, one that is hidden a dashed outline. Where readers
-    and words are the same, each row's own word has a thick edge.
+    A word that may be read is a filled box, and a hidden word is a dashed outline. If the words
+    themselves are the readers, each row's own word has a thick edge.
 
     Args:
         mask: True where the reader of a row may attend to the word of a column.
         tokens: The words that are read.
-        readers: Those who read; the words themselves if they are not given.
+        readers: The words that read them; by default, the words themselves.
         caption: A line below the picture.
 
     Raises:

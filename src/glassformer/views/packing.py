@@ -1,4 +1,4 @@
-"""Numbers for the eye: one byte each, packed with their words into one inert string."""
+"""Pack numbers for display: one byte each, with their labels, in one string without markup."""
 
 import base64
 import json
@@ -12,14 +12,14 @@ from torch import Tensor
 
 
 def weight_bytes(weights: Float[Tensor, "*shape"]) -> UInt8[Tensor, "*shape"]:
-    """Weights in 0..1 as steps of 1/255: off by at most 1/510, one step of a screen's opacity."""
+    """Return weights from 0 to 1 as steps of 1/255, as fine as a screen's: off by at most 1/510."""
     return (weights * 255).round().to(torch.uint8)
 
 
 def vector_bytes(
     vectors: Float[Tensor, "layers heads seq head_dim"],
 ) -> tuple[Int8[Tensor, "layers heads seq head_dim"], Float[Tensor, "layers heads"]]:
-    """Vectors as signed steps of a 127th of their head's largest entry, off by half a step at most.
+    """Return vectors as steps of 1/127 of their head's largest entry, off by at most half a step.
 
     Returns:
         The steps, and the size of one step for each layer and head.
@@ -29,7 +29,7 @@ def vector_bytes(
 
 
 def pack(header: dict[str, Any], arrays: Iterable[Tensor]) -> str:
-    """One base64 string of a deflated header (JSON) and byte arrays; no token in it is markup."""
+    """Return a deflated header (JSON) and byte arrays as base64, so no token is read as markup."""
     words = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     body = b"".join(array.contiguous().numpy().tobytes() for array in arrays)
     packed = zlib.compress(len(words).to_bytes(4, "little") + words + body, 9)

@@ -1,4 +1,4 @@
-"""A bertviz viewer as an element of a page, and as a notebook's cell without a network."""
+"""A bertviz viewer as a page element, and as a notebook cell that works offline."""
 
 import base64
 import importlib.util
@@ -13,7 +13,7 @@ from glassformer.views.view import View
 
 STATIC = Path(__file__).parent / "static"
 LOADER = "glassformer-views.js"
-# Where no picture is drawn, without scripts or on paper, its table is open.
+# If no picture is drawn (without scripts, or on paper), its table is open.
 OPEN = "::details-content{content-visibility:visible;block-size:auto}"
 TABLE = (
     f"@media (scripting:none){{glassformer-view>details{OPEN}}}"
@@ -24,14 +24,14 @@ LIBRARIES = ("jquery.slim.min.js", "d3.min.js")
 
 @dataclass(frozen=True)
 class Picture:
-    """What a viewer needs beside its numbers.
+    """Everything that a viewer draws.
 
     Attributes:
-        kind: `head`, `model` or `neuron`.
-        packed: The numbers and words, as `packing.pack` gives them.
+        kind: `head`, `model`, or `neuron`.
+        packed: The numbers and words, as `packing.pack` returns them.
         size: Width and height of the picture in pixels, before a page scales it.
-        controls: The choices above the picture, as HTML.
-        hint: What a reader can do with it; in `{Click|Tap}`, by mouse and by finger.
+        controls: The menus above the picture, as HTML.
+        hint: How to use it, with the words for a mouse and for a finger in `{Click|Tap}`.
         table: The strongest weights as an HTML table.
     """
 
@@ -48,19 +48,19 @@ class Viewer(View):
     """A view drawn by one of bertviz's scripts.
 
     Attributes:
-        kind: `head`, `model` or `neuron`.
-        height: About how many pixels the whole view takes.
+        kind: `head`, `model`, or `neuron`.
+        height: The approximate height of the whole view in pixels.
     """
 
     kind: str
     height: int
 
     def _repr_page_(self) -> tuple[str, dict[str, str]]:
-        """Markup in which `asset://NAME` stands for a URL, and the file of each such name."""
+        """Return markup with `asset://NAME` as a placeholder for a URL, and each name's file."""
         return self.html, {name: str(path) for name, path in assets(self.kind).items()}
 
     def _repr_html_(self) -> str:
-        """Put the same in a frame of its own, with every script inside it."""
+        """Return the markup in its own iframe, with every script inside it."""
         markup = self.html
         for name, path in assets(self.kind).items():
             if name != LOADER:
@@ -100,13 +100,13 @@ def viewer(picture: Picture, text: str) -> Viewer:
 
 
 def by_hand(hint: str) -> str:
-    """Write a hint, of which the style shows the words for a mouse or those for a finger."""
+    """Write a hint; the style shows either its words for a mouse or those for a finger."""
     both = r'<span class="mouse">\1</span><span class="finger">\2</span>'
     return re.sub(r"\{(.*?)\|(.*?)\}", both, escape(hint))
 
 
 def loading(name: str) -> str:
-    """Return the tag that loads the element's script; a browser runs it once a page."""
+    """Return the tag that loads the element's script; a browser runs it once per page."""
     return f'<script type="module" src="asset://{name}"></script>'
 
 
@@ -123,12 +123,12 @@ def script_of(kind: str) -> str:
 
 
 def assets(kind: str) -> dict[str, Path]:
-    """Return the files a viewer asks for, by the names its markup has for them.
+    """Return the files that a viewer loads, by their names in its markup.
 
     Raises:
         ModuleNotFoundError: bertviz, whose scripts draw the picture, is not installed.
     """
-    found = importlib.util.find_spec("bertviz")  # finds its folder, imports nothing
+    found = importlib.util.find_spec("bertviz")  # finds its folder without importing it
     if found is None or found.origin is None:
         raise ModuleNotFoundError("bertviz draws this view: pip install bertviz==1.4.1")
     files = {LOADER: STATIC / LOADER}

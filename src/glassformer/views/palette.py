@@ -1,15 +1,15 @@
-"""The look of every view, in one place: roles of color, sizes of type, weights of lines.
+"""The look of every view, in one place: color roles, type sizes, and line weights.
 
-Colors are properties of CSS, one for each role, and a role has one color everywhere. Roles that
-meet in one picture can be told apart with any kind of color vision, and on either background each
-is dark or light enough to write with.
+Colors are CSS properties, one for each role, and a role has the same color everywhere. Roles that
+occur in one picture can be told apart with any kind of color vision, and each has enough contrast
+for text on either background.
 """
 
-LABEL, SMALL, TITLE = 13.0, 12.0, 13.5  # sizes of type, in units of a picture
-THIN, LINE, BOLD = 1.0, 1.5, 2.2  # weights of lines
+LABEL, SMALL, TITLE = 13.0, 12.0, 13.5  # type sizes, in units of a picture
+THIN, LINE, BOLD = 1.0, 1.5, 2.2  # line weights
 RADIUS = 5.0  # of a box's corners
 
-# Roles that meet in one picture. The first series is what a picture is about.
+# Roles that occur in one picture. The first series is for a picture's main subject.
 SERIES = ("series-1", "series-2", "series-3", "series-4")
 GROUPS: dict[str, tuple[str, ...]] = {
     "sign": ("positive", "negative"),
@@ -18,7 +18,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "stacks": ("encoder", "decoder"),
     "series": SERIES,
 }
-ROLES: dict[str, tuple[str, str]] = {  # on paper, and on a dark screen
+ROLES: dict[str, tuple[str, str]] = {  # on a light background, and on a dark one
     "positive": ("#1f4fb5", "#7fa8f5"),
     "negative": ("#b0440b", "#ef8a4c"),
     "query": ("#9a2f86", "#ec8fd8"),
@@ -36,7 +36,7 @@ ROLES: dict[str, tuple[str, str]] = {  # on paper, and on a dark screen
     "series-4": ("#a03c8c", "#e79ad6"),
     "quiet": ("#6a6f78", "#8b929d"),
 }
-# Colors of cells and of what bertviz draws; strengths of what is at rest.
+# Colors of cells and of bertviz's drawings, and strengths of lines that aren't selected.
 SHADES_LIGHT = {
     "pos": "#1f4fb5",
     "neg": "#b0440b",
@@ -46,6 +46,7 @@ SHADES_LIGHT = {
     "edge": "rgba(0,0,0,.16)",
     "hover": "rgba(0,0,0,.1)",
     "glow": "#7fb0f5",
+    "brown": "#8c564b",
     "lift": "1",
     "rest": ".07",
     "ink": "#202020",
@@ -60,6 +61,7 @@ SHADES_DARK = {
     "edge": "rgba(255,255,255,.2)",
     "hover": "rgba(255,255,255,.16)",
     "glow": "#2c5cb0",
+    "brown": "#c08376",
     "lift": "1.7",
     "rest": ".16",
     "ink": "#e2e4e9",
@@ -72,21 +74,21 @@ VIEWS = (
 
 
 def properties(scheme: int) -> str:
-    """Return the declarations of a scheme: 0 is light, 1 is dark."""
+    """Return the CSS declarations of a scheme: 0 is light, 1 is dark."""
     colors = {role: pair[scheme] for role, pair in ROLES.items()}
     values = colors | (SHADES_LIGHT, SHADES_DARK)[scheme]
     return "".join(f"--{name}:{value};" for name, value in values.items())
 
 
 LIGHT, DARK = properties(0), properties(1)
-# Colors by the system's choice, and by the switches of Material and Jupyter; paper is light.
+# Colors follow the system's setting and the switches of Material and Jupyter; print is light.
 THEME = (
     f"{VIEWS}{{{LIGHT}}}@media (prefers-color-scheme:dark){{{VIEWS}{{{DARK}}}}}"
     f":is([data-md-color-scheme=default],[data-jp-theme-light=true]) {VIEWS}{{{LIGHT}}}"
     f":is([data-md-color-scheme=slate],[data-jp-theme-light=false]) {VIEWS}{{{DARK}}}"
     f"@media print{{html body {VIEWS}{VIEWS}{{{LIGHT}}}}}"
 )
-# At an edge behind which more of a picture can be scrolled to, a shadow.
+# A shadow at each edge beyond which there's more of the picture to scroll to.
 SHADOWS = (
     "background:"
     "linear-gradient(to right,var(--surface) 40%,transparent) 0/24px 100% no-repeat local,"

@@ -1,4 +1,4 @@
-"""`shapes`: the way of a tensor through a model, module by module."""
+"""`shapes`: the path of a tensor through a model, module by module."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ vertical-align:baseline;border-bottom:1px solid rgba(128,128,128,.25);white-spac
 .glassformer-shapes rt{font-size:.74em;opacity:.85;padding:0 .2em}
 """.replace("\n", "")
 
-# What configurations call the sizes that name an axis.
+# Configuration fields that give the size of an axis, and the axis's name.
 SIZES = {
     "d_model": "d_model",
     "d_ff": "d_ff",
@@ -47,7 +47,7 @@ class Step:
     inside: list["Step"] = field(default_factory=list)
 
     def sign(self, outer: str = "") -> tuple[object, ...]:
-        """All but the place: two layers with one sign are the same for the reader."""
+        """Return everything but the position: layers with equal signs look the same to a reader."""
         name = self.name.removeprefix(outer) if outer else ""
         inside = tuple(step.sign(self.name) for step in self.inside)
         return name, self.kind, self.parameters, tuple(self.shapes), inside
@@ -65,14 +65,14 @@ class Row:
 
 
 def shapes(model: nn.Module, *inputs: Any) -> View:
-    """Run a model once and tabulate what each module gives: its shape in words, its parameters.
+    """Run a model once, and tabulate the shape of each module's output and its parameters.
 
-    A module's parameters include those of the modules inside it. Of equal layers in a row, the
-    first is shown whole. The model's modes and the random numbers are left as they were.
+    A module's parameters include those of the modules inside it. Of equal layers in a row, only the
+    first is shown in full. The model's modes are restored, and dropout draws no random numbers.
 
     Args:
         model: Any module.
-        inputs: What its `forward` takes.
+        inputs: The inputs of its `forward`.
 
     Raises:
         ValueError: The model does not take these inputs.
@@ -90,7 +90,7 @@ def shapes(model: nn.Module, *inputs: Any) -> View:
 
 
 def walk(model: nn.Module, inputs: tuple[Any, ...], axes: "Axes") -> Step:
-    """Call the model and keep which module ran inside which, and the shapes that came out."""
+    """Call the model, and record which module ran inside which and the shapes of the outputs."""
     paths = {module: path for path, module in model.named_modules()}
     open_steps = [Step("", "", 0)]
 
@@ -123,7 +123,7 @@ def tensors(output: Any) -> Iterator[Tensor]:
 
 
 class Axes:
-    """Words for the axes of a shape, learnt from the signatures of the modules that ran."""
+    """Words for the axes of a shape, learned from the signatures of the modules that ran."""
 
     def __init__(self, model: Any) -> None:
         config = getattr(model, "config", None)
@@ -135,11 +135,11 @@ class Axes:
         }
 
     def learn(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Read the words of a module's inputs, or of a function's."""
+        """Read the axis words of a module's inputs, or of a function's."""
         signature = inspect.signature(getattr(module, "forward", module))
         try:
             bound = signature.bind(*args, **kwargs).arguments
-        except TypeError:  # the call itself will tell
+        except TypeError:  # the call itself will raise it
             return
         for name, value in bound.items():
             if isinstance(value, Tensor):
@@ -148,7 +148,7 @@ class Axes:
                     self.names.setdefault(tuple(value.shape), ("batch", "seq"))
 
     def learn_output(self, module: Any, args: tuple[Any, ...], output: Any) -> None:
-        """Read the words of a module's output, or make them from those of its input."""
+        """Read the axis words of a module's output, or derive them from those of its input."""
         if not isinstance(output, Tensor):
             return
         forward = getattr(module, "forward", module)
@@ -158,16 +158,16 @@ class Axes:
             self.names[shape] = (*self.names[shape[:-1]], self.sizes[shape[-1]])
 
     def keep(self, tensor: Tensor, annotation: Any) -> None:
-        """Remembers an annotation such as `Float[Tensor, "batch seq d_model"]` for this shape."""
+        """Remember an annotation such as `Float[Tensor, "batch seq d_model"]` for this shape."""
         words = getattr(annotation, "dim_str", "").split()
-        if words and words[0] == "*batch":  # any axes that ride along
+        if words and words[0] == "*batch":  # any leading axes
             ahead = ("batch", "heads" if "seq" in words else "seq")
             words = [*ahead[: tensor.ndim - len(words) + 1], *words[1:]]
         if len(words) == tensor.ndim and all(word.isidentifier() for word in words):
             self.names.setdefault(tuple(tensor.shape), tuple(words))
 
     def of(self, shape: tuple[int, ...]) -> tuple[str, ...]:
-        """One word an axis; empty where nothing is known."""
+        """Return one word per axis; it's empty if the axis is unknown."""
         if shape in self.names:
             return self.names[shape]
         lead = self.names.get(shape[:2], ("", ""))
@@ -181,9 +181,9 @@ class Axes:
 
 
 def flatten(step: Step, depth: int, outer: str = "") -> list[Row]:
-    """Return the lines of a step and all inside it; a run of equal layers becomes one and a remark.
+    """Return the rows of a step and all steps inside it; a layer's repeats share one row.
 
-    Names leave out the name of the module outside (`outer`), which stands above them.
+    Names leave out the enclosing module's name (`outer`), which is in a row above.
     """
     inside = f"{step.name}." if step.name else ""
     rows = [
@@ -210,7 +210,7 @@ def flatten(step: Step, depth: int, outer: str = "") -> list[Row]:
 
 
 def numbered(step: Step) -> bool:
-    """Tell whether a module is one of a list: `layers.3`."""
+    """Return whether a module is an item of a list: `layers.3`."""
     return step.name.rpartition(".")[2].isdigit()
 
 

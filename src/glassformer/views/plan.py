@@ -1,4 +1,4 @@
-"""Where the boxes of a flow stand: rows from the top down, residuals in lanes beside them."""
+"""The layout of a flow: boxes in rows from the top down, residuals in lanes beside them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,17 +7,17 @@ from itertools import pairwise
 from glassformer.views.trace import Node
 from glassformer.views.view import columns_of
 
-LINE = 15.0  # of small text
+LINE = 15.0  # height of a line of small text
 GAP = 26.0  # from row to row
 APART = 14.0  # from box to box, and from lane to lane
-ROUND = 24.0  # a sign such as +
-TITLE = 25.0  # of a frame
-PAD = 13.0  # between a frame and what is in it
+ROUND = 24.0  # diameter of a sign such as +
+TITLE = 25.0  # height of a frame's title
+PAD = 13.0  # between a frame and its contents
 
 
 @dataclass
 class Box:
-    """A node on the page: `x` is where its arrows come in and go out, `y` its upper edge."""
+    """A node on the page: `x` is where its arrows enter and leave, `y` is its upper edge."""
 
     left: float  # how far it reaches from x
     right: float
@@ -33,18 +33,18 @@ class Box:
 
     @property
     def middle(self) -> float:
-        """The height of the center."""
+        """The y of the center."""
         return self.y + self.height / 2
 
 
 @dataclass
 class Plan:
-    """Boxes beside and below each other, and how the edges run that do not run straight.
+    """Boxes beside and below each other, and the edges that don't run straight down.
 
     Attributes:
-        boxes: One a node.
-        lanes: For a residual, source and target, how far to the right it runs.
-        sides: The edges that come in from the left: those from a frame's further inputs.
+        boxes: One for each node.
+        lanes: The x of each residual's lane, by its source and target.
+        sides: The edges that enter from the left, such as those from a frame's other inputs.
         across: The edges from a frame to the frame beside it.
     """
 
@@ -102,7 +102,7 @@ def lay_out(nodes: Sequence[Node], *, framed: bool = False) -> Plan:
 
 
 def size(node: Node, nodes: Sequence[Node], *, framed: bool) -> Box:
-    """Say how much room a node needs."""
+    """Return a box with the size that a node needs."""
     if node.kind == "input" and framed:
         return Box(0.0, 0.0, 0.0)
     if node.inside:
@@ -120,12 +120,12 @@ def size(node: Node, nodes: Sequence[Node], *, framed: bool) -> Box:
 
 
 def wide(text: str, letter: float) -> float:
-    """About how wide a text is."""
+    """Return the approximate width of a text."""
     return letter * columns_of(text)
 
 
 def title(node: Node) -> str:
-    """Return the last name in a module's path; of a member of a list, the list's and its number."""
+    """Return the last name in a module's path; for an item of a list, `layers.3`."""
     if node.kind in ("", "input"):
         return node.label
     *_, outer, name = ("", *node.label.split("."))
@@ -135,7 +135,7 @@ def title(node: Node) -> str:
 
 
 def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
-    """Write what goes below the title: kind and parameters, and the shape where it is new."""
+    """Return the lines below the title: kind and parameters, and the shape if it has changed."""
     small = []
     if node.kind not in ("", "input"):
         count = f" · {node.parameters:,}" if node.parameters else ""
@@ -148,7 +148,7 @@ def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
 
 
 def rank(shown: list[int], edges: list[tuple[int, int]]) -> dict[int, int]:
-    """Return the row of each node: below all that it takes."""
+    """Return the row of each node: below all of its sources."""
     rows: dict[int, int] = {}
     for i in shown:
         rows[i] = max((rows[s] + 1 for s, t in edges if t == i), default=0)
@@ -156,7 +156,7 @@ def rank(shown: list[int], edges: list[tuple[int, int]]) -> dict[int, int]:
 
 
 def bypasses(source: int, target: int, edges: list[tuple[int, int]]) -> bool:
-    """Tell whether there is another way from source to target: then this edge is a residual."""
+    """Return whether another path leads from source to target, which makes this edge a residual."""
     reached = {t for s, t in edges if s == source and t != target}
     for s, t in sorted(edges):
         if s in reached:
@@ -165,7 +165,7 @@ def bypasses(source: int, target: int, edges: list[tuple[int, int]]) -> bool:
 
 
 def straighten(plan: Plan, rows: dict[int, int], edges: list[tuple[int, int]]) -> None:
-    """Put boxes side by side in their rows, each as near as can be to what it is joined to."""
+    """Put boxes side by side in their rows, each as near as possible to those connected to it."""
     boxes = plan.boxes
     near: dict[int, list[int]] = {i: [] for i in rows}
     for s, t in edges:
@@ -186,7 +186,7 @@ def straighten(plan: Plan, rows: dict[int, int], edges: list[tuple[int, int]]) -
 
 
 def stack(plan: Plan, rows: dict[int, int], late: dict[int, int], *, framed: bool) -> None:
-    """Put the rows below each other, with room for what stands left of them."""
+    """Put the rows below each other, with room for the boxes to their left."""
     y = 0.0
     for row in range(max(rows.values()) + 1):
         line = [plan.boxes[i] for i in rows if rows[i] == row]
@@ -199,7 +199,7 @@ def stack(plan: Plan, rows: dict[int, int], late: dict[int, int], *, framed: boo
 
 
 def side_of(box: Box, node: Node, source: int) -> float:
-    """Return how far down a box is entered from its left."""
+    """Return the y at which an edge from the left enters a box."""
     if box.plan is None:
         return box.middle
     return box.y + TITLE + box.plan.boxes[node.sources.index(source)].y  # inputs come first

@@ -1,4 +1,4 @@
-"""`lines` and `scatter`: numbers as places between two axes, in the look of all views."""
+"""`lines` and `scatter`: numbers as points between two axes, in the look of all views."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +15,14 @@ from glassformer.views.view import View
 
 Point = tuple[float, float]
 
-WIDTH, HIGH = 380.0, 180.0  # of a plot, and of what is between its axes
-GROWS = 1.4  # at most, on a wide page
-MARKED = 24  # points of a line, if each has a mark
-TOLD = 12  # points that are told one by one; of more, the first, the last and the extremes
-FINEST = 400  # columns a long line is drawn in: of each, its lowest and its highest point
+WIDTH, HIGH = 356.0, 168.0  # width of a plot, and height between its axes
+GROWS = 1.5  # how much larger a plot may be on a wide page
+MARKED = 24  # the most points that a line with marks may have
+TOLD = 12  # the most points listed one by one; of a longer run, only the first, last, and extremes
+FINEST = 400  # columns of a long line: each is drawn by its lowest and its highest point
 DASHES = ("", "dashed", "dotted", "dash-dot")
-ENTRY = 17.0  # a line of the legend
+ENTRY = 17.0  # height of a line of the legend
+COVERED = 1.5  # a line covers another if all their points are nearer than this
 
 
 def lines(
@@ -35,22 +36,23 @@ def lines(
     levels: Mapping[str, float | int] | None = None,
     caption: str | None = None,
 ) -> View:
-    """Draws how numbers change, one line for each name, or one for each of several runs.
+    """Draw how numbers change, with one line for each name, or one for each of its runs.
 
     Args:
-        curves: What each line is, and its numbers: a sequence or tensor `(points,)`, or a list of
-            them, which share a color. At most four names.
-        at: Where the points stand, `(points,)`; without it, at 0, 1, 2 and so on.
-        x: The name of the axis to the right.
-        y: The name of the upward axis.
-        x_range: Where the axis to the right begins and ends; without it, all points fit.
-        y_range: Where the upward axis begins and ends. Pictures that are compared share it.
+        curves: Each line's name and numbers: a sequence or tensor `(points,)`, or a list of these,
+            which share a color. At most four names.
+        at: The points' positions on the horizontal axis, `(points,)`; by default 0, 1, 2, and so
+            on.
+        x: The name of the horizontal axis.
+        y: The name of the vertical axis.
+        x_range: The ends of the horizontal axis; by default, all points fit.
+        y_range: The ends of the vertical axis; use the same ones in pictures you compare.
         levels: Dotted lines to compare with: their names and heights.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There are no lines or more than four, one has no point or not as many as `at`,
-            no number is finite, or a range is none.
+        ValueError: There are no lines or more than four, a line has no points or not as many
+            as `at`, no number is finite, or a range doesn't go from a smaller to a larger number.
     """
     points = {name: [placed(name, run, at) for run in runs_of(c)] for name, c in curves.items()}
     check(points, "lines")
@@ -64,7 +66,8 @@ def lines(
     header, rows = told(points, x or "point")
     rows += [[f"{name} (dotted)", *[""] * (len(header) - 2), short(v)] for name, v in frame.levels]
     name = f"{y or 'numbers'} by {x or 'point'}"
-    return figure(frame.picture(drawn, x, y, dashed=True), header, rows, name=name, caption=caption)
+    shown = frame.picture(drawn, x, y, dashed=True, over=covering(points, frame))
+    return figure(shown, header, rows, name=name, caption=caption)
 
 
 def scatter(
@@ -76,20 +79,20 @@ def scatter(
     y_range: Range | None = None,
     caption: str | None = None,
 ) -> View:
-    """Draws points by two numbers each, one color and mark for each name.
+    """Draw points by their two coordinates, with a color and a mark for each name.
 
     Args:
-        groups: What the points are, and their two numbers: two sequences or tensors `(points,)`,
-            to the right and upwards. At most four names.
-        x: The name of the axis to the right.
-        y: The name of the upward axis.
-        x_range: Where the axis to the right begins and ends; without it, all points fit.
-        y_range: Where the upward axis begins and ends. Pictures that are compared share it.
+        groups: The points' name and their coordinates: two sequences or tensors `(points,)`,
+            horizontal and vertical. At most four names.
+        x: The name of the horizontal axis.
+        y: The name of the vertical axis.
+        x_range: The ends of the horizontal axis; by default, all points fit.
+        y_range: The ends of the vertical axis; use the same ones in pictures you compare.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There are no points or more than four names, the two sequences of one differ
-            in length, no number is finite, or a range is none.
+        ValueError: There are no points or more than four names, a name's two sequences differ in
+            length, no number is finite, or a range doesn't go from a smaller to a larger number.
     """
     points = {name: [placed(name, up, right)] for name, (right, up) in groups.items()}
     check(points, "scatter")
@@ -108,7 +111,7 @@ def scatter(
 
 
 def runs_of(curve: Any) -> list[Any]:
-    """Return the runs of a curve: itself, or those in the list that it is."""
+    """Return the runs of a curve: the curve itself, or the runs in it if it's a list of runs."""
     if isinstance(curve, Tensor):
         return [curve] if curve.ndim < 2 else list(curve)
     nested = [run for run in curve if isinstance(run, Sequence) or getattr(run, "ndim", False)]
@@ -116,11 +119,11 @@ def runs_of(curve: Any) -> list[Any]:
 
 
 def placed(name: str, run: Any, at: Any) -> list[Point]:
-    """Return the points of a run, as pairs of where they stand and how high."""
+    """Return the points of a run as pairs of coordinates."""
     up = numbers(run)
     right = [float(k) for k in range(len(up))] if at is None else numbers(at)
     if len(right) != len(up) or not up:
-        raise ValueError(f"{name!r} has {len(up)} numbers for {len(right)} places on the axis")
+        raise ValueError(f"{name!r} has {len(up)} numbers for {len(right)} positions on the axis")
     return list(zip(right, up, strict=True))
 
 
@@ -131,23 +134,23 @@ def numbers(values: Any) -> list[float]:
 
 
 def check(points: Mapping[str, list[list[Point]]], kind: str) -> None:
-    """Refuse nothing at all, and more kinds than a reader can tell apart."""
+    """Raise an error if there are no names, or more than a reader can tell apart."""
     if not 1 <= len(points) <= len(SERIES):
         raise ValueError(
-            f"{kind} draw one to {len(SERIES)} kinds in one picture, but got {len(points)}: "
+            f"{kind} draws one to {len(SERIES)} names in one picture, but got {len(points)}: "
             f"{', '.join(points) or 'none'}"
         )
 
 
 @dataclass(frozen=True)
 class Frame:
-    """What is around the points: two axes, levels across, and a legend.
+    """The frame around the points: two axes, levels across, and a legend.
 
     Attributes:
-        x: The axis to the right.
-        y: The upward axis.
+        x: The horizontal axis.
+        y: The vertical axis.
         levels: Names and heights of dotted lines.
-        entries: Names of what is drawn, if there are several, with the places of their legend.
+        entries: The legend's entries, if there are several names: each name and its coordinates.
     """
 
     x: Axis
@@ -165,7 +168,7 @@ class Frame:
         *,
         margin: bool,
     ) -> "Frame":
-        """Find the axes on which all points have a place, or those within the ranges."""
+        """Find axes that contain all points, or those within the ranges."""
         every = [p for runs in points.values() for run in runs for p in run if all(map(finite, p))]
         low, high = x_range or (None, None)
         every = [
@@ -187,17 +190,19 @@ class Frame:
         return self.x.place(point[0]), self.y.place(point[1])
 
     def holds(self, point: Point) -> bool:
-        """Tell whether a point is finite and between both ends of both axes."""
+        """Return whether a point is finite and within both axes."""
         return all(map(finite, point)) and all(
             axis.low <= value <= axis.high
             for axis, value in zip((self.x, self.y), point, strict=True)
         )
 
-    def picture(self, drawn: str, x: str, y: str, *, dashed: bool) -> str:
-        """Put axes, levels and legend around what is drawn."""
+    def picture(
+        self, drawn: str, x: str, y: str, *, dashed: bool, over: Mapping[int, int] | None = None
+    ) -> str:
+        """Put axes, levels, and legend around the drawing; `over` has lines that cover others."""
         left, right, bottom = self.x.start, self.x.end, self.y.start
         keys = [
-            key(name, number, place, height, dashed=dashed)
+            key(name, number, place, height, dashed=dashed, over=(over or {}).get(number))
             for number, (name, place, height) in enumerate(self.entries)
         ]
         parts = [
@@ -211,12 +216,12 @@ class Frame:
 
 
 def finite(value: float) -> bool:
-    """Tell whether a number can have a place."""
+    """Return whether a number is finite and can be drawn."""
     return math.isfinite(value)
 
 
 def lay_out(names: list[str]) -> tuple[list[tuple[str, float, float]], float]:
-    """Return names with the places of their entries in the legend, and how high it is."""
+    """Return the legend's entries, each a name and its coordinates, and the legend's height."""
     entries, x, y = [], 4.0, 12.0
     for name in names:
         wide = 34 + width_of(name, SMALL) + 14
@@ -227,16 +232,35 @@ def lay_out(names: list[str]) -> tuple[list[tuple[str, float, float]], float]:
     return entries, y + 6
 
 
-def key(name: str, number: int, x: float, y: float, *, dashed: bool) -> str:
+def covering(points: Mapping[str, list[list[Point]]], frame: Frame) -> dict[int, int]:
+    """Map each line that covers an earlier one to that line, both by number.
+
+    The earlier line shows through the dashes of the one drawn over it.
+    """
+    drawn = [[frame.at(p) for run in runs for p in run] for runs in points.values()]
+    return {
+        upper: lower
+        for upper, above in enumerate(drawn)
+        for lower, below in enumerate(drawn[:upper])
+        if len(above) == len(below)
+        and all(math.dist(*p) < COVERED for p in zip(above, below, strict=True))
+    }
+
+
+def key(
+    name: str, number: int, x: float, y: float, *, dashed: bool, over: int | None = None
+) -> str:
     """Draw an entry of the legend: a piece of the line or a mark, and its name."""
-    role, middle = SERIES[number], (x + 14, y - 4)
-    sample = line([(x, y - 4), (x + 28, y - 4)], role=role, css=f"bold {DASHES[number]}")
+    ends, middle = [(x, y - 4), (x + 28, y - 4)], (x + 14, y - 4)
+    sample = line(ends, role=SERIES[number], css=f"bold {DASHES[number]}")
+    if over is not None:
+        sample = line(ends, role=SERIES[over], css=f"bold {DASHES[over]}") + sample
     shown = sample if dashed else mark(*middle, number)
     return shown + text(x + 34, y, name, css="small", anchor="start", most=48)
 
 
 def draw_line(run: list[Point], frame: Frame, number: int, marked: bool) -> str:
-    """Draw a line as far as its points have a place, with marks if they are few."""
+    """Draw a line through the points that are within the axes, with marks if there are few."""
     weight = "" if len(run) > FINEST else "bold"  # a thin line shows noise as noise
     css = f"{weight} {DASHES[number]}".strip()
     pieces = [[frame.at(p) for p in piece] for piece in whole(run, frame)]
@@ -247,7 +271,7 @@ def draw_line(run: list[Point], frame: Frame, number: int, marked: bool) -> str:
 
 
 def whole(run: list[Point], frame: Frame) -> Iterator[list[Point]]:
-    """Split a run where a point is missing: not finite, or beyond an axis."""
+    """Split a run wherever a point isn't finite or is beyond an axis."""
     piece: list[Point] = []
     for point in run:
         if frame.holds(point):
@@ -260,7 +284,7 @@ def whole(run: list[Point], frame: Frame) -> Iterator[list[Point]]:
 
 
 def thinned(places: list[Point]) -> list[Point]:
-    """Keep of a long line the lowest and the highest point of each column of pixels."""
+    """Keep only the lowest and the highest point in each column of a long line."""
     if len(places) <= 2 * FINEST:
         return places
     size = math.ceil(len(places) / FINEST)
@@ -273,7 +297,7 @@ def thinned(places: list[Point]) -> list[Point]:
 
 
 def mark(x: float, y: float, number: int, *, css: str = "") -> str:
-    """Draw a point: a disk, or for further lines a square, a triangle or a diamond."""
+    """Draw a point: a disk, or for the lines after the first, a square, triangle, or diamond."""
     path = (
         f"M{x - 3.2:.1f} {y:.1f}a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0 -6.4 0z",
         f"M{x - 3:.1f} {y - 3:.1f}h6v6h-6z",
@@ -284,7 +308,7 @@ def mark(x: float, y: float, number: int, *, css: str = "") -> str:
 
 
 def told(points: Mapping[str, list[list[Point]]], x: str) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of a table: every point of short runs, the ends of long."""
+    """Return a table's header and rows: all points of short runs, the extremes of long ones."""
     named = [
         (name if len(runs) == 1 else f"{name}, run {number}", run)
         for name, runs in points.items()
@@ -299,7 +323,7 @@ def told(points: Mapping[str, list[list[Point]]], x: str) -> tuple[list[str], li
 
 
 def ends(run: list[Point]) -> list[str]:
-    """Return the first, lowest, highest and last height of a run."""
+    """Return the first, lowest, highest, and last height of a run."""
     heights = [p[1] for p in run]
     known = [height for height in heights if finite(height)] or heights
     return [short(v) for v in (heights[0], min(known), max(known), heights[-1])]

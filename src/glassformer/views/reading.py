@@ -1,4 +1,4 @@
-"""What a model did with a text, as far as the drawing of the whole transformer shows it."""
+"""A model's run on a text, with the values that the drawing of the whole transformer shows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from glassformer.probe import record
 
 @dataclass(frozen=True)
 class Reading:
-    """One run of a model, and what one of its heads did in it.
+    """One run of a model, with the values of one of its heads.
 
     Attributes:
-        config: The model's.
-        tokens: What the stack read that the head is in.
-        source: What the encoder read, in an encoder-decoder; else nothing.
+        config: The model's configuration.
+        tokens: The tokens read by the stack that the head is in.
+        source: The tokens read by the encoder of an encoder-decoder; otherwise empty.
         layer: The head's layer, from 0.
         head: The head, from 0.
         query: The head's queries, (tokens, head_dim).
-        key: Its keys, alike.
-        value: Its values, alike.
-        scores: Query by key, divided by the root of `head_dim`, masked: (tokens, tokens).
-        weights: Their softmax, alike.
-        answer: The likeliest next tokens and their probabilities, if the model gives any.
+        key: Its keys, of the same shape.
+        value: Its values, of the same shape.
+        scores: Queries times keys, divided by the root of `head_dim`, masked: (tokens, tokens).
+        weights: Their softmax, of the same shape.
+        answer: The likeliest next tokens and their probabilities, if the model predicts any.
     """
 
     config: TransformerConfig
@@ -48,10 +48,10 @@ class Reading:
 
     @property
     def pair(self) -> tuple[int, int]:
-        """The query and the key, of two different words, with the largest weight."""
+        """The positions of the query and key with the largest weight, for two different words."""
         others = self.weights.clone().fill_diagonal_(-1.0)
         for k, token in enumerate(self.tokens):
-            if token.startswith("["):  # a sign of the tokenizer's
+            if token.startswith("["):  # a special token
                 others[k] = others[:, k] = -1.0
         row, column = divmod(int(others.argmax()), len(self.tokens))
         return row, column
@@ -66,19 +66,19 @@ def read(
     layer: int = 0,
     head: int = 0,
 ) -> Reading:
-    """Run a model on a text, and keep what one head of it did; of a decoder, if there is one.
+    """Run a model on a text, and record one of its heads, in the decoder if there is one.
 
     Args:
         model: An encoder, a causal language model, or an encoder-decoder, in eval mode.
         inputs: Its ids, each (1, seq).
         tokens: A word for each id of the last input.
-        source: A word for each id of the first, in an encoder-decoder.
-        name: Returns the word for an id of the vocabulary that is written.
+        source: A word for each id of the first input, in an encoder-decoder.
+        name: Returns the word for an id in the output vocabulary.
         layer: The head's layer, from 0.
         head: The head, from 0.
 
     Raises:
-        ValueError: There is no such layer or head, or another number of words than of ids.
+        ValueError: There is no such layer or head, or there isn't one word for each id.
     """
     if inputs[-1].shape != (1, len(tokens)):
         raise ValueError(f"{len(tokens)} tokens do not fit ids of shape {tuple(inputs[-1].shape)}")

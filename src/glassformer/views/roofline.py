@@ -1,4 +1,4 @@
-"""`roofline`: how fast programs run, below the two limits of the machine that runs them."""
+"""`roofline`: how fast programs run, compared with the two limits of their machine."""
 
 import itertools
 import math
@@ -10,8 +10,9 @@ from glassformer.views.palette import SMALL
 from glassformer.views.plots import GROWS, HIGH, WIDTH, mark
 from glassformer.views.view import View, columns_of
 
-APART = 15.0  # names, one below the other
-LONGEST = 22  # letters shown of a name
+DOT = 4.0  # radius of a point
+APART = 15.0  # the least distance between two names in a column
+LONGEST = 22  # the most letters of a name that are shown
 
 
 def roofline(
@@ -21,16 +22,17 @@ def roofline(
     bandwidth: Number,
     caption: str | None = None,
 ) -> View:
-    """Draws each program as a point below the machine's roof, both axes logarithmic.
+    """Draw each program as a point below the machine's roof, with both axes logarithmic.
 
-    A program that does `x` operations for each byte it moves can't do more a second than
-    `x · bandwidth`, nor more than the rate: a slope and a level, which meet at the ridge.
+    A program that does `x` operations for each byte it moves can do at most `x · bandwidth`
+    operations per second, and never more than the rate. The first limit is a slope and the second a
+    level; they meet at the ridge.
 
     Args:
-        points: What each program is, its operations a byte, and its billions of operations a
+        points: Each program's name, its operations per byte, and its billions of operations per
             second.
-        rates: The machine's billions of operations a second, for each type of number.
-        bandwidth: Its billions of bytes a second.
+        rates: The machine's billions of operations per second, for each type of number.
+        bandwidth: Its billions of bytes per second.
         caption: A line below the picture.
 
     Raises:
@@ -64,7 +66,7 @@ def roofline(
 
 
 def wide(name: str) -> float:
-    """Return how wide a name is, cut if it's long."""
+    """Return the width of a name, which is cut if it's long."""
     return LONGEST * width_of("m", SMALL) if columns_of(name) > LONGEST else width_of(name, SMALL)
 
 
@@ -75,29 +77,50 @@ def decades(values: Iterable[float]) -> tuple[float, float]:
 
 
 def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
-    """Draw the slope, as far as it's within the axes, and the level that it meets, with a name."""
+    """Draw the part of the slope within the axes and the level that it meets, with a label."""
     ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
     corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
     drawn = line([(x.place(a), y.place(b)) for a, b in corners], role="quiet", css="bold")
-    left, below = x.place(ridge) + 4, y.place(rate) + 15
-    return drawn + text(left, below, name, css="small", anchor="start", most=LONGEST)
+    left, below = x.place(ridge) + 10, y.place(rate) + 15
+    return drawn + text(left, below, name, css="small over", anchor="start", most=LONGEST)
 
 
 def named(
     points: Mapping[str, tuple[float, float]], x: Axis, y: Axis, levels: Iterable[float]
 ) -> list[str]:
-    """Draw the points with their names to the right, none over another one or over a level."""
+    """Draw the points, with their names beside them, clear of points, names, and levels."""
     lines = [(x.start, x.end, y.place(level), APART / 2) for level in levels]
+    lines += [
+        (x.place(a) - DOT, x.place(a) + DOT, y.place(b), APART / 2 + DOT)
+        for a, b in points.values()
+    ]
     parts: list[str] = []
     for name, (right, up) in sorted(points.items(), key=lambda one: -one[1][1]):
-        a, b = x.place(right), y.place(up)
-        start, end = a + 8, a + 8 + wide(name)
-        near = [(h, apart) for left, last, h, apart in lines if left < end and start < last]
-        moves = (sign * step for step in itertools.count() for sign in (1, -1))
-        middle = next(
-            b + move for move in moves if all(abs(b + move - h) >= apart for h, apart in near)
+        a, b, room = x.place(right), y.place(up), wide(name)
+        sides = [(a + 8, "start"), (a - 8, "end")]
+        moves = (sign * step for step in itertools.count(0, 3) for sign in (1, -1))
+        options = ((b + move, *side) for move in moves for side in sides)
+        middle, edge, anchor = next(
+            option for option in options if fits(option, room, lines, x.start)
         )
-        lines.append((start, end, middle, APART))
-        words = text(start, middle + 4, name, css="small", anchor="start", most=LONGEST)
+        start = edge if anchor == "start" else edge - room
+        lines.append((start, start + room, middle, APART))
+        words = text(edge, middle + 4, name, css="small over", anchor=anchor, most=LONGEST)
         parts.append(mark(a, b, 0) + words)
     return parts
+
+
+def fits(
+    option: tuple[float, float, str],
+    room: float,
+    taken: Iterable[tuple[float, float, float, float]],
+    left: float,
+) -> bool:
+    """Return whether a name fits at a height and an edge, to the right of the vertical axis."""
+    middle, edge, anchor = option
+    start = edge if anchor == "start" else edge - room
+    return start > left and all(
+        abs(middle - height) >= apart
+        for first, last, height, apart in taken
+        if first < start + room and start < last
+    )

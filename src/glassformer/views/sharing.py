@@ -13,14 +13,14 @@ def shared_heads(configs: Mapping[str, TransformerConfig], *, caption: str | Non
     """Draw the query heads of a layer, and lines to the keys and values that each of them reads.
 
     Args:
-        configs: What each kind is called, and its configuration.
+        configs: Each kind's name and configuration.
         caption: A line below the picture.
 
     Raises:
         ValueError: There is no configuration.
     """
     if not configs:
-        raise ValueError("shared_heads draws at least one configuration, but there is none")
+        raise ValueError("shared_heads needs at least one configuration, but got none")
     parts, facts = [], []
     for k, (name, config) in enumerate(configs.items()):
         heads, kept = config.num_heads, config.num_kv_heads or config.num_heads
@@ -31,7 +31,7 @@ def shared_heads(configs: Mapping[str, TransformerConfig], *, caption: str | Non
         "kind",
         "query heads",
         "key-value heads",
-        "queries a key",
+        "queries per key",
         "numbers kept per token and layer",
     ]
     drawn = picture(parts, WIDTH, HIGH * len(configs) - 6)

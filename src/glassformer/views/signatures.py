@@ -1,4 +1,4 @@
-"""`signatures`: what functions and modules take and give, in axis words, and in a call's sizes."""
+"""`signatures`: the inputs and outputs of functions and modules, in axis words and in sizes."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -28,15 +28,15 @@ Row = tuple[str, str, str]
 
 
 def signatures(*calls: "partial[Any]") -> View:
-    """Make each call and tabulate its tensors: the shape of its signature beside its sizes.
+    """Make each call, and tabulate its tensors: their shapes in the signature and their sizes.
 
-    An axis word must mean one size within a call.
+    An axis word must mean the same size throughout a call.
 
     Args:
-        calls: Functions and modules with what they are called with, `partial(f, x, mask=m)`.
+        calls: Functions and modules with their arguments, such as `partial(f, x, mask=m)`.
 
     Raises:
-        ValueError: A tensor has not the shape that the signature says.
+        ValueError: A tensor doesn't have the shape in the signature.
     """
     tables = {f"{number} {name_of(call.func)}": rows_of(call) for number, call in enumerate(calls)}
     lines = [list(HEADER)]
@@ -47,7 +47,7 @@ def signatures(*calls: "partial[Any]") -> View:
 
 
 def name_of(function: Any) -> str:
-    """Return what a function, a module's class or a method is called, as one imports it."""
+    """Return the name of a function, of a module's class, or of a method with its class."""
     if isinstance(function, nn.Module):
         return type(function).__name__
     owner = getattr(function, "__self__", None)
@@ -56,13 +56,13 @@ def name_of(function: Any) -> str:
 
 
 def rows_of(call: "partial[Any]") -> list[Row]:
-    """Name, axis words and shape of each tensor that a call takes and gives."""
+    """Return the name, axis words, and shape of each tensor that a call takes or returns."""
     function = call.func.forward if isinstance(call.func, nn.Module) else call.func
     signature = inspect.signature(function)
     with torch.no_grad():
         output = call()
         if isinstance(output, Iterator):
-            output = next(output)  # the others are as the first
+            output = next(output)  # the others are like the first
     sizes: dict[str, int] = {}
     rows = []
     for name, value, annotation in values(signature, call, output):
@@ -75,7 +75,7 @@ def rows_of(call: "partial[Any]") -> list[Row]:
 def values(
     signature: inspect.Signature, call: "partial[Any]", output: Any
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Name, value and annotation of what a call takes and gives; of several at once, each."""
+    """Yield the name, value, and annotation of each input and each output of a call."""
     given = signature.bind(*call.args, **call.keywords).arguments
     for name, value in given.items():
         annotation = signature.parameters[name].annotation
@@ -89,7 +89,7 @@ def values(
 
 
 def axes_of(annotation: Any) -> str | None:
-    """Return the axis words of an annotation; of a mask's, the first that it may have."""
+    """Return the axis words of an annotation; for a union, those of its first type with any."""
     for one in (annotation, *get_args(annotation)):
         if (axes := getattr(one, "dim_str", None)) is not None:
             return str(axes).strip()
@@ -97,10 +97,10 @@ def axes_of(annotation: Any) -> str | None:
 
 
 def bind(axes: str, shape: tuple[int, ...], sizes: dict[str, int], where: str) -> None:
-    """Give each axis word its size.
+    """Record the size of each axis word.
 
     Raises:
-        ValueError: There are more or fewer axes, or a word has another size already.
+        ValueError: There are more or fewer axes than words, or a word already has another size.
     """
     words = axes.split()
     stars = [at for at, word in enumerate(words) if word.startswith("*") or word == "..."]
@@ -119,7 +119,7 @@ def bind(axes: str, shape: tuple[int, ...], sizes: dict[str, int], where: str) -
 
 
 def spoken(axes: str) -> str:
-    """Axis words as one reads them: `*batch` is any number of axes."""
+    """Return axis words as a reader sees them: `*batch`, any number of axes, becomes `…`."""
     words = ["…" if word[0] in "*." else word.strip("#{}") for word in axes.split()]
     return f"({', '.join(words)})"
 
@@ -127,7 +127,7 @@ def spoken(axes: str) -> str:
 def draw(tables: Mapping[str, list[Row]]) -> str:
     """Return the table as HTML.
 
-    A name stands above all of its tensors, so that a phone has room.
+    A name is above all of its tensors, so the table fits on a phone.
     """
     groups = []
     for name, rows in ((name, rows) for name, rows in tables.items() if rows):

@@ -1,4 +1,4 @@
-"""Pictures that are shown in steps: whole on paper and without scripts, step by step with them."""
+"""Pictures in steps: complete on paper and without scripts, step by step with scripts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,23 +38,23 @@ clip-path:inset(50%);white-space:nowrap}
 
 
 def step(number: int, *parts: str, alone: bool = False) -> str:
-    """Return parts of a picture that come with a step, and stay from then on.
+    """Return parts of a picture that appear with a step and stay from then on.
 
     Args:
-        number: Of the step, from 1.
+        number: The step's number, from 1.
         parts: SVG.
-        alone: Whether they go again with the next step, as a pointer does. They are in the
-            picture as long as nobody steps through it, so they must not cover anything.
+        alone: Whether they disappear with the next step, as a pointer does. They're in the
+            picture until a reader steps through it, so they must not cover anything.
     """
     return f'<g data-step="{number}"{" data-alone" * alone}>{"".join(parts)}</g>'
 
 
 @dataclass(frozen=True, repr=False)
 class Stepped(View):
-    """A picture in steps: whole in a notebook; a page brings the script that steps through it."""
+    """A picture in steps: complete in a notebook; a page adds the script that steps through it."""
 
     def _repr_page_(self) -> tuple[str, dict[str, str]]:
-        """Markup in which `asset://NAME` stands for a URL, and the file of that name."""
+        """Return markup with `asset://NAME` as a placeholder for a URL, and the name's file."""
         path = Path(__file__).parent / "static" / SCRIPT
         script = f'<script type="module" src="asset://{SCRIPT}"></script>'
         return self.html + script, {SCRIPT: str(path)}
@@ -69,26 +69,26 @@ def stepped(
     name: str,
     caption: str | None = None,
 ) -> Stepped:
-    """Return a view of a picture whose parts come step by step, each step with a sentence.
+    """Return a view of a picture whose parts appear step by step, each step with a sentence.
 
     Args:
         drawn: What `drawing.picture` returned, with parts from `step` in it.
         sentences: What each step shows, from the first on.
-        header: Of the table.
-        rows: Of the table.
-        name: What the picture shows, the table's name.
+        header: The table's header.
+        rows: The table's rows.
+        name: The table's caption: what the picture shows.
         caption: A line below the picture.
 
     Raises:
-        ValueError: A part belongs to a step that has no sentence, or no step has one.
+        ValueError: A part belongs to a step without a sentence, or there are no sentences.
     """
     if not sentences:
-        raise ValueError("a picture in steps has a sentence for each step, but there is none")
+        raise ValueError("a picture in steps needs a sentence for each step, but there is none")
     numbers = [int(found.split('"')[0]) for found in drawn.split('data-step="')[1:]]
     beyond = sorted({n for n in numbers if not 1 <= n <= len(sentences)})
     if beyond:
         raise ValueError(
-            f"{len(sentences)} sentences tell of steps 1 to {len(sentences)}, "
+            f"{len(sentences)} sentences are for steps 1 to {len(sentences)}, "
             f"but parts belong to {beyond}"
         )
     listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)

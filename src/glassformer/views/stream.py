@@ -12,19 +12,19 @@ from glassformer.views.drawing import Number, arrow, as_role, figure, picture, t
 from glassformer.views.view import View
 
 WIDTH, MIDDLE, STEP = 400.0, 104.0, 46.0
-WIDEST = 150.0  # of the stream, where it is longest
+WIDEST = 150.0  # width of the stream where its vectors are longest
 
 
 @dataclass(frozen=True)
 class Addition:
-    """What one sublayer did to the stream: mean lengths of all tokens' vectors.
+    """One sub-layer's effect on the stream, as mean lengths of all tokens' vectors.
 
     Attributes:
-        name: The sublayer.
+        name: The sub-layer.
         role: Its color.
-        before: Of the stream that it read.
-        added: Of what it added.
-        after: Of the sum; behind the norm, where there is one.
+        before: The length of the stream before it.
+        added: The length of its output.
+        after: The length of the sum, or of the norm's output if a norm comes after the sum.
     """
 
     name: str
@@ -39,11 +39,11 @@ def residual_stream(
 ) -> View:
     """Run an encoder on a text, and draw its residual stream from the top down.
 
-    The stream is as wide as its vectors are long, on average over the tokens. From the right come
-    the sublayers, each with an arrow: the thicker, the longer what it adds.
+    The stream is as wide as its vectors are long, on average over the tokens. The sub-layers are on
+    the right, each with an arrow: the longer a sub-layer's output, the thicker its arrow.
 
     Args:
-        model: In eval mode; its norms may stand before or after the sublayers.
+        model: The encoder, in eval mode, with its norms before or after the sub-layers.
         input_ids: One text.
         caption: A line below the picture.
     """
@@ -61,14 +61,15 @@ def residual_stream(
     facts = [
         [one.name, f"{one.before:.2f}", f"{one.added:.2f}", f"{one.after:.2f}"] for one in steps
     ]
-    header = ["sublayer", "length of the stream before", "of what it adds", "after"]
+    after = "after" if model.config.norm_first else "after the norm"
+    header = ["sub-layer", "mean length of the stream before", "of what it adds", after]
     name = "The residual stream through the layers"
     drawn = picture(parts, WIDTH, bottom + 28)
     return figure(drawn, header, facts, name=name, caption=caption)
 
 
 def additions(tape: Tape, layers: int, *, norm_first: bool) -> list[Addition]:
-    """Read off a tape how long the stream was, and what each sublayer added."""
+    """Return the effects of all sub-layers on the stream, from a tape."""
     found, hidden = [], tape["embeddings.output"]  # (1, seq, d_model)
     for i in range(layers):
         attended = tape[f"layers.{i}.attention.out_proj.output"]
@@ -90,7 +91,7 @@ def length(vectors: Tensor) -> float:
 
 
 def section(one: Addition, top: Number, scale: Number, told: str) -> str:
-    """Draw the stream past one sublayer, and what that adds."""
+    """Draw the stream past one sub-layer, and the sub-layer's arrow."""
     before, after = one.before * scale / 2, one.after * scale / 2
     middle = top + STEP / 2
     water = (

@@ -1,4 +1,4 @@
-"""`strips`: vectors as rows of colored cells, one row a word, with each vector's length."""
+"""`strips`: vectors as rows of colored cells, one row per word, with each vector's length."""
 
 import math
 from collections import defaultdict
@@ -13,17 +13,18 @@ from glassformer.views.grid import PHONE, STYLE, scale, shorten, strength, width
 from glassformer.views.palette import THEME
 from glassformer.views.view import UNSEEN, View, aligned, table, words
 
-CELL, ROW = 7.0, 15.0  # a cell is narrow and tall: the eye reads along a row
-LENGTHS = 44  # how wide their column is
-LEVELS = 24  # steps of color, so that cells of one step share a path
-BEYOND = 0.98  # of the numbers that are not zero, how many the scale covers: one hides no other
-LISTED = 3  # numbers of a vector that the text tells
+CELL, ROW = 7.0, 15.0  # cells are narrow and tall, so the eye follows a row
+LENGTHS = 44  # width of the column of lengths
+LEVELS = 24  # steps of color; cells of the same step share a path
+BEYOND = 0.98  # the share of nonzero numbers that the scale covers: outliers don't dim the rest
+LISTED = 3  # numbers of each vector in the text
 
 STRIPS = (
     ".glassformer-heatmap .strip path{fill:none}"
     ".glassformer-heatmap .strip .p{stroke:var(--cell)}"
     ".glassformer-heatmap .strip .n{stroke:var(--negative-cell)}"
     ".glassformer-heatmap .name{font-size:13px;font-weight:600}"
+    ".glassformer-heatmap:has(.strip) .word{font-size:12.7px}"  # rows on a narrow phone are low
 )
 
 
@@ -34,19 +35,19 @@ def strips(
     caption: str | None = None,
     most: int = 48,
 ) -> View:
-    """Draws vectors as strips of colored cells, a row for each word, one tensor below another.
+    """Draw vectors as strips of colored cells, a row for each word, one tensor below another.
 
-    All tensors share one scale, so that what is added can be held against what it is added to.
-    The scale ends below the few largest numbers, whose cells have its strongest color.
+    All tensors share one scale, so you can compare vectors with those they're added to. The
+    scale ends below the few largest numbers, whose cells have its strongest color.
 
     Args:
-        tensors: What each tensor is, and the tensor: `(rows, width)`, all of one shape.
+        tensors: Each tensor's name, and the tensor: `(rows, width)`, all of the same shape.
         rows: The words beside the rows.
         caption: A line below the picture.
-        most: How many numbers of a vector are drawn; the length beside it is that of all.
+        most: The most numbers drawn for each vector; the length beside it is the whole vector's.
 
     Raises:
-        ValueError: There is no tensor, one is not `(rows, width)`, shapes differ, or `most` is
+        ValueError: There is no tensor, one isn't `(rows, width)`, shapes differ, or `most` is
             less than one.
     """
     row_words = words(rows)
@@ -66,7 +67,7 @@ def strips(
 
 @dataclass(frozen=True)
 class Panel:
-    """One tensor of a picture: its name, the numbers drawn of it, and its rows' whole lengths."""
+    """One tensor in a picture: its name, the numbers drawn, and the lengths of its full rows."""
 
     name: str
     values: list[list[float]]
@@ -74,13 +75,13 @@ class Panel:
 
 
 def panel(name: str, tensor: Tensor, most: int) -> Panel:
-    """Return what is drawn of a tensor."""
+    """Return the panel of a tensor, with at most `most` numbers of each row."""
     whole = tensor.detach().cpu().double()
     return Panel(name, whole[:, :most].tolist(), whole.norm(dim=-1).tolist())
 
 
 def listed(panels: list[Panel], rows: list[str]) -> tuple[list[str], list[list[str]]]:
-    """Return the header and the rows of a table: each vector, its length and its first numbers."""
+    """Return a table's header and rows: each vector, its length, and its first numbers."""
     header = [
         "vector",
         "length",
@@ -95,12 +96,12 @@ def listed(panels: list[Panel], rows: list[str]) -> tuple[list[str], list[list[s
 
 
 def check(tensors: Mapping[str, Tensor], rows: list[str], most: int) -> None:
-    """Refuse what cannot be drawn as rows of one width."""
+    """Raise an error if the tensors can't be drawn as rows of the same width."""
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if most < 1:
         raise ValueError(f"most ({most}) must be at least 1")
     if not shapes:
-        raise ValueError("strips draw at least one tensor, but there is none")
+        raise ValueError("strips needs at least one tensor, but got none")
     for name, shape in shapes.items():
         if len(shape) != 2 or shape[0] != len(rows) or 0 in shape:
             raise ValueError(
@@ -108,7 +109,7 @@ def check(tensors: Mapping[str, Tensor], rows: list[str], most: int) -> None:
                 f"{len(rows)} words"
             )
     if len(set(shapes.values())) > 1:
-        raise ValueError(f"tensors share one scale and must share one shape, but have {shapes}")
+        raise ValueError(f"all tensors must have the same shape, but have {shapes}")
 
 
 def draw(panels: list[Panel], rows: list[str], count: int) -> str:
@@ -151,14 +152,14 @@ def names(
 
 
 def scale_end(panels: list[Panel]) -> float:
-    """Where the scale ends: at a number that all but a few do not reach."""
+    """Return the end of the scale: a number that only a few exceed."""
     values = (value for one in panels for row in one.values for value in row)
     sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
     return sizes[round(BEYOND * (len(sizes) - 1))] if sizes else 0.0
 
 
 def strip(matrix: list[list[float]], left: float, top: float, end: float) -> str:
-    """Draw the cells: in each row, neighbors of one sign and step of color share a stroke."""
+    """Draw the cells: in each row, neighbors of the same sign and color step share a stroke."""
 
     def look(value: float) -> tuple[str, int]:
         return "n" if value < 0 else "p", round(LEVELS * min(1, strength(value, end)))

@@ -1,4 +1,4 @@
-"""`teacher_forcing`: one pass in training beside one pass a word in writing."""
+"""`teacher_forcing`: one pass in training, compared with one pass per word in generation."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -9,7 +9,7 @@ from glassformer.views.view import View, words
 HIGH, ROW, LONGEST = 26.0, 34.0, 10
 READS, ANSWERS = 26.0, 110.0  # the tops of the two rows in training
 LEFT = 82.0
-PAST = "gray: the earlier words, which each place sees too"
+PAST = "gray: earlier words, which each position also sees"
 
 
 def teacher_forcing(
@@ -17,9 +17,9 @@ def teacher_forcing(
 ) -> View:
     """Draw how a decoder is trained on a text, and how it writes the same text.
 
-    In training it is given the true words, all at once, and is asked for the next one at each
-    place, where it sees all words up to there: gray lines come from the earlier ones. In writing it
-    is given what it wrote itself, and each word takes a pass.
+    In training, it reads the true words all at once. At each position, it predicts the next word
+    from all words up to there: gray lines come from the earlier ones. In generation, it reads the
+    words that it has written, and each new word takes one pass.
 
     Args:
         given: The words that the decoder reads.
@@ -27,11 +27,13 @@ def teacher_forcing(
         caption: A line below the picture.
 
     Raises:
-        ValueError: There are no words, or not as many asked for as given.
+        ValueError: There are no words, or `given` and `wanted` differ in length.
     """
     read, asked = words(given), words(wanted)
     if not read or len(read) != len(asked):
-        raise ValueError(f"{len(read)} words given and {len(asked)} asked for: each needs one")
+        raise ValueError(
+            f"{len(read)} words given and {len(asked)} wanted: each given word needs a next word"
+        )
     places = [LEFT]
     for one, other in zip(read, asked, strict=True):
         longest = max(width_of(one[:LONGEST]), width_of(other[:LONGEST]))
@@ -79,7 +81,7 @@ def teacher_forcing(
 
 
 def chip(word: str, x: Number, y: Number, wide: Number, role: str, *, new: bool = False) -> str:
-    """Draw a word: one that was given, or one that the model has said."""
+    """Draw a word, either a given one or one that the model wrote."""
     edge = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{HIGH}" rx="5"'
     css = "frame bold" if new else "frame"
     return f'<g{as_role(role)}><rect class="tint" {edge}/><rect class="{css}" {edge}/></g>' + text(

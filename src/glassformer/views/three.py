@@ -1,4 +1,4 @@
-"""The three kinds of transformer that this book has trained, each with a sentence it has read."""
+"""The book's three kinds of transformer, each with a sentence that it has read."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def readings() -> dict[str, Reading]:
-    """Run an encoder, an encoder-decoder and a decoder, and keep what one head of each did."""
-    # Only here: no other picture needs what loads and trains models.
+    """Run an encoder, an encoder-decoder, and a decoder, and record one head of each."""
+    # Imported here, because no other picture needs the modules that load and train models.
     from glassformer import gpt, stories, translation
     from glassformer.checkpoints import default_checkpoint, tokenizer, trained
     from glassformer.pretrained import load
@@ -47,5 +47,5 @@ def readings() -> dict[str, Reading]:
 
 
 def naming(vocabulary: "Tokenizer") -> Callable[[int], str]:
-    """Return what says the token for a number."""
+    """Return a function that returns the token for an id."""
     return lambda token: vocabulary.id_to_token(token) or f"#{token}"

@@ -1,4 +1,4 @@
-"""What one run did, as a graph: which modules and operations it called, and on whose results."""
+"""One run as a graph: which modules and operations it called, and whose results each one took."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -20,23 +20,23 @@ SIGNS = {
     **dict.fromkeys(("matmul", "bmm", "mm"), "MatMul"),
     "scaled_dot_product_attention": "scaled dot-product attention",
 }
-# What takes no more than the shape of its input.
+# Operations that use only the shape of their input.
 EMPTY = {"zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones"}
 
 
 @dataclass(frozen=True)
 class Node:
-    """An input, a module or an operation, and the nodes whose results it took.
+    """An input, a module, or an operation, and the nodes whose results it took.
 
     Attributes:
-        label: The name of an input, the path of a module, or what an operation is called.
+        label: The name of an input, the path of a module, or the name or sign of an operation.
         kind: The class of a module; "input" for an input, "" for an operation.
-        shape: Of the result.
-        sources: The numbers of other nodes of its list.
-        parameters: How many the module holds.
-        inside: What the module did, the last being its result; empty where nobody looked.
-        times: How many equal layers in a row this one stands for.
-        shared: Whether all of its parameters belong to a module that ran before it, too.
+        shape: The shape of the result.
+        sources: The indices, in the same list, of the nodes whose results it took.
+        parameters: The number of the module's parameters.
+        inside: The nodes inside the module, the last being its result; empty if not followed.
+        times: How many equal layers in a row this node represents.
+        shared: Whether all of its parameters also belong to modules that ran before it.
     """
 
     label: str
@@ -52,11 +52,12 @@ class Node:
 def trace(model: Callable[..., Any], inputs: tuple[Any, ...], depth: int, axes: Axes) -> Node:
     """Call a module or a function once, in eval mode, and follow its tensors.
 
-    Modules are followed `depth` deep; those further inside are one node each. What only rearranges
-    numbers, or changes none in this run (dropout, say), is no node. Equal layers in a row are one.
+    Modules are followed `depth` levels deep; deeper ones are one node each. A call that only
+    rearranges numbers, or changes none in this run (such as dropout), isn't a node. Equal layers in
+    a row are one node.
 
     Raises:
-        ValueError: the model does not take these inputs, or makes nothing of them.
+        ValueError: The model does not take these inputs, or returns nothing computed from them.
     """
     modules = dict(model.named_modules()) if isinstance(model, nn.Module) else {}
     tracer = Tracer({module: path for path, module in modules.items()}, depth, axes)
@@ -67,19 +68,19 @@ def trace(model: Callable[..., Any], inputs: tuple[Any, ...], depth: int, axes: 
         if not modules:
             tracer.leave(model, inputs, {}, output)
     if not tracer.whole.inside:
-        raise ValueError(f"{name_of(model)} gives nothing that was made from its inputs")
+        raise ValueError(f"{name_of(model)} returns nothing that was computed from its inputs")
     return tracer.whole
 
 
 @dataclass
 class Level:
-    """A module that is being followed: what it did so far, and which node made which tensor."""
+    """A module that is being followed: its nodes so far, and which node made which tensor."""
 
     nodes: list[Node] = field(default_factory=list)
     made: dict[int, int] = field(default_factory=dict)
 
     def add(self, node: Node, results: list[Tensor]) -> None:
-        """Keep a node, and what it made."""
+        """Add a node and the tensors that it made."""
         self.made.update((id(x), len(self.nodes)) for x in results)
         self.nodes.append(node)
 
@@ -90,19 +91,19 @@ class Level:
 
 
 class Tracer(TorchFunctionMode):
-    """Sees each call of torch, and by its hooks each call of a module."""
+    """A recorder of each torch operation and, with its hooks, of each call of a module."""
 
     def __init__(self, paths: dict[Any, str], depth: int, axes: Axes) -> None:
         super().__init__()
         self.paths, self.depth, self.axes = paths, depth, axes
         self.levels: list[Level] = []
         self.closed = 0  # how deep inside a module that is not followed
-        self.alive: list[Any] = []  # or another tensor could get the id of one
+        self.alive: list[Any] = []  # kept, so no new tensor gets the id of an old one
         self.used: set[nn.Parameter] = set()  # by the modules that were not followed
         self.whole = Node("", "", ())
 
     def enter(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Begin a module: follow it, or wait for it."""
+        """Enter a module: follow it, or wait until it returns."""
         self.axes.learn(model, args, kwargs)
         single = self.levels and not [*model.children()]
         if self.closed or single or len(self.levels) == self.depth:
@@ -117,7 +118,7 @@ class Tracer(TorchFunctionMode):
         self.levels.append(level)
 
     def leave(self, model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], out: Any) -> None:
-        """End a module, which becomes a node unless it changed nothing."""
+        """Leave a module, which becomes a node unless it changed nothing."""
         self.axes.learn_output(model, args, out)
         self.alive.append(out)
         followed = not self.closed
@@ -147,7 +148,7 @@ class Tracer(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """Make a call of torch, which becomes a node of the module that made it."""
+        """Run a torch operation, and record it as a node of the module that called it."""
         out = func(*args, **(kwargs or {}))
         if self.levels and not self.closed:
             self.alive.append(out)
@@ -155,13 +156,13 @@ class Tracer(TorchFunctionMode):
         return out
 
     def note(self, func: Any, args: tuple[Any, ...], kwargs: Any, results: list[Tensor]) -> None:
-        """Keep an operation on what was followed, unless it changed nothing."""
+        """Record an operation on followed tensors, unless it changed nothing."""
         level, name = self.levels[-1], name_of(func).strip("_")
         sources = level.sources(args, kwargs)
         if not results or not sources or name in EMPTY:
             return
         taken = [x for x in within((args, kwargs)) if id(x) in level.made]
-        # What allows and what forbids is one mask, and so is one that is to be added.
+        # A mask of allowed pairs, its inverse, and a mask to be added are all the same mask.
         masks = results[0].dtype == torch.bool or (
             name == "masked_fill" and taken[0] is not args[0]
         )
@@ -174,7 +175,7 @@ class Tracer(TorchFunctionMode):
 
 
 def called(name: str, args: tuple[Any, ...]) -> str:
-    """Return the sign of an operation, with the number that it takes: `÷ √32`."""
+    """Return the sign or name of an operation; a sign is followed by its number: `÷ √32`."""
     sign = SIGNS.get(name, name.replace("_", " "))
     numbers = [x for x in args if isinstance(x, int | float) and not isinstance(x, bool)]
     if len(sign) > 1 or not numbers:
@@ -186,7 +187,7 @@ def called(name: str, args: tuple[Any, ...]) -> str:
 
 
 def unchanged(taken: list[Tensor], results: list[Tensor]) -> bool:
-    """Tell whether a result is what was taken first: the same numbers, perhaps in another order."""
+    """Return whether a result has the same numbers as the first input, in whatever order."""
     if len(results) != 1 or not taken:
         return False
     before, after = taken[0], results[0]
@@ -201,7 +202,7 @@ def unchanged(taken: list[Tensor], results: list[Tensor]) -> bool:
 
 
 def within(values: Any) -> Iterator[Tensor]:
-    """All tensors in nested arguments."""
+    """Yield all tensors in nested arguments."""
     if isinstance(values, Tensor):
         yield values
     elif isinstance(values, Mapping):
@@ -212,13 +213,13 @@ def within(values: Any) -> Iterator[Tensor]:
 
 
 def arguments(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Tensor]:
-    """Return the tensors that a call was given, by the names in its signature."""
+    """Return the tensors among a call's arguments, by their names in its signature."""
     bound = inspect.signature(getattr(model, "forward", model)).bind(*args, **kwargs).arguments
     return {name: value for name, value in bound.items() if isinstance(value, Tensor)}
 
 
 def tidy(level: Level, results: list[Tensor]) -> tuple[Node, ...]:
-    """Return what led to the results, in the order in which it ran.
+    """Return the nodes that led to the results, in the order they ran.
 
     Equal layers in a row become one.
     """
@@ -242,7 +243,7 @@ def tidy(level: Level, results: list[Tensor]) -> tuple[Node, ...]:
 
 
 def follows(node: Node, before: Node, place: int) -> bool:
-    """Tell whether a node is one more layer of a list, which takes the last one's result."""
+    """Return whether a node repeats the layer before it and reads that layer's result."""
     stem, _, last = node.label.rpartition(".")
     if not last.isdigit() or before.label.rpartition(".")[0] != stem:
         return False

@@ -1,18 +1,18 @@
-"""What every view is: an HTML picture with a plain-text twin."""
+"""The base of all views: an HTML picture with a plain-text twin."""
 
 import re
 import unicodedata
 from dataclasses import dataclass
 from html import escape
 
-# Words and numbers of a view, for screen readers: on the page, out of sight, laid out when near.
+# For words and numbers that only screen readers need: out of sight, and laid out when near.
 UNSEEN = (
     "position:absolute;width:1px;height:1px;margin:-1px;padding:0;overflow:hidden;"
     "clip-path:inset(50%);white-space:nowrap;border:0;content-visibility:auto"
 )
 
 
-JOINERS = "\u200c\u200d"  # between two signs they make one of them, as in 👩‍👧
+JOINERS = "\u200c\u200d"  # between two characters, they join them into one, as in 👩‍👧
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,7 +20,7 @@ class View:
     """A picture that notebooks and books show as HTML, and terminals as text.
 
     Attributes:
-        html: Self-contained markup; nothing in it asks for the network.
+        html: Self-contained markup, which needs no network.
         text: The same facts as plain text.
     """
 
@@ -37,14 +37,14 @@ class View:
 
 
 def words(tokens: object) -> list[str]:
-    """Tokens (or other labels) as strings that can be seen: white space becomes a visible sign."""
+    """Return tokens (or other labels) as visible strings: whitespace becomes a visible sign."""
     return [visible(str(token)) for token in tokens]  # type: ignore[attr-defined]
 
 
 def visible(token: str) -> str:
-    """One token as a reader can see it: `Ġ` and `▁` mark a space, and so does `␣` here.
+    """Return a token with visible characters only: `Ġ` and `▁`, which mark a space, become `␣`.
 
-    A single space within a label can be seen as it is.
+    So do spaces, except for a single space within a label.
     """
     token = token.replace("Ġ", "␣").replace("▁", "␣")
     token = re.sub(r"(?<!\S) | (?!\S)", "␣", token)
@@ -61,15 +61,15 @@ def escaped(character: str) -> str:
 
 
 def isolated(word: str) -> str:
-    """Isolate a word in a sentence, so that one from right to left turns nothing beside it."""
+    """Isolate a right-to-left word in a sentence, so its neighbors keep their order."""
     turns = any(unicodedata.bidirectional(c) in ("R", "AL") for c in word)
     return f"\u2068{word}\u2069" if turns else word
 
 
 def columns_of(token: str) -> int:
-    """Count how many columns of a terminal a word takes; wide letters (CJK, emoji) take two.
+    """Count the columns that a word takes in a terminal; wide letters (CJK, emoji) take two.
 
-    What is set above another letter, or joined to the one before, takes none.
+    A mark above another letter, or a character joined to the one before, takes none.
     """
     return sum(
         0
@@ -82,7 +82,7 @@ def columns_of(token: str) -> int:
 
 
 def number(value: float | int, largest: float | int) -> str:
-    """Write a number for the eye: two decimals, fewer beside larger numbers, none for counts."""
+    """Format a number: two decimals, fewer if `largest` is 10 or more, none for counts."""
     if isinstance(value, int):
         return str(int(value))
     if value != value:
@@ -113,20 +113,20 @@ def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -
 
 
 def room(width: float, height: float, narrowest: float, widest: float) -> str:
-    """Return the sizes of a picture as properties of CSS, for pages that keep room for it undrawn.
+    """Return a picture's sizes as CSS properties, so pages can reserve room for it.
 
     Args:
-        width: Of its coordinates.
-        height: Of its coordinates.
-        narrowest: Pixels below which it scrolls.
-        widest: Pixels above which it does not grow.
+        width: Its width in its own coordinates.
+        height: Its height in its own coordinates.
+        narrowest: The width in pixels below which it scrolls.
+        widest: The width in pixels above which it doesn't grow.
     """
     sizes = f"--narrowest:{narrowest:.0f}px;--widest:{widest:.0f}px"
     return f'style="{sizes};--shape:{height:.1f}/{width:.1f}"'
 
 
 def aligned(rows: list[list[str]]) -> str:
-    """Rows as text, each column as wide as its widest entry."""
+    """Return rows as text, with each column as wide as its widest entry."""
     widths = [max(columns_of(row[k]) for row in rows) for k in range(len(rows[0]))]
     return "\n".join(
         "  ".join(

@@ -1,4 +1,4 @@
-"""bertviz's three viewers for any model: attention by head, by model and by neuron."""
+"""bertviz's three viewers for any model: attention by head, by model, and by neuron."""
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +13,11 @@ from glassformer.views.packing import pack, vector_bytes, weight_bytes
 from glassformer.views.page import Picture, Viewer, viewer
 from glassformer.views.view import columns_of, table, words
 
-STRONGEST = 12  # rows of the table that says a picture in words
-SQUARE = 25  # of a head, as in glassformer-views.js
-MOST_LINES = 150_000  # what a browser draws without falling silent
+STRONGEST = 12  # rows of the table that describes a picture
+SQUARE = 25  # size of a head's square, as in glassformer-views.js
+MOST_LINES = 150_000  # more lines could freeze a browser
 
-# What a mouse does, and after the bar, what a finger does.
+# In braces: the words for a mouse and, after the bar, the words for a finger.
 HEAD_HINT = (
     "{Point at a word to see only its lines, or click it to keep them|Tap a word to see only its "
     "lines}. {Click|Tap} a colored square to switch a head off or on, {double-click|double-tap} to "
@@ -30,7 +30,7 @@ FILTERS = [
     "Sentence A → Sentence B",
     "Sentence B → Sentence A",
 ]
-# The same filters where the first sentence is a target, and the second its source.
+# The same filters if the first sentence is a target, and the second its source.
 CROSS = [("3", "Target → Source"), ("1", "Target → Target"), ("2", "Source → Source")]
 
 
@@ -46,17 +46,17 @@ def head_view(
 
     Weights are drawn in steps of 1/255, so a drawn weight is off by at most 1/510. As in bertviz, a
     line's opacity is its weight divided by the number of heads shown; with many heads, a filter
-    brightens all lines alike so that you can see them.
+    brightens all lines alike so you can see them.
 
     Args:
         attentions: One tensor per layer, as in `tape.attentions`.
         tokens: The words.
-        sentence_b_start: Where a second sentence begins, for the choice of sentences.
+        sentence_b_start: Where a second sentence begins, to filter attention by sentence.
         heads: The heads shown at first; all of them by default.
         layer: The layer shown at first.
 
     Raises:
-        ValueError: Shapes, words, heads, layer or sentence don't fit together, or a weight isn't
+        ValueError: Shapes, words, heads, layer, or sentence don't fit together, or a weight isn't
             between 0 and 1.
     """
     weights = stacked(attentions, tokens)  # (layers, heads, seq, seq)
@@ -95,8 +95,8 @@ def cross_view(
 ) -> Viewer:
     """Show how a target attends to its source, and each to itself, with bertviz's head view.
 
-    The target's words, the queries, are on the left, and the source's on the right. A menu leads
-    to the other two attentions.
+    The target's words, the queries, are on the left, and the source's on the right. A menu
+    switches to the other two attentions.
 
     Args:
         cross_attentions: One tensor per layer, as in `tape.cross_attentions`.
@@ -108,7 +108,7 @@ def cross_view(
         layer: The layer shown at first.
 
     Raises:
-        ValueError: Shapes, words, heads or layer don't fit together, or a weight isn't between
+        ValueError: Shapes, words, heads, or layer don't fit together, or a weight isn't between
             0 and 1.
     """
     target, source = len(decoder_tokens), len(encoder_tokens)
@@ -120,7 +120,7 @@ def cross_view(
         if weights.shape[:2] != cross.shape[:2]:
             raise ValueError(
                 f"{name}_attentions have (layers, heads) = {tuple(weights.shape[:2])}, "
-                f"cross_attentions {(layers, num_heads)}: one choice serves all three"
+                f"but cross_attentions have {(layers, num_heads)}; all three must be equal"
             )
     check_index("layer", layer, layers)
     for head in heads or ():
@@ -168,10 +168,10 @@ def model_view(
     Args:
         attentions: One tensor per layer, as in `tape.attentions`.
         tokens: The words.
-        sentence_b_start: Where a second sentence begins, for the choice of sentences.
+        sentence_b_start: Where a second sentence begins, to filter attention by sentence.
 
     Raises:
-        ValueError: Shapes, words or sentence don't fit together, or a weight isn't between 0
+        ValueError: Shapes, words, or sentence don't fit together, or a weight isn't between 0
             and 1.
     """
     weights = stacked(attentions, tokens)  # (layers, heads, seq, seq)
@@ -210,11 +210,11 @@ def neuron_view(
         tokens: The words.
         layer: The layer shown at first.
         head: The head shown at first.
-        sentence_b_start: Where a second sentence begins, for the choice of sentences.
+        sentence_b_start: Where a second sentence begins, to filter attention by sentence.
 
     Raises:
-        ValueError: The tape has no attention, or words, layer, head or sentence don't fit it, or
-            a query, a key or a weight isn't finite.
+        ValueError: The tape has no attention, or words, layer, head, or sentence don't fit it, or
+            a query, a key, or a weight isn't finite.
     """
     paths = attention_paths(tape)
     weights = stacked([tape[f"{path}weights"] for path in paths], tokens)
@@ -262,14 +262,15 @@ def stacked(
 ) -> Tensor:
     """Stack the layers as floats `(layers, heads, q_len, k_len)`, after checking each shape.
 
-    The keys are the queries' own words, unless words are given for them.
+    By default, the keys have the same words as the queries.
     """
     keys = tokens if keys is None else keys
     layers = list(attentions)
     if not layers or layers[0] is None:
         raise ValueError(
-            f"attentions hold no layer ({attentions!r}); load a model of transformers with "
-            "output_attentions=True, or with attn_implementation='eager' if you ask at the call"
+            f"attentions ({attentions!r}) hold no weights; load the transformers model with "
+            "output_attentions=True, or with attn_implementation='eager' if you pass "
+            "output_attentions=True in the call"
         )
     for i, weights in enumerate(layers):
         if weights.ndim != 4 or weights.shape[0] != 1:
@@ -280,7 +281,7 @@ def stacked(
         if weights.shape != layers[0].shape:
             raise ValueError(
                 f"attentions of layer {i} have shape {tuple(weights.shape)}, "
-                f"those of layer 0 {tuple(layers[0].shape)}"
+                f"but those of layer 0 have {tuple(layers[0].shape)}"
             )
         if tuple(weights.shape[2:]) != (len(tokens), len(keys)):
             there = f"{len(tokens)} tokens: {' '.join(words(tokens))}"
@@ -308,7 +309,7 @@ def check_finite(
 ) -> None:
     """Check `(layers, heads, seq, ...)` for nan and infinity, which can't be drawn.
 
-    With keys, the last axis is theirs.
+    If `keys` are given, the last axis has one number for each of them.
     """
     wrong = (~values.isfinite()).nonzero()
     if not len(wrong):
@@ -330,7 +331,7 @@ def attention_paths(tape: Mapping[str, Tensor]) -> list[str]:
     found = [path for path in found if not path.endswith("cross_attention.")]
     if not found:
         raise ValueError(
-            f"the tape holds no attention's query among its {len(tape)} entries "
+            f"the tape has no attention layer's query among its {len(tape)} entries "
             f"({', '.join(list(tape)[:5])}); call the model inside record(model)"
         )
     stack = found[0].partition("layers.")[0]
@@ -338,19 +339,19 @@ def attention_paths(tape: Mapping[str, Tensor]) -> list[str]:
 
 
 def per_head(vectors: Tensor, num_heads: int) -> Tensor:
-    """`(1, heads, seq, head_dim)` as `(num_heads, seq, head_dim)`: shared key heads repeat."""
+    """Return `(1, heads, seq, head_dim)` as `(num_heads, seq, head_dim)`: shared heads repeat."""
     one = vectors.detach().cpu().float()[0]
     return one.repeat_interleave(num_heads // one.shape[0], dim=0)
 
 
 def check_index(name: str, index: int, count: int) -> None:
-    """Check that an index counts from 0 and stays below what there is."""
+    """Check that an index is at least 0 and less than `count`."""
     if not 0 <= operator.index(index) < count:
         raise ValueError(f"{name} ({index}) must be from 0 to {count - 1}")
 
 
 def second_sentence(start: SupportsInt | None, seq: int) -> int | None:
-    """Where the second sentence begins, as a plain number."""
+    """Return where the second sentence begins, as a plain number."""
     if start is None:
         return None
     split = int(start)
@@ -360,22 +361,22 @@ def second_sentence(start: SupportsInt | None, seq: int) -> int | None:
 
 
 def least_drawn(weights: Tensor) -> int:
-    """Return the smallest byte drawn: 1, or more where too many lines would be left."""
+    """Return the smallest byte drawn: 1, or more if too many lines would be left."""
     drawn = weight_bytes(weights).flatten()
     counts = torch.bincount(drawn, minlength=256)
-    above = counts.flip(0).cumsum(0).flip(0)  # how many bytes are at least so large
+    above = counts.flip(0).cumsum(0).flip(0)  # how many bytes are at least this large
     return next((b for b in range(1, 256) if above[b] <= MOST_LINES), 255)
 
 
 def remark(least: int) -> str:
-    """Return what a picture leaves out."""
+    """Return a sentence about the weights that a picture leaves out, if there are any."""
     return "" if least == 1 else f" Weights below {(least - 0.5) / 255:.1%} are not drawn."
 
 
 def describe(
     weights: Tensor, tokens: Sequence[str], split: int | None, least: int
 ) -> dict[str, object]:
-    """Return what the page's script must know to read the bytes."""
+    """Return the header that the page's script needs to read the bytes."""
     layers, heads, _, _ = weights.shape
     shown = words(tokens)
     return {"layers": layers, "heads": heads, "tokens": shown, "split": split, "least": least}
@@ -388,7 +389,7 @@ def strongest(
     heads: Sequence[int],
     keys: Sequence[str] | None = None,
 ) -> list[list[str]]:
-    """Layer, head, query, key and weight of the largest weights, the largest first."""
+    """Return layer, head, query, key, and weight of the largest weights, the largest first."""
     part = weights[list(layers)][:, list(heads)]
     values, places = part.flatten().topk(min(STRONGEST, part.numel()))
     names = [f"{word} ({i})" for i, word in enumerate(words(tokens))]
@@ -420,13 +421,13 @@ def as_text(title: str, what: str, rows: list[list[str]]) -> str:
 
 
 def choice(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:
-    """Write a labeled drop-down; the viewer fills in what is left empty."""
+    """Write a labeled drop-down; if it has no options, the viewer fills it in."""
     inner = "".join(f'<option value="{value}">{escape(text)}</option>' for value, text in options)
     return f'<label>{label} <select id="{name}">{inner}</select></label>'
 
 
 def sentences(split: int | None, kind: str) -> str:
-    """Return the choice between sentences, where there are two."""
+    """Return the menu that filters attention by sentence, if there are two sentences."""
     if split is None:
         return ""
     values = ["all", "aa", "bb", "ab", "ba"] if kind == "neuron" else [str(i) for i in range(5)]

@@ -1,4 +1,4 @@
-"""Running a model once, with every call of its modules told to somebody."""
+"""Running a model once, with a callback for every call of its modules."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,15 +15,15 @@ Leave = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], None]
 def watched(
     model: Callable[..., Any], inputs: tuple[Any, ...], enter: Enter, leave: Leave
 ) -> Iterator[None]:
-    """While it lasts, modules are in eval mode, without gradients, and tell when they are called.
+    """Put a model's modules in eval mode, turn off gradients, and report each call of a module.
 
-    Their modes are then what they were. A function has no modules, and nothing is told of it.
+    Afterward, their modes are restored. A function has no modules, so no call is reported.
 
     Args:
         model: A module or a function.
-        inputs: What it is about to be called with.
+        inputs: The inputs that it's about to be called with.
         enter: Called as enter(module, args, kwargs) before each call.
-        leave: Called as leave(module, args, kwargs, output) behind it.
+        leave: Called as leave(module, args, kwargs, output) after each call.
 
     Raises:
         ValueError: The model does not take these inputs.

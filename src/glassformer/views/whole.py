@@ -14,22 +14,22 @@ LEVELS = (model, layer, attention, head, score, product)
 
 
 def whole(readings: Mapping[str, Reading], *, root: str = "../") -> View:
-    """Draw models that have read something, from the architecture to a product of two numbers.
+    """Draw models that have read a text, from the architecture down to a product of two numbers.
 
     Each kind of model has six levels, one inside the other. Each level's picture shows where the
     next one is, and links each of its boxes to the chapter that explains it. A page that loads
-    `assets/js/whole.js` shows one level at a time and zooms between them; without it they stand
-    below each other.
+    `assets/js/whole.js` shows one level at a time and zooms between them; without it, the
+    levels are one below the other.
 
     Args:
-        readings: What each kind of model is called, and what one such model did with a text.
-        root: Where the book begins, seen from the page, for the links to its chapters.
+        readings: The name of each kind of model, with the run of one such model on a text.
+        root: The path from the page to the root of the book, for the links to its chapters.
 
     Raises:
         ValueError: There is no model.
     """
     if not readings:
-        raise ValueError("whole draws at least one model, but readings are empty")
+        raise ValueError("whole needs at least one model, but readings is empty")
     drawn = {
         name: [make(reading, f"whole-{k}") for make in LEVELS]
         for k, (name, reading) in enumerate(readings.items())
@@ -49,7 +49,7 @@ def whole(readings: Mapping[str, Reading], *, root: str = "../") -> View:
 
 
 def choice(names: list[str]) -> str:
-    """One button a kind of model, of which one is pressed; none where there is only one kind."""
+    """Return one button per kind of model, with the first one pressed, if there are several."""
     if len(names) == 1:
         return ""
     options = "".join(
@@ -61,7 +61,7 @@ def choice(names: list[str]) -> str:
 
 
 def shown(count: int) -> str:
-    """Rules that show the chosen kind alone, where the browser knows how."""
+    """Return the CSS rules that show only the chosen kind, if the browser supports them."""
     rules = "".join(
         f'.glassformer-whole:has(input[value="{k}"]:checked) .kind:not([data-kind="{k}"])'
         "{display:none}"
@@ -71,7 +71,7 @@ def shown(count: int) -> str:
 
 
 def kind(name: str, k: int, levels: list[Level], root: str) -> str:
-    """All levels of one kind of model, one below the other."""
+    """Return all levels of one kind of model, one below the other."""
     inner = "".join(section(level, f"whole-{k}", at, root) for at, level in enumerate(levels))
     return (
         f'<div class="kind" data-kind="{k}" role="group" aria-label="{escape(name)}">{inner}</div>'
@@ -79,7 +79,7 @@ def kind(name: str, k: int, levels: list[Level], root: str) -> str:
 
 
 def section(level: Level, prefix: str, at: int, root: str) -> str:
-    """One level: its name, its picture, and what the picture says."""
+    """Return one level: its name, its picture, and the picture's sentences."""
     door = " ".join(f"{value:.1f}" for value in level.door)
     opens = f' data-door="{door}"' if level.door else ""
     picture = "".join(level.drawn).replace('href="@', f'href="{escape(root)}')

@@ -1,5 +1,7 @@
 """The inner levels of the whole transformer: one head, one score, one product."""
 
+import re
+
 from torch import Tensor
 
 from glassformer.views.drawing import Number, arrow, bar, largest, line, text
@@ -13,7 +15,7 @@ ROWS = (28.0, 188.0, 348.0)  # and its three rows
 
 
 def head(reading: Reading, prefix: str) -> Level:
-    """One head: queries meet keys, scores become weights, weights average values."""
+    """Draw one head: queries times keys, scores turned into weights, and the average of values."""
     n, (i, j) = len(reading.tokens), reading.pair
     finite = reading.scores.masked_fill(reading.scores.isinf(), 0.0)
     output = reading.weights @ reading.value  # (tokens, head_dim)
@@ -48,7 +50,7 @@ def head(reading: Reading, prefix: str) -> Level:
 def matrices(
     one: tuple[str, str, Tensor], other: tuple[str, str, Tensor], y: Number, names: list[str]
 ) -> list[str]:
-    """Draw two matrices side by side; the words stand beside the rows of the first."""
+    """Draw two matrices side by side, with the words beside the rows of the first."""
     step = HIGH / len(names)
     parts = [
         text(LEFT - 5, y + (k + 0.5) * step + 4, name, css="small", anchor="end", most=8)
@@ -62,14 +64,14 @@ def matrices(
 
 
 def terms(reading: Reading) -> tuple[Tensor, Tensor, Tensor, int]:
-    """Return the pair's query and key, their products, and which of these is largest."""
+    """Return the pair's query and key, their products, and the index of the largest product."""
     i, j = reading.pair
     products = reading.query[i] * reading.key[j]  # (head_dim)
     return reading.query[i], reading.key[j], products, int(products.abs().argmax())
 
 
 def score(reading: Reading, prefix: str) -> Level:
-    """One score: a query and a key, number by number, and the sum of the products."""
+    """Draw one score: a query and a key, number by number, and the sum of the products."""
     (i, j), names = reading.pair, words(reading.tokens)
     query, key, products, most = terms(reading)
     count, total = len(query), products.sum().item()
@@ -99,22 +101,27 @@ def score(reading: Reading, prefix: str) -> Level:
         door(opening, f"{prefix}-5", "one product"),
     ]
     says = (
-        f"We multiply the query and the key number by number, and add up the {count} products. "
+        f"We multiply the query and the key number by number, add up the {count} products, and "
+        f"divide the sum by the square root of {count}. "
         "Blue is positive, orange negative: where both have the same sign, the score grows."
     )
     return Level("One score", says, tuple(drawn), opening)
 
 
 def product(reading: Reading, prefix: str) -> Level:
-    """One product of two numbers, and how many there are of it."""
+    """Draw one product of two numbers, and the number of all such products.
+
+    The factors have enough decimals that multiplying them gives the two decimals of the product.
+    """
     (i, j), names = reading.pair, words(reading.tokens)
     *rows, at = terms(reading)
     query, key, products = (row.tolist() for row in rows)
+    digits = fitting(query[at], key[at])
     config, n = reading.stack, len(names)
     every = len(query) * n * n * config.num_heads * config.num_layers
     drawn = [
-        *factor(query[at], 14, f"“{names[i]}”", "query", "×"),
-        *factor(key[at], 144, f"“{names[j]}”", "key", "="),
+        *factor(query[at], 14, f"“{names[i]}”", "query", "×", digits),
+        *factor(key[at], 144, f"“{names[j]}”", "key", "≈", digits),
         *factor(products[at], 274, "", "", ""),
         lines(128, 206, f"number {at} of {len(query)}, counted from 0"),
         lines(
@@ -128,24 +135,31 @@ def product(reading: Reading, prefix: str) -> Level:
         part((115, 396, 170, 40), "The whole encoder", "encoder"),
     ]
     says = minus(
-        f"{query[at]:.2f} × {key[at]:.2f} ≈ {products[at]:.2f}. Nothing in a score is smaller "
-        f"than this. To read these {n} tokens, the self-attention of this stack multiplies a "
-        f"number of a query by a number of a key {every:,} times."
+        f"{query[at]:.{digits}f} × {key[at]:.{digits}f} ≈ {products[at]:.2f}. A score has no "
+        f"simpler part than one such product. To read these {n} tokens, the self-attention of this "
+        f"stack multiplies a number of a query by a number of a key {every:,} times."
     )
     return Level("One product", says, tuple(drawn))
 
 
-def factor(value: Number, x: Number, word: str, role: str, sign: str) -> list[str]:
-    """Draw a number as a large cell, what it is above it, and a sign behind it."""
+def fitting(one: float, other: float) -> int:
+    """Return how many decimals two factors need so that their product rounds to the right two."""
+    product = f"{one * other:.2f}"
+    fits = (d for d in (3, 4) if f"{round(one, d) * round(other, d):.2f}" == product)
+    return next(fits, 5)
+
+
+def factor(value: Number, x: Number, word: str, role: str, sign: str, digits: int = 2) -> list[str]:
+    """Draw a number as a large cell, with its name above it and a sign after it."""
     return [
         text(x + 52, 62, word, css="title", most=14),
         text(x + 52, 82, f"its {role}" if role else "product", role=role),
         squares([[value]], (x, 92, 104, 90), 1.4 * abs(value), role),
-        text(x + 52, 147, minus(f"{value:.2f}"), css="big"),
+        text(x + 52, 147, minus(f"{value:.{digits}f}"), css="big"),
         text(x + 117, 147, sign, css="big"),
     ]
 
 
 def minus(words: str) -> str:
     """Write negative numbers with a minus sign."""
-    return words.replace("-", "−")
+    return re.sub(r"(?<!\w)-(?=\d)", "−", words)

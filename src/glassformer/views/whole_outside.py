@@ -1,4 +1,4 @@
-"""The outer levels of the whole transformer: the model, one of its layers, that one's attention."""
+"""The outer levels of the whole transformer: the model, a layer, and the layer's attention."""
 
 from glassformer.config import TransformerConfig
 from glassformer.views.drawing import Number, arrow, as_role, bar, line, text
@@ -9,7 +9,7 @@ Sublayer = tuple[str, str, str, str]  # title, chapter, role, note
 
 
 def model(reading: Reading, prefix: str) -> Level:
-    """The architecture: from the words to what comes out, all layers as one stack."""
+    """Draw the architecture, from the words to the output, with all layers as one stack."""
     config, stack = reading.config, reading.stack
     x = 208.0 if config.decoder else 110.0
     opening = (x, 150.0, 180.0, 180.0)
@@ -33,7 +33,7 @@ def model(reading: Reading, prefix: str) -> Level:
 
 
 def kind(reading: Reading) -> str:
-    """Say what such a model does."""
+    """Return the title: what this kind of model does."""
     if reading.config.decoder:
         return "An encoder reads, a decoder writes"
     if reading.answer:
@@ -66,7 +66,7 @@ def tower(config: TransformerConfig, tokens: tuple[str, ...], x: Number) -> str:
 
 
 def layers(config: TransformerConfig, x: Number) -> str:
-    """Draw the stack of layers: the first one's parts, the edges of those behind it."""
+    """Draw the stack of layers: the parts of the first one, and the edges of the others."""
     behind = "".join(
         line([(x + 5 + 4 * k, 334 + 4 * k), (x + 175 - 4 * k, 334 + 4 * k)])
         for k in range(min(config.num_layers - 1, 5))
@@ -84,7 +84,7 @@ def layers(config: TransformerConfig, x: Number) -> str:
 
 
 def sublayers(config: TransformerConfig) -> list[Sublayer]:
-    """Return what a layer is made of, in order."""
+    """Return a layer's sub-layers, in order."""
     across = ("Cross-attention", "decoder-layer", "attention", "words look at the source")
     width = f"{config.d_model} → {config.d_ff:,} → {config.d_model} numbers"
     return [
@@ -108,13 +108,13 @@ def ending(reading: Reading, x: Number) -> str:
 
 
 def vectors(reading: Reading, middle: Number) -> str:
-    """Write what an encoder gives: one vector a token."""
+    """Write the encoder's output: one vector per token."""
     size = f"{len(reading.tokens)} × {reading.stack.d_model}"
     return text(middle, 404, "one vector for each token", css="title") + lines(middle, 421, size)
 
 
 def layer(reading: Reading, prefix: str) -> Level:
-    """One layer: the residual stream, and the sublayers that read from it and add to it."""
+    """Draw one layer: the residual stream, and the sub-layers that read it and add to it."""
     config, parts = reading.stack, sublayers(reading.stack)
     high = 420 / len(parts)
     opening = (150.0, 40 + high / 2 - 25, 225.0, 60.0)
@@ -128,14 +128,14 @@ def layer(reading: Reading, prefix: str) -> Level:
     many = {2: "Two", 3: "Three"}[len(parts)]
     when = "before each of them" if config.norm_first else "after each addition"
     says = (
-        f"{many} sublayers read the residual stream and add their outputs to it. Nothing is "
+        f"{many} sub-layers read the residual stream and add their outputs to it. Nothing is "
         f"overwritten: the old vectors stay in the sum. A norm sets the scale {when}."
     )
     return Level(f"One of {config.num_layers} layers", says, tuple(drawn), opening)
 
 
 def sublayer(one: Sublayer, top: Number, high: Number, config: TransformerConfig) -> str:
-    """Draw one sublayer beside the stream, and its norm where the configuration has it."""
+    """Draw one sub-layer beside the stream, with its norm before or after it."""
     title, chapter, role, note = one
     middle = top + high / 2 + 5
     plus = top + high - (16 if config.norm_first else 50)
@@ -152,7 +152,7 @@ def sublayer(one: Sublayer, top: Number, high: Number, config: TransformerConfig
 
 
 def attention(reading: Reading, prefix: str) -> Level:
-    """The attention: projections, heads side by side, and the linear layer that joins them."""
+    """Draw the attention: projections, heads side by side, and the linear layer that joins them."""
     config, heads = reading.stack, reading.stack.num_heads
     shared = heads // (config.num_kv_heads or heads)
     left, wide = 68.0, 322.0 / heads
@@ -164,16 +164,16 @@ def attention(reading: Reading, prefix: str) -> Level:
         drawn.append(part((x, 48, 102, 46), title, "heads", note="a linear layer", role=name))
         drawn.append(slots(left, 130 + 46 * k, heads, wide, group, name, title.lower()))
     drawn += [
-        text(229, 116, f"each cut into {heads} heads, {reading.query.shape[1]} wide", css="small"),
+        text(229, 112, f"each cut into {heads} heads, {reading.query.shape[1]} wide", css="small"),
         part((left, 276, 322, 34), "Each head attends by itself", "heads", role="attention"),
         slots(left, 322, heads, wide, 1, "attention", "outputs"),
         arrow([(229, 364), (229, 396)]),
         part((124, 396, 210, 46), "Output projection", "heads", note="joins what the heads found"),
     ]
-    opening = (left + wide * reading.head, 124.0, wide, 240.0)
-    drawn.append(door(opening, f"{prefix}-3", "one head"))
+    opening = (left + wide * reading.head, 126.0, wide, 238.0)
+    drawn.append(door(opening, f"{prefix}-3", "one head", low=True))
     says = (
-        f"Linear layers make queries, keys and values. Each is cut into {heads} pieces, one for "
+        f"Linear layers make queries, keys, and values. Each is cut into {heads} pieces, one for "
         f"each of {heads} heads, which work side by side. We follow head {reading.head}."
     )
     return Level("The attention of this layer", says, tuple(drawn), opening)

@@ -1,4 +1,4 @@
-"""What the levels of the whole transformer are drawn with: boxes that lead to chapters, doors."""
+"""Parts of the levels of the whole transformer: boxes that link to chapters, and doors."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from glassformer.views.drawing import Number, as_role, box, strength, text
 from glassformer.views.view import UNSEEN
 
 WIDTH, HEIGHT = 400, 470
-SHADES = 16  # steps of color, so that cells of one step share a path
+SHADES = 16  # steps of color; cells of the same step share a path
 
-# Which chapter explains which part.
+# The chapter that explains each part.
 CHAPTERS = {
     "tokens": "encoder/tokens",
     "attention": "encoder/attention",
@@ -71,7 +71,6 @@ cursor:pointer}
 @media print{.glassformer-whole :is(.zoom,.hint){display:none}
 .glassformer-whole .level{break-inside:avoid}}
 @media (max-width:44em){.glassformer-whole .zoom span{display:none}}
-@media (max-width:30em){.glassformer-whole .small{font-size:13px}}
 .glassformer-whole .door:is(:hover,:focus-visible) rect{stroke-width:4}
 """.replace("\n", "")
 STYLE = STYLE.replace("{UNSEEN}", UNSEEN).replace("{WIDTH}/{HEIGHT}", f"{WIDTH}/{HEIGHT}")
@@ -82,10 +81,10 @@ class Level:
     """One picture of the whole transformer.
 
     Attributes:
-        name: What it shows.
-        says: The same in a sentence or two.
+        name: Its title: what it shows.
+        says: What it shows, in a few sentences.
         drawn: Its parts, `WIDTH` by `HEIGHT`; links to chapters begin with `@`.
-        door: Where in it the next level is: left, top, width and height; empty in the last.
+        door: The part that the next level shows: left, top, width, and height; empty in the last.
     """
 
     name: str
@@ -102,14 +101,15 @@ def part(
     note: str = "",
     role: str = "",
 ) -> str:
-    """Draw a box that leads to a chapter; its place is left, top, width and height."""
+    """Draw a box that links to a chapter; its place is left, top, width, and height."""
     return box(*place, label, note=note, role=role, href=f"@{CHAPTERS[chapter]}/")
 
 
-def door(place: tuple[Number, ...], at: str, name: str) -> str:
-    """Draw the frame of what the next level shows: a link to that level, with a sign to zoom."""
+def door(place: tuple[Number, ...], at: str, name: str, *, low: bool = False) -> str:
+    """Draw a frame around the part that the next level shows: a link to it, with a zoom sign."""
     x, y, width, height = place
-    cx, cy, size = x + width + 4, y - 4, 10 if width < 30 else 14
+    size = 10 if width < 30 else 14
+    cx, cy = min(x + width + 4, WIDTH - size - 1), y + height + 4 if low else y - 4
     return (
         f'<a class="door" href="#{at}" aria-label="Closer: {escape(name)}"><rect x="{x:.1f}" '
         f'y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="4"/>'

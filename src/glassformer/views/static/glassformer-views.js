@@ -115,11 +115,11 @@ class Mark {
 
   // Tells of each mark in it that can be seen, with its opacity and head.
   eachSeen(tell, opacity = 1, head = "") {
-    const { look, localName, marks = [] } = this;
+    const { look, localName, marks } = this;
     const own = opacity * (look.opacity ?? 1);
     if (own === 0) return;
     if (localName !== "g") tell(this, own, head);
-    for (const mark of marks) mark.eachSeen(tell, own, look["head-index"] ?? head);
+    marks?.forEach((mark) => mark.eachSeen(tell, own, look["head-index"] ?? head));
   }
 }
 
@@ -176,10 +176,18 @@ function drawMarks() {
   }
 }
 
+const hundredths = (size) => Math.round(100 * size) / 100;
 const SHAPES = {
   line: ({ x1, y1, x2, y2 }) => `M${x1} ${y1}L${x2} ${y2}`,
   rect: ({ x, y, width, height }) => `M${x} ${y}h${width}v${height}h-${width}z`,
   path: ({ d }) => d,
+  // A small picture's line, filled: a browser draws that faster than a stroke.
+  band: ({ x1, y1, x2, y2, "stroke-width": width }) => {
+    const high = hundredths((width * Math.hypot(x2 - x1, y2 - y1)) / (x2 - x1));
+    const [left, right] = [hundredths(x1), hundredths(x2)];
+    const [top, end] = [hundredths(y1 - high / 2), hundredths(y2 - high / 2)];
+    return `M${left} ${top}L${right} ${end}v${high}L${left} ${hundredths(top + high)}z`;
+  },
 };
 
 // What marks of one path share. Opacities of small things are rounded, the finer, the fainter.
@@ -188,16 +196,21 @@ const SHADES = 64;
 const exact = (opacity) => opacity;
 const rounded = (opacity) => (Math.round(SHADES * Math.sqrt(opacity)) / SHADES) ** 2;
 
-function shared({ look, localName }, opacity, head, isSmall) {
-  const round = isSmall || look.class === "element" ? rounded : exact;
-  const [stroke, fill] = ["stroke", "fill"].map((paint) =>
-    look[paint] && look[paint] !== "none" ? round(opacity * (look[`${paint}-opacity`] ?? 1)) : 0,
-  );
-  if (!stroke && !fill) return null;
+function shared({ look, localName }, opacity, head) {
+  const round = look.class === "element" ? rounded : exact;
+  const { stroke, fill } = look;
+  const line = stroke && stroke !== "none" ? round(opacity * (look["stroke-opacity"] ?? 1)) : 0;
+  const area = fill && fill !== "none" ? round(opacity * (look["fill-opacity"] ?? 1)) : 0;
+  if (!line && !area) return null;
   const apart = localName === "path" ? look.d : head; // those with a bend lie on each other
-  const outline = stroke ? [look.stroke, look["stroke-width"], stroke] : ["none", "", ""];
-  const inside = fill ? [look.fill, fill] : ["none", ""];
-  return [look.class, look.visibility, ...outline, ...inside, apart].join("|");
+  const outline = line ? `${stroke}|${look["stroke-width"]}|${line}` : "none||";
+  const inside = area ? `${fill}|${area}` : "none|";
+  return `${look.class ?? ""}|${look.visibility ?? ""}|${outline}|${inside}|${apart}`;
+}
+
+function sharedByBands({ look }, opacity) {
+  const shade = rounded(opacity * look["stroke-opacity"]);
+  return shade ? `||none|||${look.stroke}|${shade}` : null;
 }
 
 // Draws marks as paths: one for all that share their look.
@@ -237,12 +250,13 @@ class Sheet {
   // Of each look, the shapes of all marks that can be seen.
   #shapes() {
     const shapes = new Map();
+    const lookOf = this.isSmall ? sharedByBands : shared;
     for (const top of this.marks) {
       top.eachSeen((mark, opacity, head) => {
-        const look = shared(mark, opacity, head, this.isSmall);
+        const look = lookOf(mark, opacity, head);
         if (look === null) return;
         if (!shapes.has(look)) shapes.set(look, []);
-        shapes.get(look).push(SHAPES[mark.localName](mark.look));
+        shapes.get(look).push(SHAPES[this.isSmall ? "band" : mark.localName](mark.look));
       });
     }
     return shapes;
@@ -390,6 +404,16 @@ function shortened(text, room) {
 }
 
 const SQUARE = 25; // of a head: a finger finds it, on a narrow phone too
+
+// Which ink is easier to read on a color #rrggbb, by the contrast of WCAG.
+function ink(color) {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = parseInt(color.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return 1.05 / (light + 0.05) > (light + 0.05) / 0.05 ? "white" : "black";
+}
 
 const near = new IntersectionObserver(
   (entries) => entries.forEach((entry) => entry.isIntersecting && entry.target.draw()),
@@ -559,6 +583,7 @@ class GlassformerView extends HTMLElement {
     const boxes = this.#all("[role=checkbox]");
     const on = boxes.filter((box) => box.getAttribute("fill").startsWith("#"));
     boxes.forEach((box) => box.setAttribute("aria-checked", String(on.includes(box))));
+    on.forEach((box) => (box.nextElementSibling.dataset.ink = ink(box.getAttribute("fill"))));
     const exponent = 1 / (1 + Math.log2(on.length) / 3);
     this.#find("#brighter feFuncA").setAttribute("exponent", exponent.toFixed(2));
   }
