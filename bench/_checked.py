@@ -1,11 +1,11 @@
-"""Checks chapters and labs with the models that are there, and prints as JSON what was found.
+"""Check chapters and labs with the models at hand, and print the findings as JSON.
 
-Run by `processors.py` in a process of its own, whose environment says the instruction set and the
+Run by `processors.py` in a process of its own, whose environment names the instruction set and the
 folder of the trained weights. Nothing here imports torch: the chapters do.
 
     GLASSFORMER_CACHE=FOLDER python bench/_checked.py {all|training} [CHAPTER ...]
 
-With `training` it checks those alone that read trained weights.
+With `training`, it checks only those that read trained weights.
 """
 
 import ast
@@ -28,13 +28,13 @@ from proofbook.parsing.page import parse
 from proofbook.settings import load
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 3600.0  # seconds a block: what is measured here is not time
-DIGITS = 4  # significant ones of a number that is kept
+PATIENCE = 3600.0  # seconds per block: time isn't what is measured here
+DIGITS = 4  # significant digits of a stored number
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
 def check(config: Path, files: Sequence[Path]) -> tuple[list[str], list[dict[str, Any]]]:
-    """Check chapters with nothing cached: their problems, and what their claims compare.
+    """Check chapters without a cache: return their problems, and what their claims compare.
 
     The second has a row for each comparison of two numbers, in the chapters that train.
     """
@@ -53,12 +53,12 @@ def check(config: Path, files: Sequence[Path]) -> tuple[list[str], list[dict[str
 
 
 def trains(file: Path) -> bool:
-    """Whether a chapter or lab reads weights that the book trains."""
+    """Return whether a chapter or lab reads weights that the book trains."""
     return re.search(r'\btrained\("', file.read_text("utf-8")) is not None
 
 
 def with_sides(chapter: Chapter) -> Chapter:
-    """The chapter with one claim more for each side of what its claims compare, and more time."""
+    """Return the chapter with more time, and a claim for each side of each of its comparisons."""
     more = {
         (side, claim.place): Claim("", claim.line, claim.place, value=side)
         for claim in chapter.claims
@@ -70,7 +70,7 @@ def with_sides(chapter: Chapter) -> Chapter:
 
 
 def compared(chapter: Chapter, run: Run) -> Iterator[dict[str, Any]]:
-    """What is compared by size, with both numbers."""
+    """Yield each comparison by size, with both numbers."""
     for claim in chapter.claims:
         for left, sign, right in comparisons(claim):
             values = [run.values.get((side, claim.place)) for side in (left, right)]
@@ -81,7 +81,7 @@ def compared(chapter: Chapter, run: Run) -> Iterator[dict[str, Any]]:
 
 
 def comparisons(claim: Claim) -> Iterator[tuple[str, str, str]]:
-    """Left side, sign and right side of all that a claim compares by size."""
+    """Yield left side, sign, and right side of each comparison by size in a claim."""
     for expression in claim.expressions:
         for node in outside_of_loops(ast.parse(expression, mode="eval")):
             if isinstance(node, ast.Compare):
@@ -92,7 +92,7 @@ def comparisons(claim: Claim) -> Iterator[tuple[str, str, str]]:
 
 
 def outside_of_loops(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of an expression, but for those in a comprehension, where names mean others."""
+    """Yield the nodes of an expression outside comprehensions, where names mean something else."""
     if not isinstance(tree, ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp):
         yield tree
         for node in ast.iter_child_nodes(tree):
@@ -100,9 +100,9 @@ def outside_of_loops(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def number(side: str, value: Value | None) -> float | None:
-    """One side of a comparison, with few digits; None where it is no number.
+    """Return one side of a comparison, with few digits; None if it isn't a number.
 
-    The engine gives no value to what reads nothing of the page.
+    The engine gives no value to an expression that reads nothing of the page.
     """
     with contextlib.suppress(ValueError):
         return float(side)
@@ -112,7 +112,7 @@ def number(side: str, value: Value | None) -> float | None:
 
 
 def run_lab(file: Path) -> list[str]:
-    """Run a notebook as a script; gives what it says on stderr, if an assertion fails."""
+    """Run a notebook as a script; return its stderr if an assertion fails."""
     environment = os.environ | {"MPLBACKEND": "agg"}
     done = subprocess.run(
         [sys.executable, file], env=environment, cwd=ROOT, capture_output=True, text=True
@@ -121,7 +121,7 @@ def run_lab(file: Path) -> list[str]:
 
 
 def main() -> None:
-    """Check the chapters that are named, or all of them and the labs."""
+    """Check the chapters that are named, or all chapters and labs."""
     which, *named = sys.argv[1:]
     docs = ROOT / "docs"
     files = [ROOT / name for name in named] or sorted(docs.rglob("*.md"))

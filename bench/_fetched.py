@@ -1,6 +1,6 @@
-"""The language model that was fetched, lent to a folder with trained weights of its own.
+"""The language model that was downloaded, shared with a folder that has its own trained weights.
 
-It depends on no code of the book but that which unpacks it, so that nobody has to fetch it again.
+It depends on no code of the book except what unpacks it, so nobody has to download it again.
 """
 
 import os
@@ -13,7 +13,7 @@ def cache() -> Path:
 
 
 def lend(folder: Path) -> None:
-    """Link the wheel and what was made of it, unless they are there."""
+    """Link the wheel and the files made from it, unless they exist."""
     folder.mkdir(parents=True, exist_ok=True)
     for found in cache().iterdir():
         link = folder / found.name

@@ -1,7 +1,7 @@
-"""What has been judged, line by line: a run that was cut off goes on, and several share one.
+"""A journal of results, line by line: an interrupted run goes on, and several runs share one.
 
-Each is a process that looks into the journal for what it would judge next. A lock a file sees to
-it that no two judge the same, and goes when its process ends, however it ends.
+Each run is a process that looks in the journal before it judges anything. A lock makes sure that no
+two processes judge the same thing; it's released when its process ends, however it ends.
 """
 
 import fcntl
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 PLACES = 1 << 40
-"""Where the locks of places to work begin, behind those of names."""
+"""Where the locks of work folders begin, after those of names."""
 
 
 class Journal:
-    """Values by key, shared with all that run in the same folder."""
+    """Values by key, shared by all processes that run in the same folder."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ class Journal:
         self._read = 0
 
     def get(self, key: str) -> Any | None:
-        """What is known under a key, by whomever it was written."""
+        """Return the value of a key, whichever process wrote it."""
         self._file.seek(self._read)
         for line in self._file.read().splitlines(keepends=True):
             if line.endswith(b"\n"):  # or somebody is still writing it
@@ -40,12 +40,12 @@ class Journal:
         return self._known.get(key)
 
     def add(self, key: str, value: Any) -> None:
-        """Keep a value for good."""
+        """Store a value for good."""
         self._file.write(f"\n{json.dumps({key: value})}\n".encode())
 
     @contextmanager
     def alone(self, name: str, wait: bool) -> Iterator[bool]:
-        """Whether nobody else has this name now; with `wait`, once that is so."""
+        """Return whether nobody else has this name now; with `wait`, wait until that is so."""
         at = zlib.crc32(name.encode())
         mine = self._lock(at, wait)
         try:
@@ -55,7 +55,7 @@ class Journal:
                 fcntl.lockf(self._locks, fcntl.LOCK_UN, 1, at)
 
     def place(self) -> Path:
-        """The first folder in which no other process works; it stays this one's until it ends."""
+        """Return the first folder that no other process uses; this one has it until it ends."""
         number = next(n for n in itertools.count() if self._lock(PLACES + n, wait=False))
         folder = self._folder / str(number)
         folder.mkdir(exist_ok=True)
@@ -70,7 +70,7 @@ class Journal:
 
 
 def _entry(line: bytes) -> dict[str, Any]:
-    """What a line holds; nothing where its writer was cut off."""
+    """Return the content of a line; nothing if its writer was interrupted."""
     try:
         return json.loads(line)
     except ValueError:
@@ -78,12 +78,12 @@ def _entry(line: bytes) -> dict[str, Any]:
 
 
 def key_of(*parts: str) -> str:
-    """A short name for some texts in their order."""
+    """Return a short name for some texts in their order."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:24]
 
 
 def digest(tree: Path, without: Container[str] = ()) -> str:
-    """A short name for the files of a tree, caches apart, and those named by their paths."""
+    """Return a short name for the files of a tree, without caches and the paths in `without`."""
     parts = []
     for path in sorted(file for file in tree.rglob("*") if file.is_file()):
         name = path.relative_to(tree).as_posix()

@@ -1,6 +1,7 @@
-"""Who may notice that a book has drifted: the engine, stock markdown-exec, doctest, the tests.
+"""The judges of whether a book has drifted: the engine, stock markdown-exec, doctest, the tests.
 
-Each runs in a process forked from this one, which has imported what they need and computed nothing.
+Each runs in a process forked from this one, which has imported everything they need and computed
+nothing.
 """
 
 import json
@@ -26,9 +27,9 @@ from proofbook.parsing.front_matter import split_front_matter
 from proofbook.parsing.source import read
 
 LIMIT = 7200.0
-"""Seconds after which a run counts as having failed, on a machine that may be busy."""
+"""Seconds after which a run counts as failed, on a machine that may be busy."""
 TEST_LIMIT = 400.0
-"""Seconds of the processor's time after which a test does; it may have to train a model."""
+"""Seconds of processor time after which a test counts as failed; it may have to train a model."""
 FAILED = sys.maxsize
 """What a run that died or did not end counts as having found."""
 FAILED_EXAMPLE = re.compile(r"^(?:Expected|UNEXPECTED EXCEPTION)\b", re.MULTILINE)
@@ -40,7 +41,7 @@ FAILED_TEST = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", re.MULTILINE)
 
 
 def forked(task: Callable[[], int], folder: Path, limit: float = LIMIT) -> tuple[int, str]:
-    """What a task gives in a process of its own, which works in a folder; and what it printed."""
+    """Run a task in a process of its own, in a folder; return its result and what it printed."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as given:
         process = os.fork()
         if process == 0:
@@ -52,7 +53,7 @@ def forked(task: Callable[[], int], folder: Path, limit: float = LIMIT) -> tuple
 
 
 def _work(task: Callable[[], int], folder: Path, out: int, given: int) -> NoReturn:
-    """The child's part: whatever happens, it ends here."""
+    """Do the child's work, and end the process whatever happens."""
     try:
         os.setsid()
         for stream in (1, 2):
@@ -70,7 +71,7 @@ def _work(task: Callable[[], int], folder: Path, out: int, given: int) -> NoRetu
 
 
 def _wait(process: int, limit: float) -> None:
-    """Wait for a process, and end all that it started when its time is over."""
+    """Wait for a process, and end everything it started when its time is up."""
     end = time.monotonic() + limit
     while os.waitpid(process, os.WNOHANG) == (0, 0):
         if time.monotonic() > end:
@@ -81,13 +82,13 @@ def _wait(process: int, limit: float) -> None:
 
 
 class Engine:
-    """`proofbook check --coverage`, with one book for all that it is asked."""
+    """`proofbook check --coverage`, with one book for all questions."""
 
     def __init__(self, book: Book) -> None:
         self._book = book
 
     def finds(self, path: str, text: str) -> str:
-        """The first thing wrong with a page; "" where nothing is."""
+        """Return the first thing wrong with a page; "" if nothing is."""
         [checked] = self._book.check({path: text})
         for problem in checked.problems:
             return f"line {problem.line}: {problem.message}"
@@ -96,7 +97,7 @@ class Engine:
         return ""
 
     def covers(self, pages: Mapping[str, str]) -> dict[str, int]:
-        """How much of all that could be a claim is one, is exempt, and is neither."""
+        """Return how much of what could be a claim is one, is exempt, and is neither."""
         found = [cover(checked, self._book.settings) for checked in self._book.check(pages)]
         return {
             "covered": sum(page.covered for page in found),
@@ -106,11 +107,11 @@ class Engine:
 
 
 class Stock:
-    """`mkdocs build --strict` of a book that has the one page, with stock markdown-exec.
+    """`mkdocs build --strict` of a book with this one page, with stock markdown-exec.
 
-    The other pages are left out, and links to them are not looked at, so that only blocks can
-    warn: a page whose blocks are as they were is not built again. A block that fails on purpose
-    warns on the page as it stands, so what counts is whether there are more warnings.
+    The other pages are left out, and links to them are not checked, so that only blocks can warn: a
+    page whose blocks are unchanged is not built again. A block that fails on purpose warns on the
+    unchanged page too, so what counts is whether there are more warnings.
     """
 
     def __init__(self, tree: Path, folder: Path, pages: Mapping[str, str]) -> None:
@@ -120,7 +121,7 @@ class Stock:
         configure(folder, self._configure)
 
     def catches(self, path: str, text: str) -> bool:
-        """Whether the build warns of more than it does of the page as it stands."""
+        """Return whether the build gives more warnings than for the unchanged page."""
         sound = self._pages[path]
         if _code(text) == _code(sound):
             return False
@@ -156,10 +157,11 @@ class Stock:
 
 
 class Doctest:
-    """pytest's doctest of a page's examples, with its other blocks run silently between them.
+    """Doctests of a page's examples, by pytest, with its other blocks run silently between them.
 
-    Outputs are compared as pytest can: white space and written precision do not count. Examples
-    that fail as the page stands do so here too, so what counts is whether there are more.
+    Outputs are compared as leniently as pytest can: whitespace and written precision do not count.
+    Examples that fail on the unchanged page fail here too, so what counts is whether there are
+    more.
     """
 
     def __init__(self, tree: Path, folder: Path, pages: Mapping[str, str]) -> None:
@@ -167,7 +169,7 @@ class Doctest:
         self._known: dict[str, int] = {}
 
     def catches(self, path: str, text: str) -> bool:
-        """Whether more examples fail than do on the page as it stands."""
+        """Return whether more examples fail than on the unchanged page."""
         document, sound = _examples(text), _examples(self._pages[path])
         return document != sound and self._failures(document) > self._failures(sound)
 
@@ -196,7 +198,7 @@ def _code(text: str) -> list[tuple[str, str]]:
 
 
 def _examples(text: str) -> str:
-    """The page's doctests; each other block is an example that shows nothing."""
+    """Return the page's doctests; each other block is an example that shows nothing."""
     parts = [
         START,
         *(
@@ -208,7 +210,7 @@ def _examples(text: str) -> str:
 
 
 class Quickest:
-    """A plugin of pytest: what is done quickly goes first, and what does not end is ended.
+    """A plugin for pytest that runs quick tests first, and ends tests that take too long.
 
     Attributes:
         seconds: How long each test took, by its name; added to by tests that end.
@@ -233,17 +235,17 @@ class Quickest:
 
 
 def _trains(item: pytest.Item) -> bool:
-    """Whether a test may train a model anew where a module has changed."""
+    """Return whether a test may retrain a model if a module has changed."""
     slow = item.get_closest_marker("slow") is not None
     return slow or "translator" in getattr(item, "fixturenames", ())
 
 
 def _too_long(number: int, frame: object) -> NoReturn:
-    pytest.fail(f"no end within {TEST_LIMIT:.0f} s of the processor's time")
+    pytest.fail(f"did not end within {TEST_LIMIT:.0f} s of processor time")
 
 
 class Tests:
-    """The tests of a module and those that import it, up to the first failure.
+    """The tests of a module, and of those that import it, up to the first failure.
 
     Attributes:
         seconds: How long each test takes.
@@ -256,19 +258,19 @@ class Tests:
 
     @property
     def files(self) -> list[str]:
-        """All there are."""
+        """All test files."""
         return [str(file) for file in sorted(self._folder.glob("test_*.py"))]
 
     def stages(self, module: Path) -> list[list[str]]:
-        """The files of the module's own tests, and those of the tests that import it."""
-        inner = module.parent.name != "glassformer"  # its package is what is tested
+        """Return the files of the module's own tests, and those of the tests that import it."""
+        inner = module.parent.name != "glassformer"  # its package is tested as a whole
         own = {self._folder / f"test_{module.parent.name if inner else module.stem}.py"}
         files = sorted(self._folder.glob("test_*.py"))
         others = [file for file in files if file not in own and self._imports(file, module)]
         return [[str(f) for f in stage if f.exists()] for stage in (sorted(own), others)]
 
     def fails(self, tests: list[str]) -> str:
-        """The first of some tests that fails; "" where none does."""
+        """Return the first of some tests that fails; "" if none does."""
         with tempfile.NamedTemporaryFile() as kept:
             status, printed = forked(lambda: self._test(tests, Path(kept.name)), self._tree)
             self.seconds = json.loads(kept.read() or "{}") | self.seconds
@@ -276,11 +278,11 @@ class Tests:
             return ""
         failed = FAILED_TEST.search(printed)
         return (
-            failed[1] if failed else f"{Path(tests[0]).name}: no end within {LIMIT:.0f} s, or died"
+            failed[1] if failed else f"{Path(tests[0]).name}: died or did not end in {LIMIT:.0f} s"
         )
 
     def _imports(self, file: Path, module: Path) -> bool:
-        """Whether a test imports a module, or all there are, or takes one of its names."""
+        """Return whether a test imports a module, all modules, or one of its names."""
         text = file.read_text()
         dotted = ".".join(module.with_suffix("").parts[1:])
         if re.search(rf"\b{re.escape(dotted)}\b|\bwalk_packages\b", text):
@@ -288,7 +290,7 @@ class Tests:
         return any(self._takes(text, dotted, package) for package in list(module.parents)[:-2])
 
     def _takes(self, text: str, dotted: str, package: Path) -> bool:
-        """Whether a test takes a name from a package that has it from a module."""
+        """Return whether a test takes a name from a package that has it from a module."""
         begin = (self._tree / package / "__init__.py").read_text()
         given = re.search(rf"from {re.escape(dotted)} import (\([^)]*\)|[^\n]*)", begin)
         names = re.findall(r"\w+", given[1]) if given else []

@@ -1,8 +1,8 @@
 """The trained models that a copy of the tree works with, kept apart from those of the book.
 
-A model depends on all code that it was trained by, so each mistake in that would train it anew, for
-minutes. Instead a mutant gets what the sound code trained, where it still has a place for it: what
-its mistake would do to the training of these models is seen by nobody, which counts against us.
+A model depends on all the code that trained it, so each mistake in that code would retrain it, for
+minutes. Instead, a mutant gets the models that the correct code trained, if they still fit: nobody
+sees what its mistake would do to the training of these models, which counts against us.
 """
 
 import os
@@ -25,15 +25,15 @@ class Models:
         self._folder, self._tree = folder, tree
 
     def remember(self) -> None:
-        """Note by name which models are those of the tree as it stands."""
+        """Record by name which models are those of the unchanged tree."""
         forked(self._remember, self._tree)
 
     def lend(self) -> None:
-        """Give the tree, as it now is, the models that were noted, where they fit."""
+        """Put the recorded models that fit into the tree as it is now."""
         forked(self._lend, self._tree)
 
     def forget(self) -> None:
-        """Take away what was trained, or unpacked, since."""
+        """Remove what was trained, or unpacked, since."""
         for made in self._folder.iterdir():
             if made.is_symlink():
                 continue
@@ -67,7 +67,7 @@ class Models:
 
 
 def _fits(name: str, weights: Path) -> bool:
-    """Whether a recipe's model has these weights, each of its shape."""
+    """Return whether a recipe's model has these weights, with the same shapes."""
     from safetensors import safe_open
 
     from glassformer.recipes import find_recipe

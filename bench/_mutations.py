@@ -1,7 +1,8 @@
-"""Small changes that someone might make by mistake: one at a time, drawn from a seed.
+"""Small changes that someone might make by mistake: one at a time, drawn with a seed.
 
-A page is changed in what it tells a reader, a module in what it computes. Left alone is what says
-nothing of the code: formulas, targets of links, years, citations, versions, strings, messages.
+A page is changed in what it tells a reader, a module in what it computes. Parts that say nothing
+about the code are left alone: formulas, link targets, years, citations, versions, strings,
+messages.
 """
 
 import ast
@@ -42,7 +43,7 @@ BETWEEN: Swaps = {
     **{ast.In: ("in", ("not in",)), ast.NotIn: ("not in", ("in",))},
     **{ast.And: ("and", ("or",)), ast.Or: ("or", ("and",))},
 }
-"""How an operator is written, and what may come in its place."""
+"""The operators, and what may replace each of them."""
 AXIS_WORDS = {"axis", "dim", "dim0", "dim1", "dims", "end_dim", "start_dim"}
 AXIS_CALLS = {
     *("all", "amax", "any", "argmax", "argmin", "cat", "cumsum", "flatten", "log_softmax", "mean"),
@@ -54,13 +55,13 @@ AXIS_CALLS = {
 
 @dataclass(frozen=True)
 class Edit:
-    """Other text in place of a stretch of a text.
+    """A replacement for a stretch of a text.
 
     Attributes:
-        kind: What sort of thing is changed.
+        kind: The kind of thing that is changed.
         start: Where the stretch begins.
         end: Where it ends.
-        new: What stands there afterwards.
+        new: The new text.
     """
 
     kind: str
@@ -69,11 +70,11 @@ class Edit:
     new: str
 
     def moved(self, by: int) -> "Edit":
-        """The same in a text that has so much more before it."""
+        """Return the same edit in a text with this much more before it."""
         return replace(self, start=self.start + by, end=self.end + by)
 
     def applied(self, text: str) -> str:
-        """The text after the change."""
+        """Return the text after the change."""
         return text[: self.start] + self.new + text[self.end :]
 
 
@@ -83,10 +84,10 @@ class Mutant:
 
     Attributes:
         path: The file.
-        kind: What sort of thing is changed.
+        kind: The kind of thing that is changed.
         line: Where the change begins.
-        before: The lines that change.
-        after: The same after the change.
+        before: The lines before the change.
+        after: The lines after the change.
         text: The whole file after the change.
     """
 
@@ -99,12 +100,12 @@ class Mutant:
 
     @property
     def original(self) -> str:
-        """The lines that change, in one."""
+        """The lines that change, joined."""
         return " ".join(self.before.split())
 
     @property
     def mutated(self) -> str:
-        """The same after the change."""
+        """The same lines after the change."""
         return " ".join(self.after.split())
 
 
@@ -115,9 +116,9 @@ def draw(
     count: int,
     seed: int,
 ) -> list[Mutant]:
-    """So many mutants of some files, as evenly from each file and kind as there are places.
+    """Draw this many mutants of some files, spread evenly over files and kinds where possible.
 
-    A change that leaves a text as it is, or one that does not parse, is passed over.
+    A change that leaves a text unchanged, or makes it unparsable, is skipped.
     """
     chance = Random(seed)
     strata: dict[tuple[str, str], list[Edit]] = defaultdict(list)
@@ -156,11 +157,11 @@ def _mutant(path: str, text: str, changed: str, edit: Edit) -> Mutant:
 
 
 def redrawn(row: Mapping[str, Any], text: str) -> Mutant | None:
-    """A mutant of an earlier text in this one, at the nearest place; none where its lines are gone.
+    """Return an earlier text's mutant in this text, at the nearest place, if it has its lines.
 
     Args:
-        row: Its path, kind, line, before and after.
-        text: The file as it now stands.
+        row: Its path, kind, line, before, and after.
+        text: The file as it is now.
     """
     before, after = row["before"], row["after"]
     whole = f"\n{text}\n"
@@ -177,7 +178,7 @@ def redrawn(row: Mapping[str, Any], text: str) -> Mutant | None:
 
 
 def page_edits(text: str, chance: Random) -> Iterator[Edit]:
-    """One change for each place of a page where a change would make it say something else."""
+    """Yield a change for each place of a page where a change would make it say something else."""
     body, _ = split_front_matter(text)
     sheet = read(body)
     for find in (_digits, _shapes, _printed, _claimed, _words, _code, _imports):
@@ -185,13 +186,13 @@ def page_edits(text: str, chance: Random) -> Iterator[Edit]:
 
 
 def page_parses(text: str) -> bool:
-    """Whether the code of a page is Python."""
+    """Return whether the code of a page is Python."""
     sheet = read(split_front_matter(text)[0])
     return all(parses(listing.source) for listing in _listings(sheet))
 
 
 def _digits(sheet: SourceText, chance: Random) -> Iterator[Edit]:
-    """A number that a reader sees, in or out of a claim; shapes are another kind."""
+    """Yield changes of numbers that a reader sees, in or out of claims; shapes are another kind."""
     text = sheet.text
     for start, end in _between(sheet.prose, len(text)):
         text = blank(text, start, end)
@@ -222,7 +223,7 @@ def _shapes(sheet: SourceText, chance: Random) -> Iterator[Edit]:
 
 
 def _printed(sheet: SourceText, chance: Random) -> Iterator[Edit]:
-    """Something in the expected output of each example."""
+    """Yield a change in the expected output of each example."""
     for fence in sheet.fences:
         if fence.kind == "pycon":
             lines = _lines(sheet, fence)
@@ -251,7 +252,7 @@ def _other_token(token: str, chance: Random) -> str:
 
 
 def _claimed(sheet: SourceText, chance: Random) -> Iterator[Edit]:
-    """What the page says where a claim says what it must be."""
+    """Yield changes of the text of claims that say what it must be."""
     for span in sheet.spans:
         if "equals" in span.expressions and not _choices(span):
             new = _other_claim(span.text, chance)
@@ -270,7 +271,7 @@ def _other_claim(text: str, chance: Random) -> str:
 
 
 def _words(sheet: SourceText, chance: Random) -> Iterator[Edit]:
-    """The other word of a `word(…)`, or the opposite of a word that a `holds` stands on."""
+    """Yield the other word of a `word(…)`, or the opposite of a word with a `holds`."""
     for span in sheet.spans:
         choices = _choices(span)
         if span.text in choices:
@@ -281,7 +282,7 @@ def _words(sheet: SourceText, chance: Random) -> Iterator[Edit]:
 
 
 def _choices(span: Span) -> list[str]:
-    """The words between which a `word(…)` chooses."""
+    """Return the words between which a `word(…)` chooses."""
     tree = ast.parse(span.expressions.get("equals", "None"), mode="eval").body
     match tree:
         case ast.Call(ast.Name("word"), [_, ast.Constant(str(a)), ast.Constant(str(b))]):
@@ -300,14 +301,14 @@ def _opposites(sheet: SourceText, span: Span) -> Iterator[Edit]:
 
 
 def _in_span(sheet: SourceText, span: Span, old: str, new: str, kind: str) -> Iterator[Edit]:
-    """Other text within the markup of a claim; nothing where markup breaks the text up."""
+    """Yield a change of text within the markup of a claim, unless markup breaks the text up."""
     at = sheet.text.find(old, *span.inner)
     if at >= 0:
         yield Edit(kind, at, at + len(old), new)
 
 
 def _code(sheet: SourceText, chance: Random) -> Iterator[Edit]:
-    """A constant, an operator and the like in a block."""
+    """Yield changes of constants, operators, and the like in blocks."""
     for listing in _listings(sheet):
         if parses(listing.source):
             for edit in source_edits(listing.source, chance):
@@ -315,7 +316,7 @@ def _code(sheet: SourceText, chance: Random) -> Iterator[Edit]:
 
 
 def _imports(sheet: SourceText, chance: Random) -> Iterator[Edit]:
-    """An import of a name that is not there, or under a name that nobody uses."""
+    """Yield imports of a name that doesn't exist, or under a name that nobody uses."""
     for listing in _listings(sheet):
         if not parses(listing.source):
             continue
@@ -332,7 +333,7 @@ def _imports(sheet: SourceText, chance: Random) -> Iterator[Edit]:
 
 @dataclass(frozen=True)
 class Listing:
-    """A program of a page: its lines, each with its place in the page's text."""
+    """A program of a page: its lines, each with its position in the page's text."""
 
     lines: list[tuple[str, int]]
 
@@ -342,7 +343,7 @@ class Listing:
         return "\n".join(line for line, _ in self.lines)
 
     def placed(self, edit: Edit) -> Iterator[Edit]:
-        """An edit of the program as one of the page, where it stays within a line."""
+        """Turn an edit of the program into one of the page, if it stays within a line."""
         at = 0
         for line, place in self.lines:
             if at <= edit.start <= edit.end <= at + len(line):
@@ -351,7 +352,7 @@ class Listing:
 
 
 def _listings(sheet: SourceText) -> Iterator[Listing]:
-    """The blocks of a page, and each example of its doctests."""
+    """Yield the blocks of a page, and each example of its doctests."""
     for fence in sheet.fences:
         lines = _lines(sheet, fence)
         if fence.kind == "python":
@@ -365,7 +366,7 @@ def _listings(sheet: SourceText) -> Iterator[Listing]:
 
 
 def _lines(sheet: SourceText, fence: Fence) -> list[tuple[str, int]]:
-    """The lines of a fence without its indentation, each with its place in the text."""
+    """Return the lines of a fence without its indentation, each with its position in the text."""
     lines, at = [], fence.body[0]
     written = sheet.text[slice(*fence.body)].split("\n")
     for raw, line in zip(written, fence.code.split("\n"), strict=False):
@@ -378,7 +379,7 @@ def _lines(sheet: SourceText, fence: Fence) -> list[tuple[str, int]]:
 
 
 def other_number(number: str, chance: Random) -> str:
-    """The number with another digit in one place."""
+    """Return the number with another digit in one place."""
     places = [at for at, sign in enumerate(number) if sign.isdigit()]
     at = chance.choice(places)
     digits = "0123456789" if at or len(number) == 1 else "123456789"
@@ -387,7 +388,7 @@ def other_number(number: str, chance: Random) -> str:
 
 
 def other_shape(shape: str, chance: Random) -> str:
-    """The shape with another number, two axes swapped, or an axis less."""
+    """Return the shape with another number, two axes swapped, or an axis less."""
     axes = list(re.finditer(r"\w+", shape))
     changes = [
         _swapped(shape, a, b) for a in axes for b in axes if a[0] != b[0] and a.end() < b.end()
@@ -410,7 +411,7 @@ def _swapped(text: str, a: re.Match[str], b: re.Match[str]) -> str:
 
 
 def source_edits(source: str, chance: Random) -> Iterator[Edit]:
-    """One change for each operator, constant, axis, residual and mask of a program."""
+    """Yield a change for each operator, constant, axis, residual, and mask of a program."""
     code = Code(source)
     for node in code.nodes:
         for find in (_operator, _constant, _axis, _residual, _mask):
@@ -420,7 +421,7 @@ def source_edits(source: str, chance: Random) -> Iterator[Edit]:
 
 
 def parses(source: str) -> bool:
-    """Whether a text is a Python program."""
+    """Return whether a text is a Python program."""
     try:
         ast.parse(source)
     except (SyntaxError, ValueError):
@@ -429,11 +430,11 @@ def parses(source: str) -> bool:
 
 
 class Code:
-    """A program, and where in it its nodes stand.
+    """A program, with the positions of its nodes.
 
     Attributes:
         text: The program.
-        nodes: Its nodes, those within annotations and formatted strings apart.
+        nodes: Its nodes, except those within annotations and formatted strings.
         axes: The nodes of numbers that are axes.
     """
 
@@ -447,29 +448,29 @@ class Code:
         self.axes = {axis for node in self.nodes for axis in _axes_of(node)}
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node begins and ends."""
+        """Return where a node begins and ends."""
         first, last = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
         return self._place(*first), self._place(*last)
 
     def of(self, node: ast.AST) -> str:
-        """How a node is written."""
+        """Return how a node is written."""
         return self.text[slice(*self.span(node))]
 
     def between(self, kind: str, left: ast.AST, right: ast.AST, old: str, new: str) -> Edit | None:
-        """Another sign in place of the one between two nodes."""
+        """Return an edit that replaces the sign between two nodes."""
         start, end = self.span(left)[1], self.span(right)[0]
         gap = re.sub(r"#[^\n]*", lambda note: " " * len(note[0]), self.text[start:end])
         found = re.search(re.escape(old).replace(r"\ ", r"\s+"), gap)
         return Edit(kind, start + found.start(), start + found.end(), new) if found else None
 
     def _place(self, line: int, column: int) -> int:
-        """A place in the text; Python counts columns in bytes."""
+        """Return a position in the text; Python counts columns in bytes."""
         before = self._lines[line - 1].encode()[:column]
         return self._starts[line - 1] + len(before.decode())
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but annotations and formatted strings; a negative number is one node."""
+    """Yield all nodes except annotations and formatted strings; a negative number is one node."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -485,7 +486,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _number_of(node: ast.AST) -> int | float | None:
-    """The number that a node is, with its sign; truth is none."""
+    """Return the number that a node is, with its sign; a truth value isn't one."""
     match node:
         case ast.UnaryOp(ast.USub(), ast.Constant(int(value) | float(value))):
             return -value
@@ -497,7 +498,7 @@ def _number_of(node: ast.AST) -> int | float | None:
 
 
 def _axes_of(node: ast.AST) -> Iterator[ast.AST]:
-    """The numbers of a call or a subscript that are axes."""
+    """Yield the numbers of a call or a subscript that are axes."""
     found: list[ast.expr] = []
     match node:
         case ast.Call(func=function, args=arguments, keywords=keywords):
@@ -551,7 +552,7 @@ def _axis(code: Code, node: ast.AST, chance: Random) -> Edit | None:
 
 
 def _residual(code: Code, node: ast.AST, chance: Random) -> Edit | None:
-    """What a call gives, without the name that is added to it."""
+    """Return an edit that leaves only a call, without the name that is added to it."""
     match node:
         case ast.BinOp(ast.Name(), ast.Add(), ast.Call() as call):
             pass
@@ -563,7 +564,7 @@ def _residual(code: Code, node: ast.AST, chance: Random) -> Edit | None:
 
 
 def _mask(code: Code, node: ast.AST, chance: Random) -> Edit | None:
-    """A mask that is turned round, forgotten, or of the other triangle."""
+    """Return an edit that inverts a mask, leaves it out, or takes the other triangle."""
     match node:
         case ast.UnaryOp(ast.Invert(), operand):
             return Edit("mask", *code.span(node), code.of(operand))

@@ -1,7 +1,7 @@
-"""Trains the book's models from one seed, as `processors.py` asks; prints how long each took.
+"""Train the book's models from one seed, as `processors.py` asks, and print the time of each.
 
 Run in a process of its own: torch reads the instruction set when it is loaded. The weights get the
-names that the book looks for, so the folder must be this round's alone.
+names that the book looks for, so the folder must belong to this round alone.
 
     GLASSFORMER_CACHE=FOLDER python bench/_trained.py SEED
 """
@@ -18,7 +18,7 @@ from glassformer.recipes import RECIPES
 
 
 def train(seed: int, names: Sequence[str] = tuple(RECIPES)) -> dict[str, float]:
-    """Train recipes as the book does, but from this seed; the seconds that each took."""
+    """Train recipes as the book does, but from this seed; return the seconds for each."""
     checkpoints.SEED = seed
     seconds = {}
     for name in names:

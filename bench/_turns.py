@@ -21,7 +21,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Ratio:
-    """The median of the ratios of all turns, and the interval that holds the true one."""
+    """The median of the ratios of all turns, with the interval that holds the true one."""
 
     median: float
     low: float
@@ -37,10 +37,10 @@ def in_turn(
     repeats: int = 1,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
-    """Seconds of each call in each turn; every second turn runs in the opposite order.
+    """Return the seconds of each call in each turn; every second turn runs in the opposite order.
 
-    A slow moment of the machine so falls on all calls of a turn, and none is always the first.
-    Each call is made once before, untimed, and `repeats` times for each measurement.
+    So a slow moment of the machine affects all calls of a turn, and none is always the first. Each
+    call is made once before, untimed, and `repeats` times for each measurement.
     """
     for call in calls.values():
         call()
@@ -55,15 +55,15 @@ def in_turn(
 
 
 def ratio(over: list[float], under: list[float]) -> Ratio:
-    """Turn by turn; the interval comes from the order of the ratios and assumes no distribution."""
+    """Return the ratio turn by turn; its interval assumes no distribution, only an order."""
     ratios = sorted(a / b for a, b in zip(over, under, strict=True))
     outside = _outside(len(ratios))
     return Ratio(median(ratios), ratios[outside], ratios[-1 - outside])
 
 
 def _outside(count: int) -> int:
-    """How many ratios may be cut off at each end, by the binomial law of the median."""
-    outside, below = 0, 0.5**count  # below: the chance that so few lie under the true median
+    """Return how many ratios may be cut off at each end, by the binomial law of the median."""
+    outside, below = 0, 0.5**count  # below: the chance that so few are below the true median
     while outside < (count - 1) // 2:
         below += math.comb(count, outside + 1) * 0.5**count
         if below > (1 - CONFIDENCE) / 2:
@@ -73,7 +73,7 @@ def _outside(count: int) -> int:
 
 
 def peak_bytes(call: Callable[[], object]) -> int:
-    """The most memory that tensors made by the call take at once; the same in every run."""
+    """Return the peak memory of the tensors that the call makes; it's the same in every run."""
     call()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
         call()
@@ -86,7 +86,7 @@ def peak_bytes(call: Callable[[], object]) -> int:
 
 
 def machine() -> dict[str, str | int]:
-    """What the numbers of a run depend on."""
+    """Return the circumstances on which the numbers of a run depend."""
     return {
         "processor": platform.processor() or platform.machine(),
         "model": processor_name(),
@@ -100,14 +100,14 @@ def machine() -> dict[str, str | int]:
 
 
 def processor_name() -> str:
-    """What the processor calls itself, where the system tells."""
+    """Return the processor's own name, if the system reports it."""
     told = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*: (.+)", told.read_text()) if told.exists() else None
     return found[1] if found else platform.processor() or platform.machine()
 
 
 def keep(name: str, rows: list[dict]) -> None:
-    """Writes the rows to bench/results, from where pages take them."""
+    """Write the rows to bench/results, from where pages read them."""
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps({"machine": machine(), "rows": rows}, indent=1)
     (RESULTS / f"{name}.json").write_text(text + "\n")

@@ -1,9 +1,9 @@
-"""Which versions of transformers the book holds with: run by `make check-versions`.
+"""Which versions of transformers the book works with: run by `make check-versions`.
 
-Each version gets an environment of its own under `.cache/versions/`. It stands in front of the
-project's, so that it holds transformers and what that version asks for, and all else is as pinned.
-There the models are compared with those of transformers, and every chapter is checked. What passes
-is written to `results/versions.json`, whose oldest and newest version are the supported range.
+Each version gets an environment of its own under `.cache/versions/`. It comes before the project's,
+so it has transformers and whatever that version requires, and everything else is as pinned. There
+the models are compared with those of transformers, and every chapter is checked. What passes is
+written to `results/versions.json`, whose oldest and newest version are the supported range.
 """
 
 import argparse
@@ -27,12 +27,12 @@ PARITY = [f"tests/glassformer/test_{stem}.py" for stem in STEMS]
 
 
 def key(release: str) -> list[int]:
-    """Releases in their order: 5.9.1 comes before 5.10.0."""
+    """Return a sort key for releases: 5.9.1 comes before 5.10.0."""
     return [int(part) for part in re.findall(r"\d+", release)]
 
 
 def oldest() -> str:
-    """The oldest version that the project says it works with."""
+    """Return the oldest version that the project says it works with."""
     found = re.search(r'"transformers>=([\d.]+)', (ROOT / "pyproject.toml").read_text())
     if found is None:
         raise ValueError("pyproject.toml names no oldest version of transformers")
@@ -40,13 +40,13 @@ def oldest() -> str:
 
 
 def newest() -> str:
-    """The newest version that pip knows."""
+    """Return the newest version that pip knows."""
     told = said(sys.executable, "-m", "pip", "index", "versions", "transformers")
     return re.findall(r"\(([\d.]+)\)", told)[0]
 
 
 def said(*command: str | Path) -> str:
-    """What a command prints; it must succeed."""
+    """Return the output of a command, which must succeed."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
@@ -55,7 +55,7 @@ def said(*command: str | Path) -> str:
 
 
 def environment(release: str) -> Path:
-    """The interpreter of an environment in which this version stands before the project's own."""
+    """Return the interpreter of an environment where this version precedes the project's own."""
     folder = ROOT / ".cache/versions" / release
     scheme = {"base": str(folder), "platbase": str(folder)}
     python = Path(sysconfig.get_path("scripts", "venv", scheme)) / "python"
@@ -69,7 +69,7 @@ def environment(release: str) -> Path:
 
 
 def record(release: str, tests_alone: bool) -> dict[str, Any]:
-    """Check a version; gives what passed."""
+    """Check a version; return a record of what passed."""
     python = environment(release)
     ask = "from importlib.metadata import version; print(version({!r}))"
     names = ("transformers", "huggingface_hub", "tokenizers")
@@ -85,7 +85,7 @@ def record(release: str, tests_alone: bool) -> dict[str, Any]:
 
 
 def write(records: list[dict[str, Any]], failed: list[str]) -> None:
-    """Keep what passed, beside what passed before on the same Python and torch."""
+    """Store what passed, with what passed before on the same Python and torch."""
     ground = {"python": platform.python_version(), "torch": version("torch")}
     kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     known = kept.get("passed", []) if kept.get("ground") == ground else []
@@ -98,10 +98,10 @@ def write(records: list[dict[str, Any]], failed: list[str]) -> None:
 
 
 def main() -> int:
-    """Check versions, write what passed, and say what did not; gives the exit status."""
+    """Check versions, write what passed, and print what didn't; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("versions", nargs="*", help="the oldest supported and the newest if none")
-    parser.add_argument("--tests-alone", action="store_true", help="leave the chapters out")
+    parser.add_argument("--tests-alone", action="store_true", help="leave out the chapters")
     options = parser.parse_args()
     records, failed = [], []
     for release in options.versions or [oldest(), newest()]:

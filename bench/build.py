@@ -1,4 +1,4 @@
-"""Builds the same chapters four ways and prints how long each takes, as ratios within one run.
+"""Build the same chapters in four ways, and print how long each takes, as ratios within one run.
 
 (a) plain MkDocs: the fences are shown, not run;
 (b) stock markdown-exec: the fences run in the process that builds;
@@ -6,7 +6,7 @@
 (d) this project: proofbook.
 
 Every build is a whole process on a fresh copy of the book. The four take turns, so that a slow
-minute of the machine falls on all of them, and a ratio is the median of the ratios of a turn.
+minute of the machine affects all of them, and a ratio is the median of the ratios of all turns.
 
     python bench/build.py [--rounds 3] [--without-jupyter-book] [--json]
 """
@@ -40,7 +40,7 @@ SIGN = "\n\n<!-- edited -->"
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads `!!python/name:` tags as the names they hold."""
+    """A loader that reads `!!python/name:` tags as the names they hold."""
 
 
 class _Name(str):
@@ -58,7 +58,7 @@ _Dumper.add_representer(_Name, lambda dumper, name: dumper.represent_scalar(_PRE
 
 
 def configure(book: Path, change: Callable[[dict], None]) -> None:
-    """Rewrites the book's mkdocs.yml."""
+    """Rewrite the book's mkdocs.yml."""
     path = book / "mkdocs.yml"
     config = yaml.load(path.read_text(), Loader=_Loader)
     change(config)
@@ -66,19 +66,19 @@ def configure(book: Path, change: Callable[[dict], None]) -> None:
 
 
 def drop_proofbook(config: dict, *instead: str) -> None:
-    """Leaves the theme and the other plugins as they are."""
+    """Leave the theme and the other plugins as they are."""
     drop_plugins(config, "proofbook")
     config["plugins"] += instead
 
 
 def drop_plugins(config: dict, *names: str) -> None:
-    """Takes out the plugins whose names begin so; one with options is a mapping under its name."""
+    """Remove the plugins whose names begin so; one with options is a mapping under its name."""
     named = [(p if isinstance(p, str) else next(iter(p)), p) for p in config["plugins"]]
     config["plugins"] = [p for name, p in named if not name.startswith(names)]
 
 
 def drop_labs(book: Path) -> None:
-    """Takes out the labs, which every builder but (c) would run in the same way."""
+    """Remove the labs, which every builder but (c) would run in the same way."""
     shutil.rmtree(book / "docs" / "labs")
 
     def change(config: dict) -> None:
@@ -91,7 +91,7 @@ def drop_labs(book: Path) -> None:
 
 
 def copy_book(folder: Path) -> Path:
-    """Copies what a build of the chapters reads, without caches."""
+    """Copy what a build of the chapters reads, without caches."""
     folder.mkdir(parents=True)
     for name in (
         "docs",
@@ -112,7 +112,7 @@ def copy_book(folder: Path) -> Path:
 
 
 def chapters(book: Path) -> Iterator[tuple[Path, str]]:
-    """The pages that hold code to run, and their text."""
+    """Yield the pages that have code to run, and their text."""
     for path in sorted((book / "docs").rglob("*.md")):
         text = path.read_text()
         if any("show=" not in m[3] for m in FENCE.finditer(text)):
@@ -120,14 +120,14 @@ def chapters(book: Path) -> Iterator[tuple[Path, str]]:
 
 
 def plain(folder: Path) -> Path:
-    """(a): the same pages under MkDocs alone."""
+    """Make (a): the same pages under MkDocs alone."""
     book = copy_book(folder)
     configure(book, drop_proofbook)
     return book
 
 
 def stock(folder: Path) -> Path:
-    """(b): each fence marked for markdown-exec, one session a page."""
+    """Make (b): each fence marked for markdown-exec, one session for each page."""
     book = copy_book(folder)
     configure(book, lambda config: drop_proofbook(config, "markdown-exec"))
     for path, text in chapters(book):
@@ -136,7 +136,7 @@ def stock(folder: Path) -> Path:
 
 
 def stock_page(text: str, options: str) -> str:
-    """A page as markdown-exec reads it: without claims and shown sources, its fences marked."""
+    """Return a page as markdown-exec reads it: no claims, no shown sources, and marked fences."""
 
     def mark(match: re.Match) -> str:
         indent, language, given, code = match.groups()
@@ -148,7 +148,7 @@ def stock_page(text: str, options: str) -> str:
 
 
 def jupyter_book(folder: Path) -> Path:
-    """(c): each page a MyST notebook, run by this environment's kernel and cached."""
+    """Make (c): each page a MyST notebook, run by this environment's kernel and cached."""
     folder.mkdir(parents=True)
     pages = []
     head = "---\njupytext:\n  text_representation:\n    extension: .md\n    format_name: myst\n"
@@ -178,12 +178,12 @@ def jupyter_book(folder: Path) -> Path:
 
 
 def ours(folder: Path) -> Path:
-    """(d): the book as it stands."""
+    """Make (d): the book as it is."""
     return copy_book(folder)
 
 
 def environment(book: Path) -> dict[str, str]:
-    """The copy's own `src` is what runs, on as many threads as the machine has."""
+    """Return an environment in which the copy's own `src` runs, on all of the machine's threads."""
     return os.environ | {
         "PYTHONPATH": str(book / "src"),
         "NO_MKDOCS_2_WARNING": "1",
@@ -197,7 +197,7 @@ def mkdocs(book: Path, *arguments: str) -> list[str]:
 
 
 def seconds(command: list[str], book: Path) -> float:
-    """Wall time of a whole process; a failure is shown and ends the run."""
+    """Return the wall time of a whole process; a failure is shown and ends the run."""
     start = time.perf_counter()
     done = subprocess.run(
         command, cwd=book, env=environment(book), capture_output=True, text=True, check=False
@@ -214,7 +214,7 @@ def build(kind: str, book: Path) -> float:
 
 
 def install_jupyter_book() -> None:
-    """Makes the environment of (c) once: Jupyter Book there, its kernel here."""
+    """Make the environment of (c) once: Jupyter Book there, its kernel here."""
     if not (JUPYTER_BOOK / "bin" / "jupyter-book").exists():
         subprocess.run([sys.executable, "-m", "venv", JUPYTER_BOOK], check=True)
         pip = [JUPYTER_BOOK / "bin" / "pip", "install", "--quiet", "jupyter-book<2"]
@@ -227,25 +227,25 @@ def install_jupyter_book() -> None:
 
 
 def attention(book: Path) -> Path:
-    """The chapter that is edited."""
+    """Return the chapter that is edited."""
     return next(book.rglob("attention.md"))
 
 
 def edit(page: Path, words: str) -> None:
-    """Ends a chapter in these words, in place of those of an earlier edit."""
+    """End a chapter with these words, in place of those of an earlier edit."""
     text = page.read_text().split(SIGN)[0]
     page.write_text(f"{text}{SIGN}\n\n{words}\n")
 
 
 def edit_prose(book: Path, number: int) -> str:
-    """Changes a sentence of one chapter, no code; gives the words to look for on the page."""
+    """Change a sentence of one chapter, and no code; return the words to look for on the page."""
     words = f"An edit of the prose, number {number}."
     edit(attention(book), words)
     return words
 
 
 def edit_code(book: Path, number: int) -> str:
-    """Changes a line of code; gives the words that only its output can hold."""
+    """Change a line of code; return the words that only its output can contain."""
     edit(attention(book), f'```python\nprint("An edit of the code:", 7 * {number})\n```')
     return f"An edit of the code: {7 * number}"
 
@@ -265,7 +265,7 @@ def page_text(address: str) -> str:
 
 
 def wait_for(address: str, words: str, limit: float = 300) -> float:
-    """Seconds until the served page holds the words."""
+    """Return the seconds until the served page has the words."""
     start = time.perf_counter()
     while words not in page_text(address):
         if time.perf_counter() - start > limit:
@@ -276,7 +276,7 @@ def wait_for(address: str, words: str, limit: float = 300) -> float:
 
 @contextmanager
 def served(book: Path) -> Iterator[tuple[str, Path]]:
-    """Serves a book; gives the address of the edited chapter and the log of the server."""
+    """Serve a book; yield the address of the edited chapter and the log of the server."""
     host = f"127.0.0.1:{free_port()}"
     page = attention(book).relative_to(book / "docs").with_suffix("")
     log = book / "serve.log"
@@ -295,7 +295,7 @@ def served(book: Path) -> Iterator[tuple[str, Path]]:
 
 
 def wait(book: Path, address: str, change: Callable[[Path, int], str], number: int) -> float:
-    """From saving an edit to the rebuilt page."""
+    """Return the seconds from saving an edit to the rebuilt page."""
     time.sleep(1.5)
     return wait_for(address, change(book, number))
 
@@ -303,7 +303,7 @@ def wait(book: Path, address: str, change: Callable[[Path, int], str], number: i
 def time_builds(
     rounds: int, kinds: dict[str, Callable[[Path], Path]], folder: Path
 ) -> Iterator[dict]:
-    """Cold, nothing changed, only prose changed: each kind in turn, `rounds` times."""
+    """Time builds, cold, unchanged, and with changed prose: each kind in turn, `rounds` times."""
     times: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds):
         for kind, make in kinds.items():
@@ -328,7 +328,7 @@ def time_builds(
 
 
 def print_serve(edits: int, folder: Path) -> None:
-    """The wait of an author who edits prose, ours against plain in turns, and who edits code."""
+    """Print how long an author waits after editing prose, ours against plain in turns, or code."""
     books = {"plain": plain(folder / "serve-plain"), "ours": ours(folder / "serve-ours")}
     with served(books["plain"]) as (address, _), served(books["ours"]) as (our_address, log):
         turns = [
@@ -352,7 +352,7 @@ def print_serve(edits: int, folder: Path) -> None:
 
 
 def print_imports(rounds: int) -> None:
-    """`import glassformer` beside `import torch`, each in a fresh process."""
+    """Time `import glassformer` beside `import torch`, each in a fresh process."""
     alone = {"torch": [], "glassformer": []}
     for _ in range(2 * rounds + 1):
         for module, measured in alone.items():

@@ -1,18 +1,18 @@
-"""Makes small mistakes in the book and in the package, and counts how many its own checks notice.
+"""Make small mistakes in the book and in the package, and count how many its own checks notice.
 
-A mistake in a page is one that `proofbook check --coverage` of the page reports; beside it stand
-what `mkdocs build --strict` with stock markdown-exec, and pytest's doctest, report of the same.
-A mistake in a module is reported by a test, its own or one that imports it, or by a chapter that
-shows it; the book's models are not trained anew for it. All happens in a copy of the tree. Mistakes
-that change nothing which a reader or a caller could notice are argued one by one in
-`drift_equivalent.toml`, and counted apart.
+A mistake in a page is noticed if `proofbook check --coverage` reports it; `mkdocs build --strict`
+with stock markdown-exec and pytest's doctest get the same mistakes for comparison. A mistake in a
+module is noticed by a test, its own or one that imports it, or by a chapter that shows it; the
+book's models are not retrained for it. Everything happens in a copy of the tree. Mistakes that
+change nothing a reader or a caller could notice are argued one by one in `drift_equivalent.toml`,
+and counted separately.
 
     python bench/drift.py [--prose 300] [--source 200] [--seed 0] [--only TEXT] [--json [FILE]]
     python bench/drift.py --again [--json]
 
-What was judged is kept, so a run that was cut off goes on, and where the same command runs several
-times at once, they share the work. With `--again`, those that survived the run whose results are
-kept are judged once more, by the tree as it now stands.
+Judgments are stored, so an interrupted run goes on, and several runs of the same command at once
+share the work. With `--again`, the survivors of the run whose results are stored are judged once
+more, by the tree as it is now.
 """
 
 import argparse
@@ -46,11 +46,11 @@ HOME = ROOT / ".cache" / "bench" / "drift"
 RESULT = ROOT / "bench" / "results" / "drift.json"
 EQUIVALENT = ROOT / "bench" / "drift_equivalent.toml"
 PAGE_JUDGES = ("book", "stock", "doctest")
-"""Only the first is our own; the others show what it is worth."""
+"""Only the first is our own; the others are there for comparison."""
 MODULE_JUDGES = ("own test", "other tests", "chapters")
-"""Each is asked where those before it have noticed nothing."""
+"""Each is asked if those before it have noticed nothing."""
 FEW = 60
-"""So many mutants of modules are judged sooner than all tests are run once."""
+"""Up to this many mutants of modules, judging them is faster than running all tests once."""
 
 
 @dataclass
@@ -60,9 +60,9 @@ class Outcome:
     Attributes:
         mutant: What was changed.
         ours: The judges that should notice.
-        caught: By the name of each judge, what it said; judges that said nothing are left out.
+        caught: What each judge said, by its name; judges that said nothing are left out.
         seconds: How long each took.
-        reason: Why nobody could notice, where that is argued.
+        reason: Why nobody could notice, if that is argued.
     """
 
     mutant: Mutant
@@ -73,11 +73,11 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether those let it pass that should have noticed."""
+        """Whether it got past those that should have noticed."""
         return self.caught.keys().isdisjoint(self.ours)
 
     def ask(self, judge: str, find: Callable[[], str]) -> bool:
-        """Whether a judge notices; what it says is noted, and how long it took."""
+        """Ask a judge, and record what it says and how long it took; return whether it notices."""
         start = time.perf_counter()
         if wrong := find():
             self.caught[judge] = wrong
@@ -85,7 +85,7 @@ class Outcome:
         return bool(wrong)
 
     def tell(self) -> None:
-        """Say on stderr what was found."""
+        """Report on stderr what was found."""
         found = "; ".join(f"{judge}: {wrong}" for judge, wrong in self.caught.items())
         place = f"{self.mutant.path}:{self.mutant.line} {self.mutant.kind}"
         line = f"{place}: {found or 'survived'}".replace("\n", " ")
@@ -94,7 +94,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Bench:
-    """A copy of the tree to work in, and what is known of it.
+    """A copy of the tree to work in, and what is known about it.
 
     Attributes:
         folder: Where this process may write.
@@ -115,14 +115,14 @@ class Bench:
     models: Models
 
     def demand_that_holds(self, path: str) -> None:
-        """Stop where a page is wrong as it stands: then what is found there says nothing."""
+        """Stop if a page is wrong without a change, since then its results mean nothing."""
         if wrong := self.engine.finds(path, self.pages[path]):
-            raise SystemExit(f"{path} does not hold as it stands: {wrong}")
+            raise SystemExit(f"{path} does not hold even unchanged: {wrong}")
 
     def judged(
         self, mutants: Sequence[Mutant], ours: Sequence[str], ask: Callable[[Outcome], None]
     ) -> list[Outcome]:
-        """The outcome of each mutant; what nobody has judged yet, or is judging now, is asked."""
+        """Return each mutant's outcome; judge those that no process has judged or is judging."""
         for wait in (False, True):
             for path in sorted({mutant.path for mutant in mutants}):
                 with self.journal.alone(path, wait) as mine:
@@ -135,16 +135,16 @@ class Bench:
         return [Outcome(mutant, ours, *self.known(mutant) or ()) for mutant in mutants]
 
     def known(self, mutant: Mutant) -> list[dict] | None:
-        """What was found of a mutant."""
+        """Return what was found for a mutant."""
         return self.journal.get(self.key(mutant))
 
     def key(self, mutant: Mutant) -> str:
-        """Where the journal has a mutant."""
+        """Return the journal's key for a mutant."""
         return key_of(self.digest, mutant.path, mutant.text)
 
 
 def copy_tree(folder: Path) -> Path:
-    """A copy of the tree at a place that stays, so that results of unchanged pages stay known."""
+    """Make a copy of the tree at a fixed place, so that results of unchanged pages stay known."""
     tree, fresh = folder / "tree", folder / "fresh"
     tree.mkdir(exist_ok=True)
     shutil.rmtree(fresh, ignore_errors=True)
@@ -159,7 +159,7 @@ def copy_tree(folder: Path) -> Path:
 
 
 def preload() -> None:
-    """Import, without computing anything, what the forked processes need."""
+    """Import everything the forked processes need, without computing anything."""
     import beartype  # noqa: F401
     import markdown_exec  # noqa: F401
     import mkdocs.commands.build  # noqa: F401
@@ -170,18 +170,18 @@ def preload() -> None:
 
 
 def texts(tree: Path, pattern: str) -> dict[str, str]:
-    """The text of each file of a pattern, by path."""
+    """Return the text of each file that matches a pattern, by path."""
     files = {path.relative_to(tree).as_posix(): path for path in sorted(tree.glob(pattern))}
     return {name: normal(path.read_text(encoding="utf-8")) for name, path in files.items()}
 
 
 def chosen(found: dict[str, str], only: str) -> dict[str, str]:
-    """Those of some files that have a text in their path."""
+    """Return the files that have a text in their path."""
     return {path: text for path, text in found.items() if only in path}
 
 
 def judge_pages(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
-    """Each mutant of a page before the engine, stock markdown-exec and doctest."""
+    """Judge each mutant of a page with the engine, stock markdown-exec, and doctest."""
     folders = [bench.folder / "stock", bench.folder / "doctest"]
     for folder in folders:
         folder.mkdir(exist_ok=True)
@@ -199,9 +199,9 @@ def judge_pages(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
 
 
 def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
-    """Each mutant of a module before its tests, and before its chapters if they do not notice.
+    """Judge each mutant of a module with its tests, and with its chapters if those do not notice.
 
-    Where there are few, it does not pay to run all tests of the tree as it stands first: what
+    If there are few, it does not pay to run all tests of the unchanged tree first: a test that
     fails is then run once more without the mutant.
     """
     if all(bench.known(mutant) for mutant in mutants):
@@ -217,7 +217,7 @@ def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
         bench.models.forget()
         failed = next(iter(one.caught.values()), "")
         if few and "::" in failed and tests.fails([failed]):
-            raise SystemExit(f"{failed} fails as the tree stands")
+            raise SystemExit(f"{failed} fails in the unchanged tree")
         if "chapters" in one.caught:
             for path in chapters_of(module, bench.pages):
                 bench.demand_that_holds(path)
@@ -226,7 +226,7 @@ def judge_modules(mutants: Sequence[Mutant], bench: Bench) -> list[Outcome]:
 
 
 def seconds_of_tests(bench: Bench) -> dict[str, float]:
-    """How long each test takes as the tree stands; stop where one fails."""
+    """Return how long each test takes in the unchanged tree; stop if one fails."""
     key = key_of(bench.digest, "tests")
     with bench.journal.alone(key, wait=True):
         if bench.journal.get(key) is None:
@@ -238,7 +238,7 @@ def seconds_of_tests(bench: Bench) -> dict[str, float]:
 
 
 def stages(module: Path, bench: Bench, tests: Tests) -> Iterator[tuple[str, Callable[[], str]]]:
-    """Who looks at a module, in order: each says what is wrong, or nothing."""
+    """Yield the judges of a module, in order: each returns what is wrong, or nothing."""
     own, others = tests.stages(module)
     shown = chapters_of(module, bench.pages)
     found = (bench.engine.finds(path, bench.pages[path]) for path in shown)
@@ -249,14 +249,14 @@ def stages(module: Path, bench: Bench, tests: Tests) -> Iterator[tuple[str, Call
 
 
 def chapters_of(module: Path, pages: dict[str, str]) -> list[str]:
-    """The chapters that show a module."""
+    """Return the chapters that show a module."""
     dotted = ".".join(module.with_suffix("").parts[1:])
     return [path for path, text in pages.items() if f'show="{dotted}:' in text]
 
 
 @contextmanager
 def changed(file: Path, text: str) -> Iterator[None]:
-    """A file with another text for a while."""
+    """Replace the text of a file for a while."""
     before = file.read_bytes()
     file.write_text(text, encoding="utf-8")
     try:
@@ -266,7 +266,7 @@ def changed(file: Path, text: str) -> Iterator[None]:
 
 
 def argue(outcomes: Iterable[Outcome]) -> None:
-    """Note which survivors are argued to change nothing."""
+    """Mark the survivors that are argued to change nothing."""
     entries = tomllib.loads(EQUIVALENT.read_text())["mutant"] if EQUIVALENT.exists() else []
     known = {(e["file"], e["original"], e["mutated"]): e["reason"] for e in entries}
     for one in outcomes:
@@ -276,7 +276,7 @@ def argue(outcomes: Iterable[Outcome]) -> None:
 
 
 def counted(outcomes: Sequence[Outcome], judges: Sequence[str]) -> list[dict]:
-    """A row a kind, and one for all: how many there were, and how many each judge noticed."""
+    """Return a row for each kind and one for all: mutants, and how many each judge noticed."""
     rows = []
     for kind in [*sorted({one.mutant.kind for one in outcomes}), "all"]:
         some = [one for one in outcomes if kind in (one.mutant.kind, "all")]
@@ -289,7 +289,7 @@ def counted(outcomes: Sequence[Outcome], judges: Sequence[str]) -> list[dict]:
 
 
 def print_table(title: str, rows: list[dict], columns: Sequence[str]) -> None:
-    """The rows, with the share that each judge notices of what can be noticed."""
+    """Print the rows, with the share of noticeable mutants that each judge notices."""
     head = [title, "mutants", "equivalent", *columns]
     print(f"\n| {' | '.join(head)} |\n|---|{'---:|' * (len(head) - 1)}")
     for row in rows:
@@ -300,7 +300,7 @@ def print_table(title: str, rows: list[dict], columns: Sequence[str]) -> None:
 
 
 def survivors(outcomes: Iterable[Outcome]) -> list[dict]:
-    """What nobody noticed who should have."""
+    """Return what nobody noticed who should have."""
     named = ("path", "line", "kind", "before", "after")
     left = [one.mutant for one in outcomes if one.passed and not one.reason]
     rows = [{name: getattr(mutant, name) for name in named} for mutant in left]
@@ -308,7 +308,7 @@ def survivors(outcomes: Iterable[Outcome]) -> list[dict]:
 
 
 def print_survivors(rows: list[dict]) -> None:
-    """File and line of each, with what stood there and what came in its place."""
+    """Print file and line of each survivor, with the old text and the new."""
     print(f"\n{len(rows)} survived")
     for row in rows:
         before, after = around(*(" ".join(row[name].split()) for name in ("before", "after")))
@@ -316,7 +316,7 @@ def print_survivors(rows: list[dict]) -> None:
 
 
 def around(original: str, mutated: str, margin: int = 30) -> tuple[str, str]:
-    """Where two lines differ, with what stands around."""
+    """Return where two lines differ, with the text around it."""
     head = alike(original, mutated)
     tail = alike(original[head:][::-1], mutated[head:][::-1])
     start = max(head - margin, 0)
@@ -325,7 +325,7 @@ def around(original: str, mutated: str, margin: int = 30) -> tuple[str, str]:
 
 
 def alike(one: str, other: str) -> int:
-    """How many signs two texts begin with alike."""
+    """Return how many characters two texts have in common at the beginning."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -336,7 +336,7 @@ def main() -> None:
     parser.add_argument("--source", type=int, default=200, help="mutants of modules")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="a text in the paths of the files to change")
-    parser.add_argument("--again", action="store_true", help="judge those that survived once more")
+    parser.add_argument("--again", action="store_true", help="judge the survivors once more")
     parser.add_argument(
         "--json", nargs="?", const=RESULT.name, help=f"write {RESULT.name}, or a file beside it"
     )
@@ -373,7 +373,7 @@ def ask_all(
 
 
 def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) -> None:
-    """Judge the survivors of the run whose results are kept, where their lines still stand."""
+    """Judge the survivors of the run whose results are stored, if their lines still exist."""
     result = json.loads(RESULT.read_text())
     result["again"] = {"machine": circumstances()}
     for name, judge in (("pages", judge_pages), ("modules", judge_modules)):
@@ -390,7 +390,7 @@ def ask_again(bench: Bench, files: dict[str, str], options: argparse.Namespace) 
 
 
 def report(on_pages: list[Outcome], on_modules: list[Outcome]) -> dict:
-    """Print the tables and the survivors; the same as data."""
+    """Print the tables and the survivors; return the same as data."""
     seconds: Counter[str] = Counter()
     for one in on_pages + on_modules:
         seconds.update(one.seconds)
@@ -409,7 +409,7 @@ def report(on_pages: list[Outcome], on_modules: list[Outcome]) -> dict:
 
 
 def circumstances() -> dict[str, str | int]:
-    """The machine, and the commit of what was judged."""
+    """Return the machine, and the commit of what was judged."""
     from _turns import machine
 
     head = git("rev-parse", "--short", "HEAD")
@@ -418,13 +418,13 @@ def circumstances() -> dict[str, str | int]:
 
 
 def git(*words: str) -> str:
-    """What git says of this tree."""
+    """Return git's output for this tree."""
     command = ["git", "-C", str(ROOT), *words]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def write(result: dict, name: str) -> None:
-    """Keep the results, from where a page takes them."""
+    """Write the results to where a page reads them."""
     (RESULT.parent / name).write_text(json.dumps(result, indent=1) + "\n")
 
 

@@ -1,12 +1,13 @@
-"""Times our encoder against two others that hold the same weights, as ratios within one run.
+"""Time our encoder against two others that hold the same weights, as ratios within one run.
 
 (a) `BertModel` of transformers, with torch's fused attention;
 (b) `torch.nn.TransformerEncoder` behind our embeddings: its fast path in inference mode;
 (c) the multiplications alone, at the rate at which this machine multiplies square matrices.
 
-Sizes, weights and threads are the same, and so is the padding: none, or a quarter of the batch.
-All take turns. At most 1.00 × a peer means that the interval of the ratios reaches down to 1.00.
-Memory is the most that the tensors made by one call take at once.
+Sizes, weights, and threads are the same, and so is the padding: none, or a quarter of the batch.
+All take turns. A ratio is our time divided by the other's: less than 1 means that ours is faster.
+The goal is at most 1.00 × (a) and (b), which means that both intervals reach down to 1.00. Memory
+is the most bytes that the tensors made by one call take at once.
 
     python bench/encoder.py [--turns 30] [--threads N] [--json]
 """
@@ -45,7 +46,7 @@ class TorchEncoder(nn.Module):
             layer_norm_eps=config.norm_eps,
             batch_first=True,
         )
-        layer.dropout.p = 0.0  # between activation and second map, where BERT has none
+        layer.dropout.p = 0.0  # between activation and second linear layer, where BERT has none
         self.embeddings = copy.deepcopy(ours.embeddings)
         self.encoder = nn.TransformerEncoder(layer, config.num_layers)
         for theirs, layer in zip(self.encoder.layers, ours.layers, strict=True):
@@ -66,7 +67,7 @@ class TorchEncoder(nn.Module):
 
 
 def models() -> dict[str, nn.Module]:
-    """Ours, and the two peers, with the weights of the embedded checkpoint."""
+    """Return ours and the two peers, with the weights of the embedded checkpoint."""
     theirs = BertModel.from_pretrained(
         default_checkpoint(), attn_implementation="sdpa", add_pooling_layer=False
     )
@@ -75,7 +76,7 @@ def models() -> dict[str, nn.Module]:
 
 
 def batch(size: tuple[int, int], vocab_size: int, padded: bool) -> tuple[Tensor, Tensor | None]:
-    """Random ids; when padded, rows of half the length and of the whole one by turns."""
+    """Return random ids; when padded, every other row has half the length."""
     input_ids = torch.randint(1, vocab_size, size)
     if not padded:
         return input_ids, None
@@ -85,7 +86,7 @@ def batch(size: tuple[int, int], vocab_size: int, padded: bool) -> tuple[Tensor,
 
 
 def hidden(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None) -> Tensor:
-    """The last hidden states, whatever the model wraps them in."""
+    """Return the last hidden states, whatever the model wraps them in."""
     output = model(input_ids, attention_mask=attention_mask)
     return output if isinstance(output, Tensor) else output.last_hidden_state
 
@@ -101,7 +102,7 @@ def inference(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None
 
 
 def training(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None) -> Call:
-    """Forward, backward and a step of AdamW, with dropout."""
+    """Make a training step: forward, backward, and a step of AdamW, with dropout."""
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-6)
 
@@ -116,7 +117,7 @@ def training(model: nn.Module, input_ids: Tensor, attention_mask: Tensor | None)
 
 
 def require_equal(calls: dict[str, Call], attention_mask: Tensor | None) -> None:
-    """Ends the run if what is compared does not compute the same."""
+    """End the run if the models that are compared don't compute the same."""
     ours = calls["ours"]()
     kept = torch.ones(ours.shape[:2]) if attention_mask is None else attention_mask
     for name, call in calls.items():
@@ -126,20 +127,20 @@ def require_equal(calls: dict[str, Call], attention_mask: Tensor | None) -> None
 
 
 def multiplications(config: TransformerConfig, batch: int, seq: int) -> int:
-    """Multiply-adds of one forward pass: four projections, two wide maps, scores and mixing."""
+    """Return the multiply-adds of a forward pass: projections, feed-forward layers, attention."""
     maps = 4 * config.d_model**2 + 2 * config.d_model * config.d_ff
     attention = 2 * seq * config.d_model
     return config.num_layers * batch * seq * (maps + attention)
 
 
 def square_product() -> Call:
-    """The product of two square matrices, from which the machine's rate is taken."""
+    """Return the product of two square matrices, from which the machine's rate is taken."""
     left, right = torch.randn(2, SQUARE, SQUARE)
     return lambda: left @ right
 
 
 def measure(kind: str, size: tuple[int, int], padded: bool, turns: int) -> dict:
-    """One row: ours against each peer and against the multiplications, and the memory of each."""
+    """Measure one row: ours against each peer and the multiplications, and the memory of each."""
     peers = models()
     config = peers["ours"].config
     given = batch(size, config.vocab_size, padded)
@@ -166,7 +167,7 @@ def measure(kind: str, size: tuple[int, int], padded: bool, turns: int) -> dict:
 
 
 def line(row: dict) -> str:
-    """A row of the table."""
+    """Write a row of the table."""
     size = f"({row['batch']}, {row['seq']})" + (" padded" if row["padded"] else "")
     ratios = []
     for peer in ("transformers", "torch", "multiplications"):

@@ -1,10 +1,15 @@
-"""Times greedy generation with a cache against `generate` of transformers with the same weights.
+"""Time greedy generation with a cache against `generate` of transformers with the same weights.
 
 A decoder alone (GPT-2's) and an encoder-decoder (Marian's), 6 layers, 384 wide, drawn at random;
-both take turns, and both must write the same tokens. At least 1.20 × is the goal: the median of
-the ratios of all turns, theirs over ours. No step can be faster than reading the weights that it
-multiplies once from memory; the last column says how near ours comes to that, at the rate at which
-this machine reads a large tensor. A second table tells what a cache is worth at each length.
+both take turns, and both must write the same tokens.
+
+In `generation`, a ratio is their time divided by ours: more than 1 means that ours is faster. The
+goal is at least 1.20, for the median of all turns. No step can be faster than reading the weights
+that it multiplies once from memory; the file, but not the table, says how close ours comes to that,
+at the rate at which this machine reads a large tensor.
+
+In `generation_by_length`, numbers are our decoder's time for a token, with and without a cache, as
+shares of the first number: less is faster. Compare the two columns to see what a cache saves.
 
     python bench/generation.py [--turns 7] [--threads N] [--new 64 512] [--json]
 """
@@ -33,7 +38,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512)
 
 
 def decoder_alone(vocab_size: int) -> nn.Module:
-    """GPT-2's architecture at this size."""
+    """Return a model of GPT-2's architecture at this size."""
     return GPT2LMHeadModel(
         GPT2Config(
             vocab_size=vocab_size,
@@ -48,7 +53,7 @@ def decoder_alone(vocab_size: int) -> nn.Module:
 
 
 def encoder_decoder(vocab_size: int) -> nn.Module:
-    """Marian's architecture at this size."""
+    """Return a model of Marian's architecture at this size."""
     return MarianMTModel(
         MarianConfig(
             vocab_size=vocab_size,
@@ -76,7 +81,7 @@ KINDS: dict[str, Callable[[int], nn.Module]] = {
 
 
 def calls(theirs: nn.Module, batch: int, new: int) -> dict[str, Callable[[], Tensor]]:
-    """Both ways to write, from the same prompts or sources."""
+    """Return both ways to write, from the same prompts or sources."""
     ours = from_hf(theirs)
     prompt = torch.randint(1, theirs.config.vocab_size, (batch, PROMPT))
     mask = torch.ones_like(prompt)
@@ -90,7 +95,7 @@ def calls(theirs: nn.Module, batch: int, new: int) -> dict[str, Callable[[], Ten
 
 
 def bytes_read(theirs: nn.Module) -> int:
-    """The weights that one step multiplies: all layers that write, and the last map."""
+    """Return the bytes of the weights that one step multiplies: decoder layers and output layer."""
     names = [
         name
         for name, _ in theirs.named_parameters()
@@ -103,20 +108,20 @@ def bytes_read(theirs: nn.Module) -> int:
 
 
 def bytes_per_second() -> float:
-    """How fast this machine reads what no cache of its processor holds."""
+    """Return how fast this machine reads data that none of its processor's caches holds."""
     large = torch.ones(READ_MIB * 2**20 // 4)
     seconds = in_turn({"read": large.sum}, turns=9)["read"]
     return large.nbytes / median(seconds)
 
 
 def same_tokens(ways: dict[str, Callable[[], Tensor]]) -> bool:
-    """Whether both write the same; also the warm-up."""
+    """Return whether both write the same; this is also the warm-up."""
     ours, theirs = (way() for way in ways.values())
     return torch.equal(ours, theirs)
 
 
 def measure(turns: int, lengths: list[int]) -> list[dict]:
-    """A row for every kind, vocabulary, batch and length."""
+    """Return a row for each kind, vocabulary, batch, and length."""
     rate = bytes_per_second()
     rows = []
     for kind, vocab_size in itertools.product(KINDS, VOCABULARIES):
@@ -149,7 +154,7 @@ def measure(turns: int, lengths: list[int]) -> list[dict]:
 
 
 def by_length(turns: int) -> list[dict]:
-    """Milliseconds a token of our decoder alone, with and without cache, for each length."""
+    """Print milliseconds per token of our decoder, with and without cache, for each length."""
     torch.manual_seed(0)
     model = from_hf(decoder_alone(VOCABULARIES[0]))
     prompt = torch.randint(1, VOCABULARIES[0], (1, 1))
@@ -166,7 +171,7 @@ def by_length(turns: int) -> list[dict]:
 
 
 def line(row: dict) -> str:
-    """One row of the table."""
+    """Write a row of the table."""
     verdict = "ok" if row["ratio"] >= GOAL and row["same_tokens"] else "NO"
     return (
         f"{row['kind']:16}{row['vocab']:6}{row['batch']:6}{row['new']:5}"

@@ -1,10 +1,19 @@
-"""Times the book's language model in a ladder of versions, each beside the one before it.
+"""Time the book's language model in a ladder of versions, each against the one before it.
 
-The versions of a part take turns in one process, so a slow moment of the machine falls on all of
-them. Every row says against which version it was measured, the ratio with its interval, and how far
-its results are from that version's: a relative difference, or the share of equal tokens. It also
-has the operations, by formula, and the least bytes that they need: every weight once a pass, and
-the cache. The roof is this machine's fastest matrix product and its fastest copy.
+The versions of a part take turns in one process, so a slow moment of the machine affects all of
+them.
+
+In `ladder`, every row says against which version it was measured. The ratio is that version's time
+divided by the row's: more than 1 means that the row is faster. In the part `batch`, a step writes a
+token for each text of the batch, and the time is the whole step's. So ratios below 1 are expected:
+a step for 64 texts takes longer than one for a single text, but far from 64 times as long. Every
+row also has the operations, by formula, and the fewest bytes that they need: every weight once per
+pass, and the cache. The file, but not the table, says how far each version's results are from the
+other's, and gives the roof: this machine's fastest matrix product and its fastest copy.
+
+In `ladder, memory`, numbers are the most bytes that attention takes at once for a text of each
+length, with the scores stored, computed piece by piece, or in torch's fused attention: less is
+better.
 
     python bench/ladder.py [--turns 6] [--threads N] [--json]
 """
@@ -79,22 +88,22 @@ def rows_of(part: str, calls: Calls, turns: int, against: Mapping[str, str]) -> 
 
 
 def off(one: Tensor, other: Tensor) -> float:
-    """The length of the difference, as a share of the length."""
+    """Return the length of the difference, as a share of the length."""
     one, other = one.double(), other.double()
     return ((one - other).norm() / other.norm()).item()
 
 
 def same(one: Tensor, other: Tensor) -> float:
-    """The share of places where the best token is the same, or the tokens themselves."""
+    """Return the share of positions with the same best token, or of tokens that are the same."""
     if one.is_floating_point():
         one, other = one.argmax(-1), other.argmax(-1)
     return (one == other).double().mean().item()
 
 
 def work(model: TransformerForCausalLM, new: int, seen: int, batch: int = 1) -> dict[str, float]:
-    """Operations by formula, and the least bytes: each weight once, and what the cache holds.
+    """Count operations by formula, and the fewest bytes: each weight once, and the cache's content.
 
-    Of `seen` tokens, `new` are read in this pass; logits are wanted of the last alone.
+    Of `seen` tokens, `new` are read in this pass; only the logits of the last are needed.
     """
     config = model.config
     each = flops(config, seen, writes=False)
@@ -110,7 +119,7 @@ def work(model: TransformerForCausalLM, new: int, seen: int, batch: int = 1) -> 
 
 
 def text_ids(count: int) -> Tensor:
-    """The first tokens of the shipped passages, (1, count)."""
+    """Return the first tokens of the shipped passages, (1, count)."""
     shelf = "\n\n".join(passage.text for passage in passages())
     pieces = tokenizer(language_checkpoint())
     return pieces(shelf, return_tensors="pt")["input_ids"][:, :count]
@@ -158,7 +167,7 @@ def dtype_of(model: nn.Module) -> str:
 
 
 def step(model: TransformerForCausalLM, ids: Tensor, batch: int) -> Callable[[], Tensor]:
-    """What writes one token after others that a cache holds; these are read here."""
+    """Return a step that writes one token after others that are read here into a cache."""
     cache = KVCache()
     model(ids, cache=cache, last_only=True)
     cache.reorder(torch.zeros(batch, dtype=torch.long))
@@ -210,7 +219,7 @@ def together(model: TransformerForCausalLM, turns: int) -> list[dict]:
 
 
 def sentences() -> list[Tensor]:
-    """The first sentences of the shipped passages, each (seq,)."""
+    """Return the first sentences of the shipped passages, each (seq,)."""
     pieces = tokenizer(language_checkpoint())
     found = [sentence for passage in passages() for sentence in passage.sentences]
     return [torch.tensor(pieces(one)["input_ids"]) for one in found[:SENTENCES]]
@@ -234,7 +243,7 @@ def lengths(model: TransformerForCausalLM, turns: int) -> list[dict]:
     }
 
     def read(plan: list) -> Tensor:
-        """The logits after each text, in the order of the texts."""
+        """Return the logits after each text, in the order of the texts."""
         found = {}
         for chosen in plan:
             rows = [texts[k] for k in chosen]
@@ -261,7 +270,7 @@ def lengths(model: TransformerForCausalLM, turns: int) -> list[dict]:
 
 
 def speculating(model: TransformerForCausalLM, turns: int) -> list[dict]:
-    """Write what repeats its prompt, and what doesn't: token by token, and with guesses."""
+    """Write texts that do and don't repeat their prompt: token by token, and with guesses."""
     draft = PromptLookup(vocab_size=model.config.vocab_size)
     passage = text_ids(CONTEXT)
     rows: list[dict] = []
@@ -290,7 +299,7 @@ def speculating(model: TransformerForCausalLM, turns: int) -> list[dict]:
 
 
 def memory() -> list[dict]:
-    """The most bytes that one head's attention holds at once, beside its inputs."""
+    """Return the most bytes that one head's attention holds at once, beside its inputs."""
     ways = {
         "stored": scaled_dot_product_attention,
         "online": partial(online_attention, block_size=BLOCK),
@@ -305,7 +314,7 @@ def memory() -> list[dict]:
 
 
 def roof(turns: int) -> dict[str, float]:
-    """Billions of operations a second in a matrix product, and of bytes a second in a copy."""
+    """Return billions of operations per second in a matrix product, and of bytes in a copy."""
     square = torch.randn(SQUARE, SQUARE)
     rough = square.bfloat16()
     large = torch.ones(COPIED // 4)
@@ -326,7 +335,7 @@ def roof(turns: int) -> dict[str, float]:
 
 
 def line(row: dict) -> str:
-    """One row of the table."""
+    """Write a row of the table."""
     says = "" if "off" not in row else f"{row['off']:10.0e}{row['same']:7.1%}"
     return (
         f"{row['part']:9}{row['step']:24}{1e3 * row['seconds']:9.1f}"

@@ -1,12 +1,14 @@
-"""Times greedy generation with the book's language model against `generate` of transformers.
+"""Time greedy generation with the book's language model against `generate` of transformers.
 
 Both have SmolLM2's weights in float32 and a cache, take turns, and must write the same tokens.
 transformers uses torch's fused attention and a cache that grows; one of a fixed size was no faster.
-At least 1.3 × is the goal, and 1.0 × where one token is written: the time to read the prompt.
+A ratio is their time divided by ours: more than 1 means that ours is faster. The goal is at least
+1.3, and 1.0 if one token is written, which is the time to read the prompt.
 
-No step can be faster than reading the weights that it multiplies once from memory; the last column
-says how near ours comes to that, at the rate at which this machine reads a large tensor. With
---json, each row replaces the one of its size in bench/results: a run can measure some of them.
+No step can be faster than reading the weights that it multiplies once from memory; the file, but
+not the table, says how close ours comes to that, at the rate at which this machine reads a large
+tensor. With --json, each row replaces the one of its size in bench/results: a run can measure some
+of them.
 
     python bench/language_model.py [--turns 5] [--threads N] [--batches 1 8] [--prompts 32 1024]
         [--new 1 16 64] [--json]
@@ -34,7 +36,7 @@ SIZES = ("batch", "prompt", "new")
 def calls(
     ours: TransformerForCausalLM, theirs: nn.Module, batch: int, prompt: int, new: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Both ways to write, from the same prompts."""
+    """Return both ways to write, from the same prompts."""
     torch.manual_seed(0)
     ids = torch.randint(1, ours.config.vocab_size, (batch, prompt))
     given = {"attention_mask": torch.ones_like(ids), "max_new_tokens": new, "pad_token_id": 0}
@@ -45,19 +47,19 @@ def calls(
 
 
 def bytes_read(model: TransformerForCausalLM) -> int:
-    """The weights that one step multiplies: all layers, and the last map."""
+    """Return the bytes of the weights that one step multiplies, with the output layer."""
     layers = sum(weight.nbytes for weight in model.decoder.layers.parameters())
     return layers + model.lm_head.weight.nbytes
 
 
 def bytes_per_second() -> float:
-    """How fast this machine reads what no cache of its processor holds."""
+    """Return how fast this machine reads data that none of its processor's caches holds."""
     large = torch.ones(READ_MIB * 2**20 // 4)
     return large.nbytes / median(in_turn({"read": large.sum}, turns=9)["read"])
 
 
 def measure(turns: int, sizes_of_all: Iterable[tuple[int, ...]]) -> Iterator[dict]:
-    """A row for every batch, prompt and number of new tokens."""
+    """Yield a row for each batch, prompt, and number of new tokens."""
     rate, ours = bytes_per_second(), language_model()
     theirs = AutoModelForCausalLM.from_pretrained(
         language_checkpoint(), dtype=torch.float32, attn_implementation="sdpa"
@@ -87,7 +89,7 @@ def measure(turns: int, sizes_of_all: Iterable[tuple[int, ...]]) -> Iterator[dic
 
 
 def line(row: dict) -> str:
-    """One row of the table."""
+    """Write a row of the table."""
     goal = GOAL_OF_READING if row["new"] == 1 else GOAL
     verdict = "ok" if row["ratio"] >= goal and row["same_tokens"] else "NO"
     return (
@@ -99,7 +101,7 @@ def line(row: dict) -> str:
 
 
 def keep_one(row: dict) -> None:
-    """Keep a row among those of other sizes that earlier runs have kept."""
+    """Store a row among those of other sizes that earlier runs have stored."""
     path = RESULTS / "language_model.json"
     earlier = json.loads(path.read_text())["rows"] if path.exists() else []
     found = {tuple(one[size] for size in SIZES): one for one in [*earlier, row]}

@@ -1,10 +1,10 @@
-"""Times greedy writing with the book's language model against llama.cpp on the same GGUF file.
+"""Time greedy generation with the book's language model against llama.cpp on the same GGUF file.
 
-llama.cpp computes with the 4 bits as they are stored, ours with the float32 that they stand for:
-the ratio says what that costs. llama.cpp comes as the package xllamacpp, which nothing else of the
-book needs, so it is not installed with it:
+llama.cpp computes with the 4 bits as they are stored, ours with the float32 values that they
+represent. A ratio is llama.cpp's time divided by ours: more than 1 means that ours is faster.
+llama.cpp comes as the package xllamacpp. Nothing else in the book needs it, so it's not installed
+with the book, but by `python -m pip install --no-deps xllamacpp`.
 
-    python -m pip install --no-deps xllamacpp
     python bench/llama_cpp.py [--turns 5] [--prompts 32 1024] [--new 64] [--json]
 """
 
@@ -27,7 +27,7 @@ HOW = "llama.cpp is not installed: run python -m pip install --no-deps xllamacpp
 
 
 def llama_cpp(gguf: Path) -> Callable[[list[int], int], dict[str, Any]]:
-    """Return what continues a prompt of ids greedily with llama.cpp, on torch's threads' number."""
+    """Return a function that continues ids greedily with llama.cpp on as many threads as torch."""
     try:
         import xllamacpp
     except ImportError:
@@ -48,7 +48,7 @@ def llama_cpp(gguf: Path) -> Callable[[list[int], int], dict[str, Any]]:
 
 
 def measure(turns: int, prompts: list[int], news: list[int]) -> Iterator[dict[str, float]]:
-    """A row for every prompt and number of new tokens, batch 1."""
+    """Yield a row for each prompt and number of new tokens, batch 1."""
     ours = language_model()
     with tempfile.TemporaryDirectory() as folder:
         write = llama_cpp(extract_gguf(Path(folder)))

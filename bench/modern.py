@@ -1,11 +1,15 @@
-"""Times our decoder on its way from 2017 to a Llama, one change at a time.
+"""Time our decoder on its way from 2017 to a Llama, one change at a time.
 
 Every step keeps the changes before it. Two kinds of work are timed: reading a text at once, and
-writing one more token after a text that is in the cache. All steps take turns, and a ratio is that
-of one turn, the step over the first one: less than 1 is faster than 2017. A second table tells what
-a written token costs after a text of each length, for each number of key-value heads.
+writing one more token after a text that is in the cache.
 
-Times are those of the processor, on one thread: what else the machine does is not counted.
+In `modern`, all steps take turns, and a ratio is a step's time divided by the first step's: less
+than 1 means that the step is faster than 2017.
+
+In `modern_by_heads`, numbers are the time of a written token after a text of each length, for each
+number of key-value heads, as shares of the first number: less is faster.
+
+Times are processor times on one thread: other work of the machine is not counted.
 
     python bench/modern.py [--turns 9] [--json]
 """
@@ -48,7 +52,7 @@ CHANGES = {
 
 
 def steps() -> dict[str, TransformerConfig]:
-    """The configuration after each change."""
+    """Return the configuration after each change."""
     configs, config = {}, FIRST
     for name, change in CHANGES.items():
         configs[name] = config = replace(config, **change)
@@ -56,25 +60,25 @@ def steps() -> dict[str, TransformerConfig]:
 
 
 def built(config: TransformerConfig) -> TransformerForCausalLM:
-    """A model with new weights, as it is used."""
+    """Return a model with new weights, ready for inference."""
     torch.manual_seed(0)
     return TransformerForCausalLM(config).eval().requires_grad_(False)
 
 
 def read(model: TransformerForCausalLM, ids: Tensor) -> Callable[[], Tensor]:
-    """A text read at once, for what follows it."""
+    """Return a call that reads a text at once, to predict the next token."""
     return partial(model, ids, last_only=True)
 
 
 def write(model: TransformerForCausalLM, ids: Tensor) -> tuple[Callable[[], Tensor], KVCache]:
-    """One more token for each row of a text that was read before."""
+    """Return a call that writes one more token for each row of a text, and the text's cache."""
     cache = KVCache()
     model(ids, cache=cache, last_only=True)
     return partial(model, ids[:, -1:], cache=cache), cache
 
 
 def walk(turns: int) -> list[dict]:
-    """A row for every step."""
+    """Return a row for each step."""
     models = {name: built(config) for name, config in steps().items()}
     reading = {name: read(model, drawn(READ)) for name, model in models.items()}
     seconds = {"read": in_processor_time(reading, turns)}
@@ -106,7 +110,7 @@ def walk(turns: int) -> list[dict]:
 
 
 def by_heads(turns: int) -> list[dict]:
-    """Milliseconds of a written token for each length and number of key-value heads."""
+    """Print milliseconds per written token for each length and number of key-value heads."""
     *_, last = steps().values()
     models = {heads: built(replace(last, num_kv_heads=heads)) for heads in KV_HEADS}
     rows = []
@@ -119,12 +123,12 @@ def by_heads(turns: int) -> list[dict]:
 
 
 def drawn(shape: tuple[int, int]) -> Tensor:
-    """Token ids by chance."""
+    """Return random token ids."""
     return torch.randint(FIRST.vocab_size, shape)
 
 
 def line(row: dict) -> str:
-    """One row of the table."""
+    """Write a row of the table."""
     times = "".join(
         f"{row[f'{kind}_ms']:9.1f}  {row[kind]:.2f} [{row[f'{kind}_low']:.2f}, "
         f"{row[f'{kind}_high']:.2f}]"

@@ -1,8 +1,10 @@
-"""Times greedy generation with the book's language model in 8 and 4 bits against its float32.
+"""Time greedy generation with the book's language model in 8 and 4 bits against its float32.
 
-All have the same weights, packed by `glassformer.packed`, and take turns, batch 1. At least 1.6 ×
-is the goal with 8 bits, and 1.8 × with 4, after a short prompt. Beside the speed is what it costs:
-the perplexity of a shipped text, and the share of its places where the best next token is the same.
+All have the same weights, packed by `glassformer.packed`, and take turns, batch 1. A ratio is the
+time in float32 divided by the time with fewer bits: more than 1 means that fewer bits are faster.
+The goal is at least 1.6 with 8 bits, and 1.8 with 4, after a short prompt. The file, but not the
+table, has the price, too: the perplexity of a shipped text, and the share of its positions where
+the best next token is the same.
 
     python bench/packed.py [--turns 9] [--threads N] [--prompts 32 1024] [--new 64] [--json]
 """
@@ -31,7 +33,7 @@ TEXT_TOKENS = 256
 
 
 def weight_bytes(model: TransformerForCausalLM) -> int:
-    """The bytes that one step reads of the layers and of the last map."""
+    """Return the bytes that one step reads of the layers and the output layer."""
     layers = (*model.decoder.layers.modules(), model.lm_head)
     packed = [one for one in layers if isinstance(one, PackedLinear8 | PackedLinear4)]
     if packed:
@@ -40,7 +42,7 @@ def weight_bytes(model: TransformerForCausalLM) -> int:
 
 
 def read(model: TransformerForCausalLM, text: Tensor) -> tuple[float, Tensor]:
-    """The perplexity of a text, and the best token after each of its places."""
+    """Return the perplexity of a text, and the best token after each of its positions."""
     with torch.inference_mode():
         log_probs = model(text)[0, :-1].log_softmax(-1)
     loss = -log_probs.gather(1, text[0, 1:, None]).mean()
@@ -48,7 +50,7 @@ def read(model: TransformerForCausalLM, text: Tensor) -> tuple[float, Tensor]:
 
 
 def measure(turns: int, prompts: list[int], news: list[int]) -> Iterator[dict]:
-    """A row for every number of bits, prompt and number of new tokens."""
+    """Yield a row for each number of bits, prompt, and number of new tokens."""
     models = {32: language_model()} | {bits: pack(language_model(), bits) for bits in GOALS}
     pieces = tokenizer(language_checkpoint())
     shelf = "\n\n".join(passage.text for passage in passages())
@@ -84,7 +86,7 @@ def measure(turns: int, prompts: list[int], news: list[int]) -> Iterator[dict]:
 
 
 def line(row: dict) -> str:
-    """One row of the table."""
+    """Write a row of the table."""
     goal = GOALS.get(row["bits"], 1.0)
     verdict = "ok" if row["ratio"] >= goal else "NO"
     return (

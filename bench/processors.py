@@ -1,14 +1,15 @@
-"""Does the book hold on another processor, and with models trained from other random numbers?
+"""Check the book on another processor, and with models trained from other random numbers.
 
-What a training ends with depends on the seed, and on how the processor rounds. So the book's
-models are trained and all chapters and labs checked once with each instruction set that this
-processor can be held to; and the chapters and labs that train once from each of several seeds. Each
-round has a folder of its own for trained weights below `.cache/bench/processors`, and what a page
-gives is never taken from a cache.
+The result of training depends on the seed, and on how the processor rounds. So the book's models
+are trained, and all chapters and labs are checked, once with each instruction set that this
+processor can be limited to; chapters and labs that train are also checked once from each of several
+seeds. Each round has a folder of its own for trained weights below `.cache/bench/processors`, and a
+page's results are never taken from a cache.
 
-It prints what fails in each round, and which claims about trained models come near to their bounds;
-either fails. `--json` writes the rounds to `bench/results/processors.json`, and what those claims
-compare, round by round, to `processors_margins.json`: the bounds are chosen from that.
+It prints what fails in each round, and which claims about trained models come close to their
+bounds; it fails if there is either. `--json` writes the rounds to `bench/results/processors.json`,
+and what those claims compare, round by round, to `processors_margins.json`: the bounds are chosen
+from that.
 
     python bench/processors.py [ROUND ...] [--pages CHAPTER ...] [--json]
 """
@@ -39,7 +40,7 @@ SETS = {
     },
     "default": {"ATEN_CPU_CAPABILITY": "default"},
 }
-"""What the libraries read of the instructions that they may use, by the name of the set."""
+"""The variables that limit the instructions that the libraries use, by the name of the set."""
 
 SEEDS = range(5)
 
@@ -53,7 +54,7 @@ MARGIN = 1.0
 
 
 def environment(instructions: str, folder: Path) -> dict[str, str]:
-    """The environment of a round: the instructions alone, one thread, and weights of its own."""
+    """Return the environment of a round: its instructions only, one thread, and its own weights."""
     named = {name for variables in SETS.values() for name in variables}
     ours = {name: value for name, value in os.environ.items() if name not in named}
     ours |= {"GLASSFORMER_CACHE": str(folder), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
@@ -61,13 +62,13 @@ def environment(instructions: str, folder: Path) -> dict[str, str]:
 
 
 def play(name: str, pages: list[str]) -> dict[str, Any]:
-    """One round: train, check, and give what was found."""
+    """Play one round: train, check, and return what was found."""
     instructions, seed = ROUNDS[name]
     variables = environment(instructions, HOME / name)
     lend(HOME / name)
     start = time.perf_counter()
     trained = said("_trained.py", [str(seed)], variables)
-    which = "training" if seed else "all"  # other chapters know nothing of the seed
+    which = "training" if seed else "all"  # other chapters don't depend on the seed
     checked = said("_checked.py", [which, *pages], variables)
     minutes = round((time.perf_counter() - start) / 60, 1)
     about = {"instructions": instructions, "seed": seed, "minutes": minutes}
@@ -75,16 +76,16 @@ def play(name: str, pages: list[str]) -> dict[str, Any]:
 
 
 def said(script: str, arguments: list[str], variables: dict[str, str]) -> dict[str, Any]:
-    """What a script beside this one prints, run in an environment."""
+    """Return what a script beside this one prints when it runs in an environment."""
     command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
     done = subprocess.run(command, env=variables, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
 
 def margins(found: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each comparison whose numbers differ from round to round, and how safe its outcome is.
+    """Return the comparisons whose numbers differ between rounds, and how safe their outcome is.
 
-    Its margin is how far the two numbers of the closest round lie apart, in units of how much
+    Their margin is how far apart the two numbers of the closest round are, in units of how much
     closer that round is than the one in the middle. Below 0 the outcome differs between rounds.
     """
     numbers: dict[tuple[str, str], dict[str, list[float]]] = {}
@@ -104,7 +105,7 @@ def margins(found: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Play the rounds and print the tables; gives the exit status."""
+    """Play the rounds and print the tables; return the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -128,14 +129,14 @@ def main() -> int:
 
 
 def told(name: str, one: dict[str, Any]) -> dict[str, Any]:
-    """What a round found, printed."""
+    """Print what a round found."""
     counts = f"{one['chapters']:9}{one['labs']:6}{len(one['problems']):9}{one['minutes']:9}"
     print(f"{name:12}{one['capability']:12}{counts}", *one["problems"], sep="\n", flush=True)
     return one
 
 
 def without(row: dict[str, Any], name: str) -> dict[str, Any]:
-    """A row without one of its columns."""
+    """Return a row without one of its columns."""
     return {key: value for key, value in row.items() if key != name}
 
 

@@ -1,9 +1,10 @@
-"""How long an author waits under `mkdocs serve`: from a save to the page, and to the exact site.
+"""Time how long an author waits under `mkdocs serve`: from a save to the page, and to the site.
 
-A copy of the book is served as it is configured. Each of some pages, the longest among them, gets
-edits one after another; each waits for the site of the one before. A page counts once it is served
-with the edit; the site once the search finds the edit, which is written last. First sentences are
-added to a page, then blocks, with which it runs again: the server says how long that took.
+A copy of the book is served as it is configured. Some pages, including the longest, get edits one
+after another; each edit waits for the site of the one before. A page counts once it is served with
+the edit; the site counts once the search, which is written last, finds the edit. First, sentences
+are added to a page; then blocks, with which it runs again: the server reports how long that took.
+Numbers are shares of the first one in the table: less is faster.
 
     python bench/serving.py [--edits 10] [--pages family/modern-block.md …] [--json]
 """
@@ -49,7 +50,7 @@ def copied(folder: Path) -> None:
 
 @contextmanager
 def served(book: Path, log: Path) -> Iterator[str]:
-    """Serve a book; gives its address."""
+    """Serve a book; return its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -65,7 +66,7 @@ def served(book: Path, log: Path) -> Iterator[str]:
 
 
 def wait_for(address: str, text: str) -> None:
-    """Ask until an address has a text."""
+    """Ask for an address until it has a text."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         try:
@@ -79,7 +80,7 @@ def wait_for(address: str, text: str) -> None:
 
 
 def edit(book: Path, name: str, text: str, mark: str, root: str) -> tuple[float, float]:
-    """Add a text to a page; gives the seconds until its page has it, and until the site has."""
+    """Add a text to a page; return the seconds until the page has it, and until the site has it."""
     file = book / "docs" / name
     address = root + re.sub(r"(index)?\.md$", "/", name).lstrip("/")
     begun = time.monotonic()

@@ -1,10 +1,10 @@
-"""What Lighthouse says of one page of each kind, beside a stock page with one bertviz view.
+"""Compare the Lighthouse scores of one page of each kind with a stock page with a bertviz view.
 
 Lighthouse opens each page as on a phone with a slow connection, from a server that compresses and
-lets browsers keep what it sent; of three visits, the one between the others counts. A chapter
-with views is opened where its first view stands, so that it is drawn. The stock page is a
-notebook with one `head_view`, exported by nbconvert. The libraries that it asks other hosts for
-are served from the same one here, which is kinder to it than the network.
+lets browsers cache; of three visits, the middle one counts. A chapter with views is opened at its
+first view, so that the view is drawn. The stock page is a notebook with one `head_view`, exported
+by nbconvert. The libraries that it loads from other hosts are served from the same host here, which
+is faster than the network. Scores go up to 100: more is better.
 
 Needs node, npm, Chromium, and, for the first run, the network.
 
@@ -51,7 +51,7 @@ KINDS = {
     "source": "source/glassformer/attention/",
     "summary": "reference/verified/",
 }
-# What the stock page asks other hosts for, and where it lies among the packages.
+# The libraries that the stock page loads from other hosts, and where they are in the packages.
 LIBRARIES = {
     r"https://cdnjs\.cloudflare\.com/ajax/libs/require\.js/[\d.]+/require\.min\.js": "require.js",
     r"https://cdnjs\.cloudflare\.com/ajax/libs/d3/5\.7\.0/d3\.min": "d3.min",
@@ -77,7 +77,7 @@ def install() -> None:
 
 @contextmanager
 def built(folder: Path | None) -> Iterator[Path]:
-    """A copy of the site that is given, or of one built for this."""
+    """Make a copy of the given site, or of one built for this."""
     with tempfile.TemporaryDirectory() as scratch:
         site = Path(scratch, "site")
         if folder:
@@ -89,7 +89,7 @@ def built(folder: Path | None) -> Iterator[Path]:
 
 
 def stock(folder: Path) -> None:
-    """A notebook with one view, run and exported with everybody's defaults."""
+    """Make a notebook with one view, run and exported with the usual defaults."""
     encoding = tokenizer()("time flies like an arrow", return_tensors="pt")
     model = load(default_checkpoint())
     with record(model) as tape, torch.no_grad():
@@ -112,14 +112,14 @@ def stock(folder: Path) -> None:
 
 
 def first_view(page: Path) -> str:
-    """The anchor of the last heading before the first view of a page, where it has one."""
+    """Return the anchor of the last heading before the first view of a page, if it has one."""
     before, view, _ = page.read_text(encoding="utf-8").partition("<glassformer-view")
     headings = re.findall(r'<h[2-4] id="([^"]+)"', before)
     return f"#{headings[-1]}" if view and headings else ""
 
 
 def visit(address: str) -> tuple[dict[str, float], list[str]]:
-    """The four marks of one visit, and which audits took something away."""
+    """Return the four scores of one visit, and the audits that lowered them."""
     command = [
         str(TOOLS / "node_modules/.bin/lighthouse"),
         address,

@@ -1,11 +1,13 @@
-"""Times training steps of our encoder-decoder against two others of the same size, in turns.
+"""Time training steps of our encoder-decoder against two others of the same size, in turns.
 
 (a) `MarianMTModel` of transformers, with torch's fused attention, from whose weights ours starts;
-(b) `torch.nn.Transformer` between the same embeddings and the same last map.
+(b) `torch.nn.Transformer` between the same embeddings and the same output layer.
 
-A step is forward, label-smoothed loss, backward and AdamW, with dropout, on a batch whose sources
-are padded. What counts are target tokens a second; all do the same number, so that ours divided by
-a peer's is the peer's time divided by ours. At least 1.00 × means that the interval reaches it.
+A step is forward, label-smoothed loss, backward, and AdamW, with dropout, on a batch whose sources
+are padded. All process the same number of tokens. A ratio is the other's time divided by ours: more
+than 1 means that ours is faster. The goal is at least 1.00 × (a) and (b), which means that both
+intervals reach up to 1.00. A size lists the layers of each stack, `d_model`, heads, `d_ff`,
+vocabulary, batch, source length, and target length.
 
     python bench/training.py [--turns 30] [--threads N] [--json]
 """
@@ -30,7 +32,7 @@ Step = Callable[[], Tensor]
 
 
 class TorchTransformer(nn.Module):
-    """torch's encoder-decoder between the embeddings and the last map of ours."""
+    """torch's encoder-decoder between the embeddings and the output layer of ours."""
 
     def __init__(self, ours: Transformer):
         super().__init__()
@@ -66,7 +68,7 @@ class TorchTransformer(nn.Module):
 
 
 def marian(layers: int, d_model: int, heads: int, d_ff: int, vocab: int) -> MarianMTModel:
-    """A new Marian model with ReLU, as `torch.nn.Transformer` has, and dropout where both have."""
+    """Return a new Marian model with ReLU and dropout, both as in `torch.nn.Transformer`."""
     sizes = {"layers": layers, "attention_heads": heads, "ffn_dim": d_ff}
     stacks = {f"{side}_{k}": v for side in ("encoder", "decoder") for k, v in sizes.items()}
     config = MarianConfig(
@@ -87,7 +89,7 @@ def marian(layers: int, d_model: int, heads: int, d_ff: int, vocab: int) -> Mari
 
 
 def logits(model: nn.Module, src_ids: Tensor, tgt_ids: Tensor, src_mask: Tensor) -> Tensor:
-    """What follows each target token, whatever the model wraps it in."""
+    """Return the logits for the token after each target token, whatever the model wraps them in."""
     if isinstance(model, MarianMTModel):
         output = model(src_ids, attention_mask=src_mask, decoder_input_ids=tgt_ids, use_cache=False)
         return output.logits
@@ -112,14 +114,14 @@ def training(model: nn.Module, src_ids: Tensor, tgt_ids: Tensor) -> Step:
 
 
 def batch(vocab: int, rows: int, src_len: int, tgt_len: int) -> tuple[Tensor, Tensor]:
-    """Random ids; every other source is a third shorter."""
+    """Return random ids; every other source is a third shorter."""
     src_ids = torch.randint(3, vocab, (rows, src_len))
     src_ids[::2, -src_len // 3 :] = PAD
     return src_ids, torch.randint(3, vocab, (rows, tgt_len))
 
 
 def require_equal(ours: nn.Module, theirs: nn.Module, src_ids: Tensor, tgt_ids: Tensor) -> None:
-    """Ends the run if ours does not compute what Marian computes."""
+    """End the run if ours does not compute what Marian computes."""
     src_mask = (src_ids != PAD).long()
     with torch.no_grad():
         found = logits(ours.eval(), src_ids, tgt_ids, src_mask)
@@ -130,7 +132,7 @@ def require_equal(ours: nn.Module, theirs: nn.Module, src_ids: Tensor, tgt_ids: 
 
 
 def measure(size: tuple[int, ...], turns: int) -> dict:
-    """One row: target tokens a second of ours over those of each peer."""
+    """Measure one row: target tokens per second of ours over those of each peer."""
     *model_size, rows, src_len, tgt_len = size
     theirs = marian(*model_size)
     given = batch(model_size[-1], rows, src_len, tgt_len)
@@ -150,7 +152,7 @@ def measure(size: tuple[int, ...], turns: int) -> dict:
 
 
 def line(row: dict) -> str:
-    """A row of the table."""
+    """Write a row of the table."""
     ratios = []
     for peer in ("marian", "torch"):
         found = row[peer]
