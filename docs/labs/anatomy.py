@@ -46,7 +46,7 @@ assert not encoder.training
 
 
 def same(ours, theirs):
-    """Tell whether two tensors are equal, up to float32 rounding."""
+    """Return whether two tensors are equal, up to float32 rounding."""
     return ours.shape == theirs.shape and torch.allclose(ours, theirs, atol=1e-5)
 
 
@@ -270,7 +270,7 @@ assert cosine < 0.9
 
 # %%
 def self_attention(attention, hidden, mask=None):
-    """All heads of one attention, (batch, seq, d_model) to the same."""
+    """Compute all heads of one attention layer, (batch, seq, d_model) to the same."""
     projections = attention.q_proj, attention.k_proj, attention.v_proj
     query, key, value = (split(project(hidden)) for project in projections)
     heads = scaled_dot_product_attention(query, key, value, mask)
@@ -314,9 +314,9 @@ assert cosine < 0.9
 # ## Positions
 #
 # Reverse the order of the vectors that enter a layer. The layer returns the same vectors as before,
-# reversed, because it doesn't know their order. Each word takes its old position along, because the
-# position was added beforehand. But if you reverse the words in the sentence, each word gets the
-# row for its new position, and the output changes. Chapter:
+# reversed, because it doesn't know their order. Each word takes its old position with it, because
+# the position was added beforehand. But if you reverse the words in the sentence, each word gets
+# the row for its new position, and the output changes. Chapter:
 # [Positions](../encoder/positions.md#what-does-attention-know-about-word-order).
 
 # %%
@@ -334,27 +334,31 @@ heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("order"
 
 # %% [markdown]
 # If the encoder ignored the order, all these cosines would be one. They aren't, so the order
-# changes every vector. But they stay above 0.7, so much of each vector survives the change of
-# order.
+# changes every vector. But they stay above 0.7, so each vector keeps much of its direction
+# when the order changes.
 
 # %%
 assert cosines.max() < 0.99
 assert cosines.min() > 0.7
 
 # %% [markdown]
-# ## The norm in front
+# ## The norm comes first
+#
+# <span id="the-norm-in-front"></span>
 #
 # Newer models normalize the input of each half of a layer, not its output. There are still two
-# additions. This is a different design, and with BERT's weights, it doesn't compute what BERT does.
-# Chapter: [Norms and residuals](../encoder/norms-and-residuals.md#before-or-after).
+# additions. This is a different design. Even with the weights of BERT's first layer, it doesn't
+# compute what BERT does. Chapter: [Norms and
+# residuals](../encoder/norms-and-residuals.md#before-or-after).
 
 # %%
-torch.manual_seed(0)
 pre_norm = TransformerEncoderLayer(replace(config, norm_first=True)).eval()
+pre_norm.load_state_dict(first.state_dict())
 found = self_attention(pre_norm.attention, pre_norm.attention_norm(embedded))
 step = embedded + found
 step = step + pre_norm.feed_forward(pre_norm.feed_forward_norm(step))
 assert same(step, pre_norm(embedded))
+assert not same(step, first(embedded))
 
 # %% [markdown]
 # ## An answer
@@ -377,7 +381,7 @@ assert same(logits, model.classifier(pooled))
 assert same(logits.softmax(dim=-1).sum(dim=-1), torch.ones(1))
 
 # %% [markdown]
-# The book trains a classifier on a question that only word order can answer: who does it, a person,
+# The book trains a classifier on a question that only word order can answer: who acts, a person,
 # an animal, or a thing? It didn't see these sentences in training. Chapter:
 # [Classification](../encoder/classification.md#on-sentences-it-has-not-seen).
 
@@ -395,9 +399,9 @@ assert right > len(test) / 2
 # %% [markdown]
 # ## Two masks
 #
-# To put sentences of different lengths into one batch, we fill up the shorter sentences with
-# padding. The padding mask says which tokens are padding. With the mask, a sentence gets the same
-# vectors as it does by itself. Without it, the model reads the padding as if it were text. Chapter:
+# To put sentences of different lengths into one batch, we pad the shorter sentences. The padding
+# mask says which tokens are padding. With the mask, a sentence gets the same vectors as it does by
+# itself. Without it, the model reads the padding as if it were text. Chapter:
 # [Masks](../decoder/masks.md#two-sentences-no-padding).
 
 # %%
@@ -443,7 +447,7 @@ changed[:, -1] = torch.randn(config.d_model)
 
 
 def past_moved(mask):
-    """Tell whether any word but the last changes when the last one does."""
+    """Return whether any word but the last changes when the last one does."""
     before, after = (self_attention(attention, x, mask) for x in (embedded, changed))
     assert not same(before[:, -1], after[:, -1])
     return not same(before[:, :-1], after[:, :-1])

@@ -53,7 +53,7 @@ assert torch.allclose(weights.sum(dim=-1), torch.ones(layers, heads, seq))
 
 # %%
 def habits(tokens):
-    """For each habit the pairs of query and key that belong to it, (seq, seq)."""
+    """Return a mask of the pairs of query and key for each habit, (seq, seq)."""
     place = torch.arange(len(tokens))
     distance = place - place[:, None]  # from query (row) to key (column)
     frame = tokenize.cls_token, tokenize.sep_token
@@ -68,7 +68,7 @@ def habits(tokens):
 
 
 def share(weights, pairs):
-    """The attention that a token gives to such pairs, averaged over those with any."""
+    """Return the attention that a token pays to such pairs, averaged over tokens that have one."""
     return (weights * pairs).sum(dim=-1)[..., pairs.any(dim=-1)].mean(dim=-1)
 
 
@@ -82,7 +82,9 @@ assert all(shares.shape == (layers, heads) for shares in found.values())
 assert all(0 <= shares.min() <= shares.max() < 1.0001 for shares in found.values())
 
 # %% [markdown]
-# ## Which heads have them most?
+# ## The strongest heads
+#
+# <span id="which-heads-have-them-most"></span>
 #
 # Here are the three strongest heads for each habit. The number in parentheses is what a head would
 # show if it spread its attention evenly. Only a number far above that deserves a name. For the
@@ -92,13 +94,13 @@ assert all(0 <= shares.min() <= shares.max() < 1.0001 for shares in found.values
 
 # %%
 def strongest(shares, count=1):
-    """Layer and head of the largest shares, the largest first."""
+    """Return the layer and head of each of the largest shares, the largest first."""
     places = shares.flatten().topk(count).indices.tolist()
     return [divmod(place, heads) for place in places]
 
 
 def even_shares(tokens):
-    """What a head would show for each habit if it spread its attention evenly."""
+    """Return what a head would show for each habit if it spread its attention evenly."""
     even = torch.full((len(tokens), len(tokens)), 1 / len(tokens))
     return {name: share(even, pairs).item() for name, pairs in habits(tokens).items()}
 
@@ -148,7 +150,7 @@ fruit, fruit_weights = second.tokens, second.attentions
 
 
 def all_shares(reading):
-    """The share of each head, (layers, heads), for each habit."""
+    """Return the share of each head for each habit, (layers, heads)."""
     pairs = habits(reading.tokens)
     return {name: share(reading.attentions, one) for name, one in pairs.items()}
 
@@ -168,10 +170,10 @@ assert min(share for name, share in different.items() if name != "previous token
 
 # %% [markdown]
 # In the sentence with the same form, the heads largely keep their order. In the question, the
-# ranking by "previous token" changes more. The median head looks back hardly more than an even
-# share in either sentence, so the ranks of most heads say little. What about the head that was
-# strongest in the first sentence? The number in parentheses is its rank in the question, where one
-# is the strongest.
+# ranking by "previous token" changes more. In either sentence, the median head gives the previous
+# token hardly more than an even share, so the ranks of most heads say little. What about the head
+# that was strongest in the first sentence? The number in parentheses is its rank in the question,
+# where one is the strongest.
 
 # %%
 evenly = even_shares(third.tokens)
@@ -195,10 +197,10 @@ assert place not in strongest(of_question["same word"], 3)
 
 # %% [markdown]
 # The head that looks back most and the head that looks ahead most are the same in both sentences,
-# far above an even share. So far, these two habits seem to belong to the heads. "Same word" was
-# little above an even share to begin with, and in the question, its head is no longer among the
-# three strongest: the number described the sentence. And three sentences aren't many. Try your own
-# before you give a head a name.
+# and both are far above an even share. So far, these two habits seem to belong to the heads. "Same
+# word" was little above an even share to begin with, and in the question, its head is no longer
+# among the three strongest: the number described the sentence, not the head. And three sentences
+# aren't many. Try your own before you give a head a name.
 #
 # ## Where they differ
 #
@@ -241,8 +243,9 @@ assert fruit[both[1].argmax()] == "[CLS]"
 # ## Both in one input
 #
 # BERT can read two sentences at once, and a word can then attend to its own copy in the other
-# sentence. Here's the head that does it most. Among pairs of identical words, we count only those
-# at two different positions.
+# sentence. Here's the head that does this most. Among pairs of identical words, we count only those
+# at two different positions. The printout lists each of them with its weight. Other tokens may look
+# elsewhere: most of this head's largest weights go to `[CLS]`.
 
 # %%
 both_sentences = read("time flies like an arrow", "fruit flies like a banana", model=encoder)
@@ -251,7 +254,12 @@ elsewhere = habits(pair)["same word"] & ~torch.eye(len(pair), dtype=torch.bool)
 again = share(pair_weights, elsewhere)
 layer, head = strongest(again)[0]
 print(f"layer {layer}, head {head}: {again[layer, head]:.2f} for the other one")
+for query, key in elsewhere.nonzero().tolist():
+    weight = pair_weights[layer, head, query, key]
+    print(f"    {pair[query]:5} {query:2} looks at {pair[key]:5} {key:2}: {weight:.2f}")
 assert elsewhere.sum() == 4  # "flies" and "like", each from both sides
+largest = pair_weights[layer, head].flatten().topk(10).indices
+assert all(pair[place % len(pair)] == "[CLS]" for place in largest.tolist())
 
 head_view(
     pair_weights.unsqueeze(1).unbind(),
