@@ -25,6 +25,8 @@ FLAGS = [
     "--no-first-run",
 ]
 
+LOADED = 120_000  # milliseconds to wait for a page: the whole book is long, and others may compute
+
 
 @dataclass
 class Visit:
@@ -230,6 +232,7 @@ def visit(
     )
     try:
         page = context.new_page()
+        page.set_default_navigation_timeout(LOADED)
         seen = Visit(page)
         host = urlsplit(url).netloc
 

@@ -38,17 +38,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         nightly = [item for item in items if item.get_closest_marker("nightly")]
         config.hook.pytest_deselected(items=nightly)
         items[:] = [item for item in items if item not in nightly]
+    items.sort(key=turn)
 
 
 class TogetherScheduling(LoadScopeScheduling):
-    """Sends the files of a group to one worker, which builds the site that they look at.
+    """Hands out tests in their order, and sends the files of a group to one worker.
 
     xdist's own `loadgroup` says the group in a test's id, which pytest 9.2 does not let it
-    change, so that each worker would build the site and visit all of its pages.
+    change, so that each worker would launch browsers for each file. Files that look at the built
+    site share its folder, not a worker: one builds it, and then they run on any worker.
     """
 
+    def __init__(self, config: pytest.Config, log: object) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+
     def _split_scope(self, nodeid: str) -> str:
-        return group_of(nodeid.partition("::")[0]) or nodeid
+        file = nodeid.partition("::")[0]
+        group = group_of(file)
+        return file if group == "site" else group or nodeid
 
 
 @cache
@@ -57,6 +65,17 @@ def group_of(file: str) -> str:
     text = (Path(__file__).parents[1] / file).read_text(encoding="utf-8")
     named = re.search(r'xdist_group\("([^"]+)"\)', text)
     return named[1] if named else ""
+
+
+def turn(item: pytest.Item) -> int:
+    """When a test's turn comes: the build of the site, which trains the book's models, is first.
+
+    What looks at the site, and what trains the same models, comes when that is done.
+    """
+    file = item.nodeid.partition("::")[0]
+    if group_of(file) == "site":
+        return 0 if file.endswith("/test_site.py") else 2
+    return 3 if file.startswith("tests/book/") else 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -17,7 +17,6 @@ MODULES = sorted(path.stem for path in (SRC / "glassformer").glob("*.py") if pat
 # What the API reference documents instead of a chapter.
 PLUMBING = {
     "config",
-    "pretrained",
     "checkpoints",
     "probe",
     "reading",

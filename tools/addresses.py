@@ -1,4 +1,4 @@
-"""Add the addresses of a built site's sections to those that must go on leading somewhere.
+"""Add a built site's section addresses to the list of addresses that must keep working.
 
 Usage: python tools/addresses.py site
 """
@@ -13,7 +13,7 @@ HEADING = re.compile(r'<h[2-6][^>]* id="([^"]+)"')
 
 
 def main() -> int:
-    """Write what is kept and what the site has, sorted."""
+    """Write the kept addresses and the site's, sorted."""
     if len(sys.argv) != 2 or not (Path(sys.argv[1]) / "index.html").is_file():
         print(__doc__, file=sys.stderr)
         return 2
@@ -22,7 +22,7 @@ def main() -> int:
     before = sum(map(len, kept.values()))
     for file in site.rglob("index.html"):
         page = file.parent.relative_to(site).as_posix()
-        if page.startswith("source/") or page == "whole-book":  # made of files and of other pages
+        if page.startswith("source/") or page == "whole-book":  # made from files and other pages
             continue
         found = HEADING.findall(file.read_text(encoding="utf-8").partition("<article")[2])
         kept[page] = sorted({*kept.get(page, []), *found})

@@ -1,6 +1,6 @@
-"""Prints the whole book as one PDF, with Chromium, from the page that has all chapters.
+"""Print the whole book as one PDF, with Chromium, from the page that contains all chapters.
 
-python tools/pdf.py SITE FILE
+Usage: python tools/pdf.py SITE FILE
 """
 
 import sys

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from browser import launched, served
 
@@ -15,19 +16,26 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the site, built strictly, as `make build` builds it."""
-    folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    result = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The folder of the site, built strictly, as `make build` builds it, by the first to ask."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+    folder, said = shared / "site", shared / "site.txt"
+    with FileLock(shared / "site.lock"):
+        if not said.exists():
+            command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)]
+            result = subprocess.run(
+                command,
+                cwd=ROOT,
+                env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            status, output = result.returncode, result.stdout
+            said.write_text(f"status {status}:\n{output}" if status else "", encoding="utf-8")
+    assert not said.read_text(encoding="utf-8"), said.read_text(encoding="utf-8")
     return folder
 
 

@@ -107,7 +107,7 @@ def test_an_entry_says_what_its_signature_and_its_place_leave_open(site, entries
     assert "warm_up" in runs
     assert "#glassformer.warmup.warm_up" not in runs  # a field that is given, not the function
     weights = text((site / "reference/api/weights/index.html").read_text(encoding="utf-8"))
-    kept = "Tables there whose rows up to the padding token's are not taken over."
+    kept = "Tables there whose rows up to the padding token's are left out."
     assert kept in weights.replace("’", "'")
 
 

@@ -13,7 +13,7 @@ PAGES = sorted((DOCS / "practice/notebooks").glob("*.md"))
 
 # What has been met and measured: numbers are names, the words begin the entry.
 ROWS = {
-    1: "Embeddings as query, key and value",
+    1: "Embeddings as query, key, and value",
     2: "“Identical words attract each other”",
     3: "“Softmax makes the columns sum to one”",
     4: "“The matrix is often symmetric”",
@@ -43,7 +43,7 @@ ROWS = {
     28: "A padding mask applied to the queries",
     29: "One triangle, four conventions",
     30: "Masks “for training,”",
-    31: "The second addition of a layer forgotten",
+    31: "A layer's second addition forgotten",
     32: "Training mode never left",
     33: "Dropout at its default",
     34: "A layer norm described as a batch norm",
@@ -70,11 +70,11 @@ ROWS = {
     55: "Weights called scores",
     56: "One head shown for the whole model",
     57: "A picture's size",
-    58: "A comment with other numbers",
+    58: "A comment whose numbers differ",
     59: "A layer made from one size",
     60: "A model loaded for a picture",
     61: "A batch's transpose applied to a vector",
-    62: "Outputs that no single run has made",
+    62: "Outputs that no single run produced",
 }
 
 LINK = re.compile(r"([A-Z][^:\[]*): \[((?:[^\[\]]|\[\w+\])+)\]\(([\w/.-]*)#([\w-]+)\)")
@@ -109,7 +109,7 @@ def headings(path: Path) -> dict[str, str]:
 def entries(path: Path) -> dict[str, str]:
     """The entries of a page, each with its text, up to where the page says what is checked."""
     text = path.read_text(encoding="utf-8").split("\n## What is checked\n")[0]
-    parts = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
+    parts = re.split(r"^### (.+?)(?: \{ #[\w-]+ \})?$", text, flags=re.MULTILINE)
     bodies = [re.split(r"^## ", body, flags=re.MULTILINE)[0] for body in parts[2::2]]
     return dict(zip(parts[1::2], bodies, strict=True))
 

@@ -1,6 +1,6 @@
 """What the copy button gives runs in a fresh process and shows what the page shows.
 
-A third of each page's programs, and each night all, are run by the engine; some, and each night
+A ninth of each page's programs, and each night all, are run by the engine; some, and each night
 all, as a reader runs them: as a script, and pasted at Python's prompt.
 """
 
@@ -26,11 +26,12 @@ ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 
 
-EVERY = 3  # of a page's programs, one in so many is run at each change, the last among them
+EVERY = 9  # of a page's programs, one in so many is run at each change, the last among them
 FEW = 30  # programs that are run as processes at each change
 TEXTS = ("stdout", "text")
 NUMBERED = re.compile(r"block-\d+(?:-d\d+)?")  # in ids: the block, and which of its pictures
-PROMPTS = re.compile(r"^(?:>>> |\.\.\. )+")
+# Python's prompts, and what torch.distributed puts in front of each line of an error.
+PROMPTS = re.compile(r"^(?:>>> |\.\.\. |\[rank\d+\]: )+")
 CELL = re.compile(
     r'<div class="proofbook-block">(?P<shown>(?:(?!proofbook-block).)*?)<script '
     r'type="application/json" class="proofbook-payload">(?P<program>.*?)</script>',
@@ -73,36 +74,40 @@ def alone(chapter: Chapter, index: int, result: BlockResult) -> Chapter:
     return Chapter(f"{chapter.path}, block {index + 1}", blocks, ())
 
 
+@pytest.fixture(scope="module")
+def book() -> Iterator[Book]:
+    """One for all pages: what it forks programs from takes seconds to start."""
+    with Book(load(ROOT / "mkdocs.yml")) as book:
+        yield book
+
+
 @pytest.mark.parametrize("path", CHAPTERS)
-def test_programs_show_what_their_page_shows(path: str) -> None:
-    same_as_on_the_page(path, EVERY)
+def test_programs_show_what_their_page_shows(book: Book, path: str) -> None:
+    same_as_on_the_page(book, path, EVERY)
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("path", CHAPTERS)
-def test_every_program_shows_what_its_page_shows(path: str) -> None:
-    same_as_on_the_page(path, 1)
+def test_every_program_shows_what_its_page_shows(book: Book, path: str) -> None:
+    same_as_on_the_page(book, path, 1)
 
 
-def same_as_on_the_page(path: str, every: int) -> None:
+def same_as_on_the_page(book: Book, path: str, every: int) -> None:
     """Run one in so many of a page's programs, the last among them, each by itself."""
-    with Book(load(ROOT / "mkdocs.yml")) as book:
-        (checked,) = book.check({path: (ROOT / path).read_text(encoding="utf-8")})
-        assert not checked.problems
-        chapter, results = checked.page.chapter, checked.run.blocks
-        chosen = [n for n in range(len(results)) if (len(results) - 1 - n) % every == 0]
-        results = [results[n] for n in chosen]
-        programs = [alone(chapter, n, one) for n, one in zip(chosen, results, strict=True)]
-        runs = book.runs(programs)
-        for chapter_alone, result in zip(programs, results, strict=True):
-            run = runs[chapter_alone.path]
-            code = "\n\n".join(block.code for block in chapter_alone.blocks)
-            assert not run.failure, f"{chapter_alone.path}: {run.failure}\n{code}"
-            assert not run.blocks[-1].failure, (
-                f"{chapter_alone.path}: {run.blocks[-1].failure}\n{code}"
-            )
-            assert shown(run.blocks[-1]) == shown(result), f"{chapter_alone.path}\n{code}"
+    (checked,) = book.check({path: (ROOT / path).read_text(encoding="utf-8")})
+    assert not checked.problems
+    chapter, results = checked.page.chapter, checked.run.blocks
+    chosen = [n for n in range(len(results)) if (len(results) - 1 - n) % every == 0]
+    results = [results[n] for n in chosen]
+    programs = [alone(chapter, n, one) for n, one in zip(chosen, results, strict=True)]
+    runs = book.runs(programs)
+    for chapter_alone, result in zip(programs, results, strict=True):
+        run = runs[chapter_alone.path]
+        code = "\n\n".join(block.code for block in chapter_alone.blocks)
+        assert not run.failure, f"{chapter_alone.path}: {run.failure}\n{code}"
+        assert not run.blocks[-1].failure, f"{chapter_alone.path}: {run.blocks[-1].failure}\n{code}"
+        assert shown(run.blocks[-1]) == shown(result), f"{chapter_alone.path}\n{code}"
 
 
 def texts(result: BlockResult) -> Iterator[str]:
@@ -113,6 +118,7 @@ def texts(result: BlockResult) -> Iterator[str]:
     for example in result.examples:
         got = example.got.rstrip("\n")
         yield got.rpartition("\n")[2] if got.startswith("Traceback") else unquoted(got)
+    yield result.raised  # a program ends with the error that its page shows
 
 
 def programs() -> Iterator[tuple[str, str, list[str]]]:

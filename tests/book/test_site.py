@@ -11,6 +11,8 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 from pages import Page, read
 
+from booksite.finish.theme import UNUSED
+
 ROOT = Path(__file__).parents[2]
 SHEETS = ROOT / "docs/assets/css"
 VIEWS_CSS = ROOT / "src/glassformer/views/static/view.css"
@@ -18,7 +20,8 @@ ENCODER = ["tokens", "attention", "many-heads", "seeing-attention"]
 JOINED = "[0-9a-f]" * 8 + ".css"  # what all style sheets of a page become
 KB = 1000
 
-pytestmark = pytest.mark.xdist_group("site")
+# The first test builds the site: where nothing is trained yet, that takes two processors a while.
+pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.timeout(2400)]
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +158,15 @@ def test_no_rule_is_about_anything_below_what_the_themes_script_changes(site):
             for selector in re.split(r",(?![^(]*\))", selectors):
                 if re.search(r"\[class|\.(?:no-)?js\b", selector):
                     assert re.match(r"[\w.#\[]", subject(selector)), selector
+
+
+def test_no_page_has_what_its_style_sheet_says_nothing_of(pages):
+    tags = [tag.attributes for page in pages for tag in page.tags]
+    classes = {name for tag in tags for name in tag.get("class", "").split()}
+    assert {"md-grid", "md-typeset"} <= classes
+    assert not [name for name in classes if f".{name}".startswith(UNUSED)]
+    assert "[dir=rtl]" in UNUSED
+    assert not [tag for tag in tags if tag.get("dir") == "rtl"]
 
 
 def test_no_rule_has_each_element_measured_anew_when_a_page_opens(site):

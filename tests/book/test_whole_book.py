@@ -63,6 +63,7 @@ def test_it_has_one_title_and_no_level_is_skipped(whole):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
+@pytest.mark.timeout(600)
 def test_it_opens_without_complaint_and_follows_a_link(site):
     with (
         served(site) as root,
@@ -76,13 +77,14 @@ def test_it_opens_without_complaint_and_follows_a_link(site):
         assert not seen.foreign
 
 
+@pytest.mark.timeout(600)
 def test_its_views_are_drawn_as_those_of_the_chapters(site):
     with served(site) as root, launched() as browser, visit(browser, f"{root}whole-book/") as seen:
         views = seen.page.locator("glassformer-view")
         assert views.count() > 3
         for view in views.all():
             view.scroll_into_view_if_needed()
-            view.locator("#vis svg").first.wait_for(timeout=20_000)
+            view.locator("#vis svg").first.wait_for(timeout=60_000)
         assert not seen.complaints
 
 

@@ -26,7 +26,8 @@ from proofbook.problems import ChapterError, Problem
 from proofbook.rendering.page_renderer import PageRenderer
 from proofbook.settings import ADDED_EXTENSIONS, load
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
+# Judged once: all of its tests go to one worker.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600), pytest.mark.xdist_group("fuzz")]
 
 BATCH = 100
 OPTIONS = re.compile(r"(?m)^([> ]*(?:`{3,}|~{3,}) ?(?:python|pycon)) .*$")

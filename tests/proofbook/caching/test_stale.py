@@ -145,7 +145,7 @@ def test_a_page_that_changes_what_it_reads_is_not_kept_and_says_so(project):
     )
     run = project.run(code)
     [reason] = run.unkept
-    assert reason == f"{project.root}/count.txt has changed since the page asked for it"
+    assert reason == f"{project.root}/count.txt has changed since the page used it"
     assert _text(project, code) == "2\n"
 
 
@@ -230,7 +230,7 @@ def test_a_page_whose_inputs_cannot_be_seen_is_not_kept_and_says_why(project, ho
     run = project.run(UNSEEN[how])
     assert not any(block.failure for block in run.blocks)
     assert run.unkept
-    assert all(" cannot be seen (" in reason and reason.endswith(KEPT) for reason in run.unkept)
+    assert all(" cannot be tracked (" in reason and reason.endswith(KEPT) for reason in run.unkept)
     first = run.blocks[0].outputs
     project.write("data.txt", DATA["other"])
     again = project.run(UNSEEN[how])
@@ -313,6 +313,6 @@ def test_the_command_says_once_why_a_page_is_not_kept(project):
     said = subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=True)
     [line] = [line for line in said.stdout.splitlines() if "not kept" in line]
     assert line == (
-        "docs/index.md: not kept: what another process reads cannot be seen (os.system); to keep "
-        "it, list the files that it reads under reads: in its front matter"
+        "docs/index.md: not kept: reads by other processes cannot be tracked (os.system); to keep "
+        "the result, list the files the page reads under reads: in its front matter"
     )

@@ -74,7 +74,7 @@ def test_files_are_named_from_the_root_and_found_by_their_text(book, tmp_path):
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("no.such:f", "no source file of a module 'no.such'"), ("this:f", "defines no 'f'")],
+    [("no.such:f", "no source file for a module 'no.such'"), ("this:f", "defines no 'f'")],
 )
 def test_show_that_names_nothing_is_a_problem(book, target, message):
     (checked,) = book.check({"a.md": f'# A\n\n```python show="{target}"\n```\n'})

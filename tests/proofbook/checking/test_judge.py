@@ -130,12 +130,12 @@ def test_long_values_are_cut():
         (
             "\n".join(map(str, range(500))),
             "\n".join(map(str, [*range(300), "x"])),
-            "(from line 299 of 500 on)\n  298\n  299\n+ x\n- 300\n",
+            "(starting at line 299 of 500)\n  298\n  299\n+ x\n- 300\n",
         ),
         (
             "a" * 7_000 + "b",
             "a" * 7_000 + "c",
-            f"(from character 6951 on)\n- '{'a' * 50}b'\n",
+            f"(starting at character 6951)\n- '{'a' * 50}b'\n",
         ),
     ],
 )

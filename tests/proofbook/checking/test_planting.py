@@ -18,7 +18,7 @@ def wrong(code):
     [
         ("a @ b", "operands transposed", "a.mT @ b"),
         ("a @ b", "operands transposed", "a @ b.mT"),
-        ("torch.tensor([3, 5])", "first for last", "torch.tensor([3, 5]).flip(0)"),
+        ("torch.tensor([3, 5])", "reversed order", "torch.tensor([3, 5]).flip(0)"),
         ("torch.randn(3)", "the opposite", "torch.rand(3)"),
         ("a @ b", "operands swapped", "b @ a"),
         ("a @ b.mT", "operands transposed", "a @ b"),

@@ -95,7 +95,7 @@ def test_an_installed_module_is_found_without_importing_it(folder):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("pack.other:f", "no source file of a module 'pack.other'"),
+        ("pack.other:f", "no source file for a module 'pack.other'"),
         ("pack.mod:thrice", "defines no 'thrice'"),
         ("pack.mod:Box.close", "defines no 'Box.close'"),
         ("pack.mod:twice.x", "defines no 'twice.x'"),
@@ -150,7 +150,7 @@ def test_a_module_that_cannot_be_parsed_is_named(tmp_path):
     ("only", "message"),
     [
         ("3 * x", "'3 \\* x' is nowhere in pack.mod"),
-        ("size", "'size' is in pack.mod at lines 16, 19; quote more of one"),
+        ("size", "'size' is in pack.mod at lines 16, 19; quote more of one of them"),
     ],
 )
 def test_a_text_must_lead_to_one_statement(folder, only, message):

@@ -88,7 +88,7 @@ def test_only_what_differs_changes(ends):
 
 
 def test_a_page_made_of_more_than_its_file_is_refused():
-    with pytest.raises(ValueError, match="has fences or claims that its file does not"):
+    with pytest.raises(ValueError, match="has fences or claims that its file doesn't"):
         updated("# Nothing\n", checked(TEXT))
 
 

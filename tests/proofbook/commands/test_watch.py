@@ -52,7 +52,7 @@ class Watched:
     def next(self):
         """What is told of the next check, up to its last line."""
         told, end = "", time.monotonic() + PATIENCE
-        while not told.endswith("watching for changes; Ctrl-C ends\n"):
+        while not told.endswith("watching for changes; press Ctrl-C to stop\n"):
             try:
                 told += self._lines.get(timeout=max(0, end - time.monotonic()))
             except queue.Empty:

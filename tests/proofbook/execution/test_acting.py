@@ -47,6 +47,11 @@ class Watched:
         return len(self.asked)
 
 
+class Disguised(list):
+    __class__ = property(lambda self: dict)
+
+
+disguised = Disguised([1])
 watched = Watched()
 box, slim = Box(), Slim()
 slim.n = 1
@@ -95,7 +100,13 @@ ACTS = [
     *("setattr(box, 'n', 5)", "setattr(box, 'new', 5)", "delattr(box, 'n')", "box.put(1)"),
     *("setattr(slim, 'n', 2)", "setattr(Box, 'size', 2)", "vars(box).update(n=3)"),
     *("dice.random()", "numbers.normal()", "file.read()", "file.write('x')", "count()", "bump()"),
-    *("remember(1)", "watched.anything", "vars(main).update(total=7)", "vars(main).pop('total')"),
+    *(
+        "remember(1)",
+        "disguised.append(2)",
+        "watched.anything",
+        "vars(main).update(total=7)",
+        "vars(main).pop('total')",
+    ),
     *("open(here + 'x', 'w').write('1')", "os.mkdir(here + 'd')", "os.remove(here)"),
     *("os.rename(here, here + 'y')", "open(here, 'a').write('1')", "open(here, 'w').close()"),
     *("os.truncate(here, 0)", "np.save(here + 'n', a)", "torch.save(t, here)"),

@@ -172,8 +172,12 @@ def test_pictures_have_their_own_size_and_words_for_those_who_cannot_see_them(pr
 @pytest.mark.parametrize(
     ("method", "given", "reason"),
     [
-        ("_repr_png_", "b'GIF89a'", "what should be a picture (image/png) begins with b'GIF89a'"),
-        ("_repr_jpeg_", "b'\\xff\\xd8\\xff'", "what should be a picture (image/jpeg)"),
+        (
+            "_repr_png_",
+            "b'GIF89a'",
+            "expected a picture (image/png), but the data begins with b'GIF89a'",
+        ),
+        ("_repr_jpeg_", "b'\\xff\\xd8\\xff'", "expected a picture (image/jpeg)"),
         ("_repr_svg_", "'<b>bold</b>'[:5]", "this SVG cannot be read"),
         ("_repr_svg_", "'<svg><g></svg>'", "this SVG cannot be read: mismatched tag"),
         ("_repr_svg_", "'<svg><script>x()</script></svg>'", "this SVG runs a script (<script>)"),

@@ -3,8 +3,9 @@
 import re
 
 import pytest
+import torch
 
-from proofbook.execution.alterations import alterations
+from proofbook.execution.alterations import Mentioned, alterations
 from proofbook.execution.runner import Runner
 from proofbook.model import Block, Chapter, Claim
 from proofbook.settings import Settings
@@ -115,7 +116,7 @@ def test_what_is_tried_leaves_no_trace(project):
 def test_what_a_claim_changes_with_other_values_is_found(project):
     claim = "n == 1 or xs.pop()"
     failure = project.run("n = 1\nxs = [3, 4]", claims=[(claim, 1)]).values[claim, 1].failure
-    assert failure.reason.startswith("changes 'xs' where another name has another value")
+    assert failure.reason.startswith("changes 'xs' when another name has a different value")
 
 
 def test_what_holds_its_items_elsewhere_stays_as_it_is(project):
@@ -144,6 +145,45 @@ def test_each_number_has_a_smaller_and_a_larger_one(project, value):
 )
 def test_everything_has_another_value(value):
     assert any(type(other) is not type(value) or other != value for other in alterations(value))
+
+
+def test_a_list_of_layers_is_made_shorter_before_its_weights_are_copied():
+    layers = torch.nn.ModuleList([torch.nn.Linear(3, 2), torch.nn.Linear(2, 5)])
+    other = next(alterations(layers))
+    assert len(other) == 1
+    assert other[0] is layers[0]
+
+
+@pytest.mark.parametrize(("name", "shape"), [("numel", (6, 4)), ("sum", (5, 3))])
+def test_a_model_gets_other_shapes_first_where_sizes_are_asked_for(name, shape):
+    other = next(alterations(torch.nn.Linear(3, 5), Mentioned(frozenset({name}))))
+    assert tuple(other.weight.shape) == shape
+
+
+def test_what_costs_little_to_alter_is_altered_first(project):
+    """An attribute comes before the model that has it, so a large model isn't copied for it."""
+    code = """\
+class Model:
+    copies = 0
+
+    def __init__(self):
+        self.width = 3
+
+    def parameters(self):
+        return []
+
+    def state_dict(self):
+        return {}
+
+    def __deepcopy__(self, memo):
+        Model.copies += 1
+        return self
+
+model = Model()"""
+    claim = "model.width"
+    run = project.run(code, "Model.copies", claims=[(claim, 1)])
+    assert run.values[claim, 1].failure is None
+    assert run.blocks[1].outputs[0].data == "0"
 
 
 ALIASES = """\
@@ -279,7 +319,7 @@ fresh = (x for x in xs)
 def test_what_has_been_walked_to_its_end_is_asked_nothing(project, claim, name):
     claim = claim.format(name)
     failure = project.run(SPENT, claims=[(claim, 1)]).values[claim, 1].failure
-    assert failure.reason.startswith(f"{name!r} is used up")
+    assert failure.reason.startswith(f"{name!r} is exhausted")
 
 
 def test_what_has_something_left_is_looked_at(project):
@@ -300,7 +340,7 @@ def test_what_has_something_left_is_looked_at(project):
 def test_all_of_nothing_is_not_true(project, claim, passes):
     run = project.run("none, xs = [], [1, 2, 3]", claims=[(claim, 1)])
     failure = run.values[claim, 1].failure
-    assert failure is None if passes else "all() had nothing to look at" in failure.reason
+    assert failure is None if passes else "all() had nothing to test" in failure.reason
 
 
 @pytest.mark.parametrize(("claim", "passes"), [("m", True), ("n % 7", True), ("n", False)])

@@ -39,7 +39,7 @@ def test_any_other_error_of_a_preload_is_told_for_each_page(project, installed):
         project.page("1", path="a.md"), project.page("2", path="b.md"), preload=("broken_package",)
     )
     for run in runs.values():
-        assert run.failure.reason == "the preload of 'broken_package' failed"
+        assert run.failure.reason == "preloading 'broken_package' failed"
         assert "ZeroDivisionError: division by zero" in run.failure.detail
     (installed / "broken_package.py").write_text("mended = 1\n")
     run = project.run("import broken_package\nbroken_package.mended", preload=("broken_package",))
@@ -56,7 +56,7 @@ def test_a_module_of_the_project_is_not_preloaded(project, monkeypatch):
     project.write("mine.py", "x = 1\n")
     monkeypatch.setenv("PYTHONPATH", str(project.root), prepend=os.pathsep)
     run = project.run("1", preload=("mine",))
-    assert run.failure.reason.startswith("preload imports 'mine' of the project (")
+    assert run.failure.reason.startswith("preload imports 'mine' from the project (")
     assert run.failure.reason.endswith("mine.py): pages would never see an edit")
 
 

@@ -34,6 +34,19 @@ def test_runs_come_in_the_order_of_the_chapters_and_progress_as_they_end(project
     assert all(runs[chapter.path] is run for chapter, run in told)
 
 
+def test_pages_named_first_are_started_before_the_others(project):
+    started = project.root / "started"
+    names = ("a", "b", "long/c", "d", "longest")
+    pages = [
+        project.page(f"_ = open({str(started)!r}, 'a').write('{name} ')", path=f"docs/{name}.md")
+        for name in names
+    ]
+    first = ("longest.md", "long/c.md", "not-asked-for.md")
+    runs = project.runner(jobs=1, first=first).run(pages)
+    assert started.read_text().split() == ["longest", "long/c", "a", "b", "d"]
+    assert list(runs) == [f"docs/{name}.md" for name in names]
+
+
 def test_a_cached_run_is_the_same_but_for_saying_so(project):
     codes = ("x = 3\nx", ">>> x\n3")
     first = project.run(*codes, claims=[("x", 1)])

@@ -101,7 +101,7 @@ def test_two_modules_of_one_name_are_refused_with_both_places(project, elsewhere
     [run] = project.run_pages(page).values()
     place = "src/own_one" + (".py" if file == "own_one.py" else "")
     assert reason(run).startswith(f"ImportError: 'own_one' would come from {elsewhere}/own_one")
-    assert f", and {place} is not the same: install the project with" in reason(run)
+    assert f", but {place} is not the same: install the project with" in reason(run)
     assert "import_hooks" not in run.blocks[0].failure.detail
     for folder in (elsewhere, project.root / "src"):
         (folder / file).write_text("")

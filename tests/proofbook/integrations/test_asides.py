@@ -142,7 +142,7 @@ def test_a_claim_in_what_is_converted_within_a_page_is_refused(tmp_path):
         "hook.py": HEAD.format(other="").replace('"Note."', "\"*7*{ equals='x' }\"") + HOOKS[hook]
     }
     message = build_error(make_book(tmp_path, {"index.md": SOUND}, files, CONFIG))
-    assert "docs/index.md:1: a text that is converted within this page holds a claim" in message
+    assert "docs/index.md:1: a text converted within this page contains a claim" in message
 
 
 def test_a_page_that_another_plugin_renders_must_show_what_was_checked(tmp_path):

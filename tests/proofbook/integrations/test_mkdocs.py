@@ -197,6 +197,12 @@ def test_a_file_to_hash_that_is_not_there_is_named(tmp_path):
     assert "no/such.bin" in build_error(make_book(tmp_path, {"index.md": "# A\n"}, config=config))
 
 
+def test_a_page_to_start_first_that_is_not_there_is_named(tmp_path):
+    config = "site_name: x\nplugins:\n  - proofbook: {first: [index.md, gone.md]}\n"
+    book = make_book(tmp_path, {"index.md": "# A\n"}, config=config)
+    assert "first: the book has no page gone.md" in build_error(book)
+
+
 ABSENT = """\
 # Absent
 

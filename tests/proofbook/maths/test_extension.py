@@ -117,7 +117,7 @@ def test_signs_are_letters_not_entities():
     ],
 )
 def test_what_cannot_be_shown_is_refused(source, reason):
-    with pytest.raises(ValueError, match=rf"^maths: {reason}.*, in "):
+    with pytest.raises(ValueError, match=rf"^formula: {reason}.*, in "):
         to_mathml(source)
 
 

@@ -26,7 +26,7 @@ def test_rows_are_read_with_what_they_mean():
     ("table", "message"),
     [
         ("| $a$ { #a } | x |\n| $b$ { #a } | y |", "n.md: two symbols have the anchor 'a'"),
-        ("| $a$ { #a .local } | x | [there](#b) |", "n.md: 'a' is local, and its row links to no"),
+        ("| $a$ { #a .local } | x | [there](#b) |", "n.md: 'a' is local, but its row links to no"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_refused(table, message):

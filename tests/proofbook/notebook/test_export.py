@@ -340,7 +340,7 @@ def test_without_an_address_links_name_their_page(tmp_path):
 def test_it_begins_as_the_page_began(tmp_path):
     page = "```python\nimport random\n```\n\n```python\nrandom.random()\n```\n"
     start = next(cell for cell in made(tmp_path, page).cells if cell.id == "start")
-    assert start.source == "# As the page began.\nimport random\n\nrandom.seed(0);"
+    assert start.source == "# Start in the page's initial state.\nimport random\n\nrandom.seed(0);"
     plain = made(tmp_path / "2", "```python\nimport random\n```\n")
     assert [cell.id for cell in plain.cells] == ["about", "block-1"]
 

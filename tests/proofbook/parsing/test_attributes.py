@@ -124,7 +124,7 @@ def test_what_a_browser_understands_is_left_alone(place, braces):
     [
         (
             '{ title="x" equals="n" }',
-            "equals= is not a claim here; a claim is written { eq",
+            "equals= is not a claim here; write a claim as { eq",
         ),
         ('{ equal_to="n" }', "equal_to means nothing in braces (did you mean 'equals'?)"),
         ('{ Equals="n" }', "Equals means nothing in braces (did you mean 'equals'?)"),
@@ -132,10 +132,10 @@ def test_what_a_browser_understands_is_left_alone(place, braces):
         ('{ .litteral lang="en" }', ".litteral means nothing in braces (did you mean 'literal'?)"),
         ('{ data-equals="n" }', "data-equals means nothing in braces (did you mean 'equals'?)"),
         ('{ data-еquals="n" }', "data-еquals means nothing in braces (did you mean 'equals'?)"),
-        ("{ only=n }", "only means nothing in braces; a claim is written"),
+        ("{ only=n }", "only means nothing in braces; write a claim as"),
         ("{ tilte=n }", "tilte means nothing in braces (did you mean 'title'?)"),
-        ("{ a, b }", r"a, means nothing in braces; a claim is written"),
-        ('{ .a = "n" }', """cannot read '= "n"' as attributes; a claim is written"""),
+        ("{ a, b }", r"a, means nothing in braces; write a claim as"),
+        ('{ .a = "n" }', """cannot read '= "n"' as attributes; write a claim as"""),
     ],
 )
 def test_what_means_nothing_is_named_with_its_line_and_what_to_write(braces, message):

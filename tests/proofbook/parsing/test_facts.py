@@ -103,8 +103,8 @@ def test_a_phrase_may_hold_a_colon():
         (["Each row: " + "not " * 3000 + "x"], "is not an expression: nested too deeply"),
         ([": x > 0"], "there is no phrase before the colon"),
         (["Each ro: x > 0"], "are not above the fence"),
-        (["Each row: x", "row sums: y"], "has words in common with 'Each row'"),
-        (["…: x"], "a phrase is words"),
+        (["Each row: x", "row sums: y"], "overlaps with 'Each row'"),
+        (["…: x"], "a phrase must be words"),
         ([], "binds nothing"),
     ],
 )
@@ -142,14 +142,14 @@ def test_a_phrase_may_not_cut_markup(prose, phrase, kind):
     assert found == (
         []
         if kind is None
-        else [f"this phrase begins or ends within {kind}: take all of it, or nothing"]
+        else [f"this phrase begins or ends within {kind}: take all of it or none"]
     )
 
 
 @pytest.mark.parametrize("before", ["", "```text\nx\n```", "<!-- Each row -->"])
 def test_without_a_paragraph_before_it_nothing_is_bound(before):
     (message,) = faults(page(before, "Each row: x > 0"))
-    assert "there is no paragraph, list, table or caption above this fence" in message
+    assert "there is no paragraph, list, table, or caption above this fence" in message
 
 
 def test_on_the_page_a_fact_is_a_claim_at_the_place_of_its_fence():

@@ -38,9 +38,9 @@ def test_values_are_claims_at_the_end_of_the_page():
 @pytest.mark.parametrize(
     ("header", "fault"),
     [
-        ("symbols:\n  a: 3 +", (3, "symbols: a: no expression", "3 +")),
-        (f"symbols:\n  a: {DEEP}", (3, "symbols: a: no expression: nested too deeply", DEEP)),
-        ("x: 1\nsymbols:\n  a: [b, c]", (4, "symbols: a: no expression", "")),
+        ("symbols:\n  a: 3 +", (3, "symbols: a: not an expression", "3 +")),
+        (f"symbols:\n  a: {DEEP}", (3, "symbols: a: not an expression: nested too deeply", DEEP)),
+        ("x: 1\nsymbols:\n  a: [b, c]", (4, "symbols: a: not an expression", "")),
     ],
 )
 def test_what_is_no_expression_is_a_problem_with_its_line(header, fault):
@@ -86,7 +86,7 @@ def test_files_that_a_page_reads_have_their_lines():
 )
 def test_what_names_no_files_is_a_problem(header, line):
     [problem] = parse("page.md", f"---\n{header}\n---\n\nText.\n").problems
-    assert problem.message == "reads: takes a list of files, each on a line after `- `"
+    assert problem.message == "reads: list the files, each on its own line after `- `"
     assert problem.line == line
 
 
@@ -99,8 +99,8 @@ def test_a_file_that_is_not_there_is_a_problem_at_its_line(tmp_path):
     with Book(Settings(tmp_path)) as book:
         [checked] = book.check({"page.md": text})
     assert [(problem.line, problem.message) for problem in checked.problems] == [
-        (4, "reads: 'gone.txt' matches no file of the project, from its root"),
-        (5, "reads: 'data/*.txt' matches no file of the project, from its root"),
+        (4, "reads: 'gone.txt' matches no file, starting from the project's root"),
+        (5, "reads: 'data/*.txt' matches no file, starting from the project's root"),
     ]
 
 

@@ -213,7 +213,7 @@ def test_what_is_compared_is_what_is_read(extensions, target, frame):
 @pytest.mark.parametrize(
     ("target", "message"),
     [("<del>1</del>5", "with <del>, readers"), ("10<sup>6</sup>", "with <sup>, readers"),
-     ("![5](a.png)", "claim cannot stand in an attribute|, readers"),
+     ("![5](a.png)", "claim cannot be in an attribute|, readers"),
      ("$5$", "readers see '5' here"), ("*5**5*", "hide it"),
      ('<span style="display:none">1</span>5', "with <span>, readers"), ("5<br>6", "with <br>"),
      ("1 *5", None), ("5[^1]", "here, but '5.*' is compared")],

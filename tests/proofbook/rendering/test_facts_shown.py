@@ -71,8 +71,8 @@ def test_facts_count_as_claims_in_the_ledger(site):
     ("old", "new", "said"),
     [
         ("Each *row* has", "Each *column* has", "these words are not above the fence"),
-        ("Each row has two numbers: all(", "Each row has two numbers: not all(", "and in this run"),
-        ("[3, 4]]", "[4, 3]]", "the page says 'it grows from left to right', and in this run"),
+        ("Each row has two numbers: all(", "Each row has two numbers: not all(", "but in this run"),
+        ("[3, 4]]", "[4, 3]]", "the page says 'it grows from left to right', but in this run"),
         (
             "    for row in rows\n    )",
             "    for row in rows\n    ) or True",

@@ -104,7 +104,7 @@ def test_hidden_output_may_be_another_at_a_second_run(tmp_path, options, status,
     [
         ('python hide="code"', 'hide="code" cannot be read'),
         ('python fold="output"', 'fold="output" cannot be read'),
-        ('python fold="code" source="below"', "exclude each other"),
+        ('python fold="code" source="below"', "cannot be combined"),
         ('pycon fold="code"', "unknown option 'fold'"),
         ('python show="m" hide="output"', "unknown option 'hide'"),
     ],
