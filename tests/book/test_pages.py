@@ -127,6 +127,9 @@ WORDS = """() => {
   return article.textContent.match(/[\\p{L}\\p{N}]+/gu) ?? [];
 }"""
 
+# What is shut is laid out only when it's opened; until then its boxes tell nothing.
+OPEN = "document.querySelectorAll('details').forEach(d => { d.open = true; })"
+
 # Claims whose check would not open where their last word ends.
 ASTRAY = """() => [...document.querySelectorAll('.proofbook-sign')].filter(button => {
   const end = [...button.parentElement.getClientRects()].pop();
@@ -249,10 +252,13 @@ def looked_at(seen: Any, weight: int = 0) -> Found:
     page = seen.page
     words = Counter(page.evaluate(WORDS))
     scroll_through(page)
+    shifts = page.evaluate(SHIFTS)
+    blank = [view for view in page.evaluate(DRAWN) if view[1] <= 10 or view[2] <= 100]
+    page.evaluate(OPEN)
     return Found(
         weight=weight,
-        shifts=page.evaluate(SHIFTS),
-        blank=[view for view in page.evaluate(DRAWN) if view[1] <= 10 or view[2] <= 100],
+        shifts=shifts,
+        blank=blank,
         wide=page.evaluate(STICKING_OUT)
         + page.evaluate(
             "document.documentElement.scrollWidth > innerWidth ? ['the page scrolls'] : []"
@@ -311,7 +317,7 @@ def axe_says(page: Any, rules: list[str], beside: str) -> list[str]:
 
 def made_ready(page: Any) -> None:
     """Opens all folds, shows all at once, and loads axe."""
-    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page.evaluate(OPEN)
     page.add_style_tag(content=AT_ONCE)
     page.wait_for_timeout(50)  # for observers of what has appeared
     page.evaluate(AXE.read_text(encoding="utf-8"))
