@@ -60,13 +60,17 @@ class Table:
 
 
 def look(part: Element) -> Key:
-    """Return the key of a part of a formula, ignoring one-part rows and transposition."""
+    """Return the key of a part of a formula.
+
+    One-part rows, transposition, and the power of a symbol with a subscript don't count.
+    """
     inside = tuple(look(child) for child in part if child.tag != "mspace")
     if part.tag in ("mrow", "math"):
         inside = tuple(one for one in inside if one != TRANSPOSED)
         if len(inside) == 1:
             return inside[0]
-    if part.tag == "msubsup" and inside[2] in (TRANSPOSED, ("mrow", "", ())):
+    above = inside[2] if part.tag == "msubsup" else None
+    if above and (above[0] == "mn" or above in (TRANSPOSED, ("mrow", "", ()))):
         return "msub", "", inside[:2]
     return part.tag, (part.text or "").strip(), inside
 

@@ -92,6 +92,7 @@ def explained(tmp_path):
         (r"K^\top", [("K", "all keys")]),
         (r"W_h^{Q\top}", [("WhQ⊤", "map of head h")]),
         (r"W_1^\top", [("W1⊤", "first map")]),
+        (r"W_1^2 + W_1^{\top}", [("W12", "first map"), ("W1⊤", "first map")]),
         ("W_2", []),
         (r"\frac{k}{2 d}", [("k", "a key"), ("d", "width")]),
     ],
