@@ -12,7 +12,7 @@ CHAPTER = "language-models/lora.md"
 def _layers(draw: Draw):
     for name, seq, inputs, outputs, rank, alpha in (
         ("rank 2 with alpha 3", 5, 7, 11, 2, 3.0),
-        ("rank 3 with alpha 13", 11, 13, 5, 3, 13.0),
+        ("rank 3 with alpha 7", 11, 13, 5, 3, 7.0),
     ):
         weight, a, b = draw(outputs, inputs), draw(rank, inputs), draw(outputs, rank)
         yield name, (draw(seq, inputs), weight, draw(outputs), a, b, alpha)
