@@ -15,34 +15,26 @@ from browser import launched, served
 ROOT = Path(__file__).parents[2]
 
 
-def ran(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a module's command in the root of the book."""
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The folder of the site, built strictly, as `make build` builds it, by the first to ask.
-
-    The pages are checked just before, with what coverage asks of them, so that they run only once.
-    """
+    """The folder of the site, built strictly, as `make build` builds it, by the first to ask."""
     base = tmp_path_factory.getbasetemp()
     shared = base if worker_id == "master" else base.parent
     folder, said = shared / "site", shared / "site.txt"
     with FileLock(shared / "site.lock"):
         if not said.exists():
-            ran("proofbook", "check", "--coverage")  # what it finds is reported page by page
-            result = ran("mkdocs", "build", "--strict", "-d", str(folder))
-            output = f"status {result.returncode}:\n{result.stdout}" if result.returncode else ""
-            said.write_text(output, encoding="utf-8")
+            command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(folder)]
+            result = subprocess.run(
+                command,
+                cwd=ROOT,
+                env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            status, output = result.returncode, result.stdout
+            said.write_text(f"status {status}:\n{output}" if status else "", encoding="utf-8")
     assert not said.read_text(encoding="utf-8"), said.read_text(encoding="utf-8")
     return folder
 
