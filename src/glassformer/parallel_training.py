@@ -185,6 +185,8 @@ def train(
             report(step, loss.item())
             if (step + 1) % every == 0:
                 save(folder, step + 1, part, optimizer)
+        # The model goes before its group, or DDP ends that while it holds the GIL gloo may need.
+        del part, loss_of, optimizer
 
 
 def main() -> None:

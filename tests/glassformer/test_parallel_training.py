@@ -1,13 +1,16 @@
 """The program for torchrun: its batches, a killed process, and the command line."""
 
+import gc
 import re
 from pathlib import Path
 
 import pytest
 import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
 from torchrun import torchrun, trained_alone
 
-from glassformer.parallel_training import BATCH, batch_at, build, split, texts
+from glassformer.parallel_training import BATCH, batch_at, build, split, texts, train
 from glassformer.sharded_checkpoints import newest
 
 WORKER = Path(__file__).with_name("parallel_worker.py")
@@ -43,6 +46,28 @@ def test_the_command_line_trains_and_another_number_of_processes_resumes(tmp_pat
     told = re.findall(r"step (\d): loss (\S+)", first + second)
     assert [int(step) for step, _ in told] == [0, 1, 2, 3]
     assert [float(loss) for _, loss in told] == pytest.approx(plain[:4], abs=1e-4)
+
+
+def test_the_model_goes_before_its_group(tmp_path, monkeypatch):
+    """Otherwise DDP ends the group while it holds the GIL, and one run in six never ends."""
+    own = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "localhost", "MASTER_PORT": "0"}
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    left, end = [], dist.destroy_process_group
+
+    def models():
+        return sum(type(each) is DistributedDataParallel for each in gc.get_objects())
+
+    def counted():
+        left.append(models())
+        end()
+
+    monkeypatch.setattr(dist, "destroy_process_group", counted)
+    seen = []
+    train("data", tmp_path, steps=2, every=2, report=lambda *_: seen.append(models()))
+    assert seen == [1, 1]
+    assert left == [0]
+    assert not dist.is_initialized()
 
 
 def test_each_row_comes_once_per_epoch_in_another_order():
