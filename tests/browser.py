@@ -25,6 +25,8 @@ FLAGS = [
     "--no-first-run",
 ]
 
+# A page's scripts start after its first frame; then what starts them goes.
+STARTED = "!document.getElementById('after-first-frame')"
 LOADED = 120_000  # milliseconds to wait for a page: the whole book is long, and others may compute
 
 
@@ -204,6 +206,12 @@ def launched() -> Iterator[Any]:
             browser.close()
 
 
+def opened(page: Any, url: str) -> None:
+    """Opens an address in a page of Playwright, and waits until its scripts have started."""
+    page.goto(url)
+    page.wait_for_function(STARTED)
+
+
 @contextmanager
 def visit(
     browser: Any,
@@ -254,7 +262,10 @@ def visit(
         page.on("console", said)
         page.on("response", answered)
         page.on("pageerror", lambda error: seen.complaints.append(f"uncaught: {error}"))
-        page.goto(url)
+        if javascript:
+            opened(page, url)
+        else:
+            page.goto(url)
         yield seen
     finally:
         context.close()

@@ -22,7 +22,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from browser import launched, missing
+from browser import launched, missing, opened
 
 MINIBROWSER = "webkit2gtk-4.1/MiniBrowser"  # in Debian's libwebkit2gtk-4.1-0
 FIREFOX = (
@@ -119,8 +119,8 @@ class Played:
     name: str = "Chromium"
 
     def open(self, url: str) -> None:
-        """Opens a page and waits until it is loaded."""
-        self.page.goto(url)
+        """Opens a page and waits until it is loaded and its scripts have started."""
+        opened(self.page, url)
 
     def evaluate(self, expression: str) -> Value:
         """The value of an expression in the open page."""

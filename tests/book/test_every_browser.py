@@ -31,6 +31,7 @@ MIDDLE = """(element => {{
   const box = element.getClientRects()[0];
   return box ? [box.left + box.width / 2, box.top + box.height / 2].map(Math.round) : null;
 }})({element})"""
+STARTED = "!page.getElementById('after-first-frame')"
 SAID = "page.documentElement.dataset.said ?? ''"
 
 
@@ -105,6 +106,7 @@ def done(browser: Driven | Played, url: str, check: Check) -> None:
             asked(browser, f"(void ({what}), null)")
         elif verb == "reload":
             browser.open(url)
+            seen(browser, STARTED, True)
         else:
             seen(browser, what, expected[0])
 
@@ -117,6 +119,8 @@ def test_readers_find(driven: Driven | Played, root: str, check: Check) -> None:
         url = framed(root, check.page, width=check.width, still=check.still)
     driven.open(url)
     try:
+        if not check.still:
+            seen(driven, STARTED, True)
         done(driven, url, check)
         assert asked(driven, SAID) == ""
     finally:

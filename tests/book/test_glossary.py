@@ -7,7 +7,7 @@ import pytest
 from pages import Page
 
 from booksite.glossary.terms import ENTRY
-from browser import launched, served
+from browser import launched, opened, served
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs/reference/glossary.md"
@@ -55,7 +55,7 @@ def test_links_of_the_site_lead_to_their_entries(site):
 def test_definitions_open_on_pointing_on_focus_and_on_the_first_tap(site):
     with served(site) as address, launched() as browser:
         page = browser.new_page()
-        page.goto(f"{address}decoder/translation/")
+        opened(page, f"{address}decoder/translation/")
         term, tip = page.locator("a.term").first, page.locator("#aid")
         term.hover()
         assert tip.inner_text() == term.get_attribute("data-aid")
@@ -77,7 +77,7 @@ def test_definitions_open_on_pointing_on_focus_and_on_the_first_tap(site):
         page.close()
         finger = browser.new_context(has_touch=True, viewport={"width": 360, "height": 780})
         page = finger.new_page()
-        page.goto(f"{address}decoder/translation/")
+        opened(page, f"{address}decoder/translation/")
         term, tip = page.locator("a.term").first, page.locator("#aid")
         term.tap()
         assert tip.is_visible()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from browser import launched, served
+from browser import launched, opened, served
 from proofbook.maths.symbol_table import read_symbols
 
 ROOT = Path(__file__).parents[2]
@@ -98,7 +98,7 @@ def test_values_come_from_the_run(letters):
 def test_a_letter_opens_on_pointing_and_the_list_on_a_key(site):
     with served(site) as address, launched() as browser:
         page = browser.new_page()
-        page.goto(f"{address}encoder/attention/")
+        opened(page, f"{address}encoder/attention/")
         letter, tip = (
             page.locator(".maths-block [data-aid]", has_text="K").first,
             page.locator("#aid"),

@@ -9,6 +9,7 @@ from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
 from mkdocs.utils import write_file
 
+from booksite.finish.scripts import after_first_frame
 from booksite.finish.stylesheets import StyleSheets
 from booksite.finish.theme import Repairs, mended_page, repair_script
 from booksite.finish.typesetting import (
@@ -75,7 +76,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
     def _finished(self, html: str, name: str) -> str:
         known, finished, found = self.mended.get(name, (None, "", Counter()))
         if known != html:
-            mended, found = mended_page(html)
+            mended, found = mended_page(after_first_frame(html))
             head, end, body = without_indents(mended).partition("</head>")
             parts, styles = zip(*map(self.set, body.split(PART)), strict=True)
             own = dict.fromkeys(style for some in styles for style in some)

@@ -53,11 +53,16 @@ SELECTOR = re.compile(r"(?:[^,(]|\([^()]*(?:\([^()]*\)[^()]*)*\))+")
 # What the theme's script says, and what it should say. It adds a tag that says which colors the
 # browser's own parts have, after the one that `overrides/main.html` begins with, and a class that
 # no style asks for; and it wraps tables, which `typesetting.py` has done. None of this has an
-# effect, and for each the browser looks at all elements again.
+# effect, and for each the browser looks at all elements again. And it waits for the end of a page,
+# which has passed when it starts after the first frame.
 SCRIPT = {
     'x("meta",{name:"color-scheme"})': 'x("meta",{})',
     'document.documentElement.classList.add("js-focus-visible"),': "",
     'M("table:not([class])",e)': 'M(":not(.md-typeset__table)>table:not([class])",e)',
+    'return h(document,"DOMContentLoaded",{once:!0}).subscribe(()=>e.next(document)),e': (
+        'let t=()=>setTimeout(()=>e.next(document));return document.readyState==="loading"?'
+        'h(document,"DOMContentLoaded",{once:!0}).subscribe(t):t(),e'
+    ),
 }
 
 
@@ -105,7 +110,7 @@ def mended_page(html: str) -> tuple[str, Counter[str]]:
 
 
 def repair_script(folder: Path) -> None:
-    """Remove useless work from the theme's script.
+    """Remove useless work from the theme's script, and let it start late.
 
     Raises:
         PluginError: the script doesn't do each exactly once.
