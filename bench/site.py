@@ -6,9 +6,12 @@ first view, so that the view is drawn. The stock page is a notebook with one `he
 by nbconvert. The libraries that it loads from other hosts are served from the same host here, which
 is faster than the network. Scores go up to 100: more is better.
 
-Needs node, npm, Chromium, and, for the first run, the network.
+Needs node, npm, Chromium, and, for the first run, the network. Prefers `chromium-headless-shell`:
+without a screen, the other Chromium shows a page up to two seconds after it has laid it out, and
+Lighthouse counts all that happens until then.
 
     python bench/site.py [--site FOLDER] [--visits 3] [--json]
+    python bench/site.py --pages encoder/tokens/ decoder/masks/ [--visits 5]
 """
 
 import argparse
@@ -51,6 +54,7 @@ KINDS = {
     "source": "source/glassformer/attention/",
     "summary": "reference/verified/",
 }
+STOCKED = {**KINDS, "stock": "stock/"}
 # The libraries that the stock page loads from other hosts, and where they are in the packages.
 LIBRARIES = {
     r"https://cdnjs\.cloudflare\.com/ajax/libs/require\.js/[\d.]+/require\.min\.js": "require.js",
@@ -128,7 +132,8 @@ def visit(address: str) -> tuple[dict[str, float], list[str]]:
         f"--only-categories={','.join(CATEGORIES)}",
         f"--chrome-flags=--headless=new {' '.join(FLAGS)}",
     ]
-    environment = {**os.environ, "CHROME_PATH": executable()}
+    browser = shutil.which("chromium-headless-shell") or executable()
+    environment = {**os.environ, "CHROME_PATH": browser}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     report = json.loads(done.stdout)
     marks = {name: 100 * report["categories"][name]["score"] for name in CATEGORIES}
@@ -149,17 +154,19 @@ def main() -> None:
     )
     parser.add_argument("--site", type=Path, help="a built site, instead of building one")
     parser.add_argument("--visits", type=int, default=3)
-    parser.add_argument("--only", nargs="*", choices=[*KINDS, "stock"], default=[*KINDS, "stock"])
+    parser.add_argument("--only", nargs="*", choices=STOCKED, default=[*STOCKED])
+    parser.add_argument("--pages", nargs="+", help="addresses to visit instead of those kinds")
     parser.add_argument("--json", action="store_true", help="write bench/results/site.json")
     options = parser.parse_args()
     install()
+    chosen = {kind: path for kind, path in STOCKED.items() if kind in options.only}
+    if options.pages:
+        chosen = dict(zip(options.pages, options.pages, strict=True))
     rows = []
     print(f"{'page':22}" + "".join(f"{name:>16}" for name in CATEGORIES))
     with built(options.site) as site, served(site, []) as root:
         stock(site)
-        for kind, path in ({**KINDS, "stock": "stock/"}).items():
-            if kind not in options.only:
-                continue
+        for kind, path in chosen.items():
             address = root + path + first_view(site / path / "index.html")
             visits = [visit(address) for _ in range(options.visits)]
             marks = {n: round(statistics.median(m[n] for m, _ in visits)) for n in CATEGORIES}
