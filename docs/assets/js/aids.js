@@ -102,10 +102,12 @@ const reach = new ResizeObserver(seen => {
   const wide = blocks.map(block => across(block) > block.clientWidth);
   blocks.forEach((block, i) => (wide[i] ? (block.tabIndex = 0) : block.removeAttribute("tabindex")));
 });
-addEventListener("load", () => {
+function observeWidths() {
   const parts = document.querySelectorAll(`.md-typeset :is(${WIDE}, ${INSIDE})`);
   for (const part of parts) reach.observe(part);
-});
+}
+if (document.readyState === "complete") observeWidths();
+else addEventListener("load", observeWidths);
 
 // In a narrow window the navigation is a drawer: keys open it and its parts, and lead back.
 const NARROW = matchMedia("(max-width: 76.234375em)");

@@ -7,10 +7,10 @@
 // code, then what has several words of the query in their order, as for a message.
 
 const SMALL = new Set(
-  ("a about an and are as at be between but by can do does difference for from get got has have " +
-    "how i if in is it its may me mean means must my need no not of on or should so than that the " +
-    "their there these they this to use used using versus vs was we were what when where which " +
-    "who why will with work works you your").split(" "),
+  ("a about actually an and are as at be between but by can do does difference for from get got " +
+    "has have how i if in is it its just may me mean means must my need no not of on or really " +
+    "should so than that the their there these they this to use used using versus vs was we were " +
+    "what when where which who why will with work works you your").split(" "),
 );
 // What stands before the name that is meant, and in a message before what it says.
 const BEFORE = /\b(?:torch|nn|functional|F|np|transformers|model|self)\.(?=[A-Za-z])/g;
