@@ -161,7 +161,7 @@ def main() -> None:
     install()
     chosen = {kind: path for kind, path in STOCKED.items() if kind in options.only}
     if options.pages:
-        chosen = dict(zip(options.pages, options.pages, strict=True))
+        chosen = {page: page for page in options.pages}
     rows = []
     print(f"{'page':22}" + "".join(f"{name:>16}" for name in CATEGORIES))
     with built(options.site) as site, served(site, []) as root:
