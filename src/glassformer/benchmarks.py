@@ -203,6 +203,11 @@ class _Ratio:
 GOALS: Mapping[str, Callable[[Row], bool | None]] = {
     "encoder": lambda row: all(row[peer].shown("low") <= 1 for peer in ("transformers", "torch")),
     "generation": lambda row: row["ratio"].shown() >= 1.2,
+    "gpu, encoder": lambda row: (
+        row[row["fastest"]].shown("low") <= 1
+        and (row["batch"] < 64 or _percent(row["of_the_matrix_rate"]) >= 55)
+    ),
+    "gpu, generation": lambda row: _percent(row["of_the_bound"]) >= 70,
     "language_model": lambda row: row["ratio"].shown() >= (1.0 if row["new"] == 1 else 1.3),
     "packed": lambda row: (
         row["ratio"].shown() >= {8: 1.6, 4: 1.8}[row["bits"]]
@@ -213,6 +218,10 @@ GOALS: Mapping[str, Callable[[Row], bool | None]] = {
     "views": lambda row: row[SHARE].shown() <= 1,
 }
 """For each table with goals: whether a row reaches its goal, or None if it doesn't have one."""
+
+
+def _percent(text: str) -> int:
+    return int(text.removesuffix("%"))
 
 
 def flattened(row: Row) -> dict[str, Any]:
