@@ -13,8 +13,8 @@ others, and 55% of the product for a batch of (64, 512).
 In `gpu, generation`, SmolLM2 writes tokens: ours with a step in a CUDA graph, that of transformers
 with its cache of fixed size, which it compiles. The share is that of the least time a step can
 take, which is reading every weight once, at the rate of the copy: on a card that copies 3 TB in a
-second, 3 µs for each of the 30 layers. The goal is 70%. In bfloat16, two programs round differently,
-so their most probable tokens sooner or later differ, and from there on so do the texts.
+second, 3 µs for each of the 30 layers. The goal is 70%. In bfloat16, two programs round
+differently, so their most probable tokens sooner or later differ, and from there on the texts do.
 
 In `gpu, attention`, one layer's causal attention reads long texts: torch's fused attention, as our
 models use it; computed piece by piece; and with the scores stored. Numbers are times as shares of
