@@ -3,7 +3,7 @@
 import pytest
 from pages import STICKING_OUT
 
-from browser import served, visit
+from browser import STARTED, served, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
 
@@ -249,3 +249,55 @@ def test_the_page_for_missing_addresses_finds_a_book_below_a_folder(site, browse
         found = links.evaluate_all("all => all.map(e => new URL(e.href ?? e.action).pathname)")
         assert len(found) > 10
         assert [path for path in found if not path.startswith("/a/book/")] == []
+
+
+# How many blocks whose height can't be known wait to be drawn, and how many don't.
+WAITING = """() => {
+  const open = [...document.querySelectorAll('.proofbook-block:not([style]), .proofbook-end')];
+  const waits = open.filter(part => getComputedStyle(part).contentVisibility === 'auto');
+  return [waits.length, open.length - waits.length];
+}"""
+BUSY = "window.requestIdleCallback = () => {}"
+LONG_PAGE = "encoder/positions/"
+
+
+def test_what_is_far_down_is_drawn_when_there_is_time(browser, address):
+    with visit(browser, address + LONG_PAGE) as seen:
+        seen.page.wait_for_function(f"() => ({WAITING})()[0] === 0")
+        assert seen.page.evaluate(WAITING)[1] > 10
+
+
+@pytest.mark.parametrize("move", ["scroll", "key", "click"])
+def test_what_is_far_down_is_drawn_before_a_reader_comes_to_it(browser, address, move):
+    with visit(browser, address) as seen:
+        page = seen.page
+        page.add_init_script(BUSY)
+        page.goto(address + LONG_PAGE)
+        page.wait_for_function(STARTED)
+        waiting, drawn = page.evaluate(WAITING)
+        assert waiting > 10
+        assert drawn > 0  # near the top
+        height = page.evaluate("document.querySelector('article').offsetHeight")
+        if move == "scroll":
+            page.evaluate("scrollBy(0, 1)")
+        elif move == "key":
+            page.keyboard.press("Shift")
+        else:
+            page.mouse.click(3, 400)
+        page.wait_for_function(f"() => ({WAITING})()[0] === 0")
+        assert page.evaluate("document.querySelector('article').offsetHeight") != height
+
+
+def test_a_page_opened_further_down_or_again_waits_with_nothing_of_unknown_height(browser, address):
+    """So a section is where its link leads, and the page where it was left."""
+    with visit(browser, address) as seen:
+        page = seen.page
+        page.add_init_script(BUSY)
+        page.goto(address + LONG_PAGE + "#what-people-get-wrong")
+        assert page.evaluate(WAITING)[0] == 0
+        assert 0 <= page.locator("#what-people-get-wrong").evaluate(UNDER) < 100
+        page.goto(address + "encoder/tokens/")
+        page.goto(address + LONG_PAGE)
+        assert page.evaluate(WAITING)[0] > 10
+        page.reload()
+        assert page.evaluate(WAITING)[0] == 0

@@ -122,3 +122,17 @@ function reachDrawer() {
 reachDrawer();
 NARROW.addEventListener("change", reachDrawer);
 document.querySelector(".md-header__button[for=__drawer]")?.setAttribute("title", "Navigation");
+
+// What a page that is opened at its top left for later is drawn part by part when there is time,
+// and at once when the reader moves, before anything could jump.
+const LATER = ".from-top h2 ~ h2 ~ p ~ p ~ :is(.proofbook-block:not([style]), .proofbook-end)";
+const later = [...document.querySelectorAll(LATER)];
+const draw = count => later.splice(0, count).forEach(part => part.classList.add("drawn"));
+function drawOneByOne() {
+  draw(1);
+  if (later.length) requestAnimationFrame(() => requestIdleCallback(drawOneByOne));
+}
+window.requestIdleCallback?.(drawOneByOne);
+for (const move of ["pointerdown", "keydown", "wheel", "touchstart", "scroll"]) {
+  addEventListener(move, () => draw(later.length), { once: true, passive: true });
+}
