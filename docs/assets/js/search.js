@@ -147,7 +147,8 @@ const asked = (query) => {
   const instead = words.some((word, i) => isWrong(word) && found[i] !== word);
   said.textContent = instead ? `Did you mean “${found.join(" ")}”? These are the results for it.` : "";
   if (instead && !said.isConnected) document.querySelector(".md-search-result__meta").after(said);
-  first = new Set(quoted(query));
+  const spelled = words.reduce((all, word, i) => (isWrong(word) ? all.replace(word, found[i]) : all), query);
+  first = new Set(quoted(spelled));
   return found.join(" ");
 };
 
