@@ -292,7 +292,7 @@ def test_a_page_opened_further_down_or_again_waits_with_nothing_of_unknown_heigh
     """So a section is where its link leads, and the page where it was left."""
     with visit(browser, address) as seen:
         page = seen.page
-        page.add_init_script(BUSY)
+        page.route("**/aids.js", lambda route: route.abort())  # or it would draw what waits
         page.goto(address + LONG_PAGE + "#what-people-get-wrong")
         assert page.evaluate(WAITING)[0] == 0
         assert 0 <= page.locator("#what-people-get-wrong").evaluate(UNDER) < 100
