@@ -132,6 +132,12 @@ def test_a_misspelled_word_is_mended_and_the_reader_is_told(page: Any) -> None:
     assert not line.is_visible()
 
 
+def test_a_quotation_with_a_misspelled_word_finds_what_its_right_spelling_finds(page: Any) -> None:
+    wrong, right = (first(page, f"{word} is all you need") for word in ("atention", "attention"))
+    assert wrong == right
+    assert wrong != first(page, "attention all")  # the same words, no quotation
+
+
 def test_a_list_of_contents_is_no_part_of_what_is_found(site: Path) -> None:
     index = json.loads((site / "search" / "search_index.json").read_text())["docs"]
     assert [entry["location"] for entry in index if "In this chapter" in entry["text"]] == []
