@@ -92,14 +92,12 @@ class Output:
         data: The text or markup itself. In `html`, `asset://NAME` stands for the URL of an asset.
         assets: File name to absolute path, for each asset the markup mentions.
         plain: For markup, the text that replaces it where markup can't be shown.
-        asks: Addresses on other hosts that a browser would load to show it.
     """
 
     kind: Literal["stdout", "text", "html", "svg", "image", "markdown", "latex", "raised"]
     data: str
     assets: dict[str, str] = field(default_factory=dict)
     plain: str = ""
-    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,8 +145,8 @@ class BlockResult:
         examples: The prompts of a doctest.
         failure: Set if it did not run to the end.
         seconds: How long it took.
-        payload: The smallest program that does the same, in two parts: what must come before the
-            block, and the block's code without imports. Empty if this or an earlier block failed.
+        prints: Indices of its statements, or prompts, whose values it shows as text.
+        draws: The random generators that it advanced.
         raised: The last lines of its error's traceback, if its fence says that it raises one.
     """
 
@@ -156,7 +154,8 @@ class BlockResult:
     examples: tuple[Example, ...] = ()
     failure: Failure | None = None
     seconds: float = 0.0
-    payload: tuple[str, str] = ("", "")
+    prints: tuple[int, ...] = ()
+    draws: tuple[str, ...] = ()
     raised: str = ""
 
 
@@ -212,6 +211,7 @@ class Run:
             from; `None` if the page didn't load the symbol's module.
         cached: Whether the result comes from the cache, so nothing was executed.
         unkept: The reasons why the result wasn't cached, if any.
+        pending: Whether the chapter is still to be run, so there are no results yet.
     """
 
     blocks: tuple[BlockResult, ...]
@@ -224,6 +224,7 @@ class Run:
     origins: dict[str, Origin | None] = field(default_factory=dict)
     cached: bool = False
     unkept: tuple[str, ...] = ()
+    pending: bool = False
 
     @property
     def sound(self) -> int:
@@ -239,11 +240,12 @@ dump = asdict
 def load_block(data: Mapping[str, Any]) -> BlockResult:
     """Rebuild a block's result."""
     return BlockResult(
-        outputs=tuple(Output(**{**one, "asks": tuple(one["asks"])}) for one in data["outputs"]),
+        outputs=tuple(Output(**one) for one in data["outputs"]),
         examples=tuple(Example(**example) for example in data["examples"]),
         failure=_load_failure(data["failure"]),
         seconds=data["seconds"],
-        payload=(data["payload"][0], data["payload"][1]),
+        prints=tuple(data["prints"]),
+        draws=tuple(data["draws"]),
         raised=data["raised"],
     )
 

@@ -17,7 +17,6 @@ from typing import Any
 from proofbook.caching import fingerprint
 from proofbook.caching.atomic import replace
 from proofbook.caching.dependencies import is_current
-from proofbook.caching.variables import is_same
 from proofbook.model import Chapter, Run, dump_run, load_run
 
 KEPT = 8
@@ -34,7 +33,6 @@ class Cache:
     Args:
         folder: The folder of the entries.
         world: What every page depends on besides its own text.
-        environment: The environment variables that a page would run with now.
         known: The results that the last build found, by the path and the state of the entry.
     """
 
@@ -42,12 +40,10 @@ class Cache:
         self,
         folder: Path,
         world: Mapping[str, Any],
-        environment: Mapping[str, str] | None = None,
         known: dict[EntryState, Found] | None = None,
     ) -> None:
         self._folder = folder
         self._world = world
-        self._environment = environment or {}
         self._known = {} if known is None else known
         self._look = fingerprint.Look()
 
@@ -68,11 +64,12 @@ class Cache:
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
                 state = _state(entry)
                 known = state in self._known
-                run, seen = self._known.pop(state) if known else _read(entry, key)
+                run, seen = self._known[state] if known else _read(entry, key)
                 knows = not names or run.names.keys() >= {*chapter.names}
                 knows = knows and run.origins.keys() >= {*chapter.shows}
-                if knows and self._is_true(seen):
+                if knows and is_current(seen, self._world.get("root", ""), self._look):
                     os.utime(entry)
+                    self._known.pop(state, None)
                     self._known[_state(entry)] = run, seen
                     return run, seen
         return None
@@ -88,11 +85,6 @@ class Cache:
             replace(home / f"{key}-{state}.json", f"{_checksum(key, body)}\n{body}")
             for entry in _newest_first(home, "*.json")[KEPT:]:
                 entry.unlink(missing_ok=True)
-
-    def _is_true(self, seen: dict[str, Any]) -> bool:
-        """Return whether everything a run depended on is unchanged."""
-        same = is_same(seen["variables"], self._environment)
-        return same and is_current(seen, self._world.get("root", ""), self._look)
 
     def _home(self, chapter: Chapter) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", chapter.path).strip("-")[-60:]

@@ -1,58 +1,35 @@
-"""Track the files, folders, and modules that a page uses, and whether they have changed.
+"""Track what a page uses besides its own text, and tell whether that has changed.
 
-Python's audit events report most uses; `execution/announcements.py` adds events for queries and
-readers that raise none, and on Linux the kernel reports what native code opens. Reads by other
-processes or over the network can't be tracked; `unseen` says whether a page uses either.
+Python's audit events report each file that is opened or looked for in vain, each folder that is
+listed, and each module. Installed packages count as wholes. What can't be compared, such as the
+clock, is named in `unseen`.
 """
 
 import contextlib
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from proofbook.caching import fingerprint
 
 _SYSTEM = ("/proc/", "/dev/", "/sys/", "/usr/", "/etc/", "/System/", "/Library/")
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _ACCESS = os.O_RDONLY | os.O_WRONLY | os.O_RDWR
-_PYTHONS = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 
-_PROCESS, _NETWORK = (
-    "reads by other processes cannot be tracked",
-    "reads over the network cannot be tracked",
-)
-_NATIVE = "reads by native code cannot be tracked"
+CLOCK = "the time differs in each run"
+CLOCK_READ = "clock"
+"""The entry under `reads:` of a page that asks for the time but whose result may be kept."""
+_PROCESS = "reads by other processes cannot be tracked"
+_NETWORK = "reads over the network cannot be tracked"
 _UNSEEN = {
     **dict.fromkeys(("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"), _PROCESS),
     **dict.fromkeys(("os.fork", "os.forkpty", "os.startfile", "proofbook.process"), _PROCESS),
     **dict.fromkeys(("socket.connect", "socket.sendto", "socket.sendmsg"), _NETWORK),
     **dict.fromkeys(("socket.getaddrinfo", "socket.gethostbyname"), _NETWORK),
-    "ctypes.dlopen": _NATIVE,
+    "proofbook.clock": CLOCK,
 }
-
-
-def use_of(flags: int, is_there: bool = True) -> tuple[bool, bool]:
-    """Return whether these flags open a file for reading, and whether they open it for writing.
-
-    Args:
-        flags: The flags of `os.open`.
-        is_there: Whether the file exists; a file that must be new has nothing to read.
-    """
-    is_new = not is_there and flags & os.O_CREAT and flags & os.O_EXCL
-    reads = flags & _ACCESS != os.O_WRONLY and not flags & os.O_TRUNC and not is_new
-    return bool(reads or (is_there and flags & os.O_EXCL)), bool(flags & _WRITING)
-
-
-class Kernel(Protocol):
-    """The kernel's record of opened files."""
-
-    def opened(self) -> list[list[Any]]:
-        """Return each opened file's path and use, and its signature and content before that use."""
-
-    def changing(self) -> dict[str, Any]:
-        """Return the earlier state of files that were opened for writing since the last call."""
 
 
 class Dependencies:
@@ -61,41 +38,37 @@ class Dependencies:
     Args:
         root: The project's folder; outside it, system files don't count as input.
         cache: The folder of the cached results.
-        kernel: Reports the files that the kernel saw opened; if `None`, reads by native code go
-            unseen.
     """
 
-    def __init__(self, root: str, cache: str, kernel: Kernel | None = None) -> None:
+    def __init__(self, root: str, cache: str) -> None:
         self._root = os.path.join(root, "")
         self._cache = os.path.join(cache, "")
-        self._kernel = kernel
         self._read: dict[str, list[int] | None] = {}
-        self._content: dict[str, str | None] = {}
-        self._written: set[str] = set()
         self._listed: dict[str, str] = {}
-        self._asked: dict[tuple[str, str], Any] = {}
-        self._known: set[tuple[object, str]] = set()
+        self._written: set[str] = set()
+        self._writes: dict[str, tuple[int, int] | None] | None = None
         self._sought: set[str] = set()
         self._unseen: dict[str, None] = {}
-        self._touched: dict[str, Any] | None = None
         self._looking = threading.local()
         self._handlers: dict[str, Callable[..., None]] = {
             "open": self._open,
             "sqlite3.connect": self._connect,
             "import": self._import,
-            "os.rename": self._move,
-            "os.link": self._move,
-            "os.remove": self._remove,
-            "os.truncate": lambda path, *_: self._opened(path, changes=True),
-            "os.mkdir": lambda path, *_: self._wrote(path),
+            "os.rename": lambda source, target, *_: self._make(source, target),
+            "os.link": lambda source, target, *_: self._make(source, target),
+            "os.remove": lambda path, *_: self._note_write(path),
+            "os.truncate": lambda path, *_: self._note_write(path),
+            "os.mkdir": lambda path, *_: self._make(None, path),
             "os.listdir": self._list,
             "os.scandir": self._list,
-            "proofbook.asked": self._ask,
         }
-        if kernel is not None:
-            self._handlers["ctypes.dlopen"] = lambda *_: None
         sys.addaudithook(self._hear)
         sys.meta_path.insert(0, self)  # `find_spec` imports nothing, and raises no event
+
+    def close(self) -> None:
+        """Track nothing more; an audit hook can't be removed."""
+        self._handlers = {}
+        sys.meta_path.remove(self)
 
     def find_spec(self, name: str, *_: object) -> None:
         """Record the module that an import looks for; leave it to other finders to find it."""
@@ -107,160 +80,102 @@ class Dependencies:
         self._read.setdefault(path, fingerprint.signature(path))
 
     @contextlib.contextmanager
-    def noting_changes(self) -> Iterator[list[str]]:
-        """Yield a list that, on exit, names the files that have changed in the meantime."""
-        changes: list[str] = []
-        self._touched = {}
-        if self._kernel:
-            self._kernel.changing()
+    def noting_writes(self) -> Iterator[list[str]]:
+        """Yield a list that, on exit, names the files that were written in the meantime."""
+        written: list[str] = []
+        before = self._writes = {}
         try:
-            yield changes
+            yield written
         finally:
-            native = self._kernel.changing() if self._kernel else {}
-            ours = {p: was for p, was in native.items() if self._is_of_interest(p)}
-            touched, self._touched = {**ours, **self._touched}, None
-            changes += [p for p, was in touched.items() if fingerprint.answer(p, "state") != was]
+            self._writes = None
+            written += [path for path, was in before.items() if _stamp(path) != was]
 
     def seen(self) -> dict[str, Any]:
         """Return the state of everything the page depended on, as it was when the page used it.
 
-        `changed` lists the paths that have changed since; `unseen` says what may have been missed.
+        `packages` only names top-level modules (see `compared`); `changed` lists the paths that
+        have changed since; `unseen` says what can't be compared.
         """
         self._looking.now = True
         try:
-            return self._seen()
+            return {
+                "files": {
+                    path: [was, fingerprint.content(path)] for path, was in self._read.items()
+                },
+                "folders": self._listed,
+                "modules": {
+                    folder: [sorted(names), fingerprint.importable(folder, names)]
+                    for folder, names in self._searched().items()
+                },
+                "packages": sorted(self._packages()),
+                "unseen": list(self._unseen),
+                "changed": sorted(
+                    path
+                    for path, was in self._read.items()
+                    if _written_at(fingerprint.signature(path)) != _written_at(was)
+                ),
+            }
         finally:
             self._looking.now = False
-
-    def _seen(self) -> dict[str, Any]:
-        self._hear_kernel()
-        changed = [path for path in self._read if self._has_changed(path)]
-        changed += [p for (p, q), was in self._asked.items() if fingerprint.answer(p, q) != was]
-        return {
-            "files": {
-                path: [before, self._content.get(path, fingerprint.content(path))]
-                for path, before in self._read.items()
-            },
-            "folders": self._listed,
-            "asked": [[path, question, was] for (path, question), was in self._asked.items()],
-            "modules": {
-                folder: [sorted(names), fingerprint.importable(folder, names)]
-                for folder, names in self._searched().items()
-            },
-            "unseen": list(self._unseen),
-            "changed": sorted(set(changed)),
-        }
-
-    def _hear_kernel(self) -> None:
-        """Add the files that native code opened; those that Python opened are already known."""
-        written: set[str] = set()
-        for path, reads, writes, signature, content in (
-            self._kernel.opened() if self._kernel else ()
-        ):
-            for name in self._inputs(path):
-                if name in written or name in self._read or os.path.isdir(name):
-                    continue
-                if reads:
-                    self._read[name] = signature
-                    if writes:
-                        self._content[name] = content
-                elif writes:
-                    written.add(name)
-
-    def _has_changed(self, path: str) -> bool:
-        if path in self._content:
-            return fingerprint.content(path) != self._content[path]
-        return fingerprint.signature(path) != self._read[path]
 
     def _hear(self, event: str, args: tuple[Any, ...]) -> None:
         if event not in self._handlers and event not in _UNSEEN:
             return
         if getattr(self._looking, "now", False):  # our own lookups raise events too
             return
-        if event == "proofbook.asked" and args in self._known:  # the first answer counts
-            return
         self._looking.now = True
         try:
             # The import machinery lists folders too, but `_sought` covers its searches.
             if event.startswith("os.") and "importlib" in sys._getframe(1).f_code.co_filename:
                 return
-            if event == "os.scandir" and not is_python_s(sys._getframe(1).f_code.co_filename):
-                self._look_at_entries(args[0])
             if event in self._handlers:
                 self._handlers[event](*args)
-            else:
-                self._unseen[f"{_UNSEEN[event]} ({event.removeprefix('proofbook.')})"] = None
+            elif self._handlers:
+                what = args[0] if event == "proofbook.clock" else event.removeprefix("proofbook.")
+                self._unseen[f"{_UNSEEN[event]} ({what})"] = None
         finally:
             self._looking.now = False
 
     def _open(self, path: object, mode: str | None, flags: int) -> None:
         if not flags and mode and not mode.startswith("r"):  # C's fopen
             flags = os.O_WRONLY
-        is_new = flags & os.O_EXCL and flags & os.O_CREAT and not os.path.lexists(path)  # type: ignore[arg-type]
-        reads, writes = use_of(flags, not is_new)
-        if is_new and "tempfile" not in sys._getframe(2).f_code.co_filename:
-            self._ask(path, "kind")  # opening would fail if the file existed
-        if reads:
-            self._opened(path, changes=writes)
-        elif writes:
-            self._wrote(path)
+        if flags & _WRITING:
+            self._note_write(path)
+        for name in self._inputs(path):
+            is_there = os.path.exists(name)
+            if flags & _ACCESS == os.O_WRONLY or (not is_there and flags & os.O_CREAT):
+                if not is_there or self._read.get(name) is None:
+                    self._read.pop(name, None)
+                    self._written.add(name)
+            elif name not in self._read and not os.path.isdir(name):
+                self._read[name] = fingerprint.signature(name)
 
     def _connect(self, path: object, *_: object) -> None:
         name = os.fsdecode(path) if isinstance(path, str | bytes | os.PathLike) else ""
         name = name.removeprefix("file:").partition("?")[0]
         if name not in ("", ":memory:"):
-            self._opened(name, changes=True)
+            self._open(name, None, os.O_RDWR)
 
     def _import(self, module: str, file: object, *_: object) -> None:
         self._sought.add(module)
-        self._opened(file)  # of an extension module
+        self._open(file, None, os.O_RDONLY)  # of an extension module
 
-    def _move(self, source: object, target: object, *_: object) -> None:
-        self._opened(source, changes=True)
-        self._wrote(target)
-
-    def _remove(self, path: object, folder: int) -> None:
-        if folder == -1:  # not relative to an open folder
-            self._opened(path, changes=True)
+    def _make(self, source: object, target: object) -> None:
+        """Record that the page itself makes a file, perhaps from another."""
+        if source is not None:
+            self._open(source, None, os.O_RDONLY)
+        self._note_write(target)
+        self._written.update(self._inputs(target))
 
     def _list(self, path: object = None) -> None:
         for name in self._inputs("." if path is None else path):
             self._listed.setdefault(name, fingerprint.listing(name))
 
-    def _look_at_entries(self, folder: object) -> None:
-        """Record the state of a folder's entries, since querying a `DirEntry` raises no event."""
-        for name in self._inputs("." if folder is None else folder):
-            for entry in fingerprint.entries(name):
-                self._ask(os.path.join(name, entry), "state")
-
-    def _ask(self, path: object, question: str) -> None:
-        if isinstance(path, str) and os.path.isabs(path):
-            self._known.add((path, question))
-        for name in self._inputs(path):
-            self._asked.setdefault((name, question), fingerprint.answer(name, question))
-
-    def _opened(self, path: object, changes: bool = False) -> None:
-        if changes:
-            self._touch(path)
-        for name in self._inputs(path):
-            if name not in self._read and not os.path.isdir(name):
-                self._read[name] = fingerprint.signature(name)
-                if changes:  # the state before the change counts
-                    self._content[name] = fingerprint.content(name)
-
-    def _wrote(self, path: object) -> None:
-        self._touch(path)
-        for name in self._inputs(path):
-            if self._read.get(name) is None and not os.path.isdir(name):
-                self._read.pop(name, None)
-                self._written.add(name)
-
-    def _touch(self, path: object) -> None:
-        """Record a file's state before it is changed."""
-        if self._touched is not None and isinstance(path, str | bytes | os.PathLike):
+    def _note_write(self, path: object) -> None:
+        if self._writes is not None and isinstance(path, str | bytes | os.PathLike):
             name = os.path.abspath(os.fsdecode(path))
             if self._is_of_interest(name):
-                self._touched.setdefault(name, fingerprint.answer(name, "state"))
+                self._writes.setdefault(name, _stamp(name))
 
     def _is_of_interest(self, path: str) -> bool:
         """Return whether a path is outside installed packages, the system, and the cache."""
@@ -288,6 +203,13 @@ class Dependencies:
             if self._written.isdisjoint(_with_parents(one)):
                 yield one
 
+    def _packages(self) -> set[str]:
+        """Return the names of the installed packages that are loaded, or were looked for."""
+        sought = {name for name in self._sought if "." not in name and name not in sys.modules}
+        loaded = {name.partition(".")[0] for name in list(sys.modules)}
+        names = {name for name in loaded if fingerprint.is_installed(_place_of(name))} | sought
+        return names - sys.stdlib_module_names
+
     def _searched(self) -> dict[str, set[str]]:
         """Return the names that imports looked for in each folder, except in installed ones."""
         searched: dict[str, set[str]] = {}
@@ -301,9 +223,23 @@ class Dependencies:
         return searched
 
 
-def is_python_s(file: str) -> bool:
-    """Return whether a code object's file belongs to Python's own library."""
-    return file.startswith("<frozen") or (file.startswith(_PYTHONS) and "-packages" not in file)
+def _place_of(module: str) -> str:
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return os.path.abspath(file) if file else ""
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    """Return when a file was last written, and its size; `None` if it isn't there."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _written_at(signature: list[int] | None) -> list[int] | None:
+    """Return a signature without the time at which the file last got another name."""
+    return signature and signature[:3]
 
 
 def _with_parents(path: str) -> Iterator[str]:
@@ -315,7 +251,12 @@ def _with_parents(path: str) -> Iterator[str]:
         path = parent
 
 
-def is_current(seen: dict[str, Any], root: str, look: fingerprint.Look) -> bool:
+def compared(seen: Mapping[str, Any]) -> dict[str, Any]:
+    """Add which distributions provide the packages; once a process, since it takes a moment."""
+    return {**seen, "packages": fingerprint.packages(seen["packages"])}
+
+
+def is_current(seen: Mapping[str, Any], root: str, look: fingerprint.Look) -> bool:
     """Return whether everything a page depended on is unchanged.
 
     Args:
@@ -325,10 +266,10 @@ def is_current(seen: dict[str, Any], root: str, look: fingerprint.Look) -> bool:
     """
     return (
         declared(root, seen["declared"]) == seen["declared"]
+        and fingerprint.packages(seen["packages"]) == seen["packages"]
         and all(_is_same_file(look, path, *state) for path, state in seen["files"].items())
         and all(fingerprint.listing(f) == names for f, names in seen["folders"].items())
         and all(fingerprint.importable(f, n) == was for f, (n, was) in seen["modules"].items())
-        and all(fingerprint.answer(path, question) == was for path, question, was in seen["asked"])
     )
 
 

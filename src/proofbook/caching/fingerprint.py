@@ -10,15 +10,15 @@ import hashlib
 import importlib.machinery
 import os
 import platform
+import re
 import site
 import stat
 import sys
 import sysconfig
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
-from typing import Any
 
 import proofbook
 
@@ -27,6 +27,10 @@ LARGE_FILE = 4_000_000
 
 SETTLED = 2.0
 """Seconds after which another write is sure to change a file's time, on any system."""
+
+TOP_LEVEL = re.compile(r"^([A-Za-z_]\w*)(?=[/.])", re.MULTILINE)
+COMPUTING = re.compile(r"(OMP|MKL|OPENBLAS|ONEDNN|DNNL|ATEN|TORCH|CUDA|HF)_").match
+"""Matches the names of environment variables by which libraries compute or read otherwise."""
 
 _SUFFIXES = tuple(importlib.machinery.all_suffixes())
 _PACKAGES = ("site-packages", "dist-packages")
@@ -54,23 +58,65 @@ def _installed_folders() -> tuple[str, ...]:
 
 
 def environment() -> str:
-    """Identify Python, the processor, the installed packages, and the engine's source.
+    """Identify Python, the processor, the engine's source, and where editable packages lie.
 
-    A package's RECORD lists its files, so another build of the same version counts as a different
-    package. Editable packages name their source folders in `.pth` and `__editable__` files.
     Matplotlib's settings count, since a preloaded matplotlib has already read them.
     """
     parts = [sys.version, sysconfig.get_platform(), _processor()]
     parts += [os.environ.get("PYTHONPATH", "")]
+    parts += [f"{name}={value}" for name, value in sorted(os.environ.items()) if COMPUTING(name)]
     for folder in sys.path:
         for name in entries(folder):
-            if name.endswith((".dist-info", ".egg-info")):
-                parts += [name, remembered_content(os.path.join(folder, name, "RECORD")) or ""]
-            elif name.endswith(".pth") or name.startswith("__editable__"):
+            if name.endswith(".pth") or name.startswith("__editable__"):
                 parts.append(remembered_content(os.path.join(folder, name)) or "")
     parts += [content(path) or "" for path in _matplotlib_settings()]
     parts += [remembered_content(str(path)) or "" for path in sorted(Path(_ENGINE).rglob("*.py"))]
     return digest("\n".join(parts).encode())
+
+
+def installed() -> dict[str, str]:
+    """Identify each installed distribution, by the name of its folder.
+
+    A distribution's RECORD lists its files, so another build of the same version is another one.
+    """
+    return {os.path.basename(folder): record for folder, record, _ in _distributions()}
+
+
+def everything() -> str:
+    """Identify the environment and all that is installed in it."""
+    return digest(f"{environment()} {installed()}".encode())
+
+
+def packages(names: Iterable[str]) -> dict[str, list[str]]:
+    """Identify the installed distributions that provide each of these top-level modules.
+
+    A module that no distribution provides has none.
+    """
+    providing: dict[str, list[str]] = {name: [] for name in sorted(names)}
+    for folder, record, modules in _distributions():
+        for name in modules & providing.keys():
+            providing[name].append(f"{os.path.basename(folder)} {record}")
+    return providing
+
+
+def _distributions() -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield each distribution's folder, a hash of its RECORD, and its top-level modules."""
+    for path in dict.fromkeys(sys.path):
+        for name in entries(path):
+            if name.endswith((".dist-info", ".egg-info")):
+                folder = os.path.join(path, name)
+                state = signature(record := os.path.join(folder, "RECORD"))
+                yield folder, *_recorded(record, str(state))
+
+
+@functools.lru_cache(4096)
+def _recorded(record: str, state: str) -> tuple[str, frozenset[str]]:
+    """Read a RECORD, which is in this state."""
+    try:
+        text = Path(record).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return "", frozenset()
+    return digest(text.encode()), frozenset(TOP_LEVEL.findall(text))
 
 
 def remembered_content(path: str) -> str | None:
@@ -152,32 +198,6 @@ def listing(folder: str) -> str:
     with contextlib.suppress(OSError), os.scandir(folder) as scanned:
         found = sorted(f"{e.name}{'/' * e.is_dir()}" for e in scanned if e.name != "__pycache__")
     return digest("\n".join(found).encode("utf-8", "surrogateescape"))
-
-
-def answer(path: str, question: str) -> Any:
-    """Describe a path without opening it; `None` if nothing is there.
-
-    Args:
-        path: The path.
-        question: `kind`, `size`, or `state`, with links followed; `link` for the target of a link;
-            or `access` and a mode.
-    """
-    word, _, mode = question.partition(" ")
-    try:
-        if word == "access":
-            return os.access(path, int(mode))
-        if word == "link":
-            return os.readlink(path)
-        status = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    kind = stat.S_IFMT(status.st_mode)
-    size = status.st_size if stat.S_ISREG(kind) else 0
-    return {
-        "kind": kind,
-        "size": [kind, size],
-        "state": [status.st_mode, size, status.st_mtime_ns],
-    }[word]
 
 
 def matching(root: str, pattern: str) -> list[str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from proofbook.checking.book import Checked
-from proofbook.checking.planting import Planted, planted
+from proofbook.checking.code_mutations import Mutation, mutations_of
+from proofbook.execution.names import statements_behind
 from proofbook.execution.runner import Runner
-from proofbook.execution.slicing import statements_behind
 from proofbook.model import Chapter, Claim, Run
 from proofbook.settings import Settings
 
@@ -29,9 +29,9 @@ class Trial:
     path: str
     fact: Claim
     after: int
-    waiting: list[Planted]
-    survived: list[Planted] = field(default_factory=list)
-    noticed: Planted | None = None
+    waiting: list[Mutation]
+    survived: list[Mutation] = field(default_factory=list)
+    noticed: Mutation | None = None
 
     def __str__(self) -> str:
         """Return where the fact is, what it says, and which errors it survived."""
@@ -69,7 +69,7 @@ def against(pages: Sequence[Checked], settings: Settings) -> list[Trial]:
 def _trials(checked: Checked) -> list[Trial]:
     page, run = checked.page, checked.run
     blocks = page.chapter.blocks
-    errors = [one for index, block in enumerate(blocks) for one in planted(index, block)]
+    errors = [one for index, block in enumerate(blocks) for one in mutations_of(index, block)]
     trials = []
     for number in page.facts.values():
         fact = page.chapter.claims[number]
@@ -83,9 +83,9 @@ def _trials(checked: Checked) -> list[Trial]:
     return trials
 
 
-def _next(trials: dict[str, list[Trial]]) -> list[tuple[str, Planted]]:
+def _next(trials: dict[str, list[Trial]]) -> list[tuple[str, Mutation]]:
     """Choose the next error for each fact that no error has made false; use each error once."""
-    chosen: dict[tuple[str, Planted], None] = {}
+    chosen: dict[tuple[str, Mutation], None] = {}
     for path, some in trials.items():
         for trial in some:
             if trial.noticed is None and trial.waiting:
@@ -93,7 +93,7 @@ def _next(trials: dict[str, list[Trial]]) -> list[tuple[str, Planted]]:
     return list(chosen)
 
 
-def _with(chapter: Chapter, error: Planted, trials: Sequence[Trial], number: int) -> Chapter:
+def _with(chapter: Chapter, error: Mutation, trials: Sequence[Trial], number: int) -> Chapter:
     """Return a chapter with an error planted, and with only the facts that it may affect."""
     open_trials = [one for one in trials if error in one.waiting]
     last = max(one.after for one in open_trials)
@@ -103,7 +103,7 @@ def _with(chapter: Chapter, error: Planted, trials: Sequence[Trial], number: int
     return Chapter(f"{chapter.path} ({number})", tuple(blocks), facts)  # runs are keyed by path
 
 
-def _tell(trials: Sequence[Trial], error: Planted, run: Run) -> None:
+def _tell(trials: Sequence[Trial], error: Mutation, run: Run) -> None:
     """Record, for each fact that an error may affect, whether it noticed the error."""
     for trial in trials:
         if error not in trial.waiting:

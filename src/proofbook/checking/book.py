@@ -9,11 +9,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from proofbook.caching.dependencies import CLOCK_READ
 from proofbook.caching.fingerprint import matching
-from proofbook.caching.text_cache import TextCache
+from proofbook.caching.memo import Memo
 from proofbook.checking.judge import judge
 from proofbook.checking.source_lookup import FindModule, Shown, module_file, show
-from proofbook.execution.runner import Runner
+from proofbook.execution.runner import Runner, RunsChapters
 from proofbook.model import Chapter, Run
 from proofbook.parsing.front_matter import split_front_matter
 from proofbook.parsing.page import Page, normal, parse
@@ -22,6 +23,7 @@ from proofbook.problems import Problem
 from proofbook.settings import Settings
 
 Progress = Callable[[Chapter, Run], None]
+MakeRunner = Callable[[Settings], RunsChapters]
 BRACES = re.compile(r"\{[^{}\n]*\w[^{}\n]*\}")
 TEXTS = 2
 """Number of texts remembered for a page: its file's, and the one that plugins make from it."""
@@ -54,14 +56,21 @@ class Book:
 
     Attributes:
         covers: Whether runs must look up the names in the prose, which coverage needs.
-        text_cache: Results from earlier builds that depend only on text.
+        make_runner: Returns what runs the chapters, given the settings.
+        memo: Results of pure functions, kept from build to build.
     """
 
-    def __init__(self, settings: Settings, covers: bool = False) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        covers: bool = False,
+        make_runner: MakeRunner = Runner,
+    ) -> None:
         self.settings = settings
         self.covers = covers
-        self.text_cache = TextCache(settings.cache / "texts.json")
-        self._runner = Runner(settings)
+        self.make_runner = make_runner
+        self.memo = Memo(settings.cache)
+        self._runner = make_runner(settings)
         self._pages: dict[str, dict[str, Page]] = {}  # by path and text
         self._bares: dict[str, Page] = {}
         self._judgements: dict[str, list[tuple[Page, Run, list[Problem]]]] = {}
@@ -84,9 +93,9 @@ class Book:
         self.close()
 
     def close(self) -> None:
-        """Stop all runs, and save the text cache."""
+        """Stop all runs."""
         self._runner.close()
-        self.text_cache.save()
+        self.memo.close()
 
     def renew(self, settings: Settings) -> None:
         """Begin another build; if the settings have changed, start over."""
@@ -94,10 +103,10 @@ class Book:
             known.clear()
         if settings != self.settings:
             self._runner.close()
-            self._runner = Runner(settings)
+            self._runner = self.make_runner(settings)
             self._pages.clear()
-            self.text_cache.save()
-            self.text_cache = TextCache(settings.cache / "texts.json")
+            self.memo.close()
+            self.memo = Memo(settings.cache)
         self.settings = settings
 
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
@@ -193,6 +202,12 @@ class Book:
         return list(self._runner.asked.values())
 
     @property
+    def is_kept(self) -> bool:
+        """Whether each page has run only once, and `asked` says all that its result depends on."""
+        converted = [one for some in self._converted.values() for one in some[1:]]
+        return not (self._asides or converted or any(one.run.unkept for one in self._every()))
+
+    @property
     def results(self) -> list[Checked]:
         """Each page of this build, as last converted, or else as announced."""
         last = {path: some[-1] for path, some in self._converted.items()}
@@ -221,7 +236,7 @@ class Book:
         page = known.pop(text, None)
         if page is None:
             settings = self.settings
-            page = parse(path, text, settings.extensions, settings.configs, self.text_cache)
+            page = parse(path, text, settings.extensions, settings.configs, self.memo)
         self._pages[path] = dict([*known.items(), (text, page)][-TEXTS:])
         return page
 
@@ -237,7 +252,7 @@ class Book:
     def _judged(self, page: Page, run: Run, find: FindModule) -> Checked:
         problems = self._judgement(page, run)
         for pattern, line in page.reads.items():
-            if not matching(str(self.settings.root), pattern):
+            if pattern != CLOCK_READ and not matching(str(self.settings.root), pattern):
                 message = f"reads: {pattern!r} matches no file, starting from the project's root"
                 problems.append(Problem(page.chapter.path, line, message, pattern))
         sources: dict[int, Shown] = {}

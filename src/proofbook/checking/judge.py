@@ -10,7 +10,7 @@ from itertools import takewhile
 
 from proofbook.checking.compare import says
 from proofbook.checking.outputs import prints
-from proofbook.execution.slicing import names_bound, statements_behind
+from proofbook.execution.names import names_bound, statements_behind
 from proofbook.model import Block, BlockResult, Claim, Failure, Run, Value
 from proofbook.parsing.page import Page
 from proofbook.problems import Problem
@@ -19,10 +19,6 @@ from proofbook.text import shortened, shown
 PROMPT_IN_CODE = (
     "plain code has a prompt (>>>): begin the block with one to make it a doctest, "
     "or remove the prompts"
-)
-ASKS = (
-    "this output would load something from another host: put a copy into the markup, "
-    "or into the project as an asset of _repr_page_; a link in <a> may stay"
 )
 MOST_LINES = 100
 """Maximum number of lines of two texts to compare one by one."""
@@ -35,6 +31,8 @@ def judge(page: Page, run: Run) -> list[Problem]:
     """List all problems of a page and of its run, in page order."""
     chapter = page.chapter
     problems = list(page.problems)
+    if run.pending:
+        return sorted(problems)
     for block, result in zip(chapter.blocks, run.blocks, strict=False):
         problems += block_problems(chapter.path, block, result)
     if run.failure:
@@ -64,8 +62,6 @@ def block_problems(path: str, block: Block, result: BlockResult) -> list[Problem
             message = "the output differs from the page (- the page, + this run)"
             shows = difference(example.want, example.got)
             problems.append(Problem(path, line, message, example.source, shows))
-    for address in dict.fromkeys(one for output in result.outputs for one in output.asks):
-        problems.append(Problem(path, block.line, ASKS, shortened(address)))
     failure = result.failure
     if failure and failure.follows:
         return problems

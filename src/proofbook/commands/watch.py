@@ -131,8 +131,6 @@ def _asked_for(asked: Iterable[Mapping[str, Any]]) -> State:
             state[folder, "listing"] = fingerprint.listing(folder)
         for folder, (names, _) in seen["modules"].items():
             state[folder, " ".join(names)] = fingerprint.importable(folder, names)
-        for path, question, _ in seen["asked"]:
-            state[path, question] = fingerprint.answer(path, question)
     return state
 
 

@@ -15,7 +15,7 @@ from proofbook.coverage.lexicon import (
     named,
 )
 from proofbook.coverage.links import broken_links
-from proofbook.coverage.statements import unbound
+from proofbook.coverage.sentences import unbound
 from proofbook.parsing.claims import Span
 from proofbook.parsing.inline_code import FILE, Inline, inline_code
 from proofbook.settings import Settings
@@ -44,7 +44,7 @@ class Coverage:
         covered: How many are claims or checked inline code.
         exempt: How many are in literals or in a fence with a reason not to run.
         uncovered: Line, kind, and text of each one that is neither.
-        unbound: Line and text of each sentence that states something and binds nothing.
+        unbound: Line and text of each sentence that binds nothing.
     """
 
     path: str

@@ -28,7 +28,7 @@ def report(pages: Sequence[Coverage], sentences: bool = False) -> str:
 
     Args:
         pages: The coverage of each page.
-        sentences: Also add a line for each sentence that states something but binds nothing.
+        sentences: Also add a line for each sentence that binds nothing.
     """
     lines = [
         f"{page.path}:{line}: {kind}: {text}"

@@ -1,16 +1,15 @@
 """Find where the sentences of a page begin and end."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 
 from proofbook.coverage.candidates import OTHER, prose_alone
 from proofbook.coverage.masking import MATHS, blank, blank_all, words_alone
 from proofbook.parsing.inline_code import inline_code
+from proofbook.parsing.page import Page
 from proofbook.parsing.source import SourceText
 
-FORMULA = "\ue002"
-"""A character that replaces a formula."""
 WORDS = re.compile(rf"[^\W\d_]|{OTHER}")
 NO_SENTENCE = re.compile(
     r"^[> ]*#{1,6}[ ].*$"  # a heading
@@ -28,6 +27,19 @@ BRACKETED = re.compile(r"\[[^\[\]]*\](?=[(\[{])")
 ABBREVIATIONS = ("al", "vs", "cf", "e.g", "i.e", "Fig", "fig", "Eq", "eq", "Sec", "sec", "Dr")
 _SHORT = "".join(rf"(?<!\b{re.escape(one)})" for one in ABBREVIATIONS)
 END = re.compile(rf"(?:{_SHORT}(?<![\s(][A-Z])\.|[!?…])[\"'”’)\]*_]*\s+(?![a-z\s.,;:!?)])")
+
+
+def unbound(page: Page, bound: Collection[tuple[int, int]]) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each sentence that binds nothing.
+
+    Args:
+        page: The page.
+        bound: Start and end of each bound stretch in its source's text.
+    """
+    text = page.source.text
+    for start, end in sentences(page.source):
+        if not any(first < end and start < last for first, last in bound):
+            yield page.offset + text.count("\n", 0, start) + 1, " ".join(text[start:end].split())
 
 
 def sentences(source: SourceText) -> Iterator[tuple[int, int]]:
@@ -58,9 +70,8 @@ def readable(source: SourceText) -> str:
             text = blank(text, span.start, span.end, OTHER)
     for code in inline_code(source, ()):
         text = blank(text, code.start, code.end, OTHER)
-    for formula in MATHS.finditer(text):
-        text = blank(text, *formula.span(), FORMULA)
-    return blank_all(words_alone(text, maths=False), NO_SENTENCE)
+    text = words_alone(blank_all(text, MATHS), maths=False)
+    return blank_all(text, NO_SENTENCE)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:

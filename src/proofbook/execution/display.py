@@ -6,13 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 from proofbook.execution import markup
 from proofbook.execution.capture import Capture
-from proofbook.execution.requests_made import asked_by
-from proofbook.execution.showing import How, how_to_print
 from proofbook.model import Output
 from proofbook.text import clipped, encodable, readable
 
@@ -77,14 +74,12 @@ class Shown:
             self._outputs.append(shown)
             self._values.append(value)
 
-    def end(self, value: object) -> How | None:
-        """Show a block's last value; return how a program would show it."""
+    def end(self, value: object) -> bool:
+        """Show a block's last value; return whether it is shown as text."""
         shown = show(value, self._prefix, {id(value) for value in self._values})
         self._take_printed()
         self._outputs += shown
-        if value is None:
-            return None
-        return how_to_print(value, shown[0].data) if shown[0].kind == "text" else "display"
+        return value is not None and shown[0].kind == "text"
 
     def take(self) -> list[Output]:
         """Return everything that was shown; later output belongs to no block."""
@@ -128,11 +123,11 @@ def show_value(value: Any, prefix: str) -> Output:
         # The first choice, since many views on a page can share an asset; a notebook can't do that.
         html, assets = value._repr_page_()
         files = {name: os.path.abspath(path) for name, path in assets.items()}
-        return _asking(Output("html", encodable(html), files, _plain(value)))
+        return Output("html", encodable(html), files, _plain(value))
     figure = sys.modules.get("matplotlib.figure")
     given, about, said = _richest(value)
     if given is not None:
-        return _asking(_rich(given, about, said or _plain(value), prefix))
+        return _rich(given, about, said or _plain(value), prefix)
     if figure is not None and isinstance(value, figure.Figure):
         return Output("svg", _svg(value, prefix))
     return Output("text", clipped(readable(said or repr(value))))
@@ -170,16 +165,6 @@ def _rich(given: tuple[str, Any], about: Mapping[str, Any], text: str, prefix: s
         "text/latex": "latex",
     }
     return Output(kinds[media], data, plain=text)
-
-
-def _asking(output: Output) -> Output:
-    """Add the addresses on other hosts that a browser would load."""
-    html = output.data
-    if output.kind == "markdown":
-        from markdown import markdown  # a page that shows no Markdown doesn't need it
-
-        html = markdown(html, extensions=["attr_list", "fenced_code", "md_in_html", "tables"])
-    return replace(output, asks=asked_by(html) if output.kind != "latex" else ())
 
 
 def _plain(value: Any) -> str:

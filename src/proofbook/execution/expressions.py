@@ -14,7 +14,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
-from proofbook.execution.alterations import Mentioned
+from proofbook.execution.value_mutations import Mentioned
 from proofbook.text import encodable
 
 LARGEST_LIST = 10_000

@@ -18,8 +18,8 @@ import traceback
 from collections.abc import Sequence
 
 from proofbook.caching.fingerprint import is_installed
-from proofbook.execution.announcements import announce
 from proofbook.execution.descendants import adopt_orphans, end_descendants
+from proofbook.execution.hidden_events import announce
 from proofbook.execution.worker import run_page
 
 

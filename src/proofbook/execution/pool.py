@@ -8,7 +8,7 @@ import json
 import signal
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,18 +44,21 @@ class Pool:
         self._settings = settings
         self._lock = threading.Lock()
         self._fork_server: ForkServer | None = None
-        self._children: set[Child] = set()
-        self._ending = False
+        self._running: dict[Child, tuple[str, threading.Event]] = {}  # with path and end of batch
 
     def run(
         self, chapters: Iterable[Chapter]
     ) -> Iterator[tuple[Chapter, Run, dict[str, Any] | None]]:
-        """Run chapters in parallel; yield each with its run and what it read, as it finishes."""
-        if self._fork_server is not None and self._fork_server.trouble:
-            self.close()  # the trouble may have been fixed
-        self._ending = False
+        """Run chapters in parallel; yield each with its run and what it read, as it finishes.
+
+        Several threads may do this at the same time.
+        """
+        with self._lock:
+            if self._fork_server is not None and self._fork_server.trouble:
+                self.close()  # the trouble may have been fixed
+        ending = threading.Event()
         with ThreadPoolExecutor(self._settings.side_by_side) as pool:
-            pages = {pool.submit(self._run_page, chapter): chapter for chapter in chapters}
+            pages = {pool.submit(self._run_page, one, ending): one for one in chapters}
             try:
                 running = set(pages)
                 while running:
@@ -63,10 +66,18 @@ class Pool:
                     for page in ended:
                         yield pages[page], *page.result()
             finally:  # after an interrupt, no page may keep the pool waiting
-                self._ending = True
+                ending.set()
                 pool.shutdown(wait=False, cancel_futures=True)
-                for child in list(self._children):
-                    child.kill()
+                self._kill(lambda _, batch: batch is ending)
+
+    def stop(self, path: str | None = None) -> None:
+        """Kill the run of a page, or of all pages: each ends as one that has died."""
+        self._kill(lambda running, _: path in (None, running))
+
+    def _kill(self, is_meant: Callable[[str, threading.Event], bool]) -> None:
+        for child, (path, batch) in list(self._running.items()):
+            if is_meant(path, batch):
+                child.kill()
 
     def close(self) -> None:
         """End the fork server; the next run starts another."""
@@ -74,7 +85,9 @@ class Pool:
             self._fork_server.close()
             self._fork_server = None
 
-    def _run_page(self, chapter: Chapter) -> tuple[Run, dict[str, Any] | None]:
+    def _run_page(
+        self, chapter: Chapter, ending: threading.Event
+    ) -> tuple[Run, dict[str, Any] | None]:
         started = time.perf_counter()
         page = _Page()
         try:
@@ -82,8 +95,8 @@ class Pool:
         except StartError as error:
             reason, _, detail = str(error).partition("\n")
             return Run((), {}, Failure(reason, detail=detail), device=self._settings.device), None
-        self._children.add(child)
-        if self._ending:  # it started while the others were being killed
+        self._running[child] = chapter.path, ending
+        if ending.is_set():  # it started while the others were being killed
             child.kill()
         try:
             child.send(_request(chapter, self._settings))
@@ -92,7 +105,7 @@ class Pool:
             if not page.done:
                 child.kill()  # processes that it started may have outlived it
             child.close()
-            self._children.discard(child)
+            self._running.pop(child, None)
         return page.run(self._settings.device, time.perf_counter() - started), page.seen
 
     def _start(self) -> Child:

@@ -21,24 +21,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from proofbook.execution.acting import ACTED, changed, state_of
-from proofbook.execution.aftermath import Aftermath
+from proofbook.execution.background_errors import BackgroundErrors
 from proofbook.execution.capture import Capture
 from proofbook.execution.display import Shown
-from proofbook.execution.doubt import doubt_of
 from proofbook.execution.expressions import Expression, as_data, random_states, randomness_kept
-from proofbook.execution.import_hooks import SEED, is_own, show_with
-from proofbook.execution.showing import How, how_to_print
-from proofbook.execution.slicing import Slicer
+from proofbook.execution.failure_propagation import FailurePropagation
+from proofbook.execution.import_hooks import show_with
+from proofbook.execution.side_effects import ACTED, changed, state_of
 from proofbook.execution.spent import SPENT, is_spent
-from proofbook.execution.strays import Strays
 from proofbook.execution.tracebacks import failure_of, last_words, with_traceback
+from proofbook.execution.vacuity import vacuity_of
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
 from proofbook.text import TRACEBACK, without_device
 
 UNREAD = "a block that cannot be parsed runs nothing: write a doctest with its traceback"
 UNREACHED = "this statement raises, so the code after it never runs: end the block with it"
-DRAWS = "this draws random numbers before it raises, which the programs of later blocks would not"
 
 
 class Session:
@@ -61,15 +58,14 @@ class Session:
         self._assertions = assertions
         self._capture = capture
         self._device = device
-        self._slicer = Slicer(SEED, is_own)
-        self._strays = Strays()
+        self._background = BackgroundErrors()
         self._draws: list[tuple[int, str]] = []
-        self._shows: dict[int, How] = {}
+        self._prints: list[int] = []
         self._shown = Shown(capture)
         builtins.display = self._shown.display  # type: ignore[attr-defined]
         show_with(self._shown.display)
         self._ran = self._all = 0
-        self._aftermath: Aftermath | None = None
+        self._propagation: FailurePropagation | None = None
         self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
 
@@ -84,23 +80,23 @@ class Session:
         examples: list[Example] = []
         raised: BaseException | None = None
         self._draws.clear()
-        self._shows.clear()
+        self._prints.clear()
         self._ran = self._all = 0
         self._shown.begin(f"block-{index + 1}", prints=block.kind == "pycon")
         try:
             value = None
-            with self._strays.watching(filename):
+            with self._background.watching(filename):
                 if block.kind == "python":
                     value = self._run_python(block.code, filename)
                 else:
                     examples.extend(self._run_doctest(block.code, filename))
-                if how := self._shown.end(value):
-                    self._shows[self._all - 1] = how
+                if self._shown.end(value):
+                    self._prints.append(self._all - 1)
         except BaseException as error:
             raised = error
             with contextlib.suppress(Exception):
                 self._shown.end(None)
-        failure, words = self._strays.take(), ""
+        failure, words = self._background.take(), ""
         shown = self._shown.take()
         if raised is not None:
             words = last_words(raised).removesuffix("\n") if block.raises is not None else ""
@@ -108,11 +104,13 @@ class Session:
             shown += [Output("raised", words)] if words and not failure else []
         outputs = tuple(map(self._told, shown))
         seconds = time.perf_counter() - started
-        if failure or self._aftermath:
+        if failure or self._propagation:
             failure = self._after_a_failure(index, failure, raised, examples)
             return BlockResult(outputs, tuple(examples), failure, seconds, raised=words)
-        payload = self._slicer.add(block, self._draws, self._shows)
-        return BlockResult(outputs, tuple(examples), None, seconds, payload, words)
+        draws = tuple(sorted({generator for _, generator in self._draws}))
+        return BlockResult(
+            outputs, tuple(examples), None, seconds, tuple(self._prints), draws, words
+        )
 
     def _fault(
         self, block: Block, raised: BaseException, words: str, filename: str
@@ -126,8 +124,6 @@ class Session:
             why = UNREAD
         elif self._ran < self._all - 1:
             why = UNREACHED
-        elif any(number == self._all - 1 for number, _ in self._draws):
-            why = DRAWS
         return replace(failure, reason=why, detail="") if why else None
 
     def _after_a_failure(
@@ -138,11 +134,13 @@ class Session:
         examples: list[Example],
     ) -> Failure | None:
         """Mark failures that only follow from an earlier one; none in the first failing block."""
-        is_first = self._aftermath is None
-        aftermath = self._aftermath = self._aftermath or Aftermath(self._blocks[:index])
-        explained = aftermath.explains(raised)
+        is_first = self._propagation is None
+        propagation = self._propagation = self._propagation or FailurePropagation(
+            self._blocks[:index]
+        )
+        explained = propagation.explains(raised)
         drew = {number for number, _ in self._draws}
-        touched = aftermath.add(self._blocks[index], self._ran, drew)
+        touched = propagation.add(self._blocks[index], self._ran, drew)
         if is_first:
             return failure
         for number, is_touched in enumerate(touched[: len(examples)]):
@@ -187,19 +185,19 @@ class Session:
         _remember("<claim>", text)
         before = state_of(self.names, expression.reads)
         try:
-            with self._strays.watching("<claim>"), randomness_kept():
+            with self._background.watching("<claim>"), randomness_kept():
                 data = as_data(expression.value(self.names))
         except BaseException as error:
-            if self._aftermath and self._aftermath.explains(error):
+            if self._propagation and self._propagation.explains(error):
                 return None
             return Value(after=done, failure=failure_of(error, "<claim>"))
         finally:
             self._capture.take()
-        failure = self._strays.take()
+        failure = self._background.take()
         if name := changed(before, state_of(self.names, expression.reads)):
             failure = failure or Failure(f"changes {name!r}: {ACTED}")
-        if not failure and (doubt := self._doubt(expression, data)):
-            failure = Failure(doubt)
+        if not failure and (vacuity := self._vacuity(expression, data)):
+            failure = Failure(vacuity)
         if not failure and (name := changed(before, state_of(self.names, expression.reads))):
             failure = Failure(f"changes {name!r} when another name has a different value: {ACTED}")
         return Value(None if failure else data, done, failure)
@@ -218,21 +216,21 @@ class Session:
                 return SPENT.format(name=name)
         return ""
 
-    def _doubt(self, expression: Expression, data: Any) -> str:
+    def _vacuity(self, expression: Expression, data: Any) -> str:
         """Return why an expression proves nothing; "" if it does prove something."""
         made = {name: self.names[name] for name in self.names.keys() - self._given}
         asserted = expression.text in self._assertions
-        with self._strays.watching("<claim>"), randomness_kept():
-            doubt = doubt_of(expression, data, self.names, made, asserted)
-        self._strays.take()
+        with self._background.watching("<claim>"), randomness_kept():
+            vacuity = vacuity_of(expression, data, self.names, made, asserted)
+        self._background.take()
         self._capture.take()
-        return doubt
+        return vacuity
 
     def wait(self) -> Failure | None:
         """Wait for the threads that the blocks left running; return the first failure there."""
-        self._strays.wait()
+        self._background.wait()
         self._capture.take()
-        return self._strays.take()
+        return self._background.take()
 
     def _missing(self, text: str) -> bool:
         expression = _expression(text)
@@ -241,10 +239,10 @@ class Session:
     def _is_lost(self, text: str) -> bool:
         """Return whether an expression depends on something that a failed block didn't do."""
         expression = _expression(text)
-        if self._aftermath is None or expression is None:
+        if self._propagation is None or expression is None:
             return False
-        missing = self._aftermath.is_boundless and expression.missing(self.names)
-        return bool(missing) or self._aftermath.touches(expression.reads)
+        missing = self._propagation.is_boundless and expression.missing(self.names)
+        return bool(missing) or self._propagation.touches(expression.reads)
 
     def _run_python(self, code: str, filename: str) -> Any:
         """Run a block; return the value of its last statement, if that is an expression."""
@@ -298,10 +296,10 @@ class Session:
             yield Example(example.source, example.want, got, example.lineno)
 
     def _print(self, number: int, value: object) -> None:
-        """Print a value as the Python prompt does, and record how a program would print it."""
+        """Print a value as the Python prompt does, and record that it was printed."""
         sys.__displayhook__(value)
         if value is not None:
-            self._shows[number] = how_to_print(value, repr(value))
+            self._prints.append(number)
 
     def _compile_example(self, example: doctest.Example, filename: str) -> types.CodeType:
         try:

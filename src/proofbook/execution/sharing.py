@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proofbook.execution.alterations import Standing
+from proofbook.execution.value_mutations import Standing
 
 IDENTITY = frozenset(
     ["data_ptr", "id", "may_share_memory", "shares_memory", "storage", "untyped_storage"]

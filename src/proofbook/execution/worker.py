@@ -23,16 +23,14 @@ from json import dumps  # a page may replace json's with its own
 from typing import Any, BinaryIO, NoReturn
 
 from proofbook.caching.dependencies import Dependencies
-from proofbook.caching.variables import Variables
 from proofbook.execution import import_hooks
-from proofbook.execution.acting import ACTED
-from proofbook.execution.announcements import announce
 from proofbook.execution.capture import Capture
 from proofbook.execution.descendants import adopt_orphans, end_descendants
-from proofbook.execution.kernel_watch import watch
+from proofbook.execution.hidden_events import announce, announce_dates
 from proofbook.execution.name_lookup import existing
 from proofbook.execution.origins import origin
 from proofbook.execution.session import Session
+from proofbook.execution.side_effects import ACTED
 from proofbook.model import Block, Failure, dump
 
 LOOK = 0.05
@@ -56,7 +54,6 @@ def _prepare_and_run(requests: int, replies: int) -> None:
         os.set_inheritable(descriptor, False)
     if hasattr(os, "setsid"):
         os.setsid()  # whatever the page starts belongs to its group, and ends with it
-    kernel = watch(requests, replies)
     adopt_orphans()
     source = os.fdopen(requests, "rb")
     request = json.loads(source.readline())
@@ -75,7 +72,7 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     importlib.invalidate_caches()
     import_hooks.compile_project_from_source()
     import_hooks.find_sources(request["sources"])
-    dependencies = Dependencies(request["root"], request["cache"], kernel)
+    dependencies = Dependencies(request["root"], request["cache"])
     import_hooks.seed()
     import_hooks.compute_on(request["device"])
     # plt.show() has nothing to do: a block's open figures are shown when it ends.
@@ -84,14 +81,13 @@ def _prepare_and_run(requests: int, replies: int) -> None:
     _tell_where_it_exits(replies)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _hold_its_tongue(replies))
-    _run(request, capture, dependencies, Variables(), replies)
+    _run(request, capture, dependencies, replies)
 
 
 def _run(
     request: dict[str, Any],
     capture: Capture,
     dependencies: Dependencies,
-    variables: Variables,
     replies: int,
 ) -> None:
     def tell(**message: Any) -> None:
@@ -106,16 +102,17 @@ def _run(
     def evaluate(done: int) -> None:
         for text, place in session.ready(done):
             limit(request["timeout"], claim=text)
-            with dependencies.noting_changes() as changes:
+            with dependencies.noting_writes() as written:
                 value = session.evaluate(text, done)
             if value is None:
                 continue
-            if changes and value.failure is None:
-                acted = f"writes {changes[0]}: {ACTED}"
+            if written and value.failure is None:
+                acted = f"writes {written[0]}: {ACTED}"
                 value = replace(value, data=None, failure=Failure(acted))
             tell(value=[text, place, dump(value)])
 
     blocks = [Block(**block) for block in request["blocks"]]
+    announce_dates(block.code for block in blocks)
     session = Session(
         blocks,
         [(text, place) for text, place in request["claims"]],
@@ -144,7 +141,7 @@ def _run(
         }
     )
     faulthandler.cancel_dump_traceback_later()
-    tell(done={**dependencies.seen(), "variables": variables.seen()})
+    tell(done=dependencies.seen())
 
 
 def _tell_where_it_exits(replies: int) -> None:

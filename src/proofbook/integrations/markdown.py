@@ -17,7 +17,7 @@ from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.parsing.source import SourceText
 from proofbook.problems import ChapterError
 from proofbook.rendering.downloads import data_url
-from proofbook.rendering.ledger import circumstances
+from proofbook.rendering.ledger import provenance
 from proofbook.rendering.page_renderer import PageRenderer
 from proofbook.settings import Options, load
 
@@ -55,7 +55,7 @@ class _LoneRenderer(PageRenderer):
     """Runs a page when it is opened, and raises an error if it has problems."""
 
     def __init__(self, book: Book) -> None:
-        about = circumstances(book.settings)
+        about = provenance(book.settings)
         super().__init__(book, "", about, asset_data_url, data_url, Notebooks().of)
 
     def open(self, text: str) -> SourceText:

@@ -1,11 +1,13 @@
-"""The MkDocs plugin: runs all pages in parallel before showing any; problems fail the build."""
+"""The MkDocs plugin: runs all pages in parallel before showing any; problems fail the build.
+
+While a book is served, its pages are shown first and run behind; see `live.py`.
+"""
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import is_dataclass
-from functools import partial
 from html import escape
 from pathlib import Path, PurePosixPath
 from types import UnionType
@@ -20,24 +22,25 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
-from mkdocs.utils import CountHandler, get_relative_url, is_markdown_file, write_file
+from mkdocs.utils import get_relative_url, is_markdown_file, write_file
 
 import proofbook
 from proofbook.checking.book import Book
 from proofbook.checking.source_lookup import Shown
+from proofbook.execution.runner import Runner
 from proofbook.integrations.asides import AsideExtension, AsideRenderer
-from proofbook.integrations.kept_pages import Asking
-from proofbook.integrations.live import Site
+from proofbook.integrations.last_build import LastBuild
+from proofbook.integrations.live import Live
 from proofbook.integrations.markdown import asset_data_url
 from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
-from proofbook.integrations.serving import Serving
+from proofbook.integrations.serving import hand_back, take_over
 from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
 from proofbook.notebook.export import Notebooks
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.problems import Problem
 from proofbook.rendering.downloads import data_url
-from proofbook.rendering.ledger import account, circumstances, verified_json
+from proofbook.rendering.ledger import account, provenance, verified_json
 from proofbook.rendering.page_renderer import Caption, PageRenderer
 from proofbook.rendering.placeholders import Placeholders
 from proofbook.rendering.summary import filled, has_places
@@ -71,7 +74,10 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     config_scheme = tuple((name, _schema(kind)) for name, kind in get_type_hints(Options).items())
 
     def __init__(self) -> None:
-        self.serving: Serving | None = None
+        self.live: Live | None = None
+        self.may_end = False  # whether a build has nothing to do if nothing has changed
+        self.last: LastBuild | None = None
+        self.lab_runs: list[dict[str, Any] | None] = []  # what each read; None if unknown
         self.book: Book | None = None
         self.extension = AsideExtension(self._aside, self._pass_by)
         self.path = ""  # of the page being converted, or of the last one, like the renderer
@@ -89,29 +95,52 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
         """Prepare to serve, if asked to; this event keeps the plugin across rebuilds."""
-        self.serving = Serving(log.info, dirty) if command == "serve" else None
+        self.live = Live(self) if command == "serve" else None
+        if self.live:
+            self.book = None  # a build of this process has another kind of runner
+            take_over(self.live)
+        self.may_end = command == "build" and not dirty
+
+    def on_build_error(self, *, error: Exception) -> None:
+        """Record nothing of a build that failed."""
+        self._close_last()
 
     def on_shutdown(self) -> None:
-        """Stop all runs."""
+        """Stop all runs, and record the build, which has ended well unless it is closed by now."""
+        if self.last and self.book and self.book.is_kept and None not in self.lab_runs:
+            pages = [dict(seen) for seen in self.book.asked]
+            self.last.record([*pages, *filter(None, self.lab_runs)])
+        self._close_last()
         if self.book:
             self.book.close()
-        if self.serving:
-            self.serving.close()
+        if self.live:
+            self.live.close()
+            hand_back()
+            self.live = self.book = None
 
     def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
-        """Add the Markdown extensions that chapters need, and open the book."""
+        """Add the Markdown extensions that chapters need, and open the book.
+
+        Raises:
+            SystemExit: The site is there, and would be the same; 0, as after a build.
+        """
         refuse_unproved_notebooks(config.plugins)
         self.captions = []
         self.found = []
         self.told = set()
-        if self.serving:
-            _count_no_warnings()
-            self.serving.open(config)
+        self.lab_runs = []
         given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
         names = with_added([name for name in given if isinstance(name, str)])
         settings = _settings(config, names, self.config)
+        if self.may_end:
+            self.last = LastBuild(config, settings)
+            if self.last.is_the_same():
+                log.info("Nothing has changed since %s was built", config.site_dir)
+                self.last = None
+                raise SystemExit(0)
+            self.last.begin()
         if self.book is None:
-            self.book = Book(settings)
+            self.book = Book(settings, make_runner=self.live.make_runner if self.live else Runner)
         self.book.renew(settings)
         missing = [name for name in names if name not in given]
         config.markdown_extensions = [*given, *missing, self.extension]
@@ -120,10 +149,10 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         return config
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
-        """Run all chapters, several at a time."""
+        """Run all chapters, several at a time; while serving, they run behind."""
         book = self._book
         try:
-            self.about = circumstances(book.settings, self.about if self.serving else {})
+            self.about = provenance(book.settings, self.about if self.live else {})
         except FileNotFoundError as error:
             raise PluginError(f"hashed: {error}") from error
         _refuse_unknown(book.settings.first, files)
@@ -143,51 +172,37 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
                 files.remove(file)
                 text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
                 files.append(File.generated(config, file.src_uri, content=text))
-        book.check(texts, _progress)
+        if not self.live:
+            book.check(texts, _progress)
         for name in (*_styles(config), "proofbook.js"):
             source = str(STATIC / name)
             files.append(File.generated(config, f"{ASSETS}/{name}", abs_src_path=source))
-        if self.serving:
-            self.serving.take_all(files)
         return files
 
     def on_nav(self, nav: Navigation, *, config: MkDocsConfig, files: Files) -> None:
         """Record the reading order of the pages."""
         self.reading_order = nav.pages
-        if self.serving:
-            self.serving.nav = nav
 
     @event_priority(-100)
     def on_page_markdown(
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
         """Give the page's conversion a separate extension."""
-        if self.serving:
-            self.serving.pause()
         book = self._book
         self.path = _name(page.file, book)
-        asking = Asking(
-            {
-                "asset": self._asset_url(page.url),
-                "offer": self._offer(page),
-                "notebook": lambda *_: self.notebooks.of(renderer.known, book.settings, self.about),
-                "hold": self.placeholders.put,
-                "caption": self._caption(page),
-            }
-        )
         renderer = self.renderer = PageRenderer(
             book,
             self.path,
             self.about,
-            asking.through("asset"),
-            asking.through("offer"),
-            asking.through("notebook"),
-            asking.through("hold"),
-            asking.through("caption"),
+            self._asset_url(page.url),
+            self._offer(page),
+            lambda *_: self.notebooks.of(renderer.known, book.settings, self.about),
+            self.placeholders.put,
+            self._caption(page),
         )
         own = MarkingExtension()
         own.use(renderer)
-        self._render_with(own, page, asking)
+        self._render_with(own, page)
 
     @event_priority(100)
     def on_page_content(self, html: str, *, page: Page, config: MkDocsConfig, files: Files) -> None:
@@ -203,11 +218,11 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def on_env(self, env: Any, *, config: MkDocsConfig, files: Files) -> Any:
         """Add the files that pages use and offer; fail if a chapter doesn't pass."""
-        if self.serving:
-            env = self.serving.begin(env, config, files)
+        if self.live:
+            return env
         for target, path in self.assets.items():
             files.append(File.generated(config, target, abs_src_path=str(path)))
-        self._hand_over_offers(files, config)
+        self._hand_over_offers(files, config, files)
         self.found += strange_symbols(self._book.results, self._book.settings)
         self._tell_problems()
         self._summarize(files)
@@ -218,8 +233,6 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self, context: Any, *, page: Page, config: MkDocsConfig, nav: Navigation
     ) -> None:
         """Replace placeholders with their markup, after the search has read the page."""
-        if self.serving:
-            self.serving.pause()
         page.content = self.placeholders.put_back(page.content or "")
 
     @event_priority(-100)
@@ -232,28 +245,47 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
     def on_serve(
         self, server: LiveReloadServer, *, config: MkDocsConfig, builder: Callable[..., Any]
     ) -> LiveReloadServer:
-        """Rebuild when a module changes, starting with what was edited."""
+        """Watch the modules, too."""
         for folder in self._book.settings.source_folders:
             if folder.is_dir():
                 server.watch(str(folder))
-        if self.serving:
-            server.builder = self.serving.go_live(server, builder, self._renew)
         return server
 
-    def _renew(self, site: Site, file: File) -> Callable[[], None]:
-        """Check an edited page; return a function that finishes converting it."""
-        self._book.check({_name(file, self._book): file.content_string}, _ran)
-        assets, offered = dict(self.assets), dict(self.offered)
+    def _close_last(self) -> None:
+        if self.last:
+            self.last.close()
+            self.last = None
+
+    def name(self, file: File) -> str:
+        """Return the name under which a page runs."""
+        return _name(file, self._book)
+
+    def check(self, files: Iterable[File]) -> None:
+        """Check pages, as far as they have run."""
+        pages = [file for file in files if is_markdown_file(file.src_uri)]
+        self._book.check({self.name(file): file.content_string for file in pages})
+
+    def begin_page(self, file: File) -> None:
+        """Prepare to convert a page of a served book."""
+        self.assets, self.offered, self.placeholders = {}, {}, Placeholders()
+        self.check([file])
+
+    def end_page(self, file: File) -> None:
+        """Finish a page of a served book, and write the files that it needs."""
+        assert self.live
+        site = self.live.site
+        self._summarize(Files([file]))
+        self._tell_problems()
         folder = Path(site.config.site_dir)
+        for target, path in self.assets.items():
+            write_file(path.read_bytes(), str(folder / target))
+        offers = Files([])
+        self._hand_over_offers(offers, site.config, site.files)
+        offers.copy_static_files()
 
-        def finish() -> None:
-            self._summarize(Files([file]))
-            for target, path in self.assets.items() - assets.items():
-                write_file(path.read_bytes(), str(folder / target))
-            for target, text in self.offered.items() - offered.items():
-                write_file(text.encode(), str(folder / target))
-
-        return finish
+    def ran(self, chapter: Chapter, run: Run) -> None:
+        """Report a page that has run."""
+        _progress(chapter, run)
 
     def _tell_problems(self) -> None:
         """Fail if anything is wrong; while serving, report what has not been reported yet.
@@ -268,7 +300,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         problems = [*self.found, *book.problems]
         absences = [one for one in problems if one.is_one_of(book.settings.absences)]
         faults = [one for one in problems if one not in absences]
-        if faults and not self.serving:
+        if faults and not self.live:
             listing = "\n\n".join(map(str, faults))
             raise PluginError(f"{_count(len(faults), 'problem')} in the book\n\n{listing}")
         for problem in problems:
@@ -276,33 +308,26 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
                 (log.warning if problem in absences else log.error)("%s", problem)
         self.told.update(problems)
 
-    def _hand_over_offers(self, files: Files, config: MkDocsConfig) -> None:
+    def _hand_over_offers(self, files: Files, config: MkDocsConfig, others: Files) -> None:
         """Add the files that pages offer, unless the book has a file with the same name."""
-        taken = {file.dest_uri: file for file in files if file.inclusion.is_included()}
+        taken = {file.dest_uri: file for file in others if file.inclusion.is_included()}
         for target, text in self.offered.items():
             if own := taken.get(target):
-                message = "the notebook of a page would replace this file"
+                message = "a download of a page would replace this file"
                 path = _name(own, self._book)
                 self.found.append(Problem(path, 1, f"{message}; give it another name", target))
             else:
                 files.append(File.generated(config, target, content=text))
 
-    def _render_with(self, own: MarkingExtension, page: Page, asking: Asking) -> None:
+    def _render_with(self, own: MarkingExtension, page: Page) -> None:
         """Have a page converted with its own extension instead of the shared one."""
-        render, renderer = page.render, self.renderer
-        serving = (
-            None if "render" in vars(page) else self.serving
-        )  # otherwise, another plugin renders it
+        render = page.render
 
         def render_with_own(config: MkDocsConfig, files: Files) -> None:
             given = config.markdown_extensions
             config = copy(config)
             config.markdown_extensions = [own if one is self.extension else one for one in given]  # type: ignore[misc]
-            convert = partial(render, config, files)
-            if serving:
-                serving.pages.convert(page, config, files, renderer, asking, convert, self.found)
-            else:
-                convert()
+            render(config, files)
 
         page.render = render_with_own  # type: ignore[method-assign]
 
@@ -321,7 +346,8 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         book = self._book
         asking = [file.page for file in files.documentation_pages() if file.page]
         asking = [page for page in asking if page.content and has_places(page.content)]
-        ledger = account(book.results, self.about, self.labs) if asking else {}
+        is_running = self.live and self.live.is_running
+        ledger = None if is_running else account(book.results, self.about, self.labs)
         for page in asking:
             links = {
                 _name(one.file, book): (str(one.title), one.file.url_relative_to(page.file))
@@ -372,16 +398,6 @@ def _styles(config: MkDocsConfig) -> list[str]:
     return ["proofbook.css", *(["themes.css"] if config.theme.name != "material" else [])]
 
 
-def _count_no_warnings() -> None:
-    """Remove the handlers that count warnings for `strict: true`.
-
-    If any were counted, a server would exit at its first build, and hang at a later one.
-    """
-    logger = logging.getLogger("mkdocs")
-    for handler in [one for one in logger.handlers if isinstance(one, CountHandler)]:
-        logger.removeHandler(handler)
-
-
 def _settings(config: MkDocsConfig, names: list[str], own: LegacyConfig) -> Settings:
     return make(
         own,
@@ -414,12 +430,6 @@ def _progress(chapter: Chapter, run: Run) -> None:
     log.info("%s: %s %s", chapter.path, _count(len(chapter.blocks), "block"), how)
     for reason in run.unkept:
         log.info("%s: not kept: %s", chapter.path, reason)
-
-
-def _ran(chapter: Chapter, run: Run) -> None:
-    """Report a page that was run; leave the others to the full build."""
-    if not run.cached:
-        _progress(chapter, run)
 
 
 def _count(number: int, word: str) -> str:

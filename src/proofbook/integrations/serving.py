@@ -1,97 +1,123 @@
-"""The state that a served book keeps between builds."""
+"""Serve a book whose pages are made when somebody opens them.
 
-from collections.abc import Callable
+`mkdocs serve` builds the whole site before it serves any of it. While it's used with the engine,
+two of its names stand for others: the one that builds, which only opens the site, and the server.
+"""
 
-import jinja2
-from mkdocs.config.defaults import MkDocsConfig
+import posixpath
+import re
+from collections.abc import Iterable
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from mkdocs.commands import serve as serving
+from mkdocs.commands.build import build
 from mkdocs.livereload import LiveReloadServer
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.nav import Navigation
-from mkdocs.utils import clean_directory
 
-from proofbook.integrations.kept import Once, Say
-from proofbook.integrations.kept_pages import KeptPages
-from proofbook.integrations.kept_search import KeptSearch
-from proofbook.integrations.kept_templates import Compiled, KeptTemplates, made_light
-from proofbook.integrations.live import Live, Site
+import proofbook
+from proofbook.integrations.live import Live
+from proofbook.integrations.watching import watch_closely
+
+SCRIPT = (Path(proofbook.__file__).parent / "static/live.js").read_text(encoding="utf-8")
+POLL = re.compile(r"livereload/(\d+)/(.*)")
+BODY = re.compile(rb"<body\b[^>]*>")
 
 
-class Serving:
-    """The conversions, templates, and search entries of the last build, and the next builder.
+def take_over(live: Live) -> None:
+    """Have `mkdocs serve` open a book instead of building it."""
+    serving.build = live.open
+    serving.LiveReloadServer = partial(PageServer, live)  # type: ignore[assignment, misc]
 
-    Args:
-        say: Called with each message for the author.
-        dirty: Whether `--dirty` asked for edited pages only. All pages are built anyway: the
-            others cost little, and could be out of date otherwise.
 
-    Attributes:
-        pages: The conversions of the last build.
-        nav: The navigation of the build that is under way.
-    """
+def hand_back() -> None:
+    """Undo that."""
+    serving.build = build
+    serving.LiveReloadServer = LiveReloadServer  # type: ignore[misc]
 
-    def __init__(self, say: Say, dirty: bool = False) -> None:
-        once = Once(say)
-        self.pages = KeptPages(once)
-        self.nav: Navigation | None = None
-        self._templates = KeptTemplates(once)
-        self._search = KeptSearch()
-        self._compiled = Compiled()
-        self._dirty = dirty
-        self._site: Site | None = None
-        self._live: Live | None = None
 
-    def go_live(
-        self,
-        server: LiveReloadServer,
-        build: Callable[[], None],
-        renew: Callable[[Site, File], Callable[[], None]],
-    ) -> Live:
-        """Return the builder that is called after each edit."""
+class PageServer(LiveReloadServer):
+    """MkDocs's server, for pages that are made on request."""
 
-        def renewed(site: Site, file: File) -> Callable[[], None]:
-            self._templates.look_again()
-            return renew(site, file)
+    def __init__(self, live: Live, **given: Any) -> None:
+        super().__init__(**given)
+        self.live = live
+        self.stop_watching = lambda: None
 
-        self._live = Live(server, build, self._last, renewed)
-        return self._live
+    def serve(self, *, open_in_browser: bool = False) -> None:
+        """Serve until interrupted."""
+        self.live.begin(self.builder, list(self._watched_paths))
+        self.builder = self._rebuild
+        if self._watched_paths:
+            self.stop_watching = watch_closely(self, self.live.look)
+        super().serve(open_in_browser=open_in_browser)
 
-    def open(self, config: MkDocsConfig) -> None:
-        """Begin a build, in a folder that isn't being served."""
-        if self._live:
-            config.site_dir = self._live.folder
-        if self._dirty:  # otherwise, MkDocs has done this
-            clean_directory(config.site_dir)
-        config.theme.get_env = made_light(config.theme.get_env, self._compiled)  # type: ignore[method-assign]
+    def shutdown(self, wait: bool = False) -> None:
+        """Stop serving."""
+        self.stop_watching()
+        self.live.close()
+        super().shutdown(wait)
 
-    def take_all(self, files: Files) -> None:
-        """Have MkDocs treat all files as edited."""
-        if self._dirty:
-            for file in files:
-                file.is_modified = lambda: True  # type: ignore[method-assign]
+    def _rebuild(self) -> None:
+        with self._epoch_cond:  # nobody has to wait
+            self._visible_epoch = self._wanted_epoch
+            self._epoch_cond.notify_all()
+        self.live.rebuild()
 
-    def begin(
-        self, env: jinja2.Environment, config: MkDocsConfig, files: Files
-    ) -> jinja2.Environment:
-        """Start writing pages, all of them converted by now; return the template environment."""
-        names = {file.src_uri for file in files.documentation_pages()}
-        self.pages.forget(names)
-        self._templates.forget(names)
-        self._search.begin(config)
-        env = self._templates.begin(env, config)
-        assert self.nav is not None
-        self._site = Site(config, Files(files), self.nav, env)
-        return env
+    def _serve_request(self, environ: Any, start_response: Any) -> Iterable[bytes] | None:
+        path = environ["PATH_INFO"].encode("latin-1").decode("utf-8", "ignore")
+        if not path.startswith(self.mount_path):
+            return super()._serve_request(environ, start_response)
+        place = path.removeprefix(self.mount_path)
+        if found := POLL.fullmatch(place):
+            epoch = self.live.wait_for_newer(unquote(found[2]), int(found[1]))
+            return _answer(start_response, "text/plain", str(epoch).encode())
+        place = posixpath.normpath(f"/{place}index.html" if path.endswith("/") else f"/{place}")[1:]
+        if place in self.live.pages:
+            return _answer(start_response, "text/html", self._page(place))
+        if f"{place}/index.html" in self.live.pages:
+            start_response("302 Found", [("Location", f"{quote(path)}/")])
+            return []
+        if place.endswith(".html") and place not in self.live.site.config.theme.static_templates:
+            return (
+                None
+                if not Path(self.root, place).is_file()
+                else super()._serve_request(environ, start_response)
+            )
+        if not Path(self.root, place).is_file():
+            self.live.wait_until_settled()  # it may be made with a page, or of all pages
+        return super()._serve_request(environ, start_response)
 
-    def pause(self) -> None:
-        """Abandon a build that a newer one will replace."""
-        if self._live:
-            self._live.stop_if_superseded()
+    def _page(self, place: str) -> bytes:
+        """Return a page, with what has gone wrong, and with the script that reloads it."""
+        html, epoch, troubles = self.live.page(place)
+        said = "".join(
+            f'<div class="proofbook-error" role="alert"><pre><code>{escape(one)}</code></pre></div>'
+            for one in troubles
+        ).encode()
+        content = html.encode("utf-8", "xmlcharrefreplace")
+        body = BODY.search(content)
+        at = body.end() if body else 0
+        content = content[:at] + said + content[at:]
+        if not self._watched_paths:
+            return content
+        script = (
+            f'<script data-page="{escape(quote(place))}" data-epoch="{epoch}" '
+            f'data-mount="{escape(self.mount_path)}">{SCRIPT}</script>'
+        ).encode()
+        end = content.rfind(b"</body>")
+        return content[:end] + script + content[end:] if end >= 0 else content + script
 
-    def close(self) -> None:
-        """Remove what was built."""
-        if self._live:
-            self._live.close()
 
-    def _last(self) -> Site:
-        assert self._site is not None
-        return self._site
+def _answer(start_response: Any, kind: str, content: bytes) -> list[bytes]:
+    start_response(
+        "200 OK",
+        [
+            ("Content-Type", f"{kind}; charset=utf-8"),
+            ("Content-Length", str(len(content))),
+            ("Cache-Control", "no-cache"),
+        ],
+    )
+    return [content]

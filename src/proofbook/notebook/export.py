@@ -8,13 +8,12 @@ from typing import Any
 
 from proofbook.checking.book import Checked
 from proofbook.coverage.coverage import FORMULAS
-from proofbook.execution.import_hooks import SEED
-from proofbook.execution.slicing import IMPORTING, SEEDS, calls_display
 from proofbook.notebook import cells
-from proofbook.notebook.assertions import asserts
+from proofbook.notebook.assertions import WORD, asserts, calls_word
 from proofbook.notebook.cells import Cell
 from proofbook.notebook.links import Links, title_of
 from proofbook.notebook.plain_markdown import Code, Text, pieces
+from proofbook.notebook.programs import program_of
 from proofbook.notebook.requirements import requirements
 from proofbook.settings import Settings
 
@@ -100,14 +99,10 @@ def _installing(checked: Checked, settings: Settings) -> Iterator[Cell]:
 
 def _start(checked: Checked) -> Iterator[Cell]:
     """Set the state that the page began with, if a fresh kernel's is different."""
-    programs = [before for before, _ in (result.payload for result in checked.run.blocks)]
-    lines: list[str] = []
-    for module, seeding in SEEDS.values():
-        seed = seeding.format(seed=SEED)
-        if any(seed in program.split("\n") for program in programs):  # the page uses this generator
-            lines += [module, "", f"{seed};", ""]
-    if calls_display(checked.page.chapter.blocks):
-        lines += [IMPORTING, ""]
+    start = program_of(checked.page.chapter.blocks, checked.run.blocks).start
+    lines = [f"{start};" if start.endswith(")") else start, ""] if start else []
+    if any(map(calls_word, checked.page.chapter.claims)):
+        lines += [WORD, ""]
     if _ends_with_figures(checked):
         lines += ["%matplotlib inline", "import matplotlib.pyplot as plt", ""]
         lines += ["plt.ioff();  # a figure is shown once, by the cell that ends with it"]

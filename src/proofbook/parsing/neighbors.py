@@ -1,38 +1,54 @@
-"""Find text beside a claim that would change its number: `-[5]`, `[5]%`, `[5] million`, `1[5]`."""
+"""Refuse text beside a claim that would make another number of it: `-[5]`, `[5]%`, `[5] million`.
+
+One rule: a number stands between spaces or punctuation, and neither a sign of arithmetic nor a word
+that belongs to numbers comes next, unless what follows that has a claim of its own.
+"""
 
 import re
 from unicodedata import category
 
 from proofbook.parsing.claims import Span
-from proofbook.parsing.factors import is_multiplied
-from proofbook.parsing.number_words import number_from_words
-from proofbook.parsing.readings import BEGIN, EDGE, END, Reading
-from proofbook.parsing.signs import WORD, is_related, is_signed
+from proofbook.parsing.number_words import FRACTIONS, SCALES, TENS, UNITS
+from proofbook.parsing.readings import EDGE, Reading
 
-_NO_BREAK = "[\u00a0\u2009\u202f]"
-
-BEGINS = re.compile(rf"[-+−(\[]*(?:\.?\d|{WORD}\b|…$)", re.IGNORECASE)
-ENDS = re.compile(rf"(?:\d\.?\s?%?[)\]]*|\b{WORD}|^…)$", re.IGNORECASE)
+NUMBER_WORDS = "|".join([*UNITS, *TENS, *SCALES, "hundred"])
+BEGINS = re.compile(rf"[-+−(\[]*(?:\.?\d|(?:{NUMBER_WORDS})\b|…$)", re.IGNORECASE)
+ENDS = re.compile(rf"(?:\d\.?\s?%?[)\]]*|\b(?:{NUMBER_WORDS})|^…)$", re.IGNORECASE)
 """Match a number at either end of a text; a value to be filled in counts as one."""
 
-MAY_PRECEDE = re.compile(
-    r"(?:^|[\s(\[{\"“„‚«‹|—~≈;#§$€£¥]|(?<!\d)['‘]|(?<![!<>≠])=|(?<!\d)[:/]"
-    rf"|(?<!\d[eE])(?<=[^\W_])[-–]|[)\]}}][-–]|(?<=[^\s(\[{{]{EDGE})[-–])$"
+OPENS = re.compile(
+    r"(?:^|[\s(\[{\"“„‚«‹|~≈=:;#§$€£¥/]|(?<!\d)['‘]|\s—|[)\]}][-–]|(?<!\d[eE])(?<=[^\W_])[-–])$"
 )
-MAY_FOLLOW = re.compile(
-    rf"$|[\s)\]}}\"”“»›|—;!?…=≈€£¥]|[.,'’](?!{EDGE}?\d)|[:/–-](?!\d)|×(?!\s*\d)|x(?!\w)"
-    r"|(?:st|nd|rd|th|fold)(?!\w)"
-)
-"""What may touch a number without changing it."""
+CLOSES = re.compile(r"$|[\s)\]}\"”“»›|—;:!?…=≈€£¥/×]|[.,'’–-](?!\d)|x(?!\w)|(?:st|nd|rd|th|fold)\b")
+"""What may touch a number."""
 
-RELATION = "bind the whole comparison, as in `n > 5`{ holds }"
-MINUS = (
-    "write the minus within the claim; an operator must follow a number, a claim, code, or a"
-    " formula, and a dash needs a space on each side"
+_LARGE = rf"(?:{'|'.join([*SCALES, 'hundred'])}|\w+illion|milliard|dozen|lakh|crore)s?"
+_PART = rf"(?:{'|'.join(FRACTIONS)})s?"
+_RELATION = r"(?:[≤≥≠≪≫]|(?<![-=a-z/\"])[<>](?![a-z/])|[!=]=+)"
+LEADS = re.compile(
+    rf"(?:[−－➖±√∛]|:\w*minus\w*:|{_RELATION}|\b(?:minus|negative|point|half\s+an?)\b"
+    r"|\d\s*[/⁄]|\b10\^?[\d⁰¹²³⁴-⁹]+\s*[×·⋅*]|(?:^|[\s(])-(?=\s)|^–)[\s(\")]*$",
+    re.IGNORECASE,
 )
+FOLLOWS = re.compile(
+    rf"[\s(]*[%％‰°½¼¾⅓⅔²³⁺+^]|[\s)]*{_RELATION}|\s*!\s*=|(?:\s+\d)?\s*[/⁄]\s*\d"
+    r"|\s*[×·⋅*x]\s*10\s*[\^*⁰¹²³⁴-⁹]"
+    r"|[\s-]+(?:per\s?cent|pct|squared|cubed|factorial|point\s+\d|raised|(?-i:[kKMGT]))(?![\w-])"
+    rf"|[\s-]+(?:and\s+)?(?:an?\s+|one\s+)?(?:{_PART}|{_LARGE})(?![\w-])",
+    re.IGNORECASE,
+)
+"""What may not come next before and after a number."""
+_WORDS = "|".join([*UNITS[1:], *TENS])
+GROWS = re.compile(
+    rf"(?:\d[ \u00a0\u2009\u202f]\t\d{{3}}\b|\d\t[ \u00a0\u2009\u202f]\d{{3}}(?!\w)"
+    rf"|\b(?:{'|'.join(TENS)})[\s-]*\t[\s-]*(?:{_WORDS})\b"
+    rf"|\b{_LARGE}(?:\s+and)?\s*\t\s*(?:and\s+)?(?:{_WORDS})\b)(?!-[a-z])",
+    re.IGNORECASE,
+)
+"""Two parts of one number, with a tab where the claim begins or ends."""
 WHOLE = (
-    "write the whole number within the claim, separate it from what is beside it, or give the"
-    " other number its own claim"
+    "write the whole number, its sign, or the whole comparison within the claim, separate it from"
+    " what is beside it, or give the other number its own claim"
 )
 
 
@@ -53,69 +69,38 @@ def misread(span: Span, reading: Reading | None) -> str | None:
             f"readers see {seen!r} here, but {span.text!r} is compared: write it as inline code,"
             " or without characters that Markdown interprets"
         )
-    if found := read_otherwise(reading):
-        otherwise, instead = found
-        return f"readers see {otherwise!r} here, but only {span.text!r} is compared: {instead}"
+    if otherwise := read_otherwise(reading):
+        return f"readers see {otherwise!r} here, but only {span.text!r} is compared: {WHOLE}"
     return None
 
 
-def read_otherwise(reading: Reading) -> tuple[str, str] | None:
+def read_otherwise(reading: Reading) -> str | None:
     """Return what readers see as the number of a claim, if it is more than the claim contains.
 
     Return `None` if nothing beside the number changes it, or if neither end of the claim is a
     number.
-
-    Returns:
-        The number with the text beside it, and what to write instead.
     """
     text = reading.text.strip()
-    front, behind = reading.before.rstrip(EDGE), reading.after.lstrip(EDGE)
-    if not BEGINS.match(text):
-        front = ""
-    if not ENDS.search(text):
-        behind = ""
-    seen, follows = _visible(front), _visible(behind)
-    if is_related(seen, follows):
-        instead = RELATION
-    elif is_signed(seen):
-        instead = MINUS
-    elif (
-        not MAY_PRECEDE.search(_shown(front))
-        or not MAY_FOLLOW.match(_shown(behind))
-        or is_multiplied(seen, text, follows)
-        or _goes_on(seen, text, follows)
-    ):
-        instead = WHOLE
-    else:
+    before = _visible(reading.before) if BEGINS.match(text) else ""
+    after = _visible(reading.after) if ENDS.search(text) else ""
+    if _stands_alone(before, text, after):
         return None
-    before = re.search(r"(?:\S+\s*){0,2}$", _shown(reading.before).replace(EDGE, ""))
-    after = re.match(r"\s*\S*", _shown(reading.after).replace(EDGE, ""))
-    whole = f"{before[0] if before else ''}{text}{after[0] if after else ''}".strip()
-    return whole, instead
+    front = re.search(r"(?:\S+\s*){0,2}$", reading.before.replace(EDGE, ""))
+    behind = re.match(r"\s*\S*", reading.after.replace(EDGE, ""))
+    return f"{front[0] if front else ''}{text}{behind[0] if behind else ''}".strip()
+
+
+def _stands_alone(before: str, text: str, after: str) -> bool:
+    beside, behind = before.replace(EDGE, ""), after.replace(EDGE, "")
+    joined = re.sub(rf"{EDGE}(?!\d)", "", after)
+    is_apart = OPENS.search(beside) and CLOSES.match(after.lstrip(EDGE))
+    is_led = LEADS.search(beside) and not re.search(rf"{EDGE}\s*[−±/]\s*$", before)
+    joints = f"{beside[-20:]}\t{text}", f"{text}\t{behind[:20]}"
+    return bool(is_apart) and not (
+        is_led or FOLLOWS.match(joined) or any(map(GROWS.search, joints))
+    )
 
 
 def _visible(letters: str) -> str:
     """Drop formatting characters, such as soft hyphens and zero-width spaces."""
     return "".join(letter for letter in letters if category(letter) != "Cf")
-
-
-def _shown(letters: str) -> str:
-    return re.sub(f"[{BEGIN}{END}]", "", letters)
-
-
-def _goes_on(before: str, text: str, after: str) -> bool:
-    """Return whether digits or words beside a text make one number with it."""
-    before, after = (_shown(letters).replace(EDGE, "") for letters in (before, after))
-    joint = f"{before[-4:]}\t{text}\t{after[:4]}"  # groups of three digits: 30 000
-    if re.search(
-        rf"\d{_NO_BREAK}\t\d|\d\t{_NO_BREAK}\d|\d \t\d{{3}}(?!\d)|\d\t \d{{3}}(?!\w)", joint
-    ):
-        return True
-    short = number_from_words(text)
-    if short is None or re.search(r"\w$", before) or re.match(r"\w", after):
-        return False
-    words = re.findall(r"[a-z]+|[^a-z\s-]", re.sub(r"\ban?\b", "one", before.lower()))
-    more = re.findall(r"[a-z]+|[^a-z\s-]", after.lower())
-    longer = [" ".join([*words[-count:], text]) for count in range(1, 8)]
-    longer += [" ".join([text, *more[:count]]) for count in range(1, 8)]
-    return any(number_from_words(one) not in (None, short) for one in longer)

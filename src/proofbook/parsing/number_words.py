@@ -9,25 +9,11 @@ UNITS = [
 ]
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 SCALES = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_REGULAR = [*UNITS, *TENS, "hundred", *SCALES]
-ORDINALS = {re.sub("y$", "ie", word) + "th": word for word in _REGULAR} | {
-    **{"first": "one", "second": "two", "third": "three", "fifth": "five", "eighth": "eight"},
-    **{"ninth": "nine", "twelfth": "twelve", "half": "two", "halve": "two", "quarter": "four"},
-}
-"""The number word for the last word of each ordinal or fraction's denominator."""
-
-
-def number_from_ordinal(text: str) -> int | None:
-    """Return the number behind an ordinal or a denominator, such as `twenty-first` or `tenths`.
-
-    A bare `hundredth` or `thousandth` is accepted. Return None for anything else.
-    """
-    words = re.split(r"\s+|-", text.strip().lower())
-    last = ORDINALS.get(words[-1]) or ORDINALS.get(words[-1].removesuffix("s"))
-    if last is None:
-        return None
-    number = number_from_words(" ".join([*words[:-1], last]))
-    return number_from_words(f"one {last}") if number is None and len(words) == 1 else number
+FRACTIONS = [
+    *("half", "halve", "third", "quarter", "fifth", "eighth", "ninth", "twelfth"),
+    *(re.sub("y$", "ie", word) + "th" for word in [*UNITS[4:], *TENS, "hundred", *SCALES]),
+]
+"""The words for parts of a whole, in the singular, and some that nobody writes."""
 
 
 def number_from_words(text: str) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from markdown.extensions import Extension
 from markdown.util import ETX, STX
 
-from proofbook.caching.text_cache import TextCache
+from proofbook.caching.memo import Memo
 from proofbook.model import Block, Chapter, Claim
 from proofbook.parsing.attributes import fault
 from proofbook.parsing.front_matter import files_read, split_front_matter, symbol_values
@@ -66,7 +66,7 @@ def parse(
     text: str,
     extensions: Sequence[str | Extension] = ADDED_EXTENSIONS,
     configs: Mapping[str, Mapping[str, Any]] | None = None,
-    text_cache: TextCache | None = None,
+    memo: Memo | None = None,
 ) -> Page:
     """Parse the text of a chapter as Markdown with these extensions would show it.
 
@@ -76,7 +76,7 @@ def parse(
     """
     whole = normal(text)
     body, offset = split_front_matter(whole)
-    look = follow if text_cache is None else partial(recall, text_cache=text_cache)
+    look = follow if memo is None else partial(recall, memo=memo)
     visibility = look(body, extensions, configs or {})
     source = visibility.source
     shown = [index for index in range(len(source.fences)) if ("fence", index) in visibility.seen]

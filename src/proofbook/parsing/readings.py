@@ -28,10 +28,8 @@ PLAIN = frozenset(
 INLINE = PLAIN | {
     *("bdi", "bdo", "big", "del", "font", "label", "q", "s", "strike", "sub", "sup", "time", "wbr")
 }
-CODE = frozenset({"code", "kbd", "samp", "tt", "var"})
-OBJECT, BORDER, EDGE, BEGIN, END = "\ufffc", "\0", "\x01", "\x05", "\x06"
-"""Marks among the letters of a page: a picture, the end of a block, the edge of a claim, and where
-code or a formula begins and ends."""
+OBJECT, BORDER, EDGE = "\ufffc", "\0", "\x01"
+"""Marks among the letters of a page: a picture, the end of a block, and the edge of a claim."""
 MINUS_ICON = re.compile(r"(?:alt|title)=[\"']?:?(?:[−➖]|[\w-]*minus)")
 FAR = 80
 """The most letters kept on each side of a claim."""
@@ -43,8 +41,7 @@ class Reading:
 
     Attributes:
         text: Its letters.
-        before: What the same block says before it; `EDGE` where another claim begins or ends,
-            `BEGIN` and `END` around code and formulas.
+        before: What the same block says before it; `EDGE` where another claim begins or ends.
         after: What the same block says after it.
         tags: The tags within it that change what readers see of it.
     """
@@ -77,7 +74,7 @@ def readings(html: str) -> dict[int, Reading]:
     letters += _plain(html[at:])
     return {
         index: Reading(
-            re.sub(f"[{EDGE}{BEGIN}{END}]", "", letters[start : ends[index] - 1]),
+            letters[start : ends[index] - 1].replace(EDGE, ""),
             letters[max(start - 1 - FAR, 0) : start - 1].rpartition(BORDER)[2],
             letters[ends[index] : ends[index] + FAR].partition(BORDER)[0],
             tuple(tags[index]),
@@ -106,13 +103,11 @@ def _letters_of(piece: re.Match[str]) -> str:
     tag = (piece["tag"] or "").lower()
     if piece[0].startswith("<math"):
         raised = re.sub(r"(<msup>\s*<(\w+)>[^<]*</\2>)", r"\1^", piece[0])
-        return f"{BEGIN}{_plain(re.sub('<[^>]*>', '', raised)).strip()}{END}"
+        return _plain(re.sub("<[^>]*>", "", raised)).strip()
     if piece["object"]:
         return "−" if MINUS_ICON.search(piece[0]) else OBJECT
     if piece["formula"] is not None:
-        return f"{BEGIN}{letters_of(_plain(piece['formula']))}{END}"
-    if tag in CODE:
-        return END if piece[0].startswith("</") else BEGIN
+        return letters_of(_plain(piece["formula"]))
     if tag == "sup" and not piece[0].startswith("</"):
         return "^"
     if piece["hidden"] or tag in INLINE:

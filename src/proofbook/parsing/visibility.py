@@ -1,9 +1,10 @@
 """Find where the fences and claims of a text end up when Markdown converts it to a page."""
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from contextvars import Context
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Any
 from unicodedata import normalize
@@ -12,7 +13,7 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.util import Registry
 
-from proofbook.caching.text_cache import TextCache
+from proofbook.caching.memo import Memo
 from proofbook.parsing.attributes import fault, watch
 from proofbook.parsing.markdown_processors import TAG, MarkingExtension
 from proofbook.parsing.readings import Reading, readings
@@ -88,28 +89,13 @@ def recall(
     body: str,
     extensions: Sequence[str | Extension],
     configs: Mapping[str, Mapping[str, Any]],
-    text_cache: TextCache,
+    memo: Memo,
 ) -> Visibility:
-    """Return the result of `follow`, from the cache if an earlier build has stored it."""
-    if not all(isinstance(one, str) and one in FROM_TEXT_ALONE for one in extensions):
-        return follow(body, extensions, configs)
-    question = ("visibility", body, tuple(extensions), configs)
-    if (found := text_cache.get(*question)) is None:
-        visibility = follow(body, extensions, configs)
-        text_cache.put(_as_data(visibility), *question)
-        return visibility
-    text, marks, texts, read_at = found
-    parts = [{(kind, index) for kind, index in some} for some in marks] + texts
-    known = {
-        index: Reading(at, before, after, tuple(tags)) for index, at, before, after, tags in read_at
-    }
-    return Visibility(read(text), *parts, known)  # type: ignore[call-arg, arg-type]
-
-
-def _as_data(visibility: Visibility) -> list[Any]:
-    source, *found = (getattr(visibility, one.name) for one in fields(visibility)[:-1])
-    read_at = [[index, *astuple(one)] for index, one in visibility.readings.items()]
-    return [source.text, [sorted(marks) for marks in found[:4]], found[4:], read_at]
+    """Return the result of `follow`, from the memo if an earlier build has kept it."""
+    if all(isinstance(one, str) and one in FROM_TEXT_ALONE for one in extensions):
+        with contextlib.suppress(TypeError):  # an option may be no plain data
+            return memo.get(follow, body, tuple(extensions), configs)
+    return follow(body, extensions, configs)
 
 
 def follow(

@@ -1,11 +1,9 @@
 """Convert the result of a run to HTML."""
 
-import json
 import re
 from collections.abc import Callable
 from html import escape
 
-from proofbook.execution.slicing import program
 from proofbook.model import BlockResult, Claim, Output, Run
 from proofbook.problems import Problem
 from proofbook.rendering.placeholders import Hold, at_once
@@ -67,17 +65,6 @@ def _output_html(output: Output, asset_url: AssetUrl) -> str:
 def _pre(kind: str, lines: list[str]) -> str:
     text = escape("\n".join(lines))
     return f'<pre class="proofbook-{kind}" tabindex="0"><code>{text}</code></pre>'
-
-
-def payload_html(result: BlockResult) -> str:
-    """Return a hidden element with the program for a block's copy button.
-
-    Return "" if the block has none.
-    """
-    if not result.payload[1]:
-        return ""
-    text = json.dumps(program(*result.payload)).replace("<", "\\u003c")  # no tag may end the script
-    return f'<script type="application/json" class="proofbook-payload">{text}</script>'
 
 
 def problems_html(problems: list[Problem]) -> str:

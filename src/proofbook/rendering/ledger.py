@@ -43,7 +43,7 @@ def exemptions(checked: Checked) -> dict[str, int]:
     return {reason: number for reason, number in sorted(reasons.items()) if number}
 
 
-def circumstances(settings: Settings, session: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def provenance(settings: Settings, session: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return how a book was verified: versions, data, commit, time, and the variables set.
 
     The values of variables are left out, since they may be paths on this machine.
@@ -110,7 +110,7 @@ def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> d
     exempt = [exemptions(one) for one in pages]
     sound = [one for one in pages if not one.problems]
     totals = {name: sum(counts(one)[name] for one in sound) for name in KINDS}
-    programs = [len(one.page.chapter.blocks) for one in pages]  # one per copy button
+    offered = sum(bool(one.page.chapter.blocks) for one in pages)
     per_page = {
         one.page.chapter.path: {
             **counts(one),
@@ -126,8 +126,8 @@ def account(pages: Sequence[Checked], about: Mapping[str, Any], labs: Labs) -> d
         "totals": {
             **totals,
             "exempt": sum(sum(reasons.values()) for reasons in exempt),
-            "programs": sum(programs),
-            "notebooks": sum(number > 0 for number in programs),
+            "scripts": offered,
+            "notebooks": offered,
         },
         "exemptions": dict(sorted(sum(map(Counter, exempt), Counter()).items())),
         "devices": sorted({one.run.device for one in pages if _ran(one)}),

@@ -13,12 +13,13 @@ from proofbook.checking.book import Book, Checked
 from proofbook.checking.judge import claim_problems
 from proofbook.checking.source_lookup import Shown
 from proofbook.model import BlockResult, Output
+from proofbook.notebook.programs import program_of
 from proofbook.parsing.fences import Fence
 from proofbook.parsing.markdown_processors import FENCES
 from proofbook.parsing.source import Marks, SourceText
 from proofbook.problems import Problem
 from proofbook.rendering.asides import folded
-from proofbook.rendering.downloads import Offer, link_html, notebook_name
+from proofbook.rendering.downloads import Offer, copy_html, downloads_html, program_html
 from proofbook.rendering.html import (
     LONG,
     TEXTS,
@@ -26,7 +27,6 @@ from proofbook.rendering.html import (
     claim_marks,
     fact_marks,
     outputs_html,
-    payload_html,
     problems_html,
     proof_html,
 )
@@ -38,6 +38,13 @@ from proofbook.settings import Settings
 FOLD = '<details class="proofbook-fold"><summary>Show the code</summary>'
 NOTHING = "<!---->"
 """Replaces a fence that shows nothing; Markdown would make a paragraph of an empty text."""
+RUNNING = '<p class="proofbook-running">running…</p>'
+"""Stands where a block's output will be."""
+PENDING = (
+    '<p class="proofbook-running" role="status">running… The page shows its outputs, '
+    "and checks its numbers, when its code has run.</p>"
+)
+"""Begins a page that is still to be run."""
 WIDEST = 88
 """The most characters that fit on a line without wrapping."""
 LOOKS = ("title", "hl_lines", "linenums")
@@ -110,7 +117,7 @@ class PageRenderer:
         html = self._formatted(fence, code, looks, self._after(index), md)
         below = self._link(shown) if shown else _reason(fence.options.get("reason"))
         result = self._result(index)
-        inner = f"{html}{below}{payload_html(result)}"
+        inner = f"{html}{below}{self._copy(index)}"
         seen = BlockResult() if fence.option("hide") else result
         opens = fence.option("source") or fence.option("fold") or "<details" in html
         room = "" if opens else _room(code, seen)
@@ -151,13 +158,12 @@ class PageRenderer:
         fences: Any = md.preprocessors[FENCES]
         fences.get_hl_settings()
         options = fences.highlight_ext.getConfigs()
-        question = ("colors", language, code, looks, options)
-        kept = self.book.text_cache.get(*question)
-        if kept is not None:
+        question = ("colors", language, code, looks, repr(options))
+        for kept in self.book.memo.find(*question):
             return str(kept)
         source = fences.highlight(code, language, looks, md, classes=[], id_value="", attrs={})
         if 'id="' not in source:
-            self.book.text_cache.put(str(source), *question)
+            self.book.memo.keep(str(source), *question)
         return str(source)
 
     def _after(self, index: int) -> str:
@@ -168,9 +174,20 @@ class PageRenderer:
             prefix = f"fence-{index + 1}-{next(numbers)}"
             return rich_text(output, self.book.settings, prefix)
 
+        if self._is_pending and index in self.known.page.blocks and not fence.option("hide"):
+            return RUNNING
         result = BlockResult() if fence.option("hide") else self._result(index)
         outputs = outputs_html(result, self.asset_url, self.hold, written)
         return outputs + problems_html(self._problems_within(fence))
+
+    @property
+    def _is_pending(self) -> bool:
+        return self.known.run.pending
+
+    def _copy(self, index: int) -> str:
+        """Return the link that copies a block with what it needs; "" if its page has problems."""
+        block = self.known.page.blocks.get(index)
+        return "" if block is None or self._is_pending or self.known.problems else copy_html(block)
 
     def _problems_within(self, fence: Fence) -> list[Problem]:
         first = self.known.page.offset + fence.line
@@ -200,6 +217,8 @@ class PageRenderer:
         target = page.source.text[slice(*span.inner)]
         if number is None:
             return ("", target, "") if index in page.literals else None
+        if self._is_pending:
+            return "", target, ""
         problems = self._claim_problems(index)
         if problems or not self._has_values(number):
             notes = "".join(f" <strong>{escape(str(problem))}</strong>" for problem in problems)
@@ -210,7 +229,7 @@ class PageRenderer:
         """Mark a phrase with its sign, or as failed."""
         page = self.known.page
         number = page.facts.get(index)
-        if number is None:
+        if number is None or self._is_pending:
             return "", ""
         if not self._holds(number):
             return '<span class="proofbook-failed">', "</span>"
@@ -237,6 +256,8 @@ class PageRenderer:
     def ends(self) -> tuple[str, str]:
         """Return the HTML of the problems, and that of the proofs, the ledger, and the notebook."""
         page, run = self.known.page, self.known.run
+        if self._is_pending:
+            return PENDING + problems_html(self.known.problems), ""
         proofs = "".join(
             proof_html(page.chapter.claims[number], number, run)
             for index, number in page.claims.items()
@@ -252,12 +273,14 @@ class PageRenderer:
         return problems_html(self.known.problems), self.hold(end, "") if end else ""
 
     def _download(self) -> str:
-        """Return the link to the page's notebook; "" for a page that runs nothing."""
-        if not self.known.page.chapter.blocks:
+        """Return the links to the page's downloads; "" for a page that runs nothing."""
+        blocks = self.known.page.chapter.blocks
+        if not blocks:
             return ""
-        name = notebook_name(self.path)
-        text = self.notebook(self.known, self.book.settings, self.about)
-        return link_html(name, self.offer(name, text))
+        notebook = self.notebook(self.known, self.book.settings, self.about)
+        program = program_of(blocks, self.known.run.blocks)
+        links = downloads_html(self.path, notebook, program.script(), self.offer)
+        return links + program_html(program)
 
 
 def _room(code: str, result: BlockResult) -> str:

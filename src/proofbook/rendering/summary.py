@@ -13,6 +13,7 @@ from proofbook.rendering.ledger import KINDS, rows_of
 
 PLACE = re.compile(r'<div data-verified="([^"]*)">.*?</div>', re.DOTALL)
 NOTHING = "<p>The book does not pass, so nothing is listed here.</p>"
+RUNNING = "<p>running… This table is made when all pages have run.</p>"
 
 Account = Mapping[str, Any]
 Links = Mapping[str, tuple[str, str]]
@@ -23,12 +24,12 @@ def has_places(html: str) -> bool:
     return PLACE.search(html) is not None
 
 
-def filled(html: str, ledger: Account, links: Links) -> str:
+def filled(html: str, ledger: Account | None, links: Links) -> str:
     """Replace each placeholder on a page with a table, or a note if the book doesn't pass.
 
     Args:
         html: The page.
-        ledger: What was verified, as `ledger.account` returns it.
+        ledger: What was verified, as `ledger.account` returns it; `None` while pages run.
         links: Each page's title and its address relative to this one, by path, in reading order.
 
     Raises:
@@ -38,7 +39,10 @@ def filled(html: str, ledger: Account, links: Links) -> str:
     def table(place: re.Match[str]) -> str:
         if place[1] not in PARTS:
             raise ValueError(f"data-verified={place[1]!r} is unknown; known: {', '.join(PARTS)}")
-        inner = NOTHING if ledger["problems"] else PARTS[place[1]](ledger, links)
+        if ledger is None:
+            inner = RUNNING
+        else:
+            inner = NOTHING if ledger["problems"] else PARTS[place[1]](ledger, links)
         return f'<div data-verified="{place[1]}">{inner}</div>'
 
     return PLACE.sub(table, html)

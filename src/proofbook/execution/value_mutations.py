@@ -41,7 +41,7 @@ class Mentioned:
 NOTHING = Mentioned()
 
 
-def alterations(
+def mutated_values(
     value: object, mentioned: Mentioned = NOTHING, constants: Sequence[object] = ()
 ) -> Iterator[object]:
     """Yield other values of the same kind; for modules and classes, ones with altered members.

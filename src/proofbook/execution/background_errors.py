@@ -19,7 +19,7 @@ from proofbook.execution.tracebacks import failure_of
 from proofbook.model import Failure, dump
 
 
-class Strays:
+class BackgroundErrors:
     """A collector of such errors; `take` returns the first new one.
 
     The errors are kept in a file that the page shares with the processes it forks.
@@ -82,11 +82,11 @@ class Strays:
 class _Tasks(logging.Handler):
     """A handler for errors that asyncio logs, such as those of tasks that nobody awaited."""
 
-    def __init__(self, strays: Strays) -> None:
+    def __init__(self, errors: BackgroundErrors) -> None:
         super().__init__(logging.ERROR)
-        self._strays = strays
+        self._background = errors
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         first = record.getMessage().partition("\n")[0]
-        self._strays.add(f"asyncio: {first}", error or RuntimeError(first))
+        self._background.add(f"asyncio: {first}", error or RuntimeError(first))

@@ -43,7 +43,7 @@ Change = tuple[str, ast.expr]
 
 
 @dataclass(frozen=True)
-class Planted:
+class Mutation:
     """One error in the code of one block.
 
     Attributes:
@@ -59,7 +59,7 @@ class Planted:
     code: str
 
 
-def planted(index: int, block: Block) -> Iterator[Planted]:
+def mutations_of(index: int, block: Block) -> Iterator[Mutation]:
     """Yield every error that can be planted in a block; none in a doctest."""
     if block.kind != "python":
         return
@@ -70,7 +70,7 @@ def planted(index: int, block: Block) -> Iterator[Planted]:
                 continue
             for kind, other in _changes(node):
                 wrong = _replaced(tree, node, other)
-                yield Planted(index, number, kind, ast.unparse(wrong))
+                yield Mutation(index, number, kind, ast.unparse(wrong))
 
 
 def _changes(node: ast.expr) -> Iterator[Change]:

@@ -5,14 +5,11 @@ only because of the failed block isn't a separate problem.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
-from proofbook.execution.dataflow import Reader, Statement
-from proofbook.execution.slicing import with_late
+from proofbook.execution.names import EVERY_NAME, constants, read_later, statements_of, with_later
 from proofbook.model import Block
 
-EVERY_NAME = "*"
-"""Stands for the unknown names that a star import binds if its module can't be loaded."""
 DEFINED = re.compile(r"^[ \t]*(?:async +)?(?:def|class) +(\w+)", re.MULTILINE)
 LISTED = re.compile(
     r"^[ \t]*(?P<targets>[^\n=#]*?)(?<![=!<>])=(?!=)|\b(?:import|as|for) +(?P<names>[\w, .]+)",
@@ -20,7 +17,7 @@ LISTED = re.compile(
 )
 
 
-class Aftermath:
+class FailurePropagation:
     """The names whose values are wrong or missing because a block failed.
 
     Args:
@@ -28,12 +25,10 @@ class Aftermath:
     """
 
     def __init__(self, blocks: Iterable[Block]) -> None:
-        self._reader = Reader()
-        self._late: dict[str, frozenset[str]] = {}
+        before = [one for block in blocks for one in statements_of(block)]
+        self._later = read_later(before)
+        self._constants = constants(before)
         self._lacking: set[str] = set()
-        self._count = 0
-        for block in blocks:
-            self._late.update(_read_late(self._statements(block)))
         self._has_failed = False
 
     def add(self, block: Block, ran: int, drew: Collection[int] = ()) -> list[bool]:
@@ -46,18 +41,19 @@ class Aftermath:
                 may have left in a different state.
         """
         try:
-            statements = self._statements(block)
+            statements = statements_of(block)
         except (SyntaxError, ValueError, RecursionError):  # none of it ran
             self._lacking |= names_written(block.code)
             self._has_failed = True
             return []
         touched = []
         for number, one in enumerate(statements):
-            self._late.update(_read_late([one]))
+            self._later.update(read_later([one]))
+            self._constants |= constants([one])
             is_touched = self.touches(one.reads) or (self._has_failed and number in drew)
             touched.append(is_touched)
             if is_touched or number >= ran:
-                self._lacking |= one.binds | one.changes
+                self._lacking |= one.binds | (one.changes - self._constants)
             else:
                 self._lacking -= one.renews
         self._has_failed = True
@@ -65,7 +61,7 @@ class Aftermath:
 
     def touches(self, names: Collection[str]) -> bool:
         """Return whether any of the names is affected, or calls something that is."""
-        return not self._lacking.isdisjoint(with_late(names, self._late))
+        return not self._lacking.isdisjoint(with_later(names, self._later))
 
     def explains(self, error: BaseException | None) -> bool:
         """Return whether an error reports that an affected name is missing."""
@@ -75,15 +71,6 @@ class Aftermath:
     def is_boundless(self) -> bool:
         """Whether the failure could explain any missing name."""
         return EVERY_NAME in self._lacking
-
-    def _statements(self, block: Block) -> list[Statement]:
-        self._count += 1
-        return list(self._reader.read(self._count - 1, block, []))
-
-
-def _read_late(statements: Sequence[Statement]) -> dict[str, frozenset[str]]:
-    """Return the names that each function reads when called, by the function's name."""
-    return {name: one.reads for one in statements if one.defines for name in one.binds}
 
 
 def names_written(code: str) -> set[str]:

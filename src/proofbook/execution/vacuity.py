@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from proofbook.execution.alterations import alterations
 from proofbook.execution.expressions import Expression, as_data
 from proofbook.execution.sharing import Lead, leads_of, shared
+from proofbook.execution.value_mutations import mutated_values
 
 LONGEST = 2.0
 """Seconds to spend on one expression; after that, it gets the benefit of the doubt."""
@@ -26,7 +26,7 @@ NEVER_FALSE = (
 )
 
 
-def doubt_of(
+def vacuity_of(
     expression: Expression,
     data: Any,
     names: Mapping[str, object],
@@ -95,7 +95,7 @@ def _others(
     for leads in (*inner, *units):  # an attribute costs less to alter than a whole model
         value = leads[0].value(names)
         with contextlib.suppress(Exception):  # an object may refuse to be copied
-            for other in alterations(value, expression.mentioned, expression.constants):
+            for other in mutated_values(value, expression.mentioned, expression.constants):
                 yield leads, other, True
     for leads in units:
         yield leads, object(), False
