@@ -12,9 +12,10 @@ from mkdocs.utils import get_relative_url
 
 # A part leaves out the code to copy, the ledger, and the download link.
 OWN = re.compile(
-    r'<script type="application/json" class="proofbook-payload">.*?</script>'
+    r'<script type="application/json" class="proofbook-program">.*?</script>'
+    r'|<a class="proofbook-copy".*?</a>'
     r'|<details class="proofbook-ledger">.*?</details>'
-    r'|<p class="proofbook-download">.*?</p>',
+    r'|<p class="proofbook-download".*?</p>',
     re.DOTALL,
 )
 HEADING = re.compile(r"(</?h)([1-5])\b")

@@ -78,10 +78,6 @@ class Opening(Extension):
         self.boxed = False
         super().__init__()
 
-    def depends_on(self) -> bool:
-        """Return what a page depends on here, for the engine, which reuses pages while serving."""
-        return self.boxed
-
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
         """Register a processor that runs once the sections are known."""
         md.treeprocessors.register(_Finder(md, self), "opening", LATE)

@@ -4,7 +4,6 @@ The engine names the file and the lines of the code that `show=` shows. This plu
 and links the names to them.
 """
 
-from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -44,7 +43,6 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
         self.titles: dict[str, str] = {}
-        self.numbered = cache(numbered)  # under `mkdocs serve`, most files don't change
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin across rebuilds."""
@@ -62,7 +60,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         for file in self._sources():
             path = file.relative_to(self.root).as_posix()
             name = f"{address(path).rstrip('/')}.md"
-            self.waiting[name] = self.numbered(file.read_text(encoding="utf-8"))
+            self.waiting[name] = file.read_text(encoding="utf-8")
             shown = (
                 escape(path).replace("_", r"\_").replace("/", "/<wbr>")
             )  # a line may break there
@@ -90,7 +88,11 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     ) -> str:
         """Fill in a page's code only now, since Markdown would have parsed all its tags."""
         code = self.waiting.get(page.file.src_uri)
-        return html if code is None else fill(html, PLACE, code, page)
+        if code is None:
+            return html
+        engine = engine_of(config)
+        memo = engine.book.memo if engine and engine.book else None
+        return fill(html, PLACE, memo.get(numbered, code) if memo else numbered(code), page)
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
         """Make the place of a shown source a link, if the site has a page for the file."""

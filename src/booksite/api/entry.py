@@ -1,6 +1,5 @@
 """The entry of a symbol in the API reference: how it is called, what it does, where it is used."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -14,6 +13,7 @@ from pygments.lexers import PythonConsoleLexer, PythonLexer
 from booksite.api.docstring import parse
 from booksite.api.example import program
 from booksite.api.symbol import Symbol
+from proofbook.rendering.downloads import copy_html, program_html
 
 NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>(?!<span class="o">=<)')
 DEPTH = 2  # slashes in the path of a module
@@ -132,13 +132,12 @@ class Entry:
         return listed(rows, "api-items")
 
     def _example(self, text: str) -> str:
-        """Show a doctest, with the program behind its copy button."""
+        """Show a doctest, with the link that copies it as a program."""
         code = self.colors.colored(text, is_console=True)
-        payload = json.dumps(program(text, self.known)).replace("<", "\\u003c")
         return (
             f'<div class="proofbook-block"><div class="highlight"><pre tabindex="0"><code>{code}'
-            '</code></pre></div><script type="application/json" class="proofbook-payload">'
-            f"{payload}</script></div>"
+            f"</code></pre></div>{copy_html(0, f'#{self.symbol.name}')}"
+            f"{program_html(program(text, self.known))}</div>"
         )
 
     def _places(self) -> Iterator[tuple[str, str]]:

@@ -16,17 +16,11 @@ class SymbolLinks(Extension):
     Attributes:
         address: returns the address of the symbol that inline code names on this page;
             None if it names nothing.
-        known: what this depends on.
     """
 
     def __init__(self) -> None:
         self.address: Callable[[str], str | None] = lambda code: None
-        self.known: object = None
         super().__init__()
-
-    def depends_on(self) -> object:
-        """Tell the engine, which keeps pages while it serves, what a page depends on here."""
-        return self.known
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
         """Run after MkDocs, which would take the addresses for file paths."""

@@ -109,7 +109,6 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             return self.reference.address(said.find(code, self.package), page)
 
         self.links.address = address_of
-        self.links.known = said, self.package, self.reference.urls, page.url
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files

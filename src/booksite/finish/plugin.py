@@ -70,7 +70,7 @@ class FinishPlugin(BasePlugin[NoSettings]):
         Raises:
             PluginError: the theme is no longer the one that the repairs were made for.
         """
-        repair_script(Path(config.site_dir, "assets", "javascripts"))
+        repair_script(config.theme.dirs, Path(config.site_dir))
         self.repairs.check()
 
     def _finished(self, html: str, name: str) -> str:

@@ -5,8 +5,8 @@ import re
 
 # Of the theme, of the engine, and our own. Those that change what is shown stay where they are.
 LATE = re.compile(
-    r'\s*<script src="(?P<src>[^"]*(?:javascripts/bundle\.\w+\.min|js/search|js/theme|js/aids|'
-    r'proofbook/proofbook)\.js)"(?P<last> defer)?></script>'
+    r'<script src="(?P<src>[^"]*(?:javascripts/bundle\.\w+\.min|js/search|js/theme|js/aids|'
+    r'proofbook/proofbook)\.js)"(?P<last> defer)?></script>\s*'
 )
 # They start in their order, and when the last has started, this one goes: not before the theme,
 # whose script begins with a timer of its own.

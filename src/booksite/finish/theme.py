@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
@@ -64,6 +65,8 @@ SCRIPT = {
         'h(document,"DOMContentLoaded",{once:!0}).subscribe(t):t(),e'
     ),
 }
+SCRIPTS = "assets/javascripts"
+"""Where the theme and the site have it."""
 
 
 class Repairs:
@@ -109,13 +112,17 @@ def mended_page(html: str) -> tuple[str, Counter[str]]:
     return html, found
 
 
-def repair_script(folder: Path) -> None:
-    """Remove useless work from the theme's script, and let it start late.
+def repair_script(themes: Iterable[str], site: Path) -> None:
+    """Write the theme's script without useless work, and so that it starts late.
+
+    Args:
+        themes: The folders of the theme's files.
+        site: The folder of the site.
 
     Raises:
         PluginError: the script doesn't do each exactly once.
     """
-    scripts = sorted(folder.glob("bundle.*.js"))
+    scripts = [one for folder in themes for one in Path(folder, SCRIPTS).glob("bundle.*.js")]
     names = ", ".join(script.name for script in scripts) or "no bundle.*.js"
     texts = [script.read_text(encoding="utf-8") for script in scripts]
     for said in SCRIPT:
@@ -124,4 +131,4 @@ def repair_script(folder: Path) -> None:
     [text] = texts
     for said, meant in SCRIPT.items():
         text = text.replace(said, meant)
-    scripts[0].write_text(text, encoding="utf-8")
+    (site / SCRIPTS / scripts[0].name).write_text(text, encoding="utf-8")

@@ -31,10 +31,6 @@ class TermLinks(Extension):
         self.page: str | None = None
         super().__init__()
 
-    def depends_on(self) -> object:
-        """Tell the engine, which keeps pages while it serves, what a page depends on here."""
-        return self.entries, self.page, self.glossary.terms if self.page else None
-
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
         """Run after everything that makes links and headings, before links are resolved."""
         md.treeprocessors.register(_Linker(md, self), "glossary", 3)

@@ -2,7 +2,7 @@
 
 import ast
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -16,11 +16,10 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from booksite.labs.running import Cell
-from proofbook.execution.import_hooks import SEED
-from proofbook.execution.showing import How
-from proofbook.execution.slicing import Slicer
 from proofbook.model import Block, BlockResult, Output
-from proofbook.rendering.html import AssetUrl, outputs_html, payload_html
+from proofbook.notebook.programs import program_of
+from proofbook.rendering.downloads import copy_html, program_html
+from proofbook.rendering.html import AssetUrl, outputs_html
 
 PAGE = "text/vnd.proofbook.page"  # the form that profile_default/startup adds to a view's
 
@@ -63,30 +62,24 @@ def colab_address(page: Page, config: MkDocsConfig) -> str:
     return f"https://colab.research.google.com/#fileId={quote(urljoin(config.site_url, name))}"
 
 
-def block(cell: Cell, program: tuple[str, str], url: AssetUrl, color: Callable[[str], str]) -> str:
-    """Show a cell's code and its output, with the program behind its copy button."""
+def block(cell: Cell, number: int, script: str, url: AssetUrl, color: Callable[[str], str]) -> str:
+    """Show a cell's code and its output, with the link that copies it with what it needs."""
     code = color(cell["source"])
-    result = BlockResult(outputs=tuple(map(shown, cell["outputs"])), payload=program)
-    below = f"{outputs_html(result, url)}{payload_html(result)}"
+    below = f"{outputs_html(_result(cell), url)}{copy_html(number, script)}"
     return f'<div class="proofbook-block">{code}{below}</div>'
 
 
-def programs(cells: list[Cell], is_own: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
-    """Yield the program of each cell: what it needs from the cells before it, and its own code.
+def program(cells: list[Cell]) -> str:
+    """Return the element with the program of a lab, given its cells with code."""
+    blocks = [Block("python", cell["source"], 1) for cell in cells]
+    return program_html(program_of(blocks, [_result(cell) for cell in cells]))
 
-    Args:
-        cells: Those with code.
-        is_own: Tells whether a package is the project's.
-    """
-    slicer = Slicer(SEED, is_own)
-    for cell in cells:
-        source = cell["source"]
-        ends: dict[int, How] = {}
-        for output in cell["outputs"]:
-            if output["output_type"] == "execute_result":
-                is_text = shown(output).kind == "text"
-                ends[len(ast.parse(source).body) - 1] = "print" if is_text else "display"
-        yield slicer.add(Block("python", source, 1), [], ends)
+
+def _result(cell: Cell) -> BlockResult:
+    outputs = tuple(map(shown, cell["outputs"]))
+    has_value = any(one["output_type"] == "execute_result" for one in cell["outputs"])
+    last = len(ast.parse(cell["source"]).body) - 1
+    return BlockResult(outputs, prints=(last,) if has_value and outputs[-1].kind == "text" else ())
 
 
 def colored(code: str) -> str:

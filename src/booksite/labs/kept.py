@@ -4,7 +4,6 @@ The engine's cache does this; it sees a lab as a page with one block.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +30,28 @@ class Kept:
             "variables": settings.watched_environment(),
             "runs": [path.read_text() for path in _files()],
         }
-        self._cache = Cache(settings.cache, world, dict(os.environ))
+        self._cache = Cache(settings.cache, world)
 
-    def load(self, page: Page) -> list[Cell] | None:
-        """Return the cells of a lab with their outputs, if those would be the same now."""
-        run = self._cache.load(_chapter(page))
-        return None if run is None else json.loads(run.blocks[0].outputs[0].data)
+    def load(self, page: Page) -> tuple[list[Cell], dict[str, Any]] | None:
+        """Return the cells of a lab with their outputs, if those would be the same now.
 
-    def store(self, page: Page, cells: list[Cell], seen: dict[str, Any]) -> None:
-        """Store a lab's outputs, if everything it depended on was seen and is unchanged."""
-        if not (seen["unseen"] or seen["changed"]):
-            result = BlockResult((Output("text", json.dumps(cells)),))
-            self._cache.store(_chapter(page), Run((result,), {}), seen)
+        With them comes what the run depended on.
+        """
+        if (found := self._cache.find(_chapter(page))) is None:
+            return None
+        run, seen = found
+        return json.loads(run.blocks[0].outputs[0].data), seen
+
+    def store(self, page: Page, cells: list[Cell], seen: dict[str, Any]) -> bool:
+        """Store a lab's outputs, if everything it depended on was seen and is unchanged.
+
+        Return whether that is so.
+        """
+        if seen["unseen"] or seen["changed"]:
+            return False
+        result = BlockResult((Output("text", json.dumps(cells)),))
+        self._cache.store(_chapter(page), Run((result,), {}), seen)
+        return True
 
 
 def _files() -> list[Path]:

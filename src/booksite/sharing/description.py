@@ -3,6 +3,8 @@
 import re
 from html.parser import HTMLParser
 
+from booksite.opening import OPENED
+
 LONGEST = 300  # characters; most places show half of a description
 SHORTEST = 40  # characters; a shorter paragraph says too little about its page
 VOID = {"br", "hr", "img", "input", "wbr"}
@@ -70,16 +72,18 @@ def described(html: str) -> str:
     >>> described(f"<h2>Why not?</h2><p>Because.</p>{opening}")
     'Why not? You will know what.'
     """
-    texts = _Texts()
-    texts.feed(html)
-    question = next((text for tag, _, text in texts.found if tag == "h2"), "")
-    for tag, css, text in texts.found:
+    texts, is_chapter = _Texts(), OPENED in html
+    for part in re.split(r"(?<=</p>)", html):
+        texts.feed(part)
+        tag, css, text = texts.found[-1] if texts.found else ("", "", "")
         if tag == "p" and css == "opening":
             gives = text.removeprefix(KNOW).partition(NEED)[0].strip()
+            question = next((text for tag, _, text in texts.found if tag == "h2"), "")
             asked = f"{question} " if question.endswith("?") else ""
             return shortened(f"{asked}{KNOW.removesuffix(':')} {gives}")
-    paragraphs = (text for tag, css, text in texts.found if tag == "p" and css in ("", "lead"))
-    return shortened(next((text for text in paragraphs if len(text) >= SHORTEST), ""))
+        if tag == "p" and css in ("", "lead") and len(text) >= SHORTEST and not is_chapter:
+            return shortened(text)
+    return ""
 
 
 def shortened(text: str) -> str:

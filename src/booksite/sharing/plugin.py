@@ -28,9 +28,11 @@ class SharingPlugin(BasePlugin[NoSettings]):
 
     def __init__(self) -> None:
         self.cards: dict[str, tuple[str, str]] = {}
+        self.is_served = False
 
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
+    def on_startup(self, *, command: str, **_: object) -> None:
+        """Note whether the site is only served; this event keeps the plugin across rebuilds."""
+        self.is_served = command == "serve"
 
     @event_priority(-200)  # when the text of a page is complete, but before the book on one page
     def on_page_context(
@@ -66,10 +68,12 @@ class SharingPlugin(BasePlugin[NoSettings]):
     def on_post_build(self, *, config: MkDocsConfig) -> None:
         """Draw the pictures in a separate process, since a model reads the words on them.
 
+        Nobody shares what is only served.
+
         Raises:
             PluginError: the process failed.
         """
-        if not config.site_url:
+        if self.is_served or not config.site_url:
             return
         root = Path(config.config_file_path).parent
         job = {

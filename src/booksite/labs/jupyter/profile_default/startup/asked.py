@@ -12,8 +12,7 @@ def _note_what_is_asked() -> None:
     from IPython import get_ipython
 
     from proofbook.caching.dependencies import Dependencies
-    from proofbook.caching.variables import Variables
-    from proofbook.execution.announcements import announce
+    from proofbook.execution.hidden_events import announce
     from proofbook.execution.import_hooks import compile_project_from_source
 
     told = os.environ.get("LAB_TOLD")
@@ -25,11 +24,10 @@ def _note_what_is_asked() -> None:
     announce()
     compile_project_from_source()
     asked = Dependencies(os.environ["LAB_ROOT"], os.path.dirname(told))
-    variables = Variables()
 
     def tell(_: object) -> None:
         with open(told, "w", encoding="utf-8") as file:
-            json.dump(asked.seen() | {"variables": variables.seen(), "declared": {}}, file)
+            json.dump(asked.seen() | {"declared": {}}, file)
 
     get_ipython().events.register("post_run_cell", tell)
 
