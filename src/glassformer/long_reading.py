@@ -5,7 +5,6 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from pydoc_data import topics
 from types import MappingProxyType
 from typing import cast
 
@@ -87,8 +86,8 @@ def spell(text: str) -> list[int]:
 
 
 def long_text() -> str:
-    """Return the page of Python's manual."""
-    return str(topics.topics[TOPIC])
+    """Return the page of Python's manual, as of version 3.11."""
+    return (Path(__file__).parent / "corpora" / f"{TOPIC}.txt").read_text(encoding="utf-8")
 
 
 def read(
@@ -331,11 +330,8 @@ def _judged(
     return {name: right, f"{name}: another's": anothers}
 
 
-def files() -> Iterable[Path]:
-    """Return the text, and the weights if you chose your own model.
-
-    The code has a hash of the book's weights.
-    """
-    text = [Path(topics.__file__)]
+def data() -> Iterable[bytes]:
+    """Return the text, and the model's weights if you chose your own."""
     chosen = os.environ.get("GLASSFORMER_LM")
-    return [*text, language_checkpoint() / WEIGHTS] if chosen else text
+    weights = [(language_checkpoint() / WEIGHTS).read_bytes()] if chosen else []
+    return [long_text().encode(), *weights]

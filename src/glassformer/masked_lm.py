@@ -1,7 +1,6 @@
 """BERT's first task on a small scale: an encoder learns to guess hidden words of the stories."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +10,7 @@ from glassformer.config import TransformerConfig
 from glassformer.heads import TransformerForMaskedLM
 from glassformer.masking import IGNORED, mask_tokens
 from glassformer.recipes import Report
-from glassformer.stories import MASK, SPECIAL, encode, make_stories, plots_file, tokenizer
+from glassformer.stories import MASK, SPECIAL, encode, make_stories, story_bytes, tokenizer
 from glassformer.training_loop import fit_language_model
 
 D_MODEL = 64
@@ -93,6 +92,6 @@ def guesses(
     return list(zip(words, best.values.tolist(), strict=True))
 
 
-def files() -> Iterable[Path]:
-    """Return the plots of the stories."""
-    return [plots_file()]
+def data() -> Iterable[bytes]:
+    """Return the stories."""
+    return [story_bytes()]

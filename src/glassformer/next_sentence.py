@@ -1,17 +1,16 @@
 """BERT's second task on a small scale: does the second half of a story follow the first?"""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from glassformer.checkpoints import trained
 from glassformer.heads import TransformerForMaskedLM, TransformerForNextSentencePrediction
-from glassformer.recipes import RECIPES, Report, sources
-from glassformer.stories import Story, encode, make_stories, plots_file
+from glassformer.recipes import Report, recipe_key
+from glassformer.stories import Story, encode, make_stories, story_bytes
+from glassformer.trained_models import trained
 from glassformer.training_loop import fit_language_model
 
 STEPS, BATCH = 250, 16
@@ -64,6 +63,6 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
     return {"loss": losses}
 
 
-def files() -> Iterable[Path]:
-    """Return the plots of the stories, and all the code that the body depends on."""
-    return [plots_file(), *sources(RECIPES["masked_lm"])]
+def data() -> Iterable[bytes]:
+    """Return the stories, and the key of the body."""
+    return [story_bytes(), recipe_key("masked_lm").encode()]

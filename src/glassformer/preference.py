@@ -2,19 +2,17 @@
 
 import copy
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from glassformer.checkpoints import trained
 from glassformer.gpt import build as build_gpt
-from glassformer.recipes import RECIPES, Report, sources
-from glassformer.stories import plots_file
+from glassformer.recipes import Report, recipe_key
 from glassformer.story_requests import Request, encode_answers
 from glassformer.supervised_tuning import tuning_pairs
+from glassformer.trained_models import trained
 from glassformer.training_loop import fit_language_model
 
 STEPS, BATCH = 60, 16
@@ -132,6 +130,9 @@ def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
     }
 
 
-def files() -> Iterable[Path]:
-    """Return the plots of the stories, and all the code that the tuned model depends on."""
-    return [plots_file(), *sources(RECIPES["supervised_tuning"]), *sources(RECIPES["gpt"])]
+def data() -> Iterable[bytes]:
+    """Return the preferences, and the key of the model tuned on requests."""
+    return [
+        repr(preferences_for(colored_topics())).encode(),
+        recipe_key("supervised_tuning").encode(),
+    ]

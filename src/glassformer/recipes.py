@@ -1,11 +1,10 @@
-"""Recipes: the models that the project trains itself, and the files that each depends on."""
+"""Recipes: the models that the project trains itself, and a key to what each depends on."""
 
 import ast
 import hashlib
 import importlib
-import importlib.util
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol, cast, runtime_checkable
 
@@ -35,6 +34,9 @@ RECIPES: Mapping[str, str] = MappingProxyType(
 )
 """The module of each recipe by the name that `trained` takes."""
 
+EXPERIMENTS = frozenset({"long_reading"})
+"""Recipes that train nothing: their history has what they measured of a model that was given."""
+
 
 @runtime_checkable
 class Recipe(Protocol):
@@ -46,8 +48,8 @@ class Recipe(Protocol):
     def train(self, model: nn.Module, report: Report) -> dict[str, list[float]]:
         """Train the model on its device; return the history, such as the loss of each step."""
 
-    def files(self) -> Iterable[Path]:
-        """Return the files that training reads, apart from the code that it imports."""
+    def data(self) -> Iterable[bytes]:
+        """Return what training reads: texts, and the keys of recipes that it builds on."""
 
 
 def find_recipe(name: str) -> Recipe:
@@ -61,65 +63,55 @@ def find_recipe(name: str) -> Recipe:
     return cast(Recipe, importlib.import_module(RECIPES[name]))
 
 
-def recipe_key(name: str, device: torch.device) -> str:
-    """Return a hash of the inputs to the trained weights: code, data, seed, torch, and device.
+def recipe_key(name: str) -> str:
+    """Return a hash of a recipe's own code, its data, the seed, and the default dtype.
 
-    Comments and docstrings don't count: editing a sentence retrains nothing.
+    Comments, docstrings, and imports don't count: a recipe can be moved, and what it imports can be
+    rewritten, without training again. The first steps of each training are compared in the tests.
+
+    Raises:
+        ValueError: there is no recipe with this name.
     """
-    parts = [str(SEED), torch.__version__, device.type, str(torch.get_default_dtype())]
-    read = [_statements(path) for path in sources(RECIPES[name])]
-    read += [path.read_bytes() for path in find_recipe(name).files()]
-    parts += [hashlib.sha256(data).hexdigest() for data in read]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+    recipe = find_recipe(name)
+    code = inspect.getsource(importlib.import_module(RECIPES[name]))
+    parts = [code_structure(code).encode(), *recipe.data()]
+    parts += [str(SEED).encode(), str(torch.get_default_dtype()).encode()]
+    digests = "\n".join(hashlib.sha256(part).hexdigest() for part in parts)
+    return hashlib.sha256(digests.encode()).hexdigest()[:32]
 
 
-def sources(module: str) -> list[Path]:
-    """Return the source files of a module and of its imports from its package and glassformer.
+def code_structure(code: str) -> str:
+    """Return the syntax tree of some code, without imports and docstrings, as text.
 
-    Import statements count anywhere in a file; a package's `__init__` counts only if a name is
-    imported from the package itself.
+    It's the same for each version of Python, unlike that of `ast.dump`.
+
+    >>> code_structure("import math; x = 2  # a comment")
+    'Module(body=[Assign(targets=[Name(id=x)] value=Constant(value=2))])'
     """
-    packages = {module.partition(".")[0], "glassformer"}
-    found: dict[str, Path] = {}
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        if name in found or name.partition(".")[0] not in packages:
-            continue
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.origin is not None:
-            found[name] = Path(spec.origin)
-            waiting += _imports(found[name], spec.parent or "")
-    return [found[name] for name in sorted(found)]
+    return _described(_WithoutTexts().visit(ast.parse(code)))
 
 
-def _statements(path: Path) -> bytes:
-    """Return the statements of a source file, without docstrings and comments."""
-    tree = _WithoutTexts().visit(ast.parse(path.read_bytes()))
-    return ast.dump(tree).encode()
+def _described(node: object) -> str:
+    if isinstance(node, list):
+        return f"[{' '.join(map(_described, node))}]"
+    if not isinstance(node, ast.AST):
+        return str(node) if isinstance(node, str) else repr(node)
+    fields = [
+        f"{name}={repr(value) if name == 'value' and isinstance(value, str) else _described(value)}"
+        for name, value in ast.iter_fields(node)
+        if not (value is None or value == [] or isinstance(value, ast.expr_context))
+    ]
+    return f"{type(node).__name__}({' '.join(fields)})"
 
 
 class _WithoutTexts(ast.NodeTransformer):
-    """Drops statements that are nothing but a value, such as docstrings."""
+    """Drops imports, and statements that are nothing but a value, such as docstrings."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         return None if isinstance(node.value, ast.Constant) else node
 
+    def visit_Import(self, node: ast.Import) -> None:
+        return None
 
-def _imports(path: Path, package: str) -> Iterator[str]:
-    """Yield the modules that a source file imports, inside or outside of functions."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            for alias in node.names:
-                submodule = f"{origin}.{alias.name}"
-                yield submodule if _is_module(submodule) else origin
-
-
-def _is_module(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:  # its parent is a module and not a package
-        return False
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        return None

@@ -1,7 +1,6 @@
 """Small GPTs trained on short windows of the stories, each with a different kind of positions."""
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import torch
 from jaxtyping import Int
@@ -12,7 +11,7 @@ from glassformer.alibi import use_alibi
 from glassformer.config import TransformerConfig
 from glassformer.heads import TransformerForCausalLM
 from glassformer.recipes import Report
-from glassformer.stories import END, make_stories, plots_file, tokenizer
+from glassformer.stories import END, make_stories, story_bytes, tokenizer
 from glassformer.training_loop import fit_language_model
 
 KINDS = ("sinusoidal", "rotary", "ALiBi")
@@ -97,6 +96,6 @@ def _fit(model: nn.Module, stream: Tensor, number: int, report: Report) -> list[
     return fit_language_model(model, batches(), loss_fn, steps=STEPS, rate=RATE, report=told)
 
 
-def files() -> Iterable[Path]:
-    """Return the plots of the stories."""
-    return [plots_file()]
+def data() -> Iterable[bytes]:
+    """Return the stories."""
+    return [story_bytes()]

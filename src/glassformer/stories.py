@@ -111,6 +111,11 @@ class Dice:
         return self.random.choice(options)
 
 
+def story_bytes() -> bytes:
+    """Return the stories for training as bytes, for a recipe's key."""
+    return "\n".join(story.text for story in make_stories()["train"]).encode()
+
+
 def plot_of(text: str) -> int | None:
     """Return the number of the plot that a text matches exactly, or None."""
     tables, plots = read_plots()

@@ -1,19 +1,18 @@
 """Supervised tuning on a small scale: a GPT that tells stories learns to answer requests."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from glassformer.checkpoints import trained
 from glassformer.gpt import build as build_gpt
 from glassformer.masking import IGNORED
-from glassformer.recipes import RECIPES, Report, sources
-from glassformer.stories import make_stories, plots_file
+from glassformer.recipes import Report, recipe_key
+from glassformer.stories import make_stories
 from glassformer.story_requests import Request, encode_answers, request_for
+from glassformer.trained_models import trained
 from glassformer.training_loop import fit_language_model
 
 STEPS, BATCH = 250, 16
@@ -73,6 +72,6 @@ def train(models: nn.Module, report: Report) -> dict[str, list[float]]:
     return {"tuned": tune(tuned, pairs, report), "shuffled": tune(control, shuffled, report)}
 
 
-def files() -> Iterable[Path]:
-    """Return the plots of the stories, and all the code that the GPT depends on."""
-    return [plots_file(), *sources(RECIPES["gpt"])]
+def data() -> Iterable[bytes]:
+    """Return the pairs, and the key of the stories' GPT."""
+    return [repr(tuning_pairs()).encode(), recipe_key("gpt").encode()]

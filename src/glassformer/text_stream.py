@@ -1,14 +1,11 @@
-"""Training rows from text files of any size: streamed by `datasets` and split among processes."""
+"""Training rows from text files of any size, read as they are needed and split among processes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+import random
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import torch
-from datasets import IterableDataset, load_dataset
-from datasets.distributed import split_dataset_by_node
 from jaxtyping import Int
 from torch import Tensor
 
@@ -23,61 +20,73 @@ def stream(
     *,
     rank: int = 0,
     size: int = 1,
-) -> IterableDataset:
+) -> Iterator[list[int]]:
     """Read text files as rows of token ids, over and over; each process gets its share.
 
     If the files can be divided evenly among the processes, each process reads its own files.
     Otherwise, each reads all of them and keeps every `size`-th row; all shares combined are
     then the same rows in the same order for any number of processes.
 
-    Every `LINES` lines are joined, encoded, and cut into rows of `seq` tokens; leftover tokens are
-    dropped.
-
     Raises:
-        ValueError: there is no file, one is missing, or all of them together don't fill a row.
-
-    Source: datasets 5.2, `split_dataset_by_node`.
+        ValueError: there is no file, or one is missing; or, once the first row is asked for: all
+            of them together don't fill a row.
     """
     if missing := [str(path) for path in files if not path.is_file()] or (not files and "none"):
         raise ValueError(f"a stream needs existing text files, got {missing}")
-    names = [str(path) for path in files]
-    with TemporaryDirectory() as folder:  # nothing is cached there, but it is locked
-        lines = load_dataset(
-            "text",
-            data_files=names,
-            split="train",
-            streaming=True,
-            keep_linebreaks=True,
-            cache_dir=folder,
-        )
-    cut = partial(cut_rows, encode=encode, seq=seq)
-    rows = lines.map(cut, batched=True, batch_size=LINES, remove_columns=["text"])
-    if next(iter(rows), None) is None:
-        raise ValueError(f"{names} have less text than one row of {seq} tokens")
-    mixed = rows.shuffle(seed=0, buffer_size=BUFFER).repeat(None)
-    return split_dataset_by_node(mixed, rank=rank, world_size=size)
+    if len(files) % size == 0:
+        return shuffled(files[rank::size], encode, seq)
+    return islice(shuffled(files, encode, seq), rank, None, size)
 
 
-def cut_rows(
-    lines: Mapping[str, list[str]], encode: Callable[[str], list[int]], seq: int
-) -> dict[str, list[list[int]]]:
-    """Join lines, encode them, and cut their ids into rows.
+def shuffled(
+    files: Sequence[Path], encode: Callable[[str], list[int]], seq: int
+) -> Iterator[list[int]]:
+    """Yield rows endlessly, each once per pass through the files, in an order drawn anew.
 
-    >>> cut_rows({"text": ["ab", "cde"]}, lambda text: [*text.encode()], seq=2)
-    {'ids': [[97, 98], [99, 100]]}
+    Raises:
+        ValueError: all files together don't fill a row.
     """
-    ids = encode("".join(lines["text"]))
-    return {"ids": [ids[start : start + seq] for start in range(0, len(ids) - seq + 1, seq)]}
+    draw = random.Random(0)  # alike in all processes
+    while True:
+        buffer: list[list[int]] = []
+        for row in rows_of(files, encode, seq):
+            if len(buffer) < BUFFER:
+                buffer.append(row)
+            else:
+                place = draw.randrange(BUFFER)
+                yield buffer[place]
+                buffer[place] = row
+        if not buffer:
+            names = [str(path) for path in files]
+            raise ValueError(f"{names} have less text than one row of {seq} tokens")
+        draw.shuffle(buffer)
+        yield from buffer
+
+
+def rows_of(
+    files: Sequence[Path], encode: Callable[[str], list[int]], seq: int
+) -> Iterator[list[int]]:
+    """Join every `LINES` lines, encode them, and cut them into rows of `seq` tokens.
+
+    Leftover tokens are dropped.
+    """
+    lines = lines_of(files)
+    while text := "".join(islice(lines, LINES)):
+        ids = encode(text)
+        yield from (ids[start : start + seq] for start in range(0, len(ids) - seq + 1, seq))
+
+
+def lines_of(files: Sequence[Path]) -> Iterator[str]:
+    """Yield the lines of files, one file after the other, with their line breaks."""
+    for path in files:
+        with path.open(encoding="utf-8") as file:
+            yield from file
 
 
 def batches(
-    rows: IterableDataset, size: int, *, first: int = 0
+    rows: Iterator[list[int]], size: int, *, first: int = 0
 ) -> Iterator[Int[Tensor, "size seq"]]:
-    """Yield a process's batches, starting with number `first`.
-
-    The earlier ones are read and dropped. `rows.skip` wouldn't work: called on a share of every
-    n-th row, it counts the rows of all shares.
-    """
-    own = islice(iter(rows), first * size, None)
-    while batch := [row["ids"] for row in islice(own, size)]:
+    """Yield a process's batches, starting with number `first`; the earlier ones are dropped."""
+    own = islice(rows, first * size, None)
+    while batch := list(islice(own, size)):
         yield torch.tensor(batch)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from typing import TypeVar
 
 import torch
@@ -15,6 +16,7 @@ from glassformer.recipes import Report
 
 Batch = TypeVar("Batch")
 WARM_UP = 0.1  # of the steps
+_most: list[int | None] = [None]  # steps of `fit`, innermost block last
 
 
 def fit(
@@ -35,7 +37,7 @@ def fit(
     """
     schedule = LambdaLR(optimizer, share)
     losses: list[float] = []
-    for batch in batches:
+    for batch in islice(batches, _most[-1]):
         loss = loss_fn(batch)
         optimizer.zero_grad()
         loss.backward()
@@ -81,6 +83,16 @@ def slope(step: int, steps: int) -> float:
     Source: Devlin et al. 2019, appendix A.2.
     """
     return min((step + 1) / (WARM_UP * steps), 1.0) * (1 - step / steps)
+
+
+@contextmanager
+def at_most(steps: int | None) -> Iterator[None]:
+    """Let `fit` take only the first steps inside the block, to compare them with recorded ones."""
+    _most.append(steps)
+    try:
+        yield
+    finally:
+        _most.pop()
 
 
 @contextmanager

@@ -13,8 +13,9 @@ def readings() -> dict[str, Reading]:
     """Run an encoder, an encoder-decoder, and a decoder, and record one head of each."""
     # Imported here, because no other picture needs the modules that load and train models.
     from glassformer import gpt, stories, translation
-    from glassformer.checkpoints import default_checkpoint, tokenizer, trained
+    from glassformer.checkpoints import default_checkpoint, tokenizer
     from glassformer.pretrained import load
+    from glassformer.trained_models import trained
 
     encoding = tokenizer()("time flies like an arrow", return_tensors="pt")
     german, english = translation.tokenizers()
