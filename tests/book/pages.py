@@ -5,6 +5,8 @@ from functools import cache, cached_property
 from html.parser import HTMLParser
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
+CHAPTERS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 VERBATIM = {"code", "pre", "script", "style", "math", "svg", "template"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"}
 # What sticks out of the window to the right, and is not inside a box that scrolls by itself.

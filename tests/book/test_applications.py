@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import torch
-from transformers import BertConfig, BertForQuestionAnswering
 
 from glassformer.checkpoints import tokenizer
 from glassformer.examples import passages
@@ -14,6 +13,8 @@ PAGE = Path(__file__).parents[2] / "docs/family/applications.md"
 
 
 def test_lines_for_answers_as_spans_give_a_piece_of_the_passage(monkeypatch):
+    from transformers import BertConfig, BertForQuestionAnswering
+
     (code,) = re.findall(r'```python exec="off"[^\n]*\n(.*?)```', PAGE.read_text(), re.DOTALL)
     # A span from the first token to the last, whatever the drawn weights say.
     model = BertForQuestionAnswering(

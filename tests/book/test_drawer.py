@@ -4,7 +4,7 @@ import pytest
 
 from browser import visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.browser
 
 REACHED = """() => {
   const { left, right, width } = document.activeElement.getBoundingClientRect();
@@ -15,6 +15,9 @@ REACHED = """() => {
     seen: seen && left >= 0 && right <= innerWidth && width > 0,
   };
 }"""
+
+# What slides in has come.
+STANDS = "document.getAnimations().every(animation => animation.playState === 'finished')"
 
 
 def walk(page, steps):
@@ -36,11 +39,11 @@ def test_keys_open_the_drawer_and_reach_each_part_of_it(browser, address):
         page = seen.page
         page.locator(".md-header__button[for=__drawer]").focus()
         page.keyboard.press("Enter")
-        page.wait_for_timeout(400)  # it slides in
+        page.wait_for_function(STANDS)
         inside = walk(page, 11)
         assert all(place["seen"] for place in inside), inside
         assert {"Decoder", "Translation"} <= {place["words"] for place in inside}
         page.locator("label.md-nav__title", has_text="Decoder").focus()
         page.keyboard.press("Enter")
-        page.wait_for_timeout(400)
+        page.wait_for_function(STANDS)
         assert [place["words"] for place in walk(page, 2)] == ["Family", "Language models"]

@@ -7,13 +7,12 @@ import pytest
 from pages import Page
 
 from booksite.glossary.terms import ENTRY
-from browser import launched, opened, served
+from browser import opened, visit
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs/reference/glossary.md"
+SOON = 1000  # milliseconds, more than a definition stays when nobody points at it
 WITHOUT = ("reference/", "contributing.md", "index.md", "labs/", "source/")
-
-pytestmark = pytest.mark.xdist_group("site")
 
 
 def test_the_terms_stand_once_and_lead_to_a_chapter_that_has_them():
@@ -52,18 +51,19 @@ def test_links_of_the_site_lead_to_their_entries(site):
 
 
 @pytest.mark.browser
-def test_definitions_open_on_pointing_on_focus_and_on_the_first_tap(site):
-    with served(site) as address, launched() as browser:
-        page = browser.new_page()
+def test_definitions_open_on_pointing_and_on_focus(browser, address):
+    with visit(browser, "about:blank") as seen:
+        page = seen.page
+        page.clock.install()
         opened(page, f"{address}decoder/translation/")
         term, tip = page.locator("a.term").first, page.locator("#aid")
         term.hover()
         assert tip.inner_text() == term.get_attribute("data-aid")
         tip.hover()
-        page.wait_for_timeout(400)
+        page.clock.run_for(SOON)
         assert tip.is_visible()
         page.mouse.move(2, 2)
-        page.wait_for_timeout(400)
+        page.clock.run_for(SOON)
         assert tip.is_hidden()
         term.evaluate("e => e.previousSibling && e.scrollIntoView({block: 'center'})")
         page.keyboard.press("Tab")
@@ -74,16 +74,18 @@ def test_definitions_open_on_pointing_on_focus_and_on_the_first_tap(site):
         assert term.get_attribute("aria-describedby") == "aid"
         page.keyboard.press("Escape")
         assert tip.is_hidden()
-        page.close()
-        finger = browser.new_context(has_touch=True, viewport={"width": 360, "height": 780})
-        page = finger.new_page()
-        opened(page, f"{address}decoder/translation/")
-        term, tip = page.locator("a.term").first, page.locator("#aid")
+        assert not seen.complaints
+
+
+@pytest.mark.browser
+def test_definitions_open_on_the_first_tap(browser, address):
+    with visit(browser, f"{address}decoder/translation/", width=360, touch=True) as seen:
+        term, tip = seen.page.locator("a.term").first, seen.page.locator("#aid")
         term.tap()
         assert tip.is_visible()
         box = tip.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 360
         tip.locator("a").tap()
-        page.wait_for_url("**/reference/glossary/**")
-        finger.close()
+        seen.page.wait_for_url("**/reference/glossary/**")
+        assert not seen.complaints

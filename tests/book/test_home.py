@@ -1,11 +1,14 @@
 """The picture on the home page: complete when it stands still, and alive where it may move."""
 
+from contextlib import contextmanager
+
 import pytest
 
-from browser import visit
+from browser import opened, visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.browser
 
+TURN = 3000  # milliseconds, more than a word is shown for
 ASKS = "() => document.querySelector('.glassformer-arcs .asks')?.textContent"
 
 
@@ -20,9 +23,20 @@ def test_without_scripts_all_lines_of_a_head_are_seen_and_another_can_be_chosen(
         assert not figure.locator("button").is_visible()
 
 
+@contextmanager
+def timed(browser, address, **media):
+    """Home, with a clock that goes on only when it's told to."""
+    with visit(browser, "about:blank") as seen:
+        seen.page.emulate_media(**media)
+        seen.page.clock.install()
+        opened(seen.page, address)
+        yield seen.page
+        assert not seen.complaints
+
+
 def test_a_word_is_asked_by_pointer_by_key_and_by_itself(browser, address):
-    with visit(browser, address) as seen:
-        page, figure = seen.page, seen.page.locator(".glassformer-arcs")
+    with timed(browser, address) as page:
+        figure = page.locator(".glassformer-arcs")
         tokens = figure.locator("svg").first.locator(".token")
         tokens.nth(4).hover()
         assert figure.locator(".says").text_content().startswith("an gives 0.65 to arrow")
@@ -33,21 +47,17 @@ def test_a_word_is_asked_by_pointer_by_key_and_by_itself(browser, address):
         assert tokens.nth(2).get_attribute("aria-label").startswith("flies gives")
         page.mouse.move(0, 0)
         page.evaluate("document.activeElement.blur()")
-        page.wait_for_function(
-            "() => !document.querySelector('.asks').textContent.includes('flies')"
-        )
+        page.clock.run_for(TURN)
+        assert "flies" not in page.evaluate(ASKS)
         figure.get_by_role("button", name="Stop moving").click()
         page.mouse.move(0, 0)
         before = page.evaluate(ASKS)
-        page.wait_for_timeout(3200)
+        page.clock.run_for(TURN)
         assert page.evaluate(ASKS) == before
-        assert not seen.complaints
 
 
 def test_who_wants_no_motion_sees_none(browser, address):
-    with visit(browser, address) as seen:
-        seen.page.emulate_media(reduced_motion="reduce")
-        seen.page.reload()
-        before = seen.page.evaluate(ASKS)
-        seen.page.wait_for_timeout(3200)
-        assert seen.page.evaluate(ASKS) == before
+    with timed(browser, address, reduced_motion="reduce") as page:
+        before = page.evaluate(ASKS)
+        page.clock.run_for(TURN)
+        assert page.evaluate(ASKS) == before

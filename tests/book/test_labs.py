@@ -20,8 +20,6 @@ ROOT = Path(__file__).parents[2]
 LABS = sorted((ROOT / "docs/labs").glob("*.py"))
 KB = 1000
 
-pytestmark = pytest.mark.xdist_group("site")  # one worker, which has trained what labs ask for
-
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda path: path.stem)
 
 
@@ -70,7 +68,7 @@ def test_a_lab_imports_public_names_only(lab):
                 assert not any(part.startswith("_") for part in (node.module or "").split("."))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @each_lab
 def test_a_lab_runs_as_a_script(lab, tmp_path):
     done = subprocess.run(
@@ -185,7 +183,7 @@ from mkdocs.config import load_config
 
 def again():
     config = load_config("mkdocs.yml")
-    config.plugins.on_startup(command="serve", dirty=False)
+    config.plugins.on_startup(command="build", dirty=False)
     build(config)
     print(Path("site/labs/lab/index.html").read_text().count("the answer is " + sys.argv[1]))
 
@@ -223,7 +221,9 @@ def python(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tag", ["", ' tags=["raises-exception"]'])
+@pytest.mark.parametrize(
+    "tag", [' tags=["raises-exception"]', pytest.param("", marks=pytest.mark.nightly)]
+)
 def test_a_failing_cell_fails_the_build_and_is_named(tmp_path, tag):
     lab = f"{LAB}\n# %%{tag}\nseven = 7\n\nassert seven % 2 == 0, 'seven is odd'\n"
     done = python(throwaway(tmp_path, lab), "-m", "mkdocs", "build", "--quiet")

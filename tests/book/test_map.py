@@ -8,8 +8,6 @@ from mkdocs.utils import meta
 from pages import Page
 from test_openings import CHAPTERS, DOCS, needs
 
-pytestmark = pytest.mark.xdist_group("site")
-
 
 @pytest.fixture(scope="module")
 def html(site: Path) -> str:

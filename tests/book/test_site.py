@@ -21,7 +21,7 @@ JOINED = "[0-9a-f]" * 8 + ".css"  # what all style sheets of a page become
 KB = 1000
 
 # The first test builds the site: where nothing is trained yet, that takes two processors a while.
-pytestmark = [pytest.mark.xdist_group("site"), pytest.mark.timeout(2400)]
+pytestmark = [pytest.mark.timeout(2400)]
 
 
 @pytest.fixture(scope="module")

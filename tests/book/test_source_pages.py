@@ -4,7 +4,7 @@ import pytest
 
 from browser import visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("site")]
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 # The words of each line, and the lines in which one is drawn over the one before it.
 LINES = """() => {

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import torch
+import transformers
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers.models import WordLevel
-from transformers import MarianConfig, MarianMTModel, PreTrainedTokenizerFast
 
 ROOT = Path(__file__).parents[2]
 VARIABLE = "GLASSFORMER_TRANSLATION_CHECKPOINT"
@@ -25,11 +25,11 @@ def checkpoint(folder: Path) -> None:
     made.post_processor = processors.TemplateProcessing(
         single="$A </s>", special_tokens=[("</s>", END)]
     )
-    words = PreTrainedTokenizerFast(
+    words = transformers.PreTrainedTokenizerFast(
         tokenizer_object=made, unk_token="<unk>", eos_token="</s>", pad_token="<pad>"
     )
     torch.manual_seed(3)
-    config = MarianConfig(
+    config = transformers.MarianConfig(
         vocab_size=len(WORDS),
         d_model=22,
         encoder_layers=2,
@@ -44,7 +44,7 @@ def checkpoint(folder: Path) -> None:
         forced_eos_token_id=None,
         dropout=0.0,
     )
-    model = MarianMTModel(config)
+    model = transformers.MarianMTModel(config)
     source, target = words([SENTENCE, TRANSLATION], return_tensors="pt")["input_ids"].split(1)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(100):

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from pages import Page, read
 
-from browser import launched, served, visit
+from browser import visit
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +64,8 @@ def test_it_has_one_title_and_no_level_is_skipped(whole):
 
 
 @pytest.mark.timeout(600)
-def test_it_opens_without_complaint_and_follows_a_link(site):
-    with (
-        served(site) as root,
-        launched() as browser,
-        visit(browser, f"{root}whole-book/#encoder-attention") as seen,
-    ):
+def test_it_opens_without_complaint_and_follows_a_link(browser, address):
+    with visit(browser, f"{address}whole-book/#encoder-attention") as seen:
         heading = seen.page.locator("#encoder-attention h2").first
         assert heading.inner_text().startswith("Attention")
         assert seen.page.evaluate("scrollY") > 1000
@@ -77,9 +73,10 @@ def test_it_opens_without_complaint_and_follows_a_link(site):
         assert not seen.foreign
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
-def test_its_views_are_drawn_as_those_of_the_chapters(site):
-    with served(site) as root, launched() as browser, visit(browser, f"{root}whole-book/") as seen:
+def test_its_views_are_drawn_as_those_of_the_chapters(browser, address):
+    with visit(browser, f"{address}whole-book/") as seen:
         views = seen.page.locator("glassformer-view")
         assert views.count() > 3
         for view in views.all():
@@ -88,7 +85,7 @@ def test_its_views_are_drawn_as_those_of_the_chapters(site):
         assert not seen.complaints
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_it_becomes_one_pdf(site, tmp_path):
     file = tmp_path / "book.pdf"
@@ -120,13 +117,11 @@ PAPER = """() => {
 
 
 @pytest.mark.parametrize("javascript", [True, False], ids=["scripts", "no scripts"])
-def test_a_chapter_prints_black_on_white_with_its_folds_open(site, javascript):
-    with served(site) as root, launched() as browser:
-        address = f"{root}encoder/seeing-attention/"
-        with visit(browser, address, width=700, dark=True, javascript=javascript) as seen:
-            seen.page.emulate_media(media="print")
-            seen.page.wait_for_timeout(300)
-            paper = seen.page.evaluate(PAPER)
+def test_a_chapter_prints_black_on_white_with_its_folds_open(browser, address, javascript):
+    page = f"{address}encoder/seeing-attention/"
+    with visit(browser, page, width=700, dark=True, javascript=javascript) as seen:
+        seen.page.emulate_media(media="print")
+        paper = seen.page.evaluate(PAPER)
     assert paper["ink"] == "rgb(0, 0, 0)"
     assert paper["paper"] in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
     assert paper["frame"] == 0

@@ -47,8 +47,9 @@ def test_a_shadow_tree_keeps_its_ids():
 
 def test_what_is_a_pages_own_is_left_out():
     own = (
-        '<script type="application/json" class="proofbook-payload">{"a": "b"}</script>'
+        '<script type="application/json" class="proofbook-program">{"a": "b"}</script>'
         '<details class="proofbook-ledger"><p>1</p></details>'
-        '<p class="proofbook-download"><a href="x">2</a></p>'
+        '<a class="proofbook-copy" href="#y"></a>'
+        '<p class="proofbook-download" id="y"><a href="x">2</a></p>'
     )
     assert part(f"<p>3</p>{own}<p>4</p>") == "<p>3</p><p>4</p>"

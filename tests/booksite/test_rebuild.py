@@ -97,7 +97,7 @@ modules: []
 
 
 class Book:
-    """A book whose plugins outlive a build, as under `mkdocs serve`."""
+    """A book whose plugins outlive a build, as MkDocs has them do within a process."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -115,7 +115,7 @@ class Book:
 
     def build(self) -> None:
         config = load_config(str(self.folder / "mkdocs.yml"))
-        config.plugins.on_startup(command="serve", dirty=False)
+        config.plugins.on_startup(command="build", dirty=False)
         try:
             build(config)
         finally:

@@ -80,17 +80,23 @@ def test_a_table_comes_in_its_frame():
 
 
 def test_the_script_is_mended_where_it_does_once_what_is_not_wanted(tmp_path):
-    script = tmp_path / "bundle.1a.min.js"
-    script.write_text(f"a();{';'.join(SCRIPT)}b()")
-    repair_script(tmp_path)
-    assert script.read_text() == f"a();{';'.join(SCRIPT.values())}b()"
+    theme, site = tmp_path / "theme/assets/javascripts", tmp_path / "site/assets/javascripts"
+    theme.mkdir(parents=True)
+    site.mkdir(parents=True)
+    (theme / "bundle.1a.min.js").write_text(f"a();{';'.join(SCRIPT)}b()")
+    themes = [str(tmp_path / "overrides"), str(tmp_path / "theme")]
+    for _ in range(2):  # a server does it again and again
+        repair_script(themes, tmp_path / "site")
+        mended = (site / "bundle.1a.min.js").read_text()
+        assert mended == f"a();{';'.join(SCRIPT.values())}b()"
+    (theme / "bundle.1a.min.js").write_text("a();b()")
     with pytest.raises(PluginError, match=r"does not occur exactly once in bundle\.1a\.min\.js"):
-        repair_script(tmp_path)
+        repair_script(themes, tmp_path / "site")
 
 
 def test_a_script_that_is_not_there_is_missed(tmp_path):
     with pytest.raises(PluginError, match=r"in no bundle\.\*\.js of the theme"):
-        repair_script(tmp_path)
+        repair_script([str(tmp_path)], tmp_path)
 
 
 def test_sheets_are_joined_in_their_order_and_lead_where_they_led(tmp_path):

@@ -6,10 +6,10 @@ import os
 import jaxtyping
 import pytest
 import torch
+import transformers
 from small_models import randomized, small_config
-from transformers import BertModel
 
-from glassformer import checkpoints, default_device, load, tokenizer
+from glassformer import default_device, load, tokenizer, trained_models
 from glassformer.checkpoints import DEFAULT_NAME, find_checkpoint
 from glassformer.corpus import make_corpus
 
@@ -34,6 +34,23 @@ def same_start(monkeypatch):
     torch.set_default_dtype(torch.float32)
     torch.set_default_device(None)
     torch.set_grad_enabled(True)
+
+
+class Rows:
+    """Rows of one table, each of which draws what it would draw in a test of its own."""
+
+    def __init__(self, subtests):
+        self.subtests = subtests
+
+    def test(self, *message, **values):
+        torch.manual_seed(0)
+        return self.subtests.test(*message, **values)
+
+
+@pytest.fixture
+def subtests(subtests):
+    """pytest's own, for rows that do not hang on those before them."""
+    return Rows(subtests)
 
 
 @contextlib.contextmanager
@@ -62,9 +79,9 @@ def corpus():
 
 @pytest.fixture(scope="session")
 def translator():
-    """The trained translator, trained now where no kept one is found."""
+    """The trained translator."""
     with without_hook():
-        return checkpoints.trained("translator").model
+        return trained_models.trained("translator").model
 
 
 @pytest.fixture(scope="session")
@@ -76,7 +93,7 @@ def trained():
 @pytest.fixture(scope="session")
 def bert():
     """The embedded checkpoint as the reference; not to be changed."""
-    return BertModel.from_pretrained(
+    return transformers.BertModel.from_pretrained(
         find_checkpoint(DEFAULT_NAME), attn_implementation="eager"
     ).eval()
 
@@ -98,8 +115,11 @@ def small_bert():
     """Makes a random BERT of the reference in float64, each axis of its own prime size."""
 
     def make(head=None, **changes):
-        config = small_config(BertModel, **changes, attn_implementation="eager")
-        model = BertModel(config, add_pooling_layer=False) if head is None else head(config)
+        config = small_config("BertModel", **changes, attn_implementation="eager")
+        if head is None:
+            model = transformers.BertModel(config, add_pooling_layer=False)
+        else:
+            model = getattr(transformers, head)(config)
         return randomized(model, std=0.3).double()
 
     return make

@@ -1,12 +1,20 @@
-"""Small random models of transformers, each axis with a size of its own, and what they put out."""
+"""Small random models of transformers, each axis with a size of its own, and what they put out.
+
+Classes are named, and not imported: only what makes a model waits for all that transformers loads.
+"""
 
 from typing import Any
 
 import torch
+import transformers
+
+from glassformer import from_hf
 
 VOCAB = 101
 TOLERANCE = {torch.float32: 2e-5, torch.float64: 1e-10}
 CLOSE = {"rtol": 0.0, "atol": TOLERANCE[torch.float32]}
+# What is computed is compared in float64, for six seeds; the type, for one in float32.
+SEEDS = [*((seed, torch.float64) for seed in range(6)), (0, torch.float32)]
 
 BERT: dict[str, Any] = {
     **{"vocab_size": VOCAB, "hidden_size": 21, "num_attention_heads": 3, "num_hidden_layers": 2},
@@ -45,14 +53,15 @@ SIZES: dict[str, dict[str, Any]] = {
 }
 
 
-def small_config(make, **changes):
+def small_config(name, **changes):
     """Make the configuration of a class of transformers, in small."""
-    return make.config_class(**SIZES[make.config_class.model_type] | changes)
+    kind = getattr(transformers, name).config_class
+    return kind(**SIZES[kind.model_type] | changes)
 
 
-def small_model(make, *, std=0.3, **changes):
+def small_model(name, *, std=0.3, **changes):
     """Make a random model of a class of transformers, in eval mode, nothing left at zero or one."""
-    return randomized(make(small_config(make, **changes)), std)
+    return randomized(getattr(transformers, name)(small_config(name, **changes)), std)
 
 
 def randomized(theirs, std):
@@ -70,3 +79,14 @@ def answer(theirs, *inputs, **named):
     """Return what a model of transformers puts out: logits, or the last hidden state."""
     output = theirs(*inputs, **named)
     return output["logits" if "logits" in output else "last_hidden_state"]
+
+
+def check_gradients(ours, theirs, tolerance):
+    """Compare our gradients with theirs, carried over as if they were weights."""
+    for parameter in theirs.parameters():
+        parameter.data = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+    expected = dict(from_hf(theirs).named_parameters())
+    for name, parameter in ours.named_parameters():
+        assert parameter.grad.ne(0).any() or name.endswith("k_proj.bias"), name
+        largest = expected[name].abs().max().clamp(min=1)
+        assert (parameter.grad - expected[name]).abs().max() / largest < tolerance, name

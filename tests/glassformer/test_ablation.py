@@ -32,16 +32,17 @@ def cut(model, removed, replacement=None):
     return cut
 
 
-@pytest.mark.parametrize("replaced", [False, True])
-def test_each_row_lacks_its_own_heads(removed, replaced):
-    model, ids = weighted(CONFIG), torch.randint(101, (BATCH, SEQ))
-    replacement = torch.randn(LAYERS, HEADS, HEAD_DIM).double() if replaced else None
-    with ablated(model, removed, replacement):
-        logits = model(ids)
-    for row in range(BATCH):
-        wanted = cut(model, removed[row], replacement)(ids[row : row + 1])[0]
-        torch.testing.assert_close(logits[row], wanted)
-        assert not torch.allclose(logits[row], model(ids)[row], atol=1e-3)
+def test_each_row_lacks_its_own_heads(removed, subtests):
+    for replaced in [False, True]:
+        with subtests.test(replaced=replaced):
+            model, ids = weighted(CONFIG), torch.randint(101, (BATCH, SEQ))
+            replacement = torch.randn(LAYERS, HEADS, HEAD_DIM).double() if replaced else None
+            with ablated(model, removed, replacement):
+                logits = model(ids)
+            for row in range(BATCH):
+                wanted = cut(model, removed[row], replacement)(ids[row : row + 1])[0]
+                torch.testing.assert_close(logits[row], wanted)
+                assert not torch.allclose(logits[row], model(ids)[row], atol=1e-3)
 
 
 def test_nothing_removed_and_nothing_left_behind(removed):

@@ -133,24 +133,28 @@ def test_words_stand_in_one_line_with_room_between_them():
     ]
 
 
-@pytest.mark.parametrize(
-    ("token", "special"),
-    [("[SEP]", True), ("</s>", True), ("[a", False), ("b>", False), ("a]b", False), ("", False)],
-)
-def test_signs_of_the_tokenizer_are_small(token, special):
-    figure = read(arcs({"one": torch.eye(2)}, [token, "a"]))
-    assert ("special" in next(g for g in figure.iter("g"))[1].get("class")) == special
+def test_signs_of_the_tokenizer_are_small(subtests):
+    for token, special in [
+        ("[SEP]", True),
+        ("</s>", True),
+        ("[a", False),
+        ("b>", False),
+        ("a]b", False),
+        ("", False),
+    ]:
+        with subtests.test(token=token, special=special):
+            figure = read(arcs({"one": torch.eye(2)}, [token, "a"]))
+            assert ("special" in next(g for g in figure.iter("g"))[1].get("class")) == special
 
 
-@pytest.mark.parametrize(
-    ("token", "fitted"), [("a" * 9, False), ("a" * 10, True), ("é", True), ("日本", True)]
-)
-def test_words_that_could_reach_their_neighbours_are_made_to_fit(token, fitted):
-    figure = read(arcs({"one": torch.eye(2)}, [token, "a"]))
-    word = next(figure.iter("g"))[1]
-    letters = 4 if token == "日本" else len(token)
-    assert word.get("textLength") == (str(13 * letters) if fitted else None)
-    assert word.get("lengthAdjust") == ("spacingAndGlyphs" if fitted else None)
+def test_words_that_could_reach_their_neighbours_are_made_to_fit(subtests):
+    for token, fitted in [("a" * 9, False), ("a" * 10, True), ("é", True), ("日本", True)]:
+        with subtests.test(token=token, fitted=fitted):
+            figure = read(arcs({"one": torch.eye(2)}, [token, "a"]))
+            word = next(figure.iter("g"))[1]
+            letters = 4 if token == "日本" else len(token)
+            assert word.get("textLength") == (str(13 * letters) if fitted else None)
+            assert word.get("lengthAdjust") == ("spacingAndGlyphs" if fitted else None)
 
 
 def test_a_long_word_is_cut_and_has_a_tooltip():

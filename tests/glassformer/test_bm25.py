@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from glassformer.bm25 import bm25, word_vectors
+from glassformer.bm25 import bm25
 
 TEXTS = [
     "the dog saw the cat",
@@ -38,14 +38,7 @@ def test_bm25_by_hand():
     assert len(wanted[:3].unique()) > 7
 
 
-@pytest.mark.parametrize(("queries", "texts"), [([], TEXTS), (QUERIES, [])])
-def test_nothing_to_compare(queries, texts):
-    with pytest.raises(ValueError, match=rf"one text, got {len(queries)} and {len(texts)}"):
-        bm25(queries, texts)
-
-
-def test_overlap_is_the_cosine_of_the_counts():
-    first, second = word_vectors(["the dog saw the cat", "The dog slept."])
-    # Counts 2 1 1 1 against 1 1 1 1 (with the full stop): products 2 + 1.
-    assert (first @ second).item() == pytest.approx(3 / math.sqrt(7 * 4))
-    assert first.norm().item() == pytest.approx(1)
+def test_nothing_to_compare():
+    for queries, texts in [([], TEXTS), (QUERIES, [])]:
+        with pytest.raises(ValueError, match=rf"one text, got {len(queries)} and {len(texts)}"):
+            bm25(queries, texts)

@@ -1,4 +1,5 @@
-import pytest
+from itertools import product
+
 import torch
 from torch import nn
 
@@ -13,22 +14,22 @@ def config(**changes):
     return TransformerConfig(**SIZES, **rates, norm_eps=1e-3, **changes)
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_attention_has_the_sizes_asked_for(bias):
-    attention = build_attention(config(bias=bias))
-    assert attention.q_proj.weight.shape == (60, 21)
-    assert attention.k_proj.weight.shape == attention.v_proj.weight.shape == (20, 21)
-    assert (attention.out_proj.bias is not None) is bias
-    assert attention.dropout == 0.125
-    assert attention.rotary is None
+def test_attention_has_the_sizes_asked_for():
+    for bias in (False, True):
+        attention = build_attention(config(bias=bias))
+        assert attention.q_proj.weight.shape == (60, 21)
+        assert attention.k_proj.weight.shape == attention.v_proj.weight.shape == (20, 21)
+        assert (attention.out_proj.bias is not None) is bias
+        assert attention.dropout == 0.125
+        assert attention.rotary is None
 
 
-@pytest.mark.parametrize(("positions", "interleaved"), [("rotary", True), ("rotary_halves", False)])
-def test_only_attention_to_the_own_sequence_is_rotary(positions, interleaved):
-    choices = config(positions=positions, rope_theta=500.0)
-    rotary = build_attention(choices).rotary
-    assert (rotary.head_dim, rotary.theta, rotary.interleaved) == (10, 500.0, interleaved)
-    assert build_attention(choices, crosses=True).rotary is None
+def test_only_attention_to_the_own_sequence_is_rotary():
+    for positions, interleaved in [("rotary", True), ("rotary_halves", False)]:
+        choices = config(positions=positions, rope_theta=500.0)
+        rotary = build_attention(choices).rotary
+        assert (rotary.head_dim, rotary.theta, rotary.interleaved) == (10, 500.0, interleaved)
+        assert build_attention(choices, crosses=True).rotary is None
 
 
 def test_the_width_of_a_rotary_head_follows_from_the_others():
@@ -36,21 +37,22 @@ def test_the_width_of_a_rotary_head_follows_from_the_others():
     assert build_attention(choices).rotary.head_dim == 6
 
 
-@pytest.mark.parametrize(("gated", "kind"), [(False, FeedForward), (True, GatedFeedForward)])
-@pytest.mark.parametrize("bias", [True, False])
-def test_feed_forward(gated, kind, bias):
-    network = build_feed_forward(config(gated=gated, bias=bias, activation="relu"))
-    assert type(network) is kind
-    assert network.up_proj.weight.shape == (37, 21)
-    assert (network.down_proj.bias is not None) is bias
-    assert isinstance(network.activation, nn.ReLU)
-    assert network.dropout.p == 0.25
+def test_feed_forward():
+    for (gated, kind), bias in product(
+        [(False, FeedForward), (True, GatedFeedForward)], (False, True)
+    ):
+        network = build_feed_forward(config(gated=gated, bias=bias, activation="relu"))
+        assert type(network) is kind
+        assert network.up_proj.weight.shape == (37, 21)
+        assert (network.down_proj.bias is not None) is bias
+        assert isinstance(network.activation, nn.ReLU)
+        assert network.dropout.p == 0.25
 
 
-@pytest.mark.parametrize(("name", "kind"), [("layer", nn.LayerNorm), ("rms", RMSNorm)])
-def test_norm(name, kind):
-    norm = build_norm(config(norm=name))
-    assert type(norm) is kind
-    assert norm.weight.shape == (21,)
-    assert norm.eps == 1e-3
-    assert norm(torch.zeros(2, 21)).eq(0).all()
+def test_norm():
+    for name, kind in [("layer", nn.LayerNorm), ("rms", RMSNorm)]:
+        norm = build_norm(config(norm=name))
+        assert type(norm) is kind
+        assert norm.weight.shape == (21,)
+        assert norm.eps == 1e-3
+        assert norm(torch.zeros(2, 21)).eq(0).all()

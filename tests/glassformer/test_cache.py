@@ -58,11 +58,13 @@ def test_a_token_costs_a_write_and_seldom_a_copy():
     assert len(buffers) <= 7  # 1, 2, 4, ... 64
 
 
-@pytest.mark.parametrize("pieces", [(1,) * SEQ, (3, 4), (2, 1, 4), (SEQ,)])
-def test_attention_in_pieces_equals_attention_at_once(attention, pieces):
-    x, cache = hidden(SEQ), KeysValues()
-    parts = [attention(part, is_causal=True, cache=cache) for part in x.split(pieces, dim=1)]
-    torch.testing.assert_close(torch.cat(parts, dim=1), attention(x, is_causal=True), **EXACT)
+def test_attention_in_pieces_equals_attention_at_once(attention, subtests):
+    for pieces in [(1,) * SEQ, (3, 4), (2, 1, 4), (SEQ,)]:
+        with subtests.test(pieces=pieces):
+            x, cache = hidden(SEQ), KeysValues()
+            parts = [attention(one, is_causal=True, cache=cache) for one in x.split(pieces, dim=1)]
+            whole = attention(x, is_causal=True)
+            torch.testing.assert_close(torch.cat(parts, dim=1), whole, **EXACT)
 
 
 def test_pieces_without_a_causal_mask_do_not_equal_the_whole(attention):
@@ -131,25 +133,25 @@ def test_reordering_moves_the_memory_too():
 
 @pytest.mark.usefixtures("unhooked")
 class TestBadInput:
-    @pytest.mark.parametrize("rows", [[0, 3], [-1, 0]])
-    def test_rows_that_are_not_there(self, decoder, rows):
+    def test_rows_that_are_not_there(self, decoder):
         cache = KVCache()
         decoder(torch.ones(BATCH, 1, dtype=torch.long), cache=cache)
-        with pytest.raises(ValueError, match=r"are not all rows of a batch of 3") as error:
-            cache.reorder(torch.tensor(rows))
-        assert str(rows) in str(error.value)
+        for rows in [[0, 3], [-1, 0]]:
+            with pytest.raises(ValueError, match=r"are not all rows of a batch of 3") as error:
+                cache.reorder(torch.tensor(rows))
+            assert str(rows) in str(error.value)
 
     def test_rows_of_a_cache_that_is_empty(self):
         with pytest.raises(ValueError, match=r"\[0\] are not all rows of a batch of 0"):
             KVCache().reorder(torch.tensor([0]))
 
-    @pytest.mark.parametrize("other", [{"batch": 2}, {"heads": 5}, {"head_dim": 13}])
-    def test_keys_of_another_batch_or_model(self, other):
+    def test_keys_of_another_batch_or_model(self):
         cache = KeysValues()
         cache.append(keys(2), keys(2))
-        with pytest.raises(ValueError, match=r"holds .* = \(3, 2, 11\), but the new keys are"):
-            cache.append(keys(1, **other), keys(1, **other))
-        assert cache.length == 2
+        for other in [{"batch": 2}, {"heads": 5}, {"head_dim": 13}]:
+            with pytest.raises(ValueError, match=r"holds .* = \(3, 2, 11\), but the new keys are"):
+                cache.append(keys(1, **other), keys(1, **other))
+            assert cache.length == 2
 
     def test_the_cache_of_another_model(self, decoder):
         cache = KVCache()
@@ -164,13 +166,14 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"\(3, 2, 11\), but the new keys are \(1, 2, 11\)"):
             decoder(torch.ones(1, 1, dtype=torch.long), cache=cache)
 
-    @pytest.mark.parametrize("size", [(BATCH, 4), (2, MEMORY)])
-    def test_another_memory(self, attention, size):
+    def test_another_memory(self, attention):
         cache = KeysValues()
         attention(hidden(1), hidden(MEMORY), cache=cache)
-        batch, length = size
-        with pytest.raises(ValueError, match=r"\(3, 5\), but got one of \(\d, \d\)"):
-            attention(hidden(1, batch), hidden(length, batch), cache=cache)
+        for batch, length in [(BATCH, 4), (2, MEMORY)]:
+            with pytest.raises(
+                ValueError, match=rf"\(3, 5\), but got one of \({batch}, {length}\)"
+            ):
+                attention(hidden(1, batch), hidden(length, batch), cache=cache)
 
     def test_gradients(self):
         attention = MultiHeadAttention(D_MODEL, HEADS)

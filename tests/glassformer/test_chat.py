@@ -1,5 +1,7 @@
 """The template by hand against the one that the tokenizer has."""
 
+from itertools import product
+
 import pytest
 
 from glassformer import language_checkpoint, tokenizer
@@ -22,13 +24,13 @@ def test_frames_each_message_and_opens_the_answer():
 
 
 @pytest.mark.language_model
-@pytest.mark.parametrize("opens", [True, False])
-@pytest.mark.parametrize("first", [0, 1, 3])
-def test_is_the_template_of_the_tokenizer(first, opens):
-    theirs = tokenizer(language_checkpoint()).apply_chat_template(
-        MESSAGES[first:], tokenize=False, add_generation_prompt=opens
-    )
-    assert chat_text(MESSAGES[first:], add_generation_prompt=opens) == theirs
+def test_is_the_template_of_the_tokenizer(subtests):
+    for opens, first in product([True, False], [0, 1, 3]):
+        with subtests.test(opens=opens, first=first):
+            theirs = tokenizer(language_checkpoint()).apply_chat_template(
+                MESSAGES[first:], tokenize=False, add_generation_prompt=opens
+            )
+            assert chat_text(MESSAGES[first:], add_generation_prompt=opens) == theirs
 
 
 def test_no_message_is_refused():

@@ -2,18 +2,18 @@ import json
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
-from transformers import BertConfig, T5Config
+import transformers
 
 from glassformer import default_checkpoint
 from glassformer.config import TransformerConfig
 
 
 def test_default_is_bert_base():
-    assert TransformerConfig() == TransformerConfig.from_hf(BertConfig())
+    assert TransformerConfig() == TransformerConfig.from_hf(transformers.BertConfig())
 
 
 def test_fields_of_bert_are_taken_over_by_their_names_here():
-    hf_config = BertConfig(
+    hf_config = transformers.BertConfig(
         vocab_size=101,
         hidden_size=21,
         num_attention_heads=3,
@@ -63,22 +63,23 @@ def test_labels_are_counted_from_their_names_or_taken_as_a_number():
 def test_a_config_file_gives_what_the_live_config_gives():
     text = (default_checkpoint() / "config.json").read_text()
     config = TransformerConfig.from_hf(json.loads(text))
-    assert config == TransformerConfig.from_hf(BertConfig.from_pretrained(default_checkpoint()))
+    assert config == TransformerConfig.from_hf(
+        transformers.BertConfig.from_pretrained(default_checkpoint())
+    )
     assert config == TransformerConfig(d_model=384, num_layers=6, d_ff=1536)
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "only"),
-    [
+def test_refuses_a_field_that_it_would_have_to_ignore(subtests):
+    rows = [
         ("position_embedding_type", "relative_key", "'absolute'"),
         ("is_decoder", True, "False"),
         ("add_cross_attention", True, "False"),
         ("pruned_heads", {"1": [0, 2]}, "{}"),
-    ],
-)
-def test_refuses_a_field_that_it_would_have_to_ignore(field, value, only):
-    with pytest.raises(ValueError, match=rf"{field} \(.*\) is not honored .* builds only {only}"):
-        TransformerConfig.from_hf({"model_type": "bert", field: value})
+    ]
+    for field, value, only in rows:
+        message = rf"{field} \(.*\) is not honored .* builds only {only}"
+        with subtests.test(field), pytest.raises(ValueError, match=message):
+            TransformerConfig.from_hf({"model_type": "bert", field: value})
 
 
 def test_refuses_an_activation_that_it_does_not_know():
@@ -88,7 +89,7 @@ def test_refuses_an_activation_that_it_does_not_know():
 
 def test_refuses_another_model_type():
     with pytest.raises(ValueError, match=r"model_type \('t5'\) must be one of bert"):
-        TransformerConfig.from_hf(T5Config())
+        TransformerConfig.from_hf(transformers.T5Config())
     with pytest.raises(ValueError, match=r"model_type \(None\) must be one of bert"):
         TransformerConfig.from_hf({})
 
@@ -104,9 +105,8 @@ def test_given_width_of_heads_lifts_the_rule_of_division():
     assert TransformerConfig(d_model=13, num_heads=3, head_dim=7).head_dim == 7
 
 
-@pytest.mark.parametrize(
-    ("choices", "message"),
-    [
+def test_refuses_values_out_of_range(subtests):
+    rows = [
         ({"num_heads": 10}, r"num_heads \(10\) must divide d_model \(768\)"),
         ({"num_kv_heads": 5}, r"num_kv_heads \(5\) must divide num_heads \(12\)"),
         ({"num_kv_heads": 0}, r"num_kv_heads \(0\) must be at least 1"),
@@ -131,8 +131,7 @@ def test_given_width_of_heads_lifts_the_rule_of_division():
             r"skip_padding \(True\) needs a pad_token_id",
         ),
         ({"pad_token_id": 30522}, r"pad_token_id \(30522\) .* vocab_size \(30522\)"),
-    ],
-)
-def test_refuses_values_out_of_range(choices, message):
-    with pytest.raises(ValueError, match=message):
-        TransformerConfig(**choices)
+    ]
+    for choices, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            TransformerConfig(**choices)

@@ -2,8 +2,6 @@
 
 from dataclasses import fields
 
-import pytest
-
 from glassformer.corpus import (
     EXAMPLE,
     KINDS,
@@ -106,16 +104,15 @@ def test_what_the_corpus_is_about(corpus):
         assert sum(sign in sentence for sentence in text) > 100, sign
 
 
-@pytest.mark.parametrize(
-    ("name", "taken", "object_first"),
-    [
+def test_what_verbs_take(subtests):
+    rows = [
         ("lachen", ("", ""), False),
         ("helfen", ("person pet", ""), False),
         ("geben", ("person", "thing"), False),
         ("sehen", ("", "person pet thing shut"), True),
-    ],
-)
-def test_what_verbs_take(name, taken, object_first):
-    verb = next(verb for verb in VERBS if verb.name == name)
-    assert taken_by(verb) == taken
-    assert can_stand_in(verb, "object first") is object_first
+    ]
+    for name, taken, object_first in rows:
+        with subtests.test(name=name, taken=taken, object_first=object_first):
+            verb = next(verb for verb in VERBS if verb.name == name)
+            assert taken_by(verb) == taken
+            assert can_stand_in(verb, "object first") is object_first

@@ -1,4 +1,6 @@
 from dataclasses import replace
+from functools import partial
+from itertools import product
 
 import pytest
 import torch
@@ -20,12 +22,7 @@ CONFIG = TransformerConfig(
     cross_attention=True,
 )
 ALONE = replace(CONFIG, cross_attention=False)
-NORMS = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
-ACTIVATIONS = pytest.mark.parametrize("activation", ["relu", "gelu"])
 MODERN = replace(CONFIG, num_kv_heads=1, head_dim=10, positions="rotary", norm="rms", gated=True)
-STACKS = pytest.mark.parametrize(
-    "config", [CONFIG, ALONE, MODERN], ids=["crossing", "alone", "modern"]
-)
 
 REAL = torch.arange(SEQ) < torch.tensor([11, 7, 3, 2, 1])[:, None]
 THERE = torch.arange(SRC) < torch.tensor([2, 13, 1, 5, 7])[:, None]
@@ -86,132 +83,137 @@ def inputs(config):
     return torch.randint(101, (BATCH, SEQ)), memory if config.cross_attention else None
 
 
-@NORMS
-@ACTIVATIONS
-def test_layer_equals_torchs_layer(norm_first, activation):
-    config = replace(CONFIG, norm_first=norm_first, activation=activation)
-    ours = drawn(TransformerDecoderLayer(config))
-    twin = torch_layer(nn.TransformerDecoderLayer, config).double().eval()
-    twin.load_state_dict(twin_state(ours))
-    hidden = torch.randn(BATCH, SEQ, config.d_model, dtype=torch.float64)
-    memory = torch.randn(BATCH, SRC, config.d_model, dtype=torch.float64)
-    expected = twin(
-        hidden,
-        memory,
-        tgt_mask=torch.ones(SEQ, SEQ, dtype=torch.bool).triu(1),
-        tgt_key_padding_mask=~REAL,
-        memory_key_padding_mask=~THERE,
-    )
-    output = ours(hidden, memory, REAL[:, None, None, :], THERE[:, None, None, :])
-    torch.testing.assert_close(output[REAL], expected[REAL], rtol=0, atol=1e-12)
-
-
-@NORMS
-def test_stack_equals_torchs_stack(norm_first):
-    config = replace(CONFIG, norm_first=norm_first)
-    ours = drawn(TransformerDecoder(config))
-    layer = torch_layer(nn.TransformerDecoderLayer, config)
-    norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if norm_first else None
-    twin = nn.TransformerDecoder(layer, config.num_layers, norm).double().eval()
-    for theirs, layer in zip(twin.layers, ours.layers, strict=True):
-        theirs.load_state_dict(twin_state(layer))
-    if norm_first:
-        twin.norm.load_state_dict(ours.final_norm.state_dict())
-    ids, memory = inputs(config)
-    expected = twin(
-        ours.embeddings(ids),
-        memory,
-        tgt_mask=torch.ones(SEQ, SEQ, dtype=torch.bool).triu(1),
-        memory_key_padding_mask=~THERE,
-    )
-    output = ours(ids, memory=memory, memory_attention_mask=THERE.long())
-    torch.testing.assert_close(output, expected, rtol=0, atol=1e-12)
-
-
-@NORMS
-def test_without_cross_attention_it_is_torchs_encoder_with_a_causal_mask(norm_first):
-    config = replace(ALONE, norm_first=norm_first)
-    ours = drawn(TransformerDecoder(config))
-    twin = nn.TransformerEncoder(
-        torch_layer(nn.TransformerEncoderLayer, config),
-        config.num_layers,
-        nn.LayerNorm(config.d_model, eps=config.norm_eps) if norm_first else None,
-        enable_nested_tensor=False,
-    ).double()
-    for theirs, layer in zip(twin.layers, ours.layers, strict=True):
-        theirs.load_state_dict(
-            copied(
-                layer,
-                {"self_attn": layer.attention},
-                {
-                    "linear1": layer.feed_forward.up_proj,
-                    "linear2": layer.feed_forward.down_proj,
-                    "norm1": layer.attention_norm,
-                    "norm2": layer.feed_forward_norm,
-                },
+def test_layer_equals_torchs_layer(subtests):
+    for norm_first, activation in product([False, True], ["relu", "gelu"]):
+        with subtests.test(norm_first=norm_first, activation=activation):
+            config = replace(CONFIG, norm_first=norm_first, activation=activation)
+            ours = drawn(TransformerDecoderLayer(config))
+            twin = torch_layer(nn.TransformerDecoderLayer, config).double().eval()
+            twin.load_state_dict(twin_state(ours))
+            hidden = torch.randn(BATCH, SEQ, config.d_model, dtype=torch.float64)
+            memory = torch.randn(BATCH, SRC, config.d_model, dtype=torch.float64)
+            expected = twin(
+                hidden,
+                memory,
+                tgt_mask=torch.ones(SEQ, SEQ, dtype=torch.bool).triu(1),
+                tgt_key_padding_mask=~REAL,
+                memory_key_padding_mask=~THERE,
             )
-        )
-    if norm_first:
-        twin.norm.load_state_dict(ours.final_norm.state_dict())
-    ids, _ = inputs(config)
-    causal = torch.ones(SEQ, SEQ, dtype=torch.bool).triu(1)
-    expected = twin.eval()(ours.embeddings(ids), mask=causal, src_key_padding_mask=~REAL)
-    output = ours(ids, REAL.long())
-    torch.testing.assert_close(output[REAL], expected[REAL], rtol=0, atol=1e-12)
+            output = ours(hidden, memory, REAL[:, None, None, :], THERE[:, None, None, :])
+            torch.testing.assert_close(output[REAL], expected[REAL], rtol=0, atol=1e-12)
 
 
-@NORMS
-@STACKS
-def test_what_is_read_is_added_to_and_never_replaced(config, norm_first):
+def test_stack_equals_torchs_stack(subtests):
+    for norm_first in [False, True]:
+        with subtests.test(norm_first=norm_first):
+            config = replace(CONFIG, norm_first=norm_first)
+            ours = drawn(TransformerDecoder(config))
+            layer = torch_layer(nn.TransformerDecoderLayer, config)
+            norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if norm_first else None
+            twin = nn.TransformerDecoder(layer, config.num_layers, norm).double().eval()
+            for theirs, layer in zip(twin.layers, ours.layers, strict=True):
+                theirs.load_state_dict(twin_state(layer))
+            if norm_first:
+                twin.norm.load_state_dict(ours.final_norm.state_dict())
+            ids, memory = inputs(config)
+            expected = twin(
+                ours.embeddings(ids),
+                memory,
+                tgt_mask=torch.ones(SEQ, SEQ, dtype=torch.bool).triu(1),
+                memory_key_padding_mask=~THERE,
+            )
+            output = ours(ids, memory=memory, memory_attention_mask=THERE.long())
+            torch.testing.assert_close(output, expected, rtol=0, atol=1e-12)
+
+
+def test_without_cross_attention_it_is_torchs_encoder_with_a_causal_mask(subtests):
+    for norm_first in [False, True]:
+        with subtests.test(norm_first=norm_first):
+            config = replace(ALONE, norm_first=norm_first)
+            ours = drawn(TransformerDecoder(config))
+            twin = nn.TransformerEncoder(
+                torch_layer(nn.TransformerEncoderLayer, config),
+                config.num_layers,
+                nn.LayerNorm(config.d_model, eps=config.norm_eps) if norm_first else None,
+                enable_nested_tensor=False,
+            ).double()
+            for theirs, layer in zip(twin.layers, ours.layers, strict=True):
+                theirs.load_state_dict(
+                    copied(
+                        layer,
+                        {"self_attn": layer.attention},
+                        {
+                            "linear1": layer.feed_forward.up_proj,
+                            "linear2": layer.feed_forward.down_proj,
+                            "norm1": layer.attention_norm,
+                            "norm2": layer.feed_forward_norm,
+                        },
+                    )
+                )
+            if norm_first:
+                twin.norm.load_state_dict(ours.final_norm.state_dict())
+            ids, _ = inputs(config)
+            causal = torch.ones(SEQ, SEQ, dtype=torch.bool).triu(1)
+            expected = twin.eval()(ours.embeddings(ids), mask=causal, src_key_padding_mask=~REAL)
+            output = ours(ids, REAL.long())
+            torch.testing.assert_close(output[REAL], expected[REAL], rtol=0, atol=1e-12)
+
+
+def test_what_is_read_is_added_to_and_never_replaced(subtests):
     """With sub-layers that find nothing, a layer gives back what it read; post-norm, normalised."""
-    layer = TransformerDecoderLayer(replace(config, norm_first=norm_first)).eval()
-    for name, module in layer.named_modules():
-        if name.endswith(("out_proj", "down_proj")):
-            nn.init.zeros_(module.weight), nn.init.zeros_(module.bias)
-    hidden = torch.randn(BATCH, SEQ, config.d_model)
-    memory = torch.randn(BATCH, SRC, config.d_model) if config.cross_attention else None
-    output = layer(hidden, memory)
-    if not norm_first:
-        kernels = {"layer": nn.functional.layer_norm, "rms": nn.functional.rms_norm}
-        hidden = kernels[config.norm](hidden, [config.d_model], eps=config.norm_eps)
-    torch.testing.assert_close(output, hidden, rtol=0, atol=1e-5)
+    for norm_first, config in product([False, True], [CONFIG, ALONE, MODERN]):
+        with subtests.test(norm_first=norm_first, config=config):
+            layer = TransformerDecoderLayer(replace(config, norm_first=norm_first)).eval()
+            for name, module in layer.named_modules():
+                if name.endswith(("out_proj", "down_proj")):
+                    nn.init.zeros_(module.weight), nn.init.zeros_(module.bias)
+            hidden = torch.randn(BATCH, SEQ, config.d_model)
+            memory = torch.randn(BATCH, SRC, config.d_model) if config.cross_attention else None
+            output = layer(hidden, memory)
+            if not norm_first:
+                kernels = {"layer": nn.functional.layer_norm, "rms": nn.functional.rms_norm}
+                hidden = kernels[config.norm](hidden, [config.d_model], eps=config.norm_eps)
+            torch.testing.assert_close(output, hidden, rtol=0, atol=1e-5)
 
 
-@STACKS
-@pytest.mark.parametrize("masked", [False, True], ids=["no mask", "mask"])
-def test_no_position_sees_a_later_one(config, masked):
+def test_no_position_sees_a_later_one(subtests):
     """Change the future, and the past must not move; change the past, and the future must."""
-    decoder = drawn(TransformerDecoder(config))
-    ids, memory = inputs(config)
-    mask = torch.ones_like(ids) if masked else None
-    before = decoder(ids, mask, memory)
-    for place in (1, 6, SEQ - 1):
-        changed = ids.clone()
-        changed[:, place:] = (ids[:, place:] + 1) % 101
-        after = decoder(changed, mask, memory)
-        torch.testing.assert_close(after[:, :place], before[:, :place], rtol=0, atol=1e-12)
-        assert (after[:, place:] - before[:, place:]).abs().amax(dim=2).min() > 1e-6
-    changed = ids.clone()
-    changed[:, 0] = (ids[:, 0] + 1) % 101
-    assert (decoder(changed, mask, memory) - before).abs().amax(dim=2).min() > 1e-6
+    for config, masked in product([CONFIG, ALONE, MODERN], [False, True]):
+        with subtests.test(config=config, masked=masked):
+            decoder = drawn(TransformerDecoder(config))
+            ids, memory = inputs(config)
+            mask = torch.ones_like(ids) if masked else None
+            before = decoder(ids, mask, memory)
+            for place in (1, 6, SEQ - 1):
+                changed = ids.clone()
+                changed[:, place:] = (ids[:, place:] + 1) % 101
+                after = decoder(changed, mask, memory)
+                torch.testing.assert_close(after[:, :place], before[:, :place], rtol=0, atol=1e-12)
+                assert (after[:, place:] - before[:, place:]).abs().amax(dim=2).min() > 1e-6
+            changed = ids.clone()
+            changed[:, 0] = (ids[:, 0] + 1) % 101
+            assert (decoder(changed, mask, memory) - before).abs().amax(dim=2).min() > 1e-6
 
 
-@STACKS
-def test_no_gradient_flows_from_a_position_to_a_later_one(config):
-    decoder = drawn(TransformerDecoder(config))
-    vectors = torch.randn(1, SEQ, config.d_model, dtype=torch.float64)
-    memory = inputs(config)[1]
-    memory = None if memory is None else memory[:1]
+def through(layers, memory, vectors):
+    for layer in layers:
+        vectors = layer(vectors, memory)
+    return vectors
 
-    def run(vectors):
-        for layer in decoder.layers:
-            vectors = layer(vectors, memory)
-        return vectors
 
-    jacobian = torch.autograd.functional.jacobian(run, vectors)[0, :, :, 0]
-    strength = jacobian.abs().amax(dim=(1, 3))  # (seq, seq): of the position read on each output
-    assert strength.triu(1).eq(0).all()
-    assert strength.tril()[torch.ones(SEQ, SEQ).tril().bool()].min() > 0
+def test_no_gradient_flows_from_a_position_to_a_later_one(subtests):
+    for config in [CONFIG, ALONE, MODERN]:
+        with subtests.test(config=config):
+            decoder = drawn(TransformerDecoder(config))
+            vectors = torch.randn(1, SEQ, config.d_model, dtype=torch.float64)
+            memory = inputs(config)[1]
+            memory = None if memory is None else memory[:1]
+            run = partial(through, decoder.layers, memory)
+            jacobian = torch.autograd.functional.jacobian(run, vectors)[0, :, :, 0]
+            # (seq, seq): of the position read on each output
+            strength = jacobian.abs().amax(dim=(1, 3))
+            assert strength.triu(1).eq(0).all()
+            assert strength.tril()[torch.ones(SEQ, SEQ).tril().bool()].min() > 0
 
 
 def test_padding_in_target_and_memory_changes_nothing():
@@ -228,16 +230,19 @@ def test_padding_in_target_and_memory_changes_nothing():
     assert moved[REAL & ~THERE.all(dim=1, keepdim=True)].min() > 1e-3
 
 
-@STACKS
-def test_padding_on_the_left_takes_no_position(config):
-    decoder = drawn(TransformerDecoder(config))
-    ids, memory = inputs(config)
-    mask = REAL.flip(1).long()
-    output = decoder(ids, mask, memory)
-    for row, length in enumerate((11, 7, 3, 2, 1)):
-        one = None if memory is None else memory[row : row + 1]
-        alone = decoder(ids[row : row + 1, SEQ - length :], memory=one)
-        torch.testing.assert_close(output[row, SEQ - length :], alone[0], rtol=0, atol=1e-12)
+def test_padding_on_the_left_takes_no_position(subtests):
+    for config in [CONFIG, ALONE, MODERN]:
+        with subtests.test(config=config):
+            decoder = drawn(TransformerDecoder(config))
+            ids, memory = inputs(config)
+            mask = REAL.flip(1).long()
+            output = decoder(ids, mask, memory)
+            for row, length in enumerate((11, 7, 3, 2, 1)):
+                one = None if memory is None else memory[row : row + 1]
+                alone = decoder(ids[row : row + 1, SEQ - length :], memory=one)
+                torch.testing.assert_close(
+                    output[row, SEQ - length :], alone[0], rtol=0, atol=1e-12
+                )
 
 
 def test_the_order_of_the_memory_does_not_matter():
@@ -250,40 +255,41 @@ def test_the_order_of_the_memory_does_not_matter():
     torch.testing.assert_close(output, expected, rtol=0, atol=1e-12)
 
 
-@STACKS
-@NORMS
-@pytest.mark.parametrize("steps", [(1,) * SEQ, (7, 1, 3)], ids=["one by one", "in pieces"])
-@pytest.mark.parametrize("masked", [False, True], ids=["no mask", "padded left"])
-def test_with_a_cache_it_gives_what_it_gives_without(config, norm_first, steps, masked):
-    decoder = drawn(TransformerDecoder(replace(config, norm_first=norm_first)))
-    ids, memory = inputs(config)
-    mask = REAL.flip(1).long() if masked else None
-    there = THERE.long() if config.cross_attention else None
-    with torch.no_grad():
-        expected = decoder(ids, mask, memory, there)
-        cache, outputs, read = KVCache(), [], 0
-        for step in steps:
-            seen = None if mask is None else mask[:, : read + step]
-            new = ids[:, read : read + step]
-            outputs.append(decoder(new, seen, memory, there, cache))
-            read += step
-    assert cache.length == SEQ
-    real = mask.bool() if masked else torch.ones(BATCH, SEQ, dtype=torch.bool)
-    output = torch.cat(outputs, dim=1)
-    torch.testing.assert_close(output[real], expected[real], rtol=0, atol=1e-12)
+def test_with_a_cache_it_gives_what_it_gives_without(subtests):
+    for config, norm_first, steps, masked in product(
+        [CONFIG, ALONE, MODERN], [False, True], [(1,) * SEQ, (7, 1, 3)], [False, True]
+    ):
+        with subtests.test(config=config, norm_first=norm_first, steps=steps, masked=masked):
+            decoder = drawn(TransformerDecoder(replace(config, norm_first=norm_first)))
+            ids, memory = inputs(config)
+            mask = REAL.flip(1).long() if masked else None
+            there = THERE.long() if config.cross_attention else None
+            with torch.no_grad():
+                expected = decoder(ids, mask, memory, there)
+                cache, outputs, read = KVCache(), [], 0
+                for step in steps:
+                    seen = None if mask is None else mask[:, : read + step]
+                    new = ids[:, read : read + step]
+                    outputs.append(decoder(new, seen, memory, there, cache))
+                    read += step
+            assert cache.length == SEQ
+            real = mask.bool() if masked else torch.ones(BATCH, SEQ, dtype=torch.bool)
+            output = torch.cat(outputs, dim=1)
+            torch.testing.assert_close(output[real], expected[real], rtol=0, atol=1e-12)
 
 
-@STACKS
-def test_rows_of_nothing_but_padding_stay_finite_both_ways(config):
-    decoder = TransformerDecoder(config)
-    ids, memory = inputs(config)
-    memory = None if memory is None else memory.float()
-    mask, there = torch.ones_like(ids), torch.ones(BATCH, SRC, dtype=torch.int64)
-    mask[2], there[3] = 0, 0
-    output = decoder(ids, mask, memory, there if config.cross_attention else None)
-    output.square().sum().backward()
-    assert output.isfinite().all()
-    assert all(parameter.grad.isfinite().all() for parameter in decoder.parameters())
+def test_rows_of_nothing_but_padding_stay_finite_both_ways(subtests):
+    for config in [CONFIG, ALONE, MODERN]:
+        with subtests.test(config=config):
+            decoder = TransformerDecoder(config)
+            ids, memory = inputs(config)
+            memory = None if memory is None else memory.float()
+            mask, there = torch.ones_like(ids), torch.ones(BATCH, SRC, dtype=torch.int64)
+            mask[2], there[3] = 0, 0
+            output = decoder(ids, mask, memory, there if config.cross_attention else None)
+            output.square().sum().backward()
+            assert output.isfinite().all()
+            assert all(parameter.grad.isfinite().all() for parameter in decoder.parameters())
 
 
 def test_dropout_runs_in_training_mode_alone():
@@ -294,20 +300,21 @@ def test_dropout_runs_in_training_mode_alone():
     assert torch.equal(decoder(ids, None, memory.float()), decoder(ids, None, memory.float()))
 
 
-@pytest.mark.parametrize("sublayer", ["attention", "cross_attention", "feed_forward"])
-def test_dropout_falls_on_what_each_sublayer_adds(sublayer):
+def test_dropout_falls_on_what_each_sublayer_adds(subtests):
     """With a rate near 1 and weights that make every addition 1, nearly nothing is added."""
-    layer = TransformerDecoderLayer(
-        replace(CONFIG, dropout=0.99, attn_dropout=0.0, norm_first=True)
-    )
-    for name in ("attention.out_proj", "cross_attention.out_proj", "feed_forward.down_proj"):
-        module = layer.get_submodule(name)
-        nn.init.zeros_(module.weight)
-        nn.init.constant_(module.bias, float(name.startswith(f"{sublayer}.")))
-    nothing = torch.zeros(BATCH, SEQ, CONFIG.d_model)
-    added = layer(nothing, torch.zeros(BATCH, SRC, CONFIG.d_model))
-    assert 0 < added.ne(0).float().mean() < 0.05
-    assert layer.eval()(nothing, torch.zeros(BATCH, SRC, CONFIG.d_model)).eq(1).all()
+    config = replace(CONFIG, dropout=0.99, attn_dropout=0.0, norm_first=True)
+    outputs = ("attention.out_proj", "cross_attention.out_proj", "feed_forward.down_proj")
+    for sublayer in ["attention", "cross_attention", "feed_forward"]:
+        with subtests.test(sublayer=sublayer):
+            layer = TransformerDecoderLayer(config)
+            for name in outputs:
+                module = layer.get_submodule(name)
+                nn.init.zeros_(module.weight)
+                nn.init.constant_(module.bias, float(name.startswith(f"{sublayer}.")))
+            nothing = torch.zeros(BATCH, SEQ, CONFIG.d_model)
+            added = layer(nothing, torch.zeros(BATCH, SRC, CONFIG.d_model))
+            assert 0 < added.ne(0).float().mean() < 0.05
+            assert layer.eval()(nothing, torch.zeros(BATCH, SRC, CONFIG.d_model)).eq(1).all()
 
 
 def test_is_made_of_our_modules_and_torchs_elements_alone():

@@ -1,22 +1,12 @@
 """Mistral, Qwen2 and Qwen3, each a switch or two on the block of Llama: as in transformers."""
 
 import random
+from itertools import product
 
 import pytest
 import torch
-from small_models import SIZES, TOLERANCE, VOCAB, answer, small_model
-from transformers import (
-    CONFIG_MAPPING,
-    MistralForCausalLM,
-    MistralModel,
-    Qwen2ForCausalLM,
-    Qwen2Model,
-    Qwen3ForCausalLM,
-    Qwen3Model,
-)
-from transformers.models.mistral.modeling_mistral import MistralRMSNorm
-from transformers.models.qwen2.modeling_qwen2 import Qwen2RMSNorm
-from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
+import transformers
+from small_models import SEEDS, SIZES, TOLERANCE, VOCAB, answer, check_gradients, small_model
 
 from glassformer import (
     KVCache,
@@ -31,13 +21,13 @@ from glassformer import (
 from glassformer.varied_attention import VariedAttention
 from glassformer.window import SlidingWindowCache
 
-BODIES = {"mistral": MistralModel, "qwen2": Qwen2Model, "qwen3": Qwen3Model}
-WRITERS = {"mistral": MistralForCausalLM, "qwen2": Qwen2ForCausalLM, "qwen3": Qwen3ForCausalLM}
+BODIES = {"mistral": "MistralModel", "qwen2": "Qwen2Model", "qwen3": "Qwen3Model"}
+WRITERS = {
+    "mistral": "MistralForCausalLM",
+    "qwen2": "Qwen2ForCausalLM",
+    "qwen3": "Qwen3ForCausalLM",
+}
 BATCH, SEQ, NEW, END, FILLER = 5, 11, 17, 2, 7
-
-EACH = pytest.mark.parametrize("kind", WRITERS)
-SEEDS = pytest.mark.parametrize("seed", range(6))
-DTYPES = pytest.mark.parametrize("dtype", TOLERANCE, ids=["float32", "float64"])
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +39,12 @@ def norms_of_the_model_s_own_type(monkeypatch):
         size = torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
         return self.weight * (wide * size).to(hidden.dtype)
 
-    for norm in (MistralRMSNorm, Qwen2RMSNorm, Qwen3RMSNorm):
+    models = transformers.models
+    for norm in (
+        models.mistral.modeling_mistral.MistralRMSNorm,
+        models.qwen2.modeling_qwen2.Qwen2RMSNorm,
+        models.qwen3.modeling_qwen3.Qwen3RMSNorm,
+    ):
         monkeypatch.setattr(norm, "forward", forward)
 
 
@@ -102,111 +97,101 @@ def real():
     return torch.arange(SEQ) >= torch.tensor([[0], [4], [1], [10], [0]])
 
 
-@EACH
-@SEEDS
-@DTYPES
-@pytest.mark.parametrize("make", [BODIES, WRITERS], ids=["body", "writer"])
-def test_outputs_equal(kind, seed, dtype, make, ids, tmp_path):
-    theirs, ours = pair(kind, seed, dtype, make)
-    assert type(ours) is (TransformerDecoder if make is BODIES else TransformerForCausalLM)
-    theirs.save_pretrained(tmp_path)
-    with torch.no_grad():
-        output, expected = ours(ids), answer(theirs, ids)
-        assert output.dtype == dtype
-        assert (output - expected).abs().max() < TOLERANCE[dtype]
-        assert load(tmp_path)(ids).equal(output)
-        assert type(ours).from_pretrained(tmp_path)(ids).equal(output)
+def test_outputs_equal(ids, tmp_path, subtests):
+    for built, make in ((TransformerDecoder, BODIES), (TransformerForCausalLM, WRITERS)):
+        for kind, (seed, dtype) in product(WRITERS, SEEDS):
+            with subtests.test(built=built, kind=kind, seed=seed, dtype=dtype):
+                theirs, ours = pair(kind, seed, dtype, make)
+                assert type(ours) is built
+                theirs.save_pretrained(tmp_path)
+                with torch.no_grad():
+                    output, expected = ours(ids), answer(theirs, ids)
+                    assert output.dtype == dtype
+                    assert (output - expected).abs().max() < TOLERANCE[dtype]
+                    assert load(tmp_path)(ids).equal(output)
+                    assert built.from_pretrained(tmp_path)(ids).equal(output)
 
 
-@EACH
-@SEEDS
-@DTYPES
-def test_padding_on_the_left_takes_no_position(kind, seed, dtype, ids, real):
-    theirs, ours = pair(kind, seed, dtype)
-    positions = (real.long().cumsum(1) - 1).clamp(min=0)
-    with torch.no_grad():
-        expected = theirs(ids, attention_mask=real.long(), position_ids=positions).logits
-        assert (ours(ids, real.long()) - expected)[real].abs().max() < TOLERANCE[dtype]
+def test_padding_on_the_left_takes_no_position(ids, real, subtests):
+    for kind, (seed, dtype) in product(WRITERS, SEEDS):
+        with subtests.test(kind=kind, seed=seed, dtype=dtype):
+            theirs, ours = pair(kind, seed, dtype)
+            positions = (real.long().cumsum(1) - 1).clamp(min=0)
+            with torch.no_grad():
+                expected = theirs(ids, attention_mask=real.long(), position_ids=positions).logits
+                assert (ours(ids, real.long()) - expected)[real].abs().max() < TOLERANCE[dtype]
 
 
-@EACH
-@SEEDS
-@DTYPES
-def test_gradients_equal(kind, seed, dtype, ids):
-    """Their gradients, carried over as if they were weights, against ours."""
-    theirs, ours = pair(kind, seed, dtype)
-    for logits in (theirs(ids).logits, ours(ids)):
-        logits.square().mean().backward()
-    for parameter in theirs.parameters():
-        parameter.data = parameter.grad
-    expected = dict(from_hf(theirs).named_parameters())
-    for name, parameter in ours.named_parameters():
-        largest = expected[name].abs().max().clamp(min=1)
-        error = (parameter.grad - expected[name]).abs().max() / largest
-        assert error < TOLERANCE[dtype], name
+def test_gradients_equal(ids, subtests):
+    for kind, (seed, dtype) in product(WRITERS, SEEDS):
+        with subtests.test(kind=kind, seed=seed, dtype=dtype):
+            theirs, ours = pair(kind, seed, dtype)
+            for logits in (theirs(ids).logits, ours(ids)):
+                logits.square().mean().backward()
+            check_gradients(ours, theirs, TOLERANCE[dtype])
 
 
-@EACH
-@SEEDS
-def test_every_hidden_state_attention_and_turned_key_is_equal(kind, seed, ids):
-    theirs, _ = pair(kind, seed, torch.float64, BODIES)
-    theirs.set_attn_implementation("eager")
-    ours = from_hf(theirs)
-    close = {"rtol": 0.0, "atol": 2e-6}  # theirs takes the softmax in float32
-    with torch.no_grad(), record(ours) as tape:
-        ours(ids)
-        expected = theirs(ids, output_hidden_states=True, output_attentions=True, use_cache=True)
-    *states, _ = expected.hidden_states  # the last one is normalized there
-    for our, their in zip(tape.hidden_states, states, strict=False):
-        torch.testing.assert_close(our, their, **close)
-    for our, their in zip(tape.attentions, expected.attentions, strict=True):
-        torch.testing.assert_close(our, their.double(), **close)
-    for number, layer in enumerate(expected.past_key_values.layers):
-        kept = layer.keys.shape[2]  # of a window, the last ones
-        key = tape[f"layers.{number}.attention.key"][:, :, SEQ - kept :]
-        torch.testing.assert_close(key, layer.keys, **close)
+def test_every_hidden_state_attention_and_turned_key_is_equal(ids, subtests):
+    for kind, seed in product(WRITERS, range(6)):
+        with subtests.test(kind=kind, seed=seed):
+            theirs, _ = pair(kind, seed, torch.float64, BODIES)
+            theirs.set_attn_implementation("eager")
+            ours = from_hf(theirs)
+            close = {"rtol": 0.0, "atol": 2e-6}  # theirs takes the softmax in float32
+            with torch.no_grad(), record(ours) as tape:
+                ours(ids)
+                expected = theirs(
+                    ids, output_hidden_states=True, output_attentions=True, use_cache=True
+                )
+            *states, _ = expected.hidden_states  # the last one is normalized there
+            for our, their in zip(tape.hidden_states, states, strict=False):
+                torch.testing.assert_close(our, their, **close)
+            for our, their in zip(tape.attentions, expected.attentions, strict=True):
+                torch.testing.assert_close(our, their.double(), **close)
+            for number, layer in enumerate(expected.past_key_values.layers):
+                kept = layer.keys.shape[2]  # of a window, the last ones
+                key = tape[f"layers.{number}.attention.key"][:, :, SEQ - kept :]
+                torch.testing.assert_close(key, layer.keys, **close)
 
 
-@EACH
-@SEEDS
-@DTYPES
-def test_with_a_cache_in_pieces_as_at_once(kind, seed, dtype, ids, real):
-    _, model = pair(kind, seed, dtype)
-    kinds = [KVCache] if model.config.sliding_window is None else [KVCache, SlidingWindowCache]
-    with torch.no_grad():
-        whole, ends = model(ids, real), (3, 4, 9, SEQ)
-        for cache in (kind() for kind in kinds):
-            parts = [
-                model(ids[:, start:end], real[:, :end], cache)
-                for start, end in zip((0, *ends), ends, strict=False)
-            ]
-            assert (torch.cat(parts, dim=1) - whole)[real].abs().max() < TOLERANCE[dtype]
+def test_with_a_cache_in_pieces_as_at_once(ids, real, subtests):
+    for kind, (seed, dtype) in product(WRITERS, SEEDS):
+        with subtests.test(kind=kind, seed=seed, dtype=dtype):
+            _, model = pair(kind, seed, dtype)
+            caches = [KVCache()]
+            if model.config.sliding_window is not None:
+                caches.append(SlidingWindowCache())
+            with torch.no_grad():
+                whole, ends = model(ids, real), (3, 4, 9, SEQ)
+                for cache in caches:
+                    parts = [
+                        model(ids[:, start:end], real[:, :end], cache)
+                        for start, end in zip((0, *ends), ends, strict=False)
+                    ]
+                    assert (torch.cat(parts, dim=1) - whole)[real].abs().max() < TOLERANCE[dtype]
 
 
-@EACH
-@SEEDS
-@pytest.mark.parametrize("use_cache", [True, False], ids=["cache", "no cache"])
-@pytest.mark.parametrize("way", [{}, {"num_beams": 3}], ids=str)
-def test_writes_token_for_token_as_transformers(kind, seed, way, use_cache, ids, real):
-    theirs, ours = pair(kind, seed)
-    given = {"attention_mask": real.long(), "max_new_tokens": NEW, "pad_token_id": FILLER, **way}
-    given |= {"eos_token_id": (None, END)[seed % 2], "use_cache": use_cache}
-    expected = theirs.generate(ids, **given, do_sample=False)
-    assert generate(ours, ids, **given).tolist() == expected.tolist()
+def test_writes_token_for_token_as_transformers(ids, real, subtests):
+    cases = [*((seed, 1) for seed in range(6)), (1, 3), (2, 3)]
+    for kind, (seed, beams) in product(WRITERS, cases):
+        with subtests.test(kind=kind, seed=seed, beams=beams):
+            theirs, ours = pair(kind, seed)
+            given = {"attention_mask": real.long(), "max_new_tokens": NEW, "pad_token_id": FILLER}
+            given |= {"eos_token_id": (None, END)[seed % 2], "use_cache": seed // 2 != 1}
+            given |= {"num_beams": beams}
+            expected = theirs.generate(ids, **given, do_sample=False)
+            assert generate(ours, ids, **given).tolist() == expected.tolist()
 
 
-@EACH
-def test_defaults_are_those_of_transformers(kind):
-    expected = TransformerConfig.from_hf({"model_type": kind})
-    live = TransformerConfig.from_hf(CONFIG_MAPPING[kind]())
-    written_out = {
+def test_defaults_are_those_of_transformers():
+    for kind, written_out in {
         "mistral": {"head_dim": 128},
         "qwen2": {},
         "qwen3": {"qkv_bias": False, "out_bias": False},
-    }[kind]
-    assert {name: getattr(live, name) for name in written_out} == written_out
-    for name in vars(expected):
-        assert name in written_out or getattr(live, name) == getattr(expected, name), name
+    }.items():
+        expected = TransformerConfig.from_hf({"model_type": kind})
+        live = TransformerConfig.from_hf(transformers.CONFIG_MAPPING[kind]())
+        assert vars(live) == vars(expected) | written_out, kind
 
 
 def test_switches_that_make_a_family():
@@ -230,15 +215,14 @@ def test_switches_that_make_a_family():
     }
 
 
-@EACH
-def test_the_block_is_that_of_llama_with_another_attention(kind):
-    ours = from_hf(small_model(WRITERS[kind]))
-    assert {type(layer.attention) for layer in ours.decoder.layers} == {VariedAttention}
+def test_the_block_is_that_of_llama_with_another_attention():
+    for make in WRITERS.values():
+        layers = from_hf(small_model(make)).decoder.layers
+        assert {type(layer.attention) for layer in layers} == {VariedAttention}
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_what_is_not_built_is_refused(subtests):
+    rows = [
         ({"model_type": "mistral", "layer_types": ["full_attention"]}, r"layer_types .* mistral"),
         (
             {"model_type": "qwen2", "use_sliding_window": True},
@@ -253,12 +237,10 @@ def test_the_block_is_that_of_llama_with_another_attention(kind):
             {"model_type": "qwen3", "rope_scaling": {"type": "longrope"}},
             r"rope_type \('longrope'\) is not honored for qwen3",
         ),
-    ],
-    ids=str,
-)
-def test_what_is_not_built_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        TransformerConfig.from_hf(given)
+    ]
+    for given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            TransformerConfig.from_hf(given)
 
 
 def test_a_window_that_nobody_uses_has_no_effect():

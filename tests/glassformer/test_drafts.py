@@ -1,5 +1,7 @@
 """Drafts propose what they say, from the distribution that they say."""
 
+from itertools import product
+
 import pytest
 import torch
 
@@ -24,9 +26,8 @@ def build(positions="rotary", **choices):
     return TransformerForCausalLM(config).double().eval()
 
 
-@pytest.mark.parametrize(
-    ("text", "ngram", "proposed"),
-    [
+def test_the_prompt_is_copied(subtests):
+    rows = [
         ([7, 3, 8, 9, 7, 3], 2, [8, 9, 7]),
         ([7, 3, 8, 9, 3, 5, 7, 3], 2, [8, 9, 3]),  # two tokens before one
         ([7, 3, 8, 9, 3, 5, 7, 3], 1, [5, 7, 3]),  # the last occurrence
@@ -34,14 +35,14 @@ def build(positions="rotary", **choices):
         ([6, 1, 6], 3, [1, 6]),
         ([4, 4, 4], 5, [4]),
         ([4], 2, []),
-    ],
-)
-def test_the_prompt_is_copied(text, ngram, proposed):
-    tokens, probabilities = PromptLookup(VOCAB, ngram)(torch.tensor([text]), 3)
-    assert tokens.tolist() == proposed
-    assert probabilities.shape == (len(proposed), VOCAB)
-    assert probabilities.argmax(-1).tolist() == proposed
-    assert probabilities.sum().item() == len(proposed)
+    ]
+    for text, ngram, proposed in rows:
+        with subtests.test(text=text, ngram=ngram, proposed=proposed):
+            tokens, probabilities = PromptLookup(VOCAB, ngram)(torch.tensor([text]), 3)
+            assert tokens.tolist() == proposed
+            assert probabilities.shape == (len(proposed), VOCAB)
+            assert probabilities.argmax(-1).tolist() == proposed
+            assert probabilities.sum().item() == len(proposed)
 
 
 def test_no_more_is_copied_than_asked_for():
@@ -82,22 +83,25 @@ def test_a_sampled_draft_says_what_it_draws_from_whatever_was_asked_before():
     assert probabilities.shape == (0, VOCAB)
 
 
-@pytest.mark.parametrize("positions", ["rotary", "learned", "sinusoidal"])
-@pytest.mark.parametrize("tie_embeddings", [True, False])
 @torch.no_grad()
-def test_an_early_exit_is_a_model_with_fewer_layers(positions, tie_embeddings):
-    model = build(positions, norm_first=True, tie_embeddings=tie_embeddings)
-    whole, ids = model(torch.ones(1, 5).long()), torch.randint(1, VOCAB, (3, 11))
-    shallow = early_exit(model, 2)
-    hidden = []
-    model.decoder.layers[1].register_forward_hook(lambda *given: hidden.append(given[-1]))
-    model(ids)
-    expected = model.lm_head(model.decoder.final_norm(hidden[0]))
-    assert shallow(ids).equal(expected)
-    assert shallow.config.num_layers == 2
-    assert {*shallow.parameters()} <= {*model.parameters()}
-    assert model.config.num_layers == len(model.decoder.layers) == 3
-    assert model(torch.ones(1, 5).long()).equal(whole)
+def test_an_early_exit_is_a_model_with_fewer_layers(subtests):
+    for positions, tie_embeddings in product(["rotary", "learned", "sinusoidal"], [True, False]):
+        with subtests.test(positions=positions, tie_embeddings=tie_embeddings):
+            model = build(positions, norm_first=True, tie_embeddings=tie_embeddings)
+            whole, ids = model(torch.ones(1, 5).long()), torch.randint(1, VOCAB, (3, 11))
+            shallow = early_exit(model, 2)
+            hidden = []
+            hook = model.decoder.layers[1].register_forward_hook(
+                lambda *given, to=hidden: to.append(given[-1])
+            )
+            model(ids)
+            hook.remove()
+            expected = model.lm_head(model.decoder.final_norm(hidden[0]))
+            assert shallow(ids).equal(expected)
+            assert shallow.config.num_layers == 2
+            assert {*shallow.parameters()} <= {*model.parameters()}
+            assert model.config.num_layers == len(model.decoder.layers) == 3
+            assert model(torch.ones(1, 5).long()).equal(whole)
 
 
 @pytest.mark.usefixtures("unhooked")
@@ -106,11 +110,10 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"ngram \(0\) must be at least 1"):
             PromptLookup(VOCAB, 0)
 
-    @pytest.mark.parametrize("num_layers", [0, 4])
-    def test_layers_that_are_not_there(self, num_layers):
-        message = rf"num_layers \({num_layers}\) must be from 1 to the model's 3"
-        with pytest.raises(ValueError, match=message):
-            early_exit(build(), num_layers)
+    def test_layers_that_are_not_there(self):
+        for number in (0, 4):
+            with pytest.raises(ValueError, match=rf"num_layers \({number}\) must be from 1 to the"):
+                early_exit(build(), number)
 
     def test_no_temperature(self):
         with pytest.raises(ValueError, match=r"temperature \(0.0\) must be more than 0"):

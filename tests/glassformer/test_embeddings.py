@@ -95,11 +95,12 @@ def test_looking_up_padding_trains_no_vector():
     assert embeddings.tokens.weight.grad[5].ne(0).any()
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_scoring_padding_trains_its_vector_where_the_table_scores_tokens(tied):
-    model = TransformerForMaskedLM(replace(CONFIG, tie_embeddings=tied))
-    model(torch.tensor([[0, 5, 0]])).logsumexp(-1).sum().backward()
-    assert model.encoder.embeddings.tokens.weight.grad[0].ne(0).any() == tied
+def test_scoring_padding_trains_its_vector_where_the_table_scores_tokens(subtests):
+    for tied in [True, False]:
+        with subtests.test(tied=tied):
+            model = TransformerForMaskedLM(replace(CONFIG, tie_embeddings=tied))
+            model(torch.tensor([[0, 5, 0]])).logsumexp(-1).sum().backward()
+            assert model.encoder.embeddings.tokens.weight.grad[0].ne(0).any() == tied
 
 
 @pytest.mark.usefixtures("unhooked")
@@ -116,10 +117,13 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"12 tokens is longer than max_positions \(11\)"):
             Embeddings(CONFIG)(torch.zeros(BATCH, 12, dtype=torch.int64))
 
-    @pytest.mark.parametrize("shape", [(7,), (2, 7, 1), (0, 7), (2, 0)])
-    def test_ids_that_are_no_batch(self, shape):
-        with pytest.raises(ValueError, match=r"\(batch, seq\) and not be empty, got shape"):
-            Embeddings(CONFIG)(torch.zeros(shape, dtype=torch.int64))
+    def test_ids_that_are_no_batch(self, subtests):
+        for shape in [(7,), (2, 7, 1), (0, 7), (2, 0)]:
+            with (
+                subtests.test(shape=shape),
+                pytest.raises(ValueError, match=r"\(batch, seq\) and not be empty, got shape"),
+            ):
+                Embeddings(CONFIG)(torch.zeros(shape, dtype=torch.int64))
 
     def test_ids_that_are_no_integers(self):
         with pytest.raises(ValueError, match=r"int64 or int32, got torch\.float32"):

@@ -1,6 +1,7 @@
 """What every checker does with an answer, shown on a small exercise."""
 
 import re
+from itertools import product
 
 import pytest
 import torch
@@ -53,11 +54,11 @@ def stop(x):
     raise ValueError("too many axes")
 
 
-@pytest.mark.parametrize("elsewhere", [twice, stop])
-def test_a_mistake_on_one_example_alone_is_not_taken_for_the_known_one(elsewhere):
-    verdict = SMALL(lambda x: x * x if x.ndim == 1 else elsewhere(x))
-    assert "square" not in str(verdict)
-    assert not verdict
+def test_a_mistake_on_one_example_alone_is_not_taken_for_the_known_one():
+    for elsewhere in (twice, stop):
+        verdict = SMALL(lambda x, other=elsewhere: x * x if x.ndim == 1 else other(x))
+        assert "square" not in str(verdict)
+        assert not verdict
 
 
 def test_a_difference_that_comes_late_is_found():
@@ -65,11 +66,10 @@ def test_a_difference_that_comes_late_is_found():
     assert SMALL(lambda x: (2 * x.float()).double())
 
 
-@pytest.mark.parametrize("nothing", [None, ...])
-def test_a_stub_is_told_kindly(nothing):
+def test_a_stub_is_told_kindly():
     says = "Nothing to check yet. The function returns nothing. It should return twice the numbers."
-    verdict = SMALL(lambda x: nothing)
-    assert (verdict.right, verdict.says) == (False, says)
+    for verdict in (SMALL(lambda x: None), SMALL(lambda x: ...)):
+        assert (verdict.right, verdict.says) == (False, says)
 
 
 def test_a_stub_may_also_say_that_it_is_one():
@@ -118,18 +118,17 @@ def test_an_answer_that_changes_what_it_is_given_is_refused():
     assert verdict.says == ("Not yet. Your function changes its argument x, which is the caller's.")
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
+def test_another_kind_of_thing_is_named(subtests):
+    answers = [
         (lambda x: (2 * x).tolist(), r"is a list of 3, but it should be a tensor of \(3,\)"),
         (lambda x: 2 * x[None], r"has shape \(1, 3\), but it should have \(3,\)"),
         (lambda x: (2 * x).long(), "dtype is torch.int64, but it should be a float type"),
         (lambda x: x / 0 * 0, "has nan, but"),
         (lambda x: twice, "is a function, but it should be a tensor"),
-    ],
-)
-def test_another_kind_of_thing_is_named(answer, told):
-    assert re.search(told, SMALL(answer).says)
+    ]
+    for answer, told in answers:
+        with subtests.test(told):
+            assert re.search(told, SMALL(answer).says)
 
 
 def test_checking_draws_no_random_numbers_and_leaves_the_default_type():
@@ -145,9 +144,8 @@ def test_what_an_answer_makes_itself_is_of_the_type_of_what_it_is_given():
     assert SMALL(lambda x: (2 * torch.eye(len(x))) @ x)
 
 
-@pytest.mark.parametrize(
-    ("wanted", "given", "told"),
-    [
+def test_numbers_and_lists_are_compared_too():
+    rows = [
         (5, 5, None),
         (5, torch.tensor(5), None),
         (5, 7, "your answer is 7, but it should be 5"),
@@ -178,20 +176,19 @@ def test_what_an_answer_makes_itself_is_of_the_type_of_what_it_is_given():
             "in result 2 of 2, your answer is 'fe', but it should be 've'",
         ),
         (("fi", "ve"), "five", "your answer is 'five', but it should have 2 results"),
-    ],
-)
-def test_numbers_and_lists_are_compared_too(wanted, given, told):
-    assert difference(given, wanted) == told
+    ]
+    for wanted, given, told in rows:
+        assert difference(given, wanted) == told, (wanted, given)
 
 
-@pytest.mark.parametrize(("wanted", "off"), [(0.0, 1e-6), (1000.0, 1e-2)])
-@pytest.mark.parametrize(
-    "made", [float, lambda number: torch.tensor([number], dtype=torch.float64)]
-)
-def test_a_measure_may_be_rounded_as_float32_rounds_and_no_more(made, wanted, off):
-    assert difference(made(wanted + 0.9 * off), made(wanted)) is None
-    assert difference(made(wanted - 0.9 * off), made(wanted)) is None
-    assert difference(made(wanted + 1.1 * off), made(wanted)) is not None
+def test_a_measure_may_be_rounded_as_float32_rounds_and_no_more():
+    def tensor(number):
+        return torch.tensor([number], dtype=torch.float64)
+
+    for (wanted, off), made in product([(0.0, 1e-6), (1000.0, 1e-2)], [float, tensor]):
+        assert difference(made(wanted + 0.9 * off), made(wanted)) is None
+        assert difference(made(wanted - 0.9 * off), made(wanted)) is None
+        assert difference(made(wanted + 1.1 * off), made(wanted)) is not None
 
 
 def test_what_is_drawn_is_the_same_at_every_check():

@@ -2,13 +2,12 @@
 
 import ast
 import re
-import time
-from functools import cache
 from inspect import signature
 from pathlib import Path
 
 import pytest
 import torch
+import transformers
 from answers_assistant import ASSISTANT
 from answers_decoder import DECODER, written
 from answers_encoder import ENCODER, blind_by_swaps
@@ -21,7 +20,6 @@ from answers_lora import LORA
 from answers_making_it_fast import MAKING_IT_FAST
 from answers_many_machines import MANY_MACHINES
 from answers_training_in_practice import TRAINING_IN_PRACTICE
-from transformers import LlamaConfig
 
 from glassformer import exercises
 from glassformer.masks import causal_mask
@@ -43,66 +41,42 @@ ANSWERS = (
     | MAKING_IT_FAST
     | TRAINING_IN_PRACTICE
 )
-CHAPTERS = sorted({checker.chapter for checker in CHECKERS.values()})
 
 FENCE = re.compile(r"^([ ]*)```python\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 
 
-def of_all(part):
-    """Each answer of a part, with the name of its checker."""
-    return [
-        pytest.param(name, pattern, answer, id=f"{name}-{number}")
-        for name, answers in ANSWERS.items()
-        for number, (pattern, answer) in enumerate(getattr(answers, part).items())
-    ]
+def test_accepts_a_right_answer_of_another_kind():
+    verdicts = {name: check(ANSWERS[name].right) for name, check in CHECKERS.items()}
+    assert not {name: verdict for name, verdict in verdicts.items() if not verdict.right}
 
 
-@pytest.mark.parametrize("name", CHECKERS)
-def test_accepts_a_right_answer_of_another_kind(name):
-    verdict = CHECKERS[name](ANSWERS[name].right)
-    assert verdict.right, verdict
+def test_says_what_is_wrong(subtests):
+    for name, answers in ANSWERS.items():
+        for pattern, answer in answers.wrong.items():
+            with subtests.test(name, pattern=pattern):
+                verdict = CHECKERS[name](answer)
+                assert not verdict.right
+                assert re.search(pattern, verdict.says, re.IGNORECASE), verdict
 
 
-@pytest.mark.parametrize(("name", "pattern", "answer"), of_all("wrong"))
-def test_says_what_is_wrong(name, pattern, answer):
-    verdict = CHECKERS[name](answer)
-    assert not verdict.right
-    assert re.search(pattern, verdict.says, re.IGNORECASE), verdict
+def test_every_known_mistake_is_told_from_the_others():
+    """And each is made in another way too: what tells it is more than a copy of itself."""
+    for name, checker in CHECKERS.items():
+        wrong = ANSWERS[name].wrong
+        assert len(wrong) >= 5, name
+        for says, mistake in checker.mistakes.items():
+            assert checker(mistake).says == f"Not yet. {says}", name
+            told = [pattern for pattern in wrong if re.search(pattern, says, re.IGNORECASE)]
+            assert len(told) == 1, (name, says)
 
 
-@pytest.mark.parametrize("name", CHECKERS)
-def test_every_known_mistake_is_told_from_the_others(name):
-    checker = CHECKERS[name]
-    for says, mistake in checker.mistakes.items():
-        assert checker(mistake).says == f"Not yet. {says}"
-
-
-@pytest.mark.parametrize("name", CHECKERS)
-def test_each_known_mistake_is_made_in_another_way_too(name):
-    """What tells a mistake is thus more than a copy of itself."""
-    wrong = ANSWERS[name].wrong
-    assert len(wrong) >= 5
-    for says in CHECKERS[name].mistakes:
-        assert len([told for told in wrong if re.search(told, says, re.IGNORECASE)]) == 1, says
-
-
-@pytest.mark.parametrize("name", CHECKERS)
-def test_an_answer_is_checked_in_well_under_a_second(name):
-    CHECKERS[name](ANSWERS[name].right)  # warm
-    start = time.perf_counter()
-    CHECKERS[name](next(iter(ANSWERS[name].wrong.values())))
-    assert time.perf_counter() - start < 1
-
-
-@pytest.mark.parametrize("name", CHECKERS)
-def test_an_answer_that_gives_one_thing_always_is_not_right(name):
+def test_an_answer_that_gives_one_thing_always_is_not_right():
     """None of the examples is so simple that any constant would do."""
-    checker = CHECKERS[name]
-    for constant in (0, 1, True, False, torch.zeros(()), torch.ones(1), [], ""):
-        assert not checker(lambda *_, constant=constant: constant)
+    for name, checker in CHECKERS.items():
+        for constant in (0, 1, True, False, torch.zeros(()), torch.ones(1), [], ""):
+            assert not checker(lambda *_, constant=constant: constant), (name, constant)
 
 
-@cache
 def tried(name):
     """The examples of an exercise: what each is called, and what an answer is handed."""
     handed = []
@@ -113,10 +87,13 @@ def tried(name):
 
     examples = CHECKERS[name](answer).because[0].removeprefix("Checked with ")[:-1].split("; ")
     arguments = signature(CHECKERS[name].reference).parameters
-    return {
-        example: dict(zip(arguments, given, strict=False))
-        for example, given in zip(examples, handed, strict=True)
-    }
+    for example, given in zip(examples, handed, strict=True):
+        yield example, dict(zip(arguments, given, strict=False))
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return [(f"{name}: {example}", given) for name in CHECKERS for example, given in tried(name)]
 
 
 NUMBERS = {
@@ -124,10 +101,6 @@ NUMBERS = {
     **{"eleven": 11, "thirteen": 13},
 }
 ODD_PRIMES = {number for number in range(3, 1000) if all(number % d for d in range(2, number))}
-USUAL = {
-    "eps": {torch.nn.LayerNorm(1).eps, LlamaConfig().rms_norm_eps},
-    "theta": {signature(RotaryPositions).parameters["theta"].default},
-}
 
 
 def numbers_in(example):
@@ -163,10 +136,13 @@ def measures(argument, value, given):
     return []
 
 
-@pytest.mark.parametrize("name", CHECKERS)
-def test_what_the_name_of_an_example_does_not_say_is_an_odd_prime_or_usual(name):
+def test_what_the_name_of_an_example_does_not_say_is_an_odd_prime_or_usual(examples):
     """A width may also be that of heads, or of pairs, each an odd prime wide."""
-    for example, given in tried(name).items():
+    usual = {
+        "eps": {torch.nn.LayerNorm(1).eps, transformers.LlamaConfig().rms_norm_eps},
+        "theta": {signature(RotaryPositions).parameters["theta"].default},
+    }
+    for example, given in examples:
         said = set(numbers_in(example))
         found = {size for value in given.values() for size in sizes(value)}
         more = [one for about in given.items() for one in measures(*about, given)]
@@ -179,7 +155,7 @@ def test_what_the_name_of_an_example_does_not_say_is_an_odd_prime_or_usual(name)
             assert size in ODD_PRIMES or of_parts, (example, size)
         for argument, value in given.items():
             if isinstance(value, float):
-                assert value in said | USUAL.get(argument, set()), (example, argument)
+                assert value in said | usual.get(argument, set()), (example, argument)
 
 
 def in_float32(value):
@@ -187,27 +163,18 @@ def in_float32(value):
     return value.float() if is_float else value
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name, checker in CHECKERS.items()
-        if {"model", "score", "attend", "layers"}.isdisjoint(
-            signature(checker.reference).parameters
-        )
-    ],
-)
-def test_an_answer_may_compute_in_float32(name):
+def test_an_answer_may_compute_in_float32(subtests):
     """No example is such that rounding would be taken for a mistake."""
-    checker = CHECKERS[name]
-    verdict = checker(lambda *given: checker.reference(*map(in_float32, given)))
-    assert verdict, verdict
+    for name, checker in CHECKERS.items():
+        reference = checker.reference
+        if {"model", "score", "attend", "layers"}.isdisjoint(signature(reference).parameters):
+            with subtests.test(name):
+                assert checker(lambda *given, of=reference: of(*map(in_float32, given)))
 
 
-@pytest.mark.parametrize("name", CHECKERS)
-def test_the_axes_of_an_example_are_told_apart_by_their_sizes(name):
+def test_the_axes_of_an_example_are_told_apart_by_their_sizes(examples):
     """Save the last two of what is square: weights, or how words look at words."""
-    for example, given in tried(name).items():
+    for example, given in examples:
         for argument, value in given.items():
             shape = sizes(value)
             axes = shape[:-1] if shape[-2:-1] == shape[-1:] else shape
@@ -262,17 +229,12 @@ SAYS = {
 }
 
 
-@pytest.mark.parametrize("phrase", SAYS)
-def test_an_example_is_what_its_name_says(phrase):
-    found = [
-        (name, example, given)
-        for name in CHECKERS
-        for example, given in tried(name).items()
-        if re.search(phrase, example)
-    ]
-    assert found
-    for name, example, given in found:
-        assert SAYS[phrase](*given.values()), (name, example)
+def test_an_example_is_what_its_name_says(examples):
+    for phrase, holds in SAYS.items():
+        found = [(example, given) for example, given in examples if re.search(phrase, example)]
+        assert found, phrase
+        for example, given in found:
+            assert holds(*given.values()), example
 
 
 def verdicts(chapter):
@@ -287,14 +249,16 @@ def verdicts(chapter):
         yield last.value.func.id, eval(compile(ast.Expression(last.value), chapter, "eval"), names)
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_page_asks_and_its_solution_is_right(chapter):
-    said = list(verdicts(chapter))
-    assert {name for name, _ in said} == {n for n, c in CHECKERS.items() if c.chapter == chapter}
-    for asked, solved in zip(said[::2], said[1::2], strict=True):
-        assert asked[0] == solved[0], "the stub, then the solution"
-        assert not asked[1].right, f"{asked[0]} is solved before it is asked"
-        assert solved[1].right, solved[1]
+def test_a_page_asks_and_its_solution_is_right(subtests):
+    for chapter in sorted({checker.chapter for checker in CHECKERS.values()}):
+        with subtests.test(chapter):
+            said = list(verdicts(chapter))
+            own = {name for name, checker in CHECKERS.items() if checker.chapter == chapter}
+            assert {name for name, _ in said} == own
+            for asked, solved in zip(said[::2], said[1::2], strict=True):
+                assert asked[0] == solved[0], "the stub, then the solution"
+                assert not asked[1].right, f"{asked[0]} is solved before it is asked"
+                assert solved[1].right, solved[1]
 
 
 def headings(chapter):

@@ -1,18 +1,15 @@
 """The mixture of experts, against Mixtral's."""
 
+from itertools import product
+
 import pytest
 import torch
+import transformers
 from small_models import TOLERANCE
-from transformers import MixtralConfig
-from transformers.models.mixtral.modeling_mixtral import (
-    MixtralSparseMoeBlock,
-    load_balancing_loss_func,
-)
 
 from glassformer.experts import MixtureOfExperts, balancing_loss, choose_experts
 
 BATCH, SEQ, D_MODEL, D_FF = 3, 7, 11, 13
-CHOICES = pytest.mark.parametrize(("num_experts", "chosen"), [(5, 2), (3, 3), (2, 1), (17, 4)])
 
 
 def build(num_experts=5, chosen=2, d_model=D_MODEL, d_ff=D_FF):
@@ -21,7 +18,9 @@ def build(num_experts=5, chosen=2, d_model=D_MODEL, d_ff=D_FF):
 
 def mixtral(ours, implementation="eager"):
     """Mixtral's block with our weights: it stacks all experts, and each gate on its up matrix."""
-    config = MixtralConfig(
+    from transformers.models.mixtral.modeling_mixtral import MixtralSparseMoeBlock
+
+    config = transformers.MixtralConfig(
         hidden_size=ours.router.in_features,
         intermediate_size=ours.experts[0].up_proj.out_features,
         num_local_experts=len(ours.experts),
@@ -46,49 +45,51 @@ def in_our_layout(theirs):
         yield from (*gate_up.chunk(2), down)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "implementation", "d_model", "d_ff"),
-    [
-        (torch.float32, "eager", D_MODEL, D_FF),
+def test_output_and_gradients_are_mixtrals(monkeypatch, subtests):
+    """Mixtral takes its router's softmax in float32 always: here it keeps float64."""
+    rows = [
         (torch.float64, "eager", D_MODEL, D_FF),
         (torch.float32, "grouped_mm", 12, 20),  # takes no float64, and rows of 16 bytes each
-    ],
-)
-@CHOICES
-def test_output_and_gradients_are_mixtrals(
-    monkeypatch, num_experts, chosen, dtype, implementation, d_model, d_ff
-):
-    """Mixtral takes its router's softmax in float32 always: here it keeps float64."""
-    if dtype == torch.float64:
-        monkeypatch.setattr(torch.Tensor, "float", lambda tensor: tensor)
-    ours = build(num_experts, chosen, d_model, d_ff).to(dtype)
-    theirs = mixtral(ours, implementation)
-    close = {"rtol": 0.0, "atol": TOLERANCE[dtype]}
-    x = torch.randn(BATCH, SEQ, d_model, dtype=dtype)
-    inputs = [x.clone().requires_grad_() for _ in range(2)]
-    outputs = [ours(inputs[0]), theirs(inputs[1])]
-    torch.testing.assert_close(*outputs, **close)
-    weight = torch.randn_like(x)
-    for output in outputs:
-        (output * weight).sum().backward()
-    torch.testing.assert_close(inputs[0].grad, inputs[1].grad, **close)
-    for mine, other in zip(ours.parameters(), in_our_layout(theirs), strict=True):
-        torch.testing.assert_close(mine.grad, other, **close)
+    ]
+    for (dtype, implementation, d_model, d_ff), (num_experts, chosen) in product(
+        rows, [(5, 2), (3, 3), (2, 1), (17, 4)]
+    ):
+        with (
+            subtests.test(implementation, dtype=dtype, num_experts=num_experts, chosen=chosen),
+            monkeypatch.context() as patch,
+        ):
+            if dtype == torch.float64:
+                patch.setattr(torch.Tensor, "float", lambda tensor: tensor)
+            ours = build(num_experts, chosen, d_model, d_ff).to(dtype)
+            theirs = mixtral(ours, implementation)
+            close = {"rtol": 0.0, "atol": TOLERANCE[dtype]}
+            x = torch.randn(BATCH, SEQ, d_model, dtype=dtype)
+            inputs = [x.clone().requires_grad_() for _ in range(2)]
+            outputs = [ours(inputs[0]), theirs(inputs[1])]
+            torch.testing.assert_close(*outputs, **close)
+            weight = torch.randn_like(x)
+            for output in outputs:
+                (output * weight).sum().backward()
+            torch.testing.assert_close(inputs[0].grad, inputs[1].grad, **close)
+            for mine, other in zip(ours.parameters(), in_our_layout(theirs), strict=True):
+                torch.testing.assert_close(mine.grad, other, **close)
 
 
-@pytest.mark.parametrize("padded", [False, True])
-@CHOICES
-def test_the_loss_is_mixtrals_over_all_layers(num_experts, chosen, padded):
-    layers = [torch.randn(BATCH * SEQ, num_experts, requires_grad=True) for _ in range(2)]
-    real = torch.arange(SEQ) < torch.tensor([[7], [2], [5]])
-    mask = real if padded else torch.ones_like(real)
-    theirs = load_balancing_loss_func(
-        tuple(layers), num_experts, chosen, mask.long() if padded else None
-    )
-    ours = balancing_loss(torch.cat([one[mask.flatten()] for one in layers]), chosen)
-    torch.testing.assert_close(ours, theirs, rtol=0.0, atol=1e-6)
-    both = [torch.autograd.grad(loss, layers) for loss in (ours, theirs)]
-    torch.testing.assert_close(*both, rtol=0.0, atol=1e-6)
+def test_the_loss_is_mixtrals_over_all_layers(subtests):
+    from transformers.models.mixtral.modeling_mixtral import load_balancing_loss_func
+
+    for padded, (num_experts, chosen) in product([False, True], [(5, 2), (3, 3), (2, 1), (17, 4)]):
+        with subtests.test(padded=padded, num_experts=num_experts, chosen=chosen):
+            layers = [torch.randn(BATCH * SEQ, num_experts, requires_grad=True) for _ in range(2)]
+            real = torch.arange(SEQ) < torch.tensor([[7], [2], [5]])
+            mask = real if padded else torch.ones_like(real)
+            theirs = load_balancing_loss_func(
+                tuple(layers), num_experts, chosen, mask.long() if padded else None
+            )
+            ours = balancing_loss(torch.cat([one[mask.flatten()] for one in layers]), chosen)
+            torch.testing.assert_close(ours, theirs, rtol=0.0, atol=1e-6)
+            both = [torch.autograd.grad(loss, layers) for loss in (ours, theirs)]
+            torch.testing.assert_close(*both, rtol=0.0, atol=1e-6)
 
 
 def test_each_expert_gets_its_tokens_alone():
@@ -127,9 +128,9 @@ def test_narrow_logits_are_weighed_in_float32():
     assert weights.equal(expected.bfloat16())
 
 
-@pytest.mark.parametrize(("chosen", "loss"), [(1, 1.0), (2, 2.0), (5, 5.0)])
-def test_the_loss_of_a_router_without_preferences(chosen, loss):
-    assert balancing_loss(torch.zeros(SEQ, 5), chosen).item() == pytest.approx(loss)
+def test_the_loss_of_a_router_without_preferences():
+    losses = [balancing_loss(torch.zeros(SEQ, 5), chosen).item() for chosen in (1, 2, 5)]
+    assert losses == pytest.approx([1.0, 2.0, 5.0])
 
 
 def test_the_loss_is_largest_where_all_go_to_one():
@@ -145,13 +146,13 @@ def test_parameters_by_formula():
 
 @pytest.mark.usefixtures("unhooked")
 class TestBadInput:
-    @pytest.mark.parametrize(("num_experts", "chosen"), [(5, 6), (5, 0), (0, 1)])
-    def test_more_or_fewer_than_there_are(self, num_experts, chosen):
-        message = rf"experts_per_token \({chosen}\) .* num_experts \({num_experts}\)"
-        with pytest.raises(ValueError, match=message):
-            build(num_experts, chosen)
-        with pytest.raises(ValueError, match=message):
-            choose_experts(torch.zeros(SEQ, num_experts), chosen)
+    def test_more_or_fewer_than_there_are(self):
+        for num_experts, chosen in [(5, 6), (5, 0), (0, 1)]:
+            message = rf"experts_per_token \({chosen}\) .* num_experts \({num_experts}\)"
+            with pytest.raises(ValueError, match=message):
+                build(num_experts, chosen)
+            with pytest.raises(ValueError, match=message):
+                choose_experts(torch.zeros(SEQ, num_experts), chosen)
 
     def test_another_width(self):
         with pytest.raises(ValueError, match=r"shape \(3, 7\) must end in d_model \(11\)"):

@@ -1,6 +1,7 @@
 """Layers for few rows beside the same layers as they are."""
 
 from contextlib import nullcontext
+from itertools import product
 
 import pytest
 import torch
@@ -8,14 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_models import TOLERANCE, VOCAB, small_model
 from torch import nn
-from transformers import (
-    GPT2LMHeadModel,
-    LlamaForCausalLM,
-    MarianMTModel,
-    MistralForCausalLM,
-    Qwen2ForCausalLM,
-    Qwen3ForCausalLM,
-)
 
 from glassformer import (
     RMSNorm,
@@ -30,8 +23,8 @@ from glassformer.rope_scaling import LinearScaling, rotary_positions
 
 IN, OUT = 11, 30
 DECODERS = [
-    *(GPT2LMHeadModel, LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM),
-    Qwen3ForCausalLM,
+    *("GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"),
+    "Qwen3ForCausalLM",
 ]
 sizes = st.integers(1, 23)
 
@@ -57,41 +50,33 @@ def test_a_linear_layer_multiplies_as_ever(width, out, rows, batch, bias, dtype)
     torch.testing.assert_close(found.double(), wanted, rtol=0, atol=TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize(
-    ("rows", "products"),
-    [
-        (1, ["bmm"]),
-        (2, ["mm"]),
-        (4, ["mm"]),
-        (5, ["bmm"]),
-        (16, ["bmm"]),
-        (17, ["mm"]),
-        (64, ["mm"]),
-        (65, ["linear"]),
-    ],
-)
-def test_what_is_called_for_so_many_rows(monkeypatch, rows, products):
+def test_what_is_called_for_so_many_rows(monkeypatch):
     called = []
 
     def watch(owner, name, label):
         real = getattr(owner, name)
         monkeypatch.setattr(owner, name, lambda *inputs: called.append(label) or real(*inputs))
 
-    layer, hidden = nn.Linear(IN, OUT), torch.randn(rows, 1, IN)
     watch(torch, "bmm", "bmm")
     watch(torch.Tensor, "__matmul__", "mm")
     watch(few_rows.F, "linear", "linear")
-    with few_rows.few_rows(layer):
-        layer(hidden)
-    assert called == products
+    layer, found = nn.Linear(IN, OUT), {}
+    for rows in (1, 2, 4, 5, 16, 17, 64, 65):
+        called.clear()
+        with few_rows.few_rows(layer):
+            layer(torch.randn(rows, 1, IN))
+        found[rows] = " ".join(called)
+    assert found == (
+        {1: "bmm", 2: "mm", 4: "mm", 5: "bmm", 16: "bmm", 17: "mm", 64: "mm", 65: "linear"}
+    )
 
 
-@pytest.mark.parametrize(
-    ("out", "threads", "blocks"),
-    [(30, 1, 1), (30, 2, 2), (30, 4, 5), (29, 2, 1), (6, 2, 2), (49152, 2, 12), (50257, 2, 29)],
-)
-def test_blocks_are_equal_and_keep_all_threads_busy(out, threads, blocks):
-    assert few_rows._blocks(out, threads) == blocks
+def test_blocks_are_equal_and_keep_all_threads_busy():
+    blocks = {
+        **{(30, 1): 1, (30, 2): 2, (30, 4): 5, (29, 2): 1, (6, 2): 2},
+        **{(49152, 2): 12, (50257, 2): 29},
+    }
+    assert {(out, threads): few_rows._blocks(out, threads) for out, threads in blocks} == blocks
 
 
 def test_no_weight_is_copied():
@@ -100,37 +85,39 @@ def test_no_weight_is_copied():
     assert ours.turned.untyped_storage().data_ptr() == layer.weight.untyped_storage().data_ptr()
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("shape", [(1, 1, IN), (3, 2, IN), (IN,)])
-def test_a_norm_is_as_ever(shape, dtype):
-    norm, hidden = RMSNorm(IN, eps=1e-3).to(dtype), torch.randn(shape, dtype=dtype)
-    nn.init.normal_(norm.weight)
-    wanted = norm(hidden)
-    with few_rows.few_rows(norm):
-        found = norm(hidden)
-    torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
+def test_a_norm_is_as_ever(subtests):
+    for dtype, shape in product(TOLERANCE, [(1, 1, IN), (3, 2, IN), (IN,)]):
+        with subtests.test(dtype=dtype, shape=shape):
+            norm, hidden = RMSNorm(IN, eps=1e-3).to(dtype), torch.randn(shape, dtype=dtype)
+            nn.init.normal_(norm.weight)
+            wanted = norm(hidden)
+            with few_rows.few_rows(norm):
+                found = norm(hidden)
+            torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("interleaved", [True, False])
-def test_positions_turn_as_ever_wherever_they_lie_in_memory(interleaved):
+def test_positions_turn_as_ever_wherever_they_lie_in_memory(subtests):
     """New positions may get the memory of the last ones, or be the same with other numbers."""
-    layers = nn.ModuleList(
-        RotaryPositions(6, theta=theta, interleaved=interleaved) for theta in (10.0, 99.0, 10.0)
-    )
-    heads = torch.randn(2, 3, 1, 6)
-    for step in range(9):
-        wanted = [layer(heads, torch.full((2, 1, 1), step)) for layer in layers]
-        with few_rows.few_rows(layers):
-            for again in range(3):
-                positions = torch.full((2, 1, 1), step + again)
-                found = [layer(heads, positions) for layer in layers]
-                del positions
-                if again == 0:
-                    assert all(map(torch.equal, found, wanted))
-                else:
-                    fresh = torch.full((2, 1, 1), step + again)
-                    kept = RotaryPositions(6, theta=99.0, interleaved=interleaved)
-                    assert torch.equal(found[1], kept(heads, fresh))
+    for interleaved in [True, False]:
+        with subtests.test(interleaved=interleaved):
+            layers = nn.ModuleList(
+                RotaryPositions(6, theta=theta, interleaved=interleaved)
+                for theta in (10.0, 99.0, 10.0)
+            )
+            heads = torch.randn(2, 3, 1, 6)
+            for step in range(9):
+                wanted = [layer(heads, torch.full((2, 1, 1), step)) for layer in layers]
+                with few_rows.few_rows(layers):
+                    for again in range(3):
+                        positions = torch.full((2, 1, 1), step + again)
+                        found = [layer(heads, positions) for layer in layers]
+                        del positions
+                        if again == 0:
+                            assert all(map(torch.equal, found, wanted))
+                        else:
+                            fresh = torch.full((2, 1, 1), step + again)
+                            kept = RotaryPositions(6, theta=99.0, interleaved=interleaved)
+                            assert torch.equal(found[1], kept(heads, fresh))
 
 
 def test_layers_of_one_kind_share_their_tables(monkeypatch):
@@ -152,9 +139,8 @@ def computed_elsewhere():
     return layer
 
 
-@pytest.mark.parametrize(
-    "layer",
-    [
+def test_any_other_layer_is_left_alone(subtests):
+    layers = [
         nn.Linear(IN, OUT, device="meta"),
         nn.Linear(IN, OUT, dtype=torch.bfloat16),
         nn.Linear(IN, OUT)
@@ -169,13 +155,12 @@ def computed_elsewhere():
         nn.LayerNorm(IN),
         RMSNorm(IN, eps=1e-6).bfloat16(),
         rotary_positions(6, LinearScaling(factor=2.0), theta=10.0, interleaved=True),
-    ],
-    ids=lambda layer: type(layer).__name__,
-)
-def test_any_other_layer_is_left_alone(layer):
-    before = dict(vars(layer))
-    with few_rows.few_rows(layer):
-        assert vars(layer) == before
+    ]
+    for layer in layers:
+        with subtests.test(layer=layer):
+            before = dict(vars(layer))
+            with few_rows.few_rows(layer):
+                assert vars(layer) == before
 
 
 def test_a_small_layer_is_left_alone(monkeypatch):
@@ -202,37 +187,38 @@ def test_hooks_see_what_the_layer_gives():
     assert seen[0] is output
 
 
-@pytest.mark.parametrize("batch", [1, 3, 7])
-@pytest.mark.parametrize("make", [*DECODERS, MarianMTModel], ids=lambda make: make.__name__)
-def test_a_model_writes_the_same(monkeypatch, make, batch):
-    model = from_hf(small_model(make))
-    ids = torch.randint(3, VOCAB - 1, (batch, 4))
-    written = generate(model, ids, max_new_tokens=9)
-    streamed = torch.stack([*stream(model, ids, max_new_tokens=9)], dim=1)
-    monkeypatch.setattr(generation, "few_rows", lambda model: nullcontext())
-    plain = generate(model, ids, max_new_tokens=9)
-    assert torch.equal(written, plain)
-    assert torch.equal(streamed, plain[:, -9:])
+def test_a_model_writes_the_same(monkeypatch, subtests):
+    for batch, make in product([1, 3, 7], [*DECODERS, "MarianMTModel"]):
+        with subtests.test(batch=batch, make=make):
+            model = from_hf(small_model(make))
+            ids = torch.randint(3, VOCAB - 1, (batch, 4))
+            written = generate(model, ids, max_new_tokens=9)
+            streamed = torch.stack([*stream(model, ids, max_new_tokens=9)], dim=1)
+            with monkeypatch.context() as patch:
+                patch.setattr(generation, "few_rows", lambda model: nullcontext())
+                plain = generate(model, ids, max_new_tokens=9)
+            assert torch.equal(written, plain)
+            assert torch.equal(streamed, plain[:, -9:])
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("make", DECODERS, ids=lambda make: make.__name__)
-def test_a_model_has_the_same_logits(make, dtype):
-    model = from_hf(small_model(make)).to(dtype)
-    ids = torch.randint(3, VOCAB - 1, (2, 8))
-    mask = torch.ones_like(ids)
-    mask[0, :3] = 0
-    with torch.inference_mode():
-        wanted = model(ids, mask)
-        with few_rows.few_rows(model):
-            found = model(ids, mask)
-    torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
+def test_a_model_has_the_same_logits(subtests):
+    for dtype, make in product(TOLERANCE, DECODERS):
+        with subtests.test(dtype=dtype, make=make):
+            model = from_hf(small_model(make)).to(dtype)
+            ids = torch.randint(3, VOCAB - 1, (2, 8))
+            mask = torch.ones_like(ids)
+            mask[0, :3] = 0
+            with torch.inference_mode():
+                wanted = model(ids, mask)
+                with few_rows.few_rows(model):
+                    found = model(ids, mask)
+            torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
 
 
 def test_between_the_tokens_of_a_stream_the_model_is_as_ever():
     """What changes in the meantime counts: here another type, and all weights new."""
-    model = from_hf(small_model(LlamaForCausalLM))
-    other = from_hf(small_model(LlamaForCausalLM)).double()
+    model = from_hf(small_model("LlamaForCausalLM"))
+    other = from_hf(small_model("LlamaForCausalLM")).double()
     before = [dict(vars(layer)) for layer in model.modules()]
     ids = torch.randint(3, VOCAB - 1, (1, 4))
     tokens = stream(model, ids, max_new_tokens=3, use_cache=False)

@@ -1,7 +1,7 @@
 """A flow shows the calls that were made, in their order, on what they took, and nothing else."""
 
 import re
-from itertools import combinations
+from itertools import combinations, product
 from xml.etree import ElementTree
 
 import pytest
@@ -188,17 +188,19 @@ def boxes(plan, x=0.0, y=0.0):
             yield left, top, left + box.left + box.right, top + box.height
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("changes", [{}, {"norm_first": True, "gated": True, "norm": "rms"}])
-def test_no_box_lies_on_another(depth, changes):
-    model = Transformer(config(**changes, decoder=config(**changes, cross_attention=True)))
-    ids = torch.randint(23, (1, SEQ)), torch.randint(23, (1, TGT))
-    plan = lay_out(trace(model, ids, depth, Axes(model)).inside)
-    placed = list(boxes(plan))
-    for (a, b, c, d), (e, f, g, h) in combinations(placed, 2):
-        assert c <= e or g <= a or d <= f or h <= b
-    assert plan.left <= min(box[0] for box in placed)
-    assert plan.right >= max(box[2] for box in placed)
+def test_no_box_lies_on_another(subtests):
+    for depth, changes in product(
+        [1, 2, 3, 4, 5], [{}, {"norm_first": True, "gated": True, "norm": "rms"}]
+    ):
+        with subtests.test(depth=depth, changes=changes):
+            model = Transformer(config(**changes, decoder=config(**changes, cross_attention=True)))
+            ids = torch.randint(23, (1, SEQ)), torch.randint(23, (1, TGT))
+            plan = lay_out(trace(model, ids, depth, Axes(model)).inside)
+            placed = list(boxes(plan))
+            for (a, b, c, d), (e, f, g, h) in combinations(placed, 2):
+                assert c <= e or g <= a or d <= f or h <= b
+            assert plan.left <= min(box[0] for box in placed)
+            assert plan.right >= max(box[2] for box in placed)
 
 
 def test_the_picture_is_well_formed_and_told_in_words(translator):
@@ -214,12 +216,13 @@ def test_the_picture_is_well_formed_and_told_in_words(translator):
     assert {"encoder", "decoder", "cross_attention", "lm_head"} <= set(drawn)
 
 
-@pytest.mark.parametrize(("theme", "paper", "ink"), [(LIGHT, 253, 0x1C), (DARK, 0x15, 0xE2)])
-def test_small_words_can_be_read_on_the_bluest_box(theme, paper, ink):
-    blue = bytes.fromhex(re.search("--cell:#(......)", theme)[1])
-    box = [DEEPEST * c + (1 - DEEPEST) * paper for c in blue]
-    faded = float(re.search(r"\.small\{[^}]*opacity:([.\d]+)", STYLE)[1])
-    assert contrast(box, [faded * ink + (1 - faded) * c for c in box]) >= 4.5
+def test_small_words_can_be_read_on_the_bluest_box(subtests):
+    for theme, paper, ink in [(LIGHT, 253, 0x1C), (DARK, 0x15, 0xE2)]:
+        with subtests.test(theme=theme, paper=paper, ink=ink):
+            blue = bytes.fromhex(re.search("--cell:#(......)", theme)[1])
+            box = [DEEPEST * c + (1 - DEEPEST) * paper for c in blue]
+            faded = float(re.search(r"\.small\{[^}]*opacity:([.\d]+)", STYLE)[1])
+            assert contrast(box, [faded * ink + (1 - faded) * c for c in box]) >= 4.5
 
 
 def test_as_text():

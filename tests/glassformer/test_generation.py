@@ -1,14 +1,10 @@
 import math
+from itertools import product
 
 import pytest
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel, MarianConfig, MarianMTModel
-from transformers.generation import (
-    MinPLogitsWarper,
-    TemperatureLogitsWarper,
-    TopKLogitsWarper,
-    TopPLogitsWarper,
-)
+import torch.nn.functional as F
+import transformers
 
 from glassformer import TransformerEncoder, from_hf, generate
 from glassformer.generation import Start, beam_search, stream, token_probabilities
@@ -23,12 +19,14 @@ def gpt2(seed=0):
     torch.manual_seed(seed)
     sizes = {"vocab_size": VOCAB, "n_positions": POSITIONS, "n_embd": 35, "n_layer": 2, "n_head": 5}
     special = {"bos_token_id": 1, "eos_token_id": None, "pad_token_id": FILLER}
-    return GPT2LMHeadModel(GPT2Config(**sizes, **special, initializer_range=0.5)).eval()
+    return transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(**sizes, **special, initializer_range=0.5)
+    ).eval()
 
 
 def marian(seed=0):
     torch.manual_seed(seed)
-    config = MarianConfig(
+    config = transformers.MarianConfig(
         vocab_size=VOCAB,
         d_model=30,
         encoder_layers=2,
@@ -45,7 +43,7 @@ def marian(seed=0):
         scale_embedding=True,
         init_std=0.3,
     )
-    return MarianMTModel(config).eval()
+    return transformers.MarianMTModel(config).eval()
 
 
 def prompts(make):
@@ -71,14 +69,13 @@ def ids():
     return torch.randint(4, VOCAB, (BATCH, SEQ))
 
 
-@pytest.mark.parametrize("use_cache", [True, False])
-@pytest.mark.parametrize("name", ["model", "translator"])
-def test_only_the_last_place_is_turned_into_logits(name, use_cache, ids, request):
-    made, seen = request.getfixturevalue(name), []
-    made.lm_head.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0].shape[1]))
-    more = {"decoder_start_token_id": FILLER} if name == "translator" else {}
-    generate(made, ids, max_new_tokens=5, use_cache=use_cache, **more)
-    assert seen == [1] * 5
+def test_only_the_last_place_is_turned_into_logits(ids):
+    for make, more in ((gpt2, {}), (marian, {"decoder_start_token_id": FILLER})):
+        ours, seen = from_hf(make()), []
+        ours.lm_head.register_forward_pre_hook(lambda _, read, to=seen: to.append(read[0].shape[1]))
+        for use_cache in (True, False):
+            generate(ours, ids, max_new_tokens=5, use_cache=use_cache, **more)
+        assert seen == [1] * 10
 
 
 WAYS = [
@@ -95,21 +92,18 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize("end", [None, END])
-@pytest.mark.parametrize("way", WAYS, ids=str)
-@pytest.mark.parametrize("make", [gpt2, marian])
-def test_token_for_token_as_transformers(make, way, end):
-    for seed in range(1 if end is None else 2):
-        theirs = make(seed)
-        if end is not None:  # likelier than chance, so that rows end at different times
-            bias = torch.zeros(VOCAB)
-            bias[end] = 4.0
-            theirs = with_output_bias(theirs, bias)
-        ids, mask = prompts(make)
-        given = {"attention_mask": mask, "max_new_tokens": NEW, "pad_token_id": FILLER, **way}
-        expected = theirs.generate(ids, **given, eos_token_id=end, do_sample=False)
-        written = generate(biased(theirs), ids, **given, eos_token_id=end)
-        assert written.tolist() == expected.tolist()
+def test_token_for_token_as_transformers(subtests):
+    for (way, end), make in product(
+        [*((way, END) for way in WAYS), *((way, None) for way in WAYS[:2])], [gpt2, marian]
+    ):
+        with subtests.test(end=end, way=way, make=make):
+            theirs, (ids, mask) = make(), prompts(make)
+            if end is not None:  # likelier than chance, so that rows end at different times
+                theirs = with_output_bias(theirs, F.one_hot(torch.tensor(end), VOCAB) * 4.0)
+            given = {"attention_mask": mask, "max_new_tokens": NEW, "pad_token_id": FILLER, **way}
+            expected = theirs.generate(ids, **given, eos_token_id=end, do_sample=False)
+            written = generate(biased(theirs), ids, **given, eos_token_id=end)
+            assert written.tolist() == expected.tolist()
 
 
 def with_output_bias(theirs, bias):
@@ -147,24 +141,24 @@ def test_rows_end_at_different_times_and_are_filled():
     assert written.shape[1] == max(lengths) < NEW
 
 
-@pytest.mark.parametrize("way", [{}, {"num_beams": 3}])
-@pytest.mark.parametrize("make", [gpt2, marian])
-def test_without_cache_the_same(make, way):
-    ids, mask = prompts(make)
-    given = {"attention_mask": mask, "max_new_tokens": NEW, **way}
-    ours = from_hf(make())
-    assert generate(ours, ids, **given).equal(generate(ours, ids, **given, use_cache=False))
+def test_without_cache_the_same(subtests):
+    for way, make in product([{}, {"num_beams": 3}], [gpt2, marian]):
+        with subtests.test(way=way, make=make):
+            ids, mask = prompts(make)
+            given = {"attention_mask": mask, "max_new_tokens": NEW, **way}
+            ours = from_hf(make())
+            assert generate(ours, ids, **given).equal(generate(ours, ids, **given, use_cache=False))
 
 
-@pytest.mark.parametrize("way", [{}, {"num_beams": 3}])
-@pytest.mark.parametrize("make", [gpt2, marian])
-def test_a_padded_row_is_continued_as_if_alone(make, way):
-    ids, mask = prompts(make)
-    ours = from_hf(make())
-    together = generate(ours, ids, attention_mask=mask, max_new_tokens=NEW, **way)
-    for row, real in zip(range(BATCH), mask.bool(), strict=True):
-        alone = generate(ours, ids[row][real][None], max_new_tokens=NEW, **way)
-        assert together[row, -NEW:].tolist() == alone[0, -NEW:].tolist()
+def test_a_padded_row_is_continued_as_if_alone(subtests):
+    for way, make in product([{}, {"num_beams": 3}], [gpt2, marian]):
+        with subtests.test(way=way, make=make):
+            ids, mask = prompts(make)
+            ours = from_hf(make())
+            together = generate(ours, ids, attention_mask=mask, max_new_tokens=NEW, **way)
+            for row, real in zip(range(BATCH), mask.bool(), strict=True):
+                alone = generate(ours, ids[row][real][None], max_new_tokens=NEW, **way)
+                assert together[row, -NEW:].tolist() == alone[0, -NEW:].tolist()
 
 
 def test_one_beam_is_greedy_and_greedy_is_the_best_token_each_time(model, ids):
@@ -189,20 +183,21 @@ def test_as_many_beams_as_there_are_beginnings_find_the_best_of_all(model):
     assert written[0, 1:].equal(pairs[worth.argmax()])
 
 
-@pytest.mark.parametrize("way", [{}, {"num_beams": 2}])
-def test_written_ids_can_be_trained_on(model, ids, way):
-    model.train()(generate(model, ids, max_new_tokens=2, **way)).sum().backward()
-    assert model.lm_head.weight.grad is not None
+def test_written_ids_can_be_trained_on(model, ids):
+    for way in ({}, {"num_beams": 2}):
+        model.zero_grad()
+        model.train()(generate(model, ids, max_new_tokens=2, **way)).sum().backward()
+        assert model.lm_head.weight.grad is not None
 
 
-@pytest.mark.parametrize("make", [gpt2, marian])
-@pytest.mark.parametrize("end", [None, END])
-def test_the_prompt_is_left_as_it_was(make, end):
-    ids, mask = prompts(make)
-    before = ids.clone(), mask.clone()
-    generate(from_hf(make()), ids, attention_mask=mask, max_new_tokens=3, eos_token_id=end)
-    assert ids.equal(before[0])
-    assert mask.equal(before[1])
+def test_the_prompt_is_left_as_it_was(subtests):
+    for make, end in product([gpt2, marian], [None, END]):
+        with subtests.test(make=make, end=end):
+            ids, mask = prompts(make)
+            before = ids.clone(), mask.clone()
+            generate(from_hf(make()), ids, attention_mask=mask, max_new_tokens=3, eos_token_id=end)
+            assert ids.equal(before[0])
+            assert mask.equal(before[1])
 
 
 def test_a_target_starts_with_the_token_that_is_asked_for(translator, ids):
@@ -211,26 +206,26 @@ def test_a_target_starts_with_the_token_that_is_asked_for(translator, ids):
     assert given[:, 0].tolist() == [5] * BATCH
 
 
-@pytest.mark.parametrize("way", [{}, {"num_beams": 3}], ids=str)
-@pytest.mark.parametrize("make", [gpt2, marian])
-def test_without_a_processor_the_logits_are_left_alone(make, way):
-    ids, mask = prompts(make)
-    given = {"attention_mask": mask, "max_new_tokens": NEW, **way}
-    ours = from_hf(make())
-    plain = generate(ours, ids, **given)
-    assert generate(ours, ids, **given, repetition_penalty=1.0).equal(plain)
-    assert not generate(ours, ids, **given, repetition_penalty=2.0).equal(plain)
+def test_without_a_processor_the_logits_are_left_alone(subtests):
+    for way, make in product([{}, {"num_beams": 3}], [gpt2, marian]):
+        with subtests.test(way=way, make=make):
+            ids, mask = prompts(make)
+            given = {"attention_mask": mask, "max_new_tokens": NEW, **way}
+            ours = from_hf(make())
+            plain = generate(ours, ids, **given)
+            assert generate(ours, ids, **given, repetition_penalty=1.0).equal(plain)
+            assert not generate(ours, ids, **given, repetition_penalty=2.0).equal(plain)
 
 
-@pytest.mark.parametrize("make", [gpt2, marian])
-@pytest.mark.parametrize("size", [1, 2, 3])
-@pytest.mark.parametrize("way", [{}, {"num_beams": 3}], ids=str)
-def test_no_ngram_is_written_twice(make, size, way):
-    ids = torch.arange(4, 4 + SEQ).expand(BATCH, SEQ)  # no token twice in a prompt
-    written = generate(from_hf(make()), ids, max_new_tokens=11, no_repeat_ngram_size=size, **way)
-    for row in written.tolist():
-        grams = [*zip(*(row[first:] for first in range(size)), strict=False)]
-        assert len(set(grams)) == len(grams)
+def test_no_ngram_is_written_twice(subtests):
+    for make, size, way in product([gpt2, marian], [1, 2, 3], [{}, {"num_beams": 3}]):
+        with subtests.test(make=make, size=size, way=way):
+            ids = torch.arange(4, 4 + SEQ).expand(BATCH, SEQ)  # no token twice in a prompt
+            given = {"max_new_tokens": 11, "no_repeat_ngram_size": size, **way}
+            written = generate(from_hf(make()), ids, **given)
+            for row in written.tolist():
+                grams = [*zip(*(row[first:] for first in range(size)), strict=False)]
+                assert len(set(grams)) == len(grams)
 
 
 class TestStream:
@@ -241,21 +236,23 @@ class TestStream:
         {"use_cache": False},
     )
 
-    @pytest.mark.parametrize("way", WAYS, ids=str)
-    @pytest.mark.parametrize("end", [None, END])
-    @pytest.mark.parametrize("make", [gpt2, marian])
-    def test_gives_what_generate_returns(self, make, end, way):
-        bias = torch.zeros(VOCAB)
-        bias[END] = 4.0 if end is not None else 0.0
-        ours, (ids, mask) = biased(with_output_bias(make(), bias)), prompts(make)
-        given = {"attention_mask": mask, "max_new_tokens": NEW, "pad_token_id": FILLER, **way}
-        whole, pieces = (
-            write(ours, ids, **given, eos_token_id=end, generator=torch.Generator().manual_seed(1))
-            for write in (generate, stream)
-        )
-        columns = torch.stack([*pieces], dim=1)
-        assert columns.equal(whole[:, -columns.shape[1] :])
-        assert whole.shape[1] - columns.shape[1] == (SEQ if make is gpt2 else 1)
+    def test_gives_what_generate_returns(self, subtests):
+        for (way, end), make in product(
+            [*((way, END) for way in self.WAYS), ({}, None)], [gpt2, marian]
+        ):
+            with subtests.test(way=way, end=end, make=make):
+                bias = torch.zeros(VOCAB)
+                bias[END] = 4.0 if end is not None else 0.0
+                ours, (ids, mask) = biased(with_output_bias(make(), bias)), prompts(make)
+                given = {"attention_mask": mask, "max_new_tokens": NEW, "eos_token_id": end, **way}
+                given |= {"pad_token_id": FILLER}
+                whole, pieces = (
+                    write(ours, ids, **given, generator=torch.Generator().manual_seed(1))
+                    for write in (generate, stream)
+                )
+                columns = torch.stack([*pieces], dim=1)
+                assert columns.equal(whole[:, -columns.shape[1] :])
+                assert whole.shape[1] - columns.shape[1] == (SEQ if make is gpt2 else 1)
 
     def test_computes_no_token_before_it_is_asked_for(self, model, ids):
         steps, calls = stream(model, ids, max_new_tokens=5), []
@@ -285,17 +282,15 @@ class TestStream:
         assert ids.equal(before)
 
     @pytest.mark.usefixtures("unhooked")
-    @pytest.mark.parametrize(
-        ("choice", "message"),
-        [
+    def test_is_refused_before_the_first_token_is_asked_for(self, model, ids, subtests):
+        rows = [
             ({"max_new_tokens": 0}, r"max_new_tokens \(0\) must be at least 1"),
             ({"top_k": 5}, r"need do_sample=True"),
             ({"eos_token_id": VOCAB}, r"eos_token_id \(23\)"),
-        ],
-    )
-    def test_is_refused_before_the_first_token_is_asked_for(self, model, ids, choice, message):
-        with pytest.raises(ValueError, match=message):
-            stream(model, ids, **{"max_new_tokens": 2, **choice})
+        ]
+        for choice, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                stream(model, ids, **{"max_new_tokens": 2, **choice})
 
     def test_has_no_beams(self, model, ids):
         with pytest.raises(TypeError, match="num_beams"):
@@ -318,46 +313,45 @@ class TestSampling:
         {"temperature": 0.8, "top_k": 13, "top_p": 0.9, "min_p": 0.05},
     )
 
-    @pytest.mark.parametrize("choice", CHOICES, ids=str)
-    def test_distribution_equals_transformers(self, choice):
-        logits = torch.randn(5, VOCAB) * 3
-        warpers = {
-            "temperature": TemperatureLogitsWarper,
-            "top_k": TopKLogitsWarper,
-            "top_p": TopPLogitsWarper,
-            "min_p": MinPLogitsWarper,
-        }
-        expected = logits
-        for name, value in choice.items():
-            expected = warpers[name](value)(None, expected)
-        torch.testing.assert_close(token_probabilities(logits, **choice), expected.softmax(-1))
+    def test_distribution_equals_transformers(self, subtests):
+        for choice in self.CHOICES:
+            with subtests.test(choice=choice):
+                logits = torch.randn(5, VOCAB) * 3
+                warpers = {
+                    "temperature": transformers.TemperatureLogitsWarper,
+                    "top_k": transformers.TopKLogitsWarper,
+                    "top_p": transformers.TopPLogitsWarper,
+                    "min_p": transformers.MinPLogitsWarper,
+                }
+                expected = logits
+                for name, value in choice.items():
+                    expected = warpers[name](value)(None, expected)
+                found = token_probabilities(logits, **choice)
+                torch.testing.assert_close(found, expected.softmax(-1))
 
-    @pytest.mark.parametrize(
-        "choice",
-        [
+    def test_distribution_of_each_step_equals_transformers(self, subtests):
+        rows = [
             {"repetition_penalty": 1.6, "temperature": 0.7},
             {"no_repeat_ngram_size": 2, "top_p": 0.8},
             {"repetition_penalty": 0.8, "no_repeat_ngram_size": 3, "top_k": 9, "min_p": 0.02},
-        ],
-        ids=str,
-    )
-    @pytest.mark.parametrize("make", [gpt2, marian])
-    def test_distribution_of_each_step_equals_transformers(self, make, choice):
-        theirs, (ids, mask) = make(), prompts(make)
-        given = {"attention_mask": mask, "max_new_tokens": NEW, "do_sample": True, **choice}
-        drawn = theirs.generate(ids, **given, return_dict_in_generate=True, output_scores=True)
-        penalty, size = (choice.get(name) for name in PROCESSED)
-        shape = {name: value for name, value in choice.items() if name not in PROCESSED}
-        given = {"attention_mask": mask, "repetition_penalty": penalty or 1.0}
-        start = Start.of(
-            from_hf(theirs), ids, **given, no_repeat_ngram_size=size, max_new_tokens=NEW
-        )
-        for step, scores in enumerate(drawn.scores):
-            there = drawn.sequences[:, : start.length + step]
-            with torch.no_grad():
-                logits = process(start.processors, there, start.next_logits(there))
-            chances = token_probabilities(logits, **shape)
-            torch.testing.assert_close(chances, scores.softmax(-1), rtol=1e-4, atol=1e-5)
+        ]
+        for choice, make in product(rows, [gpt2, marian]):
+            with subtests.test(choice=choice, make=make):
+                theirs, (ids, mask) = make(), prompts(make)
+                given = {"attention_mask": mask, "max_new_tokens": NEW, "do_sample": True, **choice}
+                given |= {"return_dict_in_generate": True, "output_scores": True}
+                drawn = theirs.generate(ids, **given)
+                penalty, size = (choice.get(name) for name in PROCESSED)
+                shape = {name: value for name, value in choice.items() if name not in PROCESSED}
+                given = {"attention_mask": mask, "repetition_penalty": penalty or 1.0}
+                given |= {"no_repeat_ngram_size": size, "max_new_tokens": NEW}
+                start = Start.of(from_hf(theirs), ids, **given)
+                for step, scores in enumerate(drawn.scores):
+                    there = drawn.sequences[:, : start.length + step]
+                    with torch.no_grad():
+                        logits = process(start.processors, there, start.next_logits(there))
+                    chances = token_probabilities(logits, **shape)
+                    torch.testing.assert_close(chances, scores.softmax(-1), rtol=1e-4, atol=1e-5)
 
     def test_distribution_by_hand(self):
         logits = torch.tensor([0.5, 0.125, 0.25, 0.125]).log()
@@ -372,37 +366,40 @@ class TestSampling:
         squared = token_probabilities(logits, temperature=0.5)  # p², made to sum to one
         torch.testing.assert_close(squared, torch.tensor([16.0, 1.0, 4.0, 1.0]) / 22)
 
-    @pytest.mark.parametrize(
-        "choice", [{}, {"temperature": 1.5, "top_k": 9, "top_p": 0.9}], ids=str
-    )
-    def test_draws_follow_transformers_distribution(self, choice):
+    def test_draws_follow_transformers_distribution(self, subtests):
         """Chi-square, at the level of 1 in 1000; the draws are the same in every run."""
-        theirs, draws = gpt2(), 3000
-        prompt = torch.randint(4, VOCAB, (1, SEQ))
-        with torch.no_grad():
-            logits = theirs(prompt).logits[:, -1] / 4  # flat enough to expect some of each
-        warpers = [TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper]
-        expected = logits
-        for warper, value in zip(warpers, choice.values(), strict=False):
-            expected = warper(value)(None, expected)
-        expected = expected.softmax(-1)[0] * draws
-        ours = from_hf(theirs)
-        ours.lm_head.register_forward_hook(lambda module, inputs, output: output / 4)
-        written = generate(
-            ours,
-            prompt.expand(draws, SEQ),
-            max_new_tokens=1,
-            do_sample=True,
-            generator=torch.Generator().manual_seed(0),
-            **choice,
-        )
-        seen = written[:, -1].bincount(minlength=VOCAB)
-        possible = expected > 0
-        assert seen[~possible].sum() == 0
-        assert expected[possible].min() > 5  # or chi-square would not hold
-        chi2 = ((seen - expected) ** 2 / expected)[possible].sum()
-        freedom = possible.sum().item() - 1
-        assert chi2 < chi2_quantile(freedom)
+        for choice in [{}, {"temperature": 1.5, "top_k": 9, "top_p": 0.9}]:
+            with subtests.test(choice=choice):
+                theirs, draws = gpt2(), 3000
+                prompt = torch.randint(4, VOCAB, (1, SEQ))
+                with torch.no_grad():
+                    logits = theirs(prompt).logits[:, -1] / 4  # flat enough to expect some of each
+                warpers = [
+                    transformers.TemperatureLogitsWarper,
+                    transformers.TopKLogitsWarper,
+                    transformers.TopPLogitsWarper,
+                ]
+                expected = logits
+                for warper, value in zip(warpers, choice.values(), strict=False):
+                    expected = warper(value)(None, expected)
+                expected = expected.softmax(-1)[0] * draws
+                ours = from_hf(theirs)
+                ours.lm_head.register_forward_hook(lambda module, inputs, output: output / 4)
+                written = generate(
+                    ours,
+                    prompt.expand(draws, SEQ),
+                    max_new_tokens=1,
+                    do_sample=True,
+                    generator=torch.Generator().manual_seed(0),
+                    **choice,
+                )
+                seen = written[:, -1].bincount(minlength=VOCAB)
+                possible = expected > 0
+                assert seen[~possible].sum() == 0
+                assert expected[possible].min() > 5  # or chi-square would not hold
+                chi2 = ((seen - expected) ** 2 / expected)[possible].sum()
+                freedom = possible.sum().item() - 1
+                assert chi2 < chi2_quantile(freedom)
 
     def test_the_generator_decides(self, model, ids):
         def drawn(seed):
@@ -450,26 +447,29 @@ class TestBadInput:
         ({"max_new_tokens": 56}, r"7 tokens .*\(56\) need 62 positions, .* \(61\)"),
     )
 
-    @pytest.mark.parametrize(("choice", "message"), CASES)
-    def test_choices(self, model, ids, choice, message):
-        with pytest.raises(ValueError, match=message):
-            generate(model, ids, **{"max_new_tokens": 2, **choice})
+    def test_choices(self, model, ids, subtests):
+        for choice, message in self.CASES:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                generate(model, ids, **{"max_new_tokens": 2, **choice})
 
     def test_as_many_tokens_as_there_are_positions(self, model, ids):
         assert generate(model, ids, max_new_tokens=55).shape == (BATCH, 62)
 
-    @pytest.mark.parametrize(
-        "choice", [{"decoder_start_token_id": 23}, {"max_new_tokens": 62}, {"eos_token_id": 23}]
-    )
-    def test_choices_of_a_target(self, translator, ids, choice):
-        with pytest.raises(ValueError, match=rf"\({next(iter(choice.values()))}\)"):
-            generate(translator, ids, **{"max_new_tokens": 2, **choice})
+    def test_choices_of_a_target(self, translator, ids, subtests):
+        for name, value in [
+            ("decoder_start_token_id", 23),
+            ("max_new_tokens", 62),
+            ("eos_token_id", 23),
+        ]:
+            with subtests.test(name), pytest.raises(ValueError, match=rf"\({value}\)"):
+                generate(translator, ids, **{"max_new_tokens": 2, name: value})
 
-    @pytest.mark.parametrize("mask", [[1, 1, 1, 1, 1, 1, 0], [0, 1, 1, 0, 1, 1, 1], [0] * 7])
-    def test_padding_that_is_not_on_the_left(self, model, ids, mask):
-        masks = torch.tensor([[1] * SEQ, [0, 0, 1, 1, 1, 1, 1], mask])
-        with pytest.raises(ValueError, match=r"rows \[2\] of attention_mask .* not on the left"):
-            generate(model, ids, attention_mask=masks, max_new_tokens=2)
+    def test_padding_that_is_not_on_the_left(self, model, ids):
+        for mask in [[1, 1, 1, 1, 1, 1, 0], [0, 1, 1, 0, 1, 1, 1], [0] * 7]:
+            masks = torch.tensor([[1] * SEQ, [0, 0, 1, 1, 1, 1, 1], mask])
+            message = r"rows \[2\] of attention_mask .* not on the left"
+            with pytest.raises(ValueError, match=message):
+                generate(model, ids, attention_mask=masks, max_new_tokens=2)
 
     def test_a_source_of_nothing_but_padding(self, translator, ids):
         mask = torch.tensor([[1] * SEQ, [0] * SEQ, [1] * SEQ])

@@ -34,22 +34,24 @@ def stored(tmp_path):
     return path, weights
 
 
-@pytest.mark.parametrize("shape", [(5, 20), (3, 7, 20), (20,)])
-def test_any_bytes_are_the_same_weights_as_in_the_library(shape):
-    blocks = torch.randint(256, shape, dtype=torch.uint8)
-    blocks[..., [1, 3]] &= 0b10111111  # finite scales and minimums
-    ours, theirs = dequantize_q4_1(blocks), gguf.quants.dequantize(blocks.numpy(), Q4_1)
-    assert ours.dtype == torch.float32
-    assert ours.equal(torch.tensor(theirs))
+def test_any_bytes_are_the_same_weights_as_in_the_library(subtests):
+    for shape in [(5, 20), (3, 7, 20), (20,)]:
+        with subtests.test(shape=shape):
+            blocks = torch.randint(256, shape, dtype=torch.uint8)
+            blocks[..., [1, 3]] &= 0b10111111  # finite scales and minimums
+            ours, theirs = dequantize_q4_1(blocks), gguf.quants.dequantize(blocks.numpy(), Q4_1)
+            assert ours.dtype == torch.float32
+            assert ours.equal(torch.tensor(theirs))
 
 
-@pytest.mark.parametrize("name", ["a", "b"])
-def test_blocks_read_from_a_file(stored, name):
-    path, weights = stored
-    blocks = read_q4_1(path, name)
-    assert blocks.shape == (weights[name].size // 32, 20)
-    theirs = gguf.quants.quantize(weights[name], Q4_1)
-    assert blocks.numpy().tobytes() == theirs.tobytes()
+def test_blocks_read_from_a_file(stored, subtests):
+    for name in ["a", "b"]:
+        with subtests.test(name=name):
+            path, weights = stored
+            blocks = read_q4_1(path, name)
+            assert blocks.shape == (weights[name].size // 32, 20)
+            theirs = gguf.quants.quantize(weights[name], Q4_1)
+            assert blocks.numpy().tobytes() == theirs.tobytes()
 
 
 def test_what_cannot_be_read(stored):

@@ -2,17 +2,17 @@
 
 import json
 import re
+from itertools import product
 
 import gguf
 import pytest
 import regex
 import torch
+import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_models import CLOSE, small_model
 from tokenizers.pre_tokenizers import ByteLevel
-from transformers import AutoTokenizer, LlamaForCausalLM
-from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
 
 from glassformer import TransformerForCausalLM, load
 from glassformer.gguf_files import by_halves, write_checkpoint
@@ -37,7 +37,7 @@ def llama(heads=(6, 2), **changes):
     sizes = {"hidden_size": D_MODEL, "intermediate_size": D_FF, "num_hidden_layers": LAYERS}
     sizes |= {"num_attention_heads": heads[0], "num_key_value_heads": heads[1]}
     sizes |= {"vocab_size": len(TOKENS), "max_position_embeddings": POSITIONS}
-    return small_model(LlamaForCausalLM, std=0.15, **sizes, rms_norm_eps=1e-5, **changes)
+    return small_model("LlamaForCausalLM", std=0.15, **sizes, rms_norm_eps=1e-5, **changes)
 
 
 def name_there(name):
@@ -99,45 +99,49 @@ def write(path, theirs, kind=gguf.GGMLQuantizationType.F32, **fields):
 
 
 @pytest.fixture
-def converted(tmp_path):
+def converted(tmp_path_factory):
     """Makes the directory of a model that was written as GGUF."""
 
     def make(theirs, **options):
-        write_checkpoint(write(tmp_path / "model.gguf", theirs, **options), tmp_path)
-        return tmp_path
+        directory = tmp_path_factory.mktemp("converted")
+        write_checkpoint(write(directory / "model.gguf", theirs, **options), directory)
+        return directory
 
     return make
 
 
-@pytest.mark.parametrize("heads", HEADS.values(), ids=HEADS)
-@pytest.mark.parametrize("tied", [True, False])
-def test_a_model_comes_back_as_it_was(converted, heads, tied):
-    theirs = llama(heads, tie_word_embeddings=tied, rope_parameters={"rope_theta": 500.0})
-    directory, ids = converted(theirs), torch.randint(len(TOKENS), (5, 11))
-    ours, again = load(directory), LlamaForCausalLM.from_pretrained(directory)
-    assert isinstance(ours, TransformerForCausalLM)
-    with torch.no_grad():
-        expected = theirs(ids).logits
-        assert torch.equal(again(ids).logits, expected)
-        torch.testing.assert_close(ours(ids), expected, **CLOSE)
-    assert again.config.tie_word_embeddings == tied
-    for name, weight in again.state_dict().items():
-        assert torch.equal(weight, theirs.state_dict()[name]), name
+def test_a_model_comes_back_as_it_was(converted, subtests):
+    for heads, tied in product(HEADS.values(), [True, False]):
+        with subtests.test(heads=heads, tied=tied):
+            theirs = llama(heads, tie_word_embeddings=tied, rope_parameters={"rope_theta": 500.0})
+            directory, ids = converted(theirs), torch.randint(len(TOKENS), (5, 11))
+            ours, again = load(directory), transformers.LlamaForCausalLM.from_pretrained(directory)
+            assert isinstance(ours, TransformerForCausalLM)
+            with torch.no_grad():
+                expected = theirs(ids).logits
+                assert torch.equal(again(ids).logits, expected)
+                torch.testing.assert_close(ours(ids), expected, **CLOSE)
+            assert again.config.tie_word_embeddings == tied
+            for name, weight in again.state_dict().items():
+                assert torch.equal(weight, theirs.state_dict()[name]), name
 
 
-@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q5_1", "Q8_0", "F16", "BF16"])
-def test_quantized_weights_are_those_that_transformers_reads(converted, kind):
-    theirs = llama()
-    directory = converted(theirs, kind=gguf.GGMLQuantizationType[kind])
-    expected = load_gguf_checkpoint(
-        str(directory / "model.gguf"), return_tensors=True, model_to_load=theirs
-    )["tensors"]
-    found = LlamaForCausalLM.from_pretrained(directory).state_dict()
-    assert found.keys() - expected.keys() == {"lm_head.weight"} - expected.keys()
-    for name, weight in expected.items():
-        assert found[name].dtype == torch.float32
-        assert torch.equal(found[name], weight), name
-        assert (weight.dim() == 1) == torch.equal(weight, theirs.state_dict()[name]), name
+def test_quantized_weights_are_those_that_transformers_reads(converted, subtests):
+    from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
+
+    for kind in ["Q4_0", "Q4_1", "Q5_1", "Q8_0", "F16", "BF16"]:
+        with subtests.test(kind=kind):
+            theirs = llama()
+            directory = converted(theirs, kind=gguf.GGMLQuantizationType[kind])
+            expected = load_gguf_checkpoint(
+                str(directory / "model.gguf"), return_tensors=True, model_to_load=theirs
+            )["tensors"]
+            found = transformers.LlamaForCausalLM.from_pretrained(directory).state_dict()
+            assert found.keys() - expected.keys() == {"lm_head.weight"} - expected.keys()
+            for name, weight in expected.items():
+                assert found[name].dtype == torch.float32
+                assert torch.equal(found[name], weight), name
+                assert (weight.dim() == 1) == torch.equal(weight, theirs.state_dict()[name]), name
 
 
 def test_the_config_says_what_the_file_says(converted):
@@ -151,20 +155,17 @@ def test_the_config_says_what_the_file_says(converted):
     }
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_what_is_not_built_is_refused_by_name(converted, subtests):
+    rows = [
         ({"architecture": "qwen2"}, r"general\.architecture \('qwen2'\) is not supported: only"),
         ({"tokenizer": "llama"}, r"tokenizer\.ggml\.model \('llama'\) is not supported: only"),
         ({"pre": "llama-bpe"}, r"tokenizer\.ggml\.pre \('llama-bpe'\) .* only 'smollm' is"),
         ({"adds_start": True}, r"tokenizer\.ggml\.add_bos_token \(True\) .* only False is"),
         ({"llama_of_expert_count": 4}, r"not supported: llama\.expert_count$"),
-    ],
-    ids=lambda one: next(iter(one)) if isinstance(one, dict) else "",
-)
-def test_what_is_not_built_is_refused_by_name(converted, change, message):
-    with pytest.raises(ValueError, match=message):
-        converted(llama(), **change)
+    ]
+    for change, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            converted(llama(), **change)
 
 
 def test_weights_of_unknown_names_are_refused(converted, monkeypatch):
@@ -175,7 +176,7 @@ def test_weights_of_unknown_names_are_refused(converted, monkeypatch):
         converted(llama())
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(1, 3))
 def test_the_order_of_rows_is_undone(heads, pairs, width):
     weight = torch.rand(heads * pairs * 2, width)
@@ -188,7 +189,7 @@ def words(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
     torch.manual_seed(0)
     write_checkpoint(write(folder / "model.gguf", llama()), folder)
-    return AutoTokenizer.from_pretrained(folder)
+    return transformers.AutoTokenizer.from_pretrained(folder)
 
 
 def pieces(text):
@@ -202,7 +203,7 @@ def pieces(text):
         yield from filter(None, [stretch[end:]])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(st.sampled_from("ab' \n\t.,1239²½éß한국🙂'sre") | st.characters(codec="ascii")))
 def test_texts_are_cut_where_llama_cpp_cuts_them(words, text):
     found = words.backend_tokenizer.pre_tokenizer.pre_tokenize_str(text)

@@ -1,9 +1,9 @@
 import torch
 
-from glassformer import TransformerForCausalLM, gpt, recipes
+from glassformer import TransformerForCausalLM, gpt
 from glassformer.generation import generate
 from glassformer.gpt import build, encode, train
-from glassformer.stories import END, PAD, make_stories, plots_file, read, tokenizer
+from glassformer.stories import END, PAD, make_stories, read, tokenizer
 
 
 def test_stories_are_framed_by_the_end():
@@ -37,10 +37,3 @@ def test_training_learns_what_comes_next(monkeypatch):
     begun = encode([" ".join(story.split()[:12])])[:, :-1]
     written = generate(model.eval(), begun, max_new_tokens=48, eos_token_id=END, pad_token_id=PAD)
     assert read(written[0].tolist()) == story
-
-
-def test_the_key_hangs_on_the_stories_and_not_on_what_only_judges():
-    names = {path.stem for path in recipes.sources("glassformer.gpt")}
-    assert {"stories", "training", "heads", "decoder"} <= names
-    assert not names & {"counting", "masked_lm", "generation", "german", "viewers"}
-    assert list(gpt.files()) == [plots_file()]

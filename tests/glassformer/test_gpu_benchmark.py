@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM
+import transformers
 
 from glassformer import from_hf
 
@@ -26,7 +26,7 @@ def tools(monkeypatch):
 @pytest.fixture
 def theirs():
     torch.manual_seed(0)
-    config = LlamaConfig(
+    config = transformers.LlamaConfig(
         vocab_size=101,
         hidden_size=36,
         intermediate_size=44,
@@ -35,7 +35,7 @@ def theirs():
         num_key_value_heads=2,
         initializer_range=0.5,  # so that the best tokens differ
     )
-    return LlamaForCausalLM(config).eval()
+    return transformers.LlamaForCausalLM(config).eval()
 
 
 def prompts(seed):
@@ -83,7 +83,7 @@ def said(*options):
     return done.stdout.splitlines()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_part_runs_on_the_processor():
     """There, the models are traced for the compiler but not compiled."""
     rows = [line.partition(" {") for line in said("--device", "cpu", "--turns", "2")[2:]]
@@ -103,7 +103,7 @@ def test_every_part_runs_on_the_processor():
     assert [row["within_the_claims"] for name, row in told[-3:]] == [True, True, False]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU, so it would be measured")
 def test_without_a_gpu_nothing_is_measured():
     assert said() == ["torch finds no CUDA device here, so nothing is measured"]

@@ -1,7 +1,5 @@
 """Sentences and alignments against translations made by hand."""
 
-import pytest
-
 from glassformer.german import ADJECTIVES, NOUNS, VERBS
 from glassformer.grammar import (
     PRONOUNS,
@@ -101,10 +99,10 @@ BY_HAND = [
 ]
 
 
-@pytest.mark.parametrize(("meaning", "german", "english"), BY_HAND, ids=lambda x: str(x)[:40])
-def test_clauses_against_translations_by_hand(meaning, german, english):
-    assert as_text(german_clause(meaning)) == german
-    assert as_text(english_clause(meaning)) == english
+def test_clauses_against_translations_by_hand():
+    for meaning, german, english in BY_HAND:
+        assert as_text(german_clause(meaning)) == german
+        assert as_text(english_clause(meaning)) == english
 
 
 def test_a_becomes_an_before_a_vowel():

@@ -117,9 +117,8 @@ def test_words_and_names_are_text_never_markup():
     assert not re.search(r"</script>|<b>|<i>", html)
 
 
-@pytest.mark.parametrize(
-    ("steps", "most", "message"),
-    [
+def test_what_cannot_be_drawn_is_refused(subtests):
+    rows = [
         ({}, 5, r"at least one step of each name, but got \{\}"),
         ({"keys": []}, 5, r"at least one step of each name, but got \{'keys': \[\]\}"),
         ({"keys": [torch.ones(2, 3)]}, 0, r"most \(0\) must be at least 1"),
@@ -133,11 +132,10 @@ def test_words_and_names_are_text_never_markup():
             r"numbers of steps differ: \{'keys': 1, 'values': 2\}",
         ),
         ({"keys": [torch.ones(2, 3), torch.ones(3, 5)]}, 5, r"same width.*\(2, 3\), \(3, 5\)"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(steps, most, message):
-    with pytest.raises(ValueError, match=message):
-        growth(steps, WORDS, most=most)
+    ]
+    for steps, most, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            growth(steps, WORDS, most=most)
 
 
 # --- where it all stands
@@ -212,25 +210,33 @@ def test_cells_and_frames_of_a_step_cover_its_rows():
         assert sides == ([[near(x), near(y), 5 * CELL, ROW * count]] if new else [])
 
 
-@pytest.mark.parametrize("count", [1, 5, 6, 7, 8, 13])
-def test_many_steps_make_a_wider_picture_that_keys_can_scroll(count):
+def test_many_steps_make_a_wider_picture_that_keys_can_scroll(subtests):
     """At least the legend's 260; it shrinks to a 1.3th, a phone's column holds 300."""
-    view = growth({"x": [torch.ones(1, 5)] * count}, ["time"])
-    left = 4 * 7.4 + 9
-    wide = max(left + (5 * CELL + 12) * count, left + 260)
-    assert numbers(picture(view).get("viewBox"))[2] == round(wide)
-    sizes = [int(n) for n in re.findall(r"m..-width:(\d+)px", view.html)]
-    assert sizes == [round(1.4 * wide), round(wide / 1.3)]
-    assert ('tabindex="0"' in view.html) == (wide / 1.3 > 300)
+    for count in [1, 5, 6, 7, 8, 13]:
+        with subtests.test(count=count):
+            view = growth({"x": [torch.ones(1, 5)] * count}, ["time"])
+            left = 4 * 7.4 + 9
+            wide = max(left + (5 * CELL + 12) * count, left + 260)
+            assert numbers(picture(view).get("viewBox"))[2] == round(wide)
+            sizes = [int(n) for n in re.findall(r"m..-width:(\d+)px", view.html)]
+            assert sizes == [round(1.4 * wide), round(wide / 1.3)]
+            assert ('tabindex="0"' in view.html) == (wide / 1.3 > 300)
 
 
-@pytest.mark.parametrize(("change", "kept"), [(0.8e-5, 3), (1.5e-5, 2)])
-def test_a_change_of_a_hundred_thousandth_is_rounding(change, kept):
-    zeros = torch.zeros(3, 7)
-    changed = zeros.clone()
-    changed[1, 4] = change
-    told = str(growth({"x": [zeros, changed]}, ["a", "b", "c"])).splitlines()
-    assert told[-1].split()[3:] == ["nothing" if kept == 3 else "b", str(kept), "3", "×", "7"]
+def test_a_change_of_a_hundred_thousandth_is_rounding(subtests):
+    for change, kept in [(0.8e-5, 3), (1.5e-5, 2)]:
+        with subtests.test(change=change, kept=kept):
+            zeros = torch.zeros(3, 7)
+            changed = zeros.clone()
+            changed[1, 4] = change
+            told = str(growth({"x": [zeros, changed]}, ["a", "b", "c"])).splitlines()
+            assert told[-1].split()[3:] == [
+                "nothing" if kept == 3 else "b",
+                str(kept),
+                "3",
+                "×",
+                "7",
+            ]
 
 
 def test_five_numbers_are_drawn_unless_told_otherwise():

@@ -74,29 +74,31 @@ def test_masked_lm_can_have_a_table_of_its_own():
     assert sizes[0] - sizes[1] == 101 * 21
 
 
-@pytest.mark.parametrize("head", HEADS)
-def test_new_heads_are_drawn_as_wide_as_the_config_says(head):
-    config = replace(CONFIG, d_model=96, num_labels=97, tie_embeddings=False)
-    for name, module in head(config).named_children():
-        for linear in module.modules() if name != "encoder" else ():
-            if isinstance(linear, nn.Linear):
-                assert linear.bias.eq(0).all()
-                drawn = linear.weight.std().item()
-                assert drawn == pytest.approx(0.3, rel=0.15 if linear.out_features == 2 else 0.03)
+def test_new_heads_are_drawn_as_wide_as_the_config_says(subtests):
+    for head in HEADS:
+        with subtests.test(head=head):
+            config = replace(CONFIG, d_model=96, num_labels=97, tie_embeddings=False)
+            for name, module in head(config).named_children():
+                for linear in module.modules() if name != "encoder" else ():
+                    if isinstance(linear, nn.Linear):
+                        assert linear.bias.eq(0).all()
+                        drawn = linear.weight.std().item()
+                        assert drawn == pytest.approx(
+                            0.3, rel=0.15 if linear.out_features == 2 else 0.03
+                        )
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"), [({}, 0.25), ({"classifier_dropout": 0.5}, 0.5)], ids=["its own", "set"]
-)
-def test_what_the_classifier_reads_is_dropped_at_its_own_rate(given, expected):
-    config = replace(CONFIG, dropout=0.25, **given)
-    model = TransformerForSequenceClassification(config)
-    assert model.dropout.p == expected
-    model.encoder.eval()
-    ids = torch.randint(101, (BATCH, SEQ))
-    assert not torch.equal(model(ids), model(ids))
-    model.eval()
-    assert torch.equal(model(ids), model(ids))
+def test_what_the_classifier_reads_is_dropped_at_its_own_rate(subtests):
+    for given, expected in [({}, 0.25), ({"classifier_dropout": 0.5}, 0.5)]:
+        with subtests.test(given=given, expected=expected):
+            config = replace(CONFIG, dropout=0.25, **given)
+            model = TransformerForSequenceClassification(config)
+            assert model.dropout.p == expected
+            model.encoder.eval()
+            ids = torch.randint(101, (BATCH, SEQ))
+            assert not torch.equal(model(ids), model(ids))
+            model.eval()
+            assert torch.equal(model(ids), model(ids))
 
 
 def test_bias_can_be_left_out():
@@ -106,29 +108,31 @@ def test_bias_can_be_left_out():
 
 
 @pytest.mark.usefixtures("unhooked")
-@pytest.mark.parametrize("head", HEADS)
-def test_bad_input_is_refused_as_the_encoder_refuses_it(head, ids):
-    with pytest.raises(ValueError, match=r"attention_mask of shape \(5, 7\) .* \(5, 11\)"):
-        head(CONFIG)(ids, ids[:, :7])
-    with pytest.raises(ValueError, match=r"input_ids must be between 0 and 100, got \[101\]"):
-        head(CONFIG)(torch.full_like(ids, 101))
+def test_bad_input_is_refused_as_the_encoder_refuses_it(ids, subtests):
+    for head in HEADS:
+        with subtests.test(head=head):
+            with pytest.raises(ValueError, match=r"attention_mask of shape \(5, 7\) .* \(5, 11\)"):
+                head(CONFIG)(ids, ids[:, :7])
+            with pytest.raises(
+                ValueError, match=r"input_ids must be between 0 and 100, got \[101\]"
+            ):
+                head(CONFIG)(torch.full_like(ids, 101))
 
 
-@pytest.mark.parametrize(
-    "head", [*HEADS, TransformerForTokenClassification, TransformerForCausalLM]
-)
-def test_change_the_padding_and_nothing_moves(head, ids):
+def test_change_the_padding_and_nothing_moves(ids, subtests):
     """What is written where the mask is 0 reaches no answer; without the mask it reaches some."""
-    model = head(CONFIG).double().eval()
-    real = torch.arange(SEQ) < torch.tensor([11, 7, 3, 2, 1])[:, None]
-    expected = model(ids, real.long())
-    changed = torch.where(real, ids, (ids + 1) % 101)
-    output, unmasked = model(changed, real.long()), model(changed)
-    if expected.ndim == 3:  # an answer for each token: those of padding are read by nobody
-        expected, output, unmasked = expected[real], output[real], unmasked[real]
-    torch.testing.assert_close(output, expected, rtol=0, atol=1e-12)
-    is_causal = head is TransformerForCausalLM
-    assert ((unmasked - expected).abs().max() > 1e-3) is not is_causal
+    for head in [*HEADS, TransformerForTokenClassification, TransformerForCausalLM]:
+        with subtests.test(head=head):
+            model = head(CONFIG).double().eval()
+            real = torch.arange(SEQ) < torch.tensor([11, 7, 3, 2, 1])[:, None]
+            expected = model(ids, real.long())
+            changed = torch.where(real, ids, (ids + 1) % 101)
+            output, unmasked = model(changed, real.long()), model(changed)
+            if expected.ndim == 3:  # an answer for each token: those of padding are read by nobody
+                expected, output, unmasked = expected[real], output[real], unmasked[real]
+            torch.testing.assert_close(output, expected, rtol=0, atol=1e-12)
+            is_causal = head is TransformerForCausalLM
+            assert ((unmasked - expected).abs().max() > 1e-3) is not is_causal
 
 
 def test_padding_on_the_left_of_a_text_changes_nothing(ids):
@@ -142,12 +146,13 @@ def test_padding_on_the_left_of_a_text_changes_nothing(ids):
     assert (model(changed)[:, 3:] - expected).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("place", [1, 6, SEQ - 1])
-def test_change_the_future_and_the_past_does_not_move(place, ids):
-    model = TransformerForCausalLM(CONFIG).double().eval()
-    before = model(ids)
-    changed = ids.clone()
-    changed[:, place:] = (ids[:, place:] + 1) % 101
-    after = model(changed)
-    torch.testing.assert_close(after[:, :place], before[:, :place], rtol=0, atol=1e-12)
-    assert (after[:, place:] - before[:, place:]).abs().amax(2).min() > 1e-6
+def test_change_the_future_and_the_past_does_not_move(ids, subtests):
+    for place in [1, 6, SEQ - 1]:
+        with subtests.test(place=place):
+            model = TransformerForCausalLM(CONFIG).double().eval()
+            before = model(ids)
+            changed = ids.clone()
+            changed[:, place:] = (ids[:, place:] + 1) % 101
+            after = model(changed)
+            torch.testing.assert_close(after[:, :place], before[:, :place], rtol=0, atol=1e-12)
+            assert (after[:, place:] - before[:, place:]).abs().amax(2).min() > 1e-6

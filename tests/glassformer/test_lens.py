@@ -30,19 +30,24 @@ def weighted(config):
     return model
 
 
-@pytest.mark.parametrize("choices", [{}, {"norm": "layer"}, {"norm_first": False}])
-def test_the_lens_after_a_layer_is_the_model_without_the_later_ones(choices):
-    config = replace(CONFIG, **choices)
-    model, ids = weighted(config), torch.randint(101, (2, 13))
-    with record(model) as tape:
-        logits = model(ids)
-    assert len(tape.hidden_states) == 6
-    for layers, hidden in enumerate(tape.hidden_states):
-        shorter = TransformerForCausalLM(replace(config, num_layers=max(layers, 1))).double().eval()
-        shorter.load_state_dict(model.state_dict(), strict=False)
-        shorter.decoder.layers = shorter.decoder.layers[:layers]
-        torch.testing.assert_close(logit_lens(model, hidden), shorter(ids))
-    assert logit_lens(model, tape.hidden_states[-1]).equal(logits)
+def test_the_lens_after_a_layer_is_the_model_without_the_later_ones(subtests):
+    for choices in [{}, {"norm": "layer"}, {"norm_first": False}]:
+        with subtests.test(choices=choices):
+            config = replace(CONFIG, **choices)
+            model, ids = weighted(config), torch.randint(101, (2, 13))
+            with record(model) as tape:
+                logits = model(ids)
+            assert len(tape.hidden_states) == 6
+            for layers, hidden in enumerate(tape.hidden_states):
+                shorter = (
+                    TransformerForCausalLM(replace(config, num_layers=max(layers, 1)))
+                    .double()
+                    .eval()
+                )
+                shorter.load_state_dict(model.state_dict(), strict=False)
+                shorter.decoder.layers = shorter.decoder.layers[:layers]
+                torch.testing.assert_close(logit_lens(model, hidden), shorter(ids))
+            assert logit_lens(model, tape.hidden_states[-1]).equal(logits)
 
 
 def test_vectors_of_another_width(unhooked):

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from glassformer import KVCache, TransformerConfig, TransformerForCausalLM
 from glassformer import long_reading as module
 from glassformer.checkpoints import tokenizer
-from glassformer.language import language_checkpoint
+from glassformer.language import language_checkpoint, language_model
 from glassformer.long_reading import (
     ALIKE,
     BLOCK,
@@ -23,12 +23,14 @@ from glassformer.long_reading import (
     judge,
     kept_in_view,
     likeliest_digits,
+    long_text,
     losses_after_gaps,
     positions_with_gap,
     scaled,
     spell,
     token_losses,
 )
+from glassformer.trained_models import trained
 
 NEEDED = pytest.mark.language_model
 VOCAB = 13
@@ -127,14 +129,15 @@ def test_positions_with_a_gap_are_those_of_the_cached_reading(small):
     assert torch.allclose(losses[:, 7:], losses_after_gaps(small, ids, (5,))[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("name", SCALED)
-def test_a_scaled_model_is_as_it_was_afterwards(small, name):
-    ids, positions = torch.randint(VOCAB, (3, 14)), positions_with_gap(14, 16384)
-    before = token_losses(small, ids, positions=positions)
-    with scaled(small, SCALED[name]):
-        inside = token_losses(small, ids, positions=positions)
-    assert not torch.allclose(inside, before, atol=1e-3)
-    assert torch.equal(token_losses(small, ids, positions=positions), before)
+def test_a_scaled_model_is_as_it_was_afterwards(small, subtests):
+    for name in SCALED:
+        with subtests.test(name=name):
+            ids, positions = torch.randint(VOCAB, (3, 14)), positions_with_gap(14, 16384)
+            before = token_losses(small, ids, positions=positions)
+            with scaled(small, SCALED[name]):
+                inside = token_losses(small, ids, positions=positions)
+            assert not torch.allclose(inside, before, atol=1e-3)
+            assert torch.equal(token_losses(small, ids, positions=positions), before)
 
 
 def test_linear_scaling_divides_frequencies(small):
@@ -163,24 +166,25 @@ def test_a_window_keeps_some_positions_in_view():
 
 
 @NEEDED
-@pytest.mark.parametrize(("length", "things"), [(512, ALIKE), (1021, DIFFERENT)])
-def test_each_number_is_hidden_once_and_evenly(length, things):
-    ids, hay, facts = hide_needles(length, things, random.Random(7))
-    text = tokenizer(language_checkpoint()).decode(ids)
-    lines = [f"The {thing} is {number}.\n\n" for thing, number in facts]
-    assert sorted(thing for thing, _ in facts) == sorted(things)
-    assert [text.count(line) for line in lines] == [1] * len(things)
-    places = [text.index(line) / (len(text) - len(lines[-1])) for line in lines]
-    assert places == sorted(places)
-    assert places == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.2)
-    assert places[0] == 0
-    assert places[-1] == 1
-    assert len({number[0] for _, number in facts}) == len(facts)
-    assert all(len(number) == 4 for _, number in facts)
-    for line in lines:
-        text = text.replace(line, "")
-    assert text == tokenizer(language_checkpoint()).decode(hay)
-    assert len(hay) < len(ids) <= length
+def test_each_number_is_hidden_once_and_evenly(subtests):
+    for length, things in [(512, ALIKE), (1021, DIFFERENT)]:
+        with subtests.test(length=length, things=things):
+            ids, hay, facts = hide_needles(length, things, random.Random(7))
+            text = tokenizer(language_checkpoint()).decode(ids)
+            lines = [f"The {thing} is {number}.\n\n" for thing, number in facts]
+            assert sorted(thing for thing, _ in facts) == sorted(things)
+            assert [text.count(line) for line in lines] == [1] * len(things)
+            places = [text.index(line) / (len(text) - len(lines[-1])) for line in lines]
+            assert places == sorted(places)
+            assert places == pytest.approx([0, 0.25, 0.5, 0.75, 1], abs=0.2)
+            assert places[0] == 0
+            assert places[-1] == 1
+            assert len({number[0] for _, number in facts}) == len(facts)
+            assert all(len(number) == 4 for _, number in facts)
+            for line in lines:
+                text = text.replace(line, "")
+            assert text == tokenizer(language_checkpoint()).decode(hay)
+            assert len(hay) < len(ids) <= length
 
 
 class Copier(torch.nn.Module):
@@ -222,11 +226,20 @@ def test_a_number_is_found_where_the_model_would_write_it(monkeypatch):
         assert [kind.tolist() for kind in found] == [right, anothers]
 
 
-def test_nothing_is_trained_and_a_model_of_your_own_counts(monkeypatch, tmp_path):
-    assert not module.build().state_dict()
+@NEEDED
+def test_the_first_blocks_of_the_recorded_run_are_measured_again():
+    """A causal model's losses don't depend on later tokens, so two blocks are enough."""
+    ids = torch.tensor([spell(long_text())[: 2 * BLOCK + 1]])
+    found = block_means(token_losses(language_model(), ids)[0])
+    torch.testing.assert_close(
+        found, torch.tensor(trained("long_reading").history["whole"][:2]), rtol=1e-4, atol=0
+    )
+
+
+def test_a_model_of_your_own_counts(monkeypatch, tmp_path):
     monkeypatch.delenv("GLASSFORMER_LM", raising=False)
-    assert [path.name for path in module.files()] == ["topics.py"]
+    assert list(module.data()) == [long_text().encode()]
     (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "model.safetensors").touch()
+    (tmp_path / "model.safetensors").write_bytes(b"mine")
     monkeypatch.setenv("GLASSFORMER_LM", str(tmp_path))
-    assert [path.name for path in module.files()] == ["topics.py", "model.safetensors"]
+    assert list(module.data()) == [long_text().encode(), b"mine"]

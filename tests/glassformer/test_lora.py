@@ -2,10 +2,8 @@
 
 import copy
 
-import peft
 import pytest
 import torch
-from peft import LoraConfig
 from test_lens import CONFIG, weighted
 from torch import nn
 
@@ -28,7 +26,9 @@ def adapted(names=NAMES):
 
 def with_peft(model, before):
     """Put the same matrices into a copy of the model, the way `peft` does it."""
-    config = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=NAMES)
+    import peft
+
+    config = peft.LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=NAMES)
     theirs = peft.inject_adapter_in_model(config, copy.deepcopy(before))
     for path, part in model.named_modules():
         if isinstance(part, LoRALinear):
@@ -53,6 +53,8 @@ def test_logits_and_gradients_are_those_of_peft():
 
 
 def test_a_merged_weight_is_that_of_peft():
+    import peft
+
     ours, before = adapted()
     theirs = with_peft(ours, before)
     merge_lora(ours)
@@ -63,12 +65,14 @@ def test_a_merged_weight_is_that_of_peft():
 
 
 def test_a_starts_as_peft_starts_it():
+    import peft
+
     torch.manual_seed(7)
     ours = LoRALinear(nn.Linear(11, 5), rank=RANK, alpha=ALPHA)
     torch.manual_seed(7)
     layers = nn.ModuleDict({"map": nn.Linear(11, 5)})
     theirs = peft.inject_adapter_in_model(
-        LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=["map"]), layers
+        peft.LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules=["map"]), layers
     )["map"]
     assert ours.A.abs().max() <= theirs.lora_A["default"].weight.abs().max() * 1.5
     bound = 11**-0.5
@@ -76,23 +80,24 @@ def test_a_starts_as_peft_starts_it():
     assert 0.8 * bound < theirs.lora_A["default"].weight.abs().max() < bound
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_a_layer_adds_a_product_of_rank_r(bias):
-    base = nn.Linear(11, 7, bias=bias)
-    x, plain = torch.randn(2, 3, 11), base.weight.clone()
-    layer = LoRALinear(base, rank=RANK, alpha=ALPHA)
-    assert layer(x).equal(base(x))  # B is zero
-    nn.init.normal_(layer.B)
-    change = torch.zeros(7, 11)
-    for k in range(RANK):
-        change += ALPHA / RANK * torch.outer(layer.B[:, k], layer.A[k])
-    wanted = x @ (plain + change).T + (base.bias if bias else 0)
-    torch.testing.assert_close(layer(x), wanted)
-    merged = layer.merged()
-    assert type(merged) is nn.Linear
-    torch.testing.assert_close(merged(x), wanted)
-    assert base.weight.equal(plain)
-    assert torch.linalg.matrix_rank(merged.weight - base.weight) == RANK
+def test_a_layer_adds_a_product_of_rank_r(subtests):
+    for bias in [True, False]:
+        with subtests.test(bias=bias):
+            base = nn.Linear(11, 7, bias=bias)
+            x, plain = torch.randn(2, 3, 11), base.weight.clone()
+            layer = LoRALinear(base, rank=RANK, alpha=ALPHA)
+            assert layer(x).equal(base(x))  # B is zero
+            nn.init.normal_(layer.B)
+            change = torch.zeros(7, 11)
+            for k in range(RANK):
+                change += ALPHA / RANK * torch.outer(layer.B[:, k], layer.A[k])
+            wanted = x @ (plain + change).T + (base.bias if bias else 0)
+            torch.testing.assert_close(layer(x), wanted)
+            merged = layer.merged()
+            assert type(merged) is nn.Linear
+            torch.testing.assert_close(merged(x), wanted)
+            assert base.weight.equal(plain)
+            assert torch.linalg.matrix_rank(merged.weight - base.weight) == RANK
 
 
 def test_only_a_and_b_learn_and_only_they_are_saved():

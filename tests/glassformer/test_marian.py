@@ -1,13 +1,14 @@
 """Marian's encoder-decoder of transformers and ours, with the same weights."""
 
 import math
+from itertools import product
 
 import pytest
 import torch
+import transformers
 from small_models import SIZES, TOLERANCE, small_config
-from test_parity import DTYPES, difference
+from test_parity import difference
 from torch import nn
-from transformers import MarianConfig, MarianMTModel
 
 from glassformer import Transformer, TransformerConfig, from_hf, load, record
 
@@ -30,8 +31,7 @@ KINDS = [
         "scale_embedding": True,
     },
 ]
-CONFIGS = pytest.mark.parametrize("sizes", KINDS, ids=["shared", "tied", "separate"])
-SIDES = pytest.mark.parametrize("side", ["right", "left"])
+CASES = [*((sizes, torch.float64) for sizes in KINDS), (KINDS[0], torch.float32)]
 BATCH, SRC, TGT = 5, 13, 11
 
 
@@ -47,7 +47,9 @@ def positions(length, width):
 
 def marian(sizes, dtype):
     """A random model of transformers, with nothing left at zero."""
-    hf = MarianMTModel(small_config(MarianMTModel, **sizes, attn_implementation="eager"))
+    hf = transformers.MarianMTModel(
+        small_config("MarianMTModel", **sizes, attn_implementation="eager")
+    )
     for name, parameter in hf.named_parameters():
         if "embed_positions" not in name:
             nn.init.normal_(parameter, std=0.3)
@@ -81,72 +83,72 @@ def answer(hf, src, tgt, read, real):
     )
 
 
-@CONFIGS
-@SIDES
-@DTYPES
-def test_logits_equal(tmp_path, sizes, side, dtype):
-    torch.set_default_dtype(dtype)  # so that our positions are of it too
-    hf = marian(sizes, dtype)
-    hf.save_pretrained(tmp_path)
-    live, loaded = from_hf(hf), load(tmp_path)
-    src, tgt, read, real = inputs(side)
-    with torch.no_grad():
-        output = live(src, tgt, read.long(), real.long())
-        expected = answer(hf, src, tgt, read, real).logits
-        assert isinstance(live, Transformer)
-        assert output.dtype == dtype
-        assert difference(output, expected, real) < TOLERANCE[dtype]
-        assert torch.equal(loaded(src, tgt, read.long(), real.long()), output)
+def test_logits_equal(tmp_path, subtests):
+    for (sizes, dtype), side in product(CASES, ["right", "left"]):
+        with subtests.test(sizes=sizes, dtype=dtype, side=side):
+            torch.set_default_dtype(dtype)  # so that our positions are of it too
+            hf = marian(sizes, dtype)
+            hf.save_pretrained(tmp_path)
+            live, loaded = from_hf(hf), load(tmp_path)
+            src, tgt, read, real = inputs(side)
+            with torch.no_grad():
+                output = live(src, tgt, read.long(), real.long())
+                expected = answer(hf, src, tgt, read, real).logits
+                assert isinstance(live, Transformer)
+                assert output.dtype == dtype
+                assert difference(output, expected, real) < TOLERANCE[dtype]
+                assert torch.equal(loaded(src, tgt, read.long(), real.long()), output)
 
 
-@CONFIGS
-@DTYPES
-def test_every_attention_and_hidden_state_is_equal(sizes, dtype):
-    torch.set_default_dtype(dtype)
-    hf = marian(sizes, dtype)
-    ours = from_hf(hf)
-    src, tgt, read, real = inputs()
-    with torch.no_grad(), record(ours) as tape:
-        ours(src, tgt, read.long(), real.long())
-        expected = answer(hf, src, tgt, read, real)
-    for found, theirs, rows in (
-        (tape.attentions, expected.encoder_attentions, read),
-        (tape.decoder_attentions, expected.decoder_attentions, real),
-        (tape.cross_attentions, expected.cross_attentions, real),
-    ):
-        for weights, other in zip(found, theirs, strict=True):
-            error = difference(weights.transpose(1, 2), other.transpose(1, 2), rows)
-            assert error < TOLERANCE[dtype]
-    for found, theirs, rows in (
-        (tape.hidden_states, expected.encoder_hidden_states, read),
-        (tape.decoder_hidden_states, expected.decoder_hidden_states, real),
-    ):
-        for hidden, other in zip(found, theirs, strict=True):
-            assert difference(hidden, other, rows) < TOLERANCE[dtype]
-    assert tape.cross_attentions[0].shape == (BATCH, sizes["decoder_attention_heads"], TGT, SRC)
+def test_every_attention_and_hidden_state_is_equal(subtests):
+    for sizes, dtype in CASES:
+        with subtests.test(sizes=sizes, dtype=dtype):
+            torch.set_default_dtype(dtype)
+            hf = marian(sizes, dtype)
+            ours = from_hf(hf)
+            src, tgt, read, real = inputs()
+            with torch.no_grad(), record(ours) as tape:
+                ours(src, tgt, read.long(), real.long())
+                expected = answer(hf, src, tgt, read, real)
+            for found, theirs, rows in (
+                (tape.attentions, expected.encoder_attentions, read),
+                (tape.decoder_attentions, expected.decoder_attentions, real),
+                (tape.cross_attentions, expected.cross_attentions, real),
+            ):
+                for weights, other in zip(found, theirs, strict=True):
+                    error = difference(weights.transpose(1, 2), other.transpose(1, 2), rows)
+                    assert error < TOLERANCE[dtype]
+            for found, theirs, rows in (
+                (tape.hidden_states, expected.encoder_hidden_states, read),
+                (tape.decoder_hidden_states, expected.decoder_hidden_states, real),
+            ):
+                for hidden, other in zip(found, theirs, strict=True):
+                    assert difference(hidden, other, rows) < TOLERANCE[dtype]
+            heads = sizes["decoder_attention_heads"]
+            assert tape.cross_attentions[0].shape == (BATCH, heads, TGT, SRC)
 
 
-@CONFIGS
-@DTYPES
-def test_gradients_equal(sizes, dtype):
+def test_gradients_equal(subtests):
     """Of all weights: their gradients, carried over as if they were weights, against ours."""
-    torch.set_default_dtype(dtype)
-    hf = marian(sizes, dtype)
-    ours = from_hf(hf)
-    src, tgt, read, real = inputs()
-    answer(hf, src, tgt, read, real).logits[real].square().mean().backward()
-    ours(src, tgt, read.long(), real.long())[real].square().mean().backward()
-    for name, parameter in hf.named_parameters():
-        if "embed_positions" not in name:
-            parameter.data = parameter.grad
-    theirs = dict(from_hf(hf).named_parameters())
-    for name, parameter in ours.named_parameters():
-        if name == "lm_head.bias":  # a buffer there
-            continue
-        assert parameter.grad.ne(0).any() or name.endswith("k_proj.bias"), name
-        largest = theirs[name].abs().max().clamp(min=1)
-        error = (parameter.grad - theirs[name]).abs().max() / largest
-        assert error < TOLERANCE[dtype], name
+    for sizes, dtype in CASES:
+        with subtests.test(sizes=sizes, dtype=dtype):
+            torch.set_default_dtype(dtype)
+            hf = marian(sizes, dtype)
+            ours = from_hf(hf)
+            src, tgt, read, real = inputs()
+            answer(hf, src, tgt, read, real).logits[real].square().mean().backward()
+            ours(src, tgt, read.long(), real.long())[real].square().mean().backward()
+            for name, parameter in hf.named_parameters():
+                if "embed_positions" not in name:
+                    parameter.data = parameter.grad
+            theirs = dict(from_hf(hf).named_parameters())
+            for name, parameter in ours.named_parameters():
+                if name == "lm_head.bias":  # a buffer there
+                    continue
+                assert parameter.grad.ne(0).any() or name.endswith("k_proj.bias"), name
+                largest = theirs[name].abs().max().clamp(min=1)
+                error = (parameter.grad - theirs[name]).abs().max() / largest
+                assert error < TOLERANCE[dtype], name
 
 
 def test_tables_of_the_reference_are_shared_here_as_there():
@@ -161,13 +163,13 @@ def test_tables_of_the_reference_are_shared_here_as_there():
 
 
 def test_defaults_are_those_of_transformers():
-    expected = TransformerConfig.from_hf(MarianConfig())
+    expected = TransformerConfig.from_hf(transformers.MarianConfig())
     assert TransformerConfig.from_hf({"model_type": "marian"}) == expected
     assert (expected.d_model, expected.decoder.d_ff, expected.vocab_size) == (1024, 4096, 58101)
 
 
 def test_the_stacks_have_their_own_sizes():
-    config = TransformerConfig.from_hf(small_config(MarianMTModel, **KINDS[1]))
+    config = TransformerConfig.from_hf(small_config("MarianMTModel", **KINDS[1]))
     assert (config.num_layers, config.num_heads, config.d_ff) == (3, 5, 41)
     decoder = config.decoder
     assert (decoder.num_layers, decoder.num_heads, decoder.d_ff) == (1, 2, 53)
@@ -176,13 +178,17 @@ def test_the_stacks_have_their_own_sizes():
     assert not config.cross_attention
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("normalize_before", True), ("encoder_layerdrop", 0.5), ("activation_dropout", 0.25)],
-)
-def test_what_is_not_built_is_refused(field, value):
-    with pytest.raises(ValueError, match=rf"{field} \({value}\) is not honored for marian"):
-        TransformerConfig.from_hf({"model_type": "marian", field: value})
+def test_what_is_not_built_is_refused(subtests):
+    for field, value in [
+        ("normalize_before", True),
+        ("encoder_layerdrop", 0.5),
+        ("activation_dropout", 0.25),
+    ]:
+        with (
+            subtests.test(field=field, value=value),
+            pytest.raises(ValueError, match=rf"{field} \({value}\) is not honored for marian"),
+        ):
+            TransformerConfig.from_hf({"model_type": "marian", field: value})
 
 
 def test_a_shared_table_beside_a_last_map_of_its_own_is_refused():

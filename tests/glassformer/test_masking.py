@@ -32,17 +32,18 @@ def within(count, total, share):
     return abs(count - total * share) < 4 * (total * share * (1 - share)) ** 0.5
 
 
-@pytest.mark.parametrize("share", [0.15, 0.4])
-def test_shares_are_those_of_bert(ids, share):
-    hidden, labels = hide(ids, share)
-    chosen, words = labels != IGNORED, (~special(ids)).sum().item()
-    total = chosen.sum().item()
-    assert within(total, words, share)
-    assert within((hidden == MASK)[chosen].sum().item(), total, 0.8 + 0.1 / VOCAB)
-    # A token drawn at random is the true one, or the mask token, once in so many.
-    assert within((hidden == ids)[chosen].sum().item(), total, 0.1 + 0.1 / VOCAB)
-    swapped = chosen & (hidden != ids) & (hidden != MASK)
-    assert within(swapped.sum().item(), total, 0.1 * (1 - 2 / VOCAB))
+def test_shares_are_those_of_bert(ids, subtests):
+    for share in [0.15, 0.4]:
+        with subtests.test(share=share):
+            hidden, labels = hide(ids, share)
+            chosen, words = labels != IGNORED, (~special(ids)).sum().item()
+            total = chosen.sum().item()
+            assert within(total, words, share)
+            assert within((hidden == MASK)[chosen].sum().item(), total, 0.8 + 0.1 / VOCAB)
+            # A token drawn at random is the true one, or the mask token, once in so many.
+            assert within((hidden == ids)[chosen].sum().item(), total, 0.1 + 0.1 / VOCAB)
+            swapped = chosen & (hidden != ids) & (hidden != MASK)
+            assert within(swapped.sum().item(), total, 0.1 * (1 - 2 / VOCAB))
 
 
 def test_tokens_swapped_in_are_any_of_the_vocabulary(ids):
@@ -79,10 +80,15 @@ def test_a_generator_decides_and_what_was_given_stays(ids):
     assert not first[1].equal(other[1])
 
 
-@pytest.mark.parametrize("share", [0.0, 1.5, -0.1])
-def test_a_share_out_of_range(ids, share):
-    with pytest.raises(ValueError, match=rf"share \({share}\) must be more than 0 and at most 1"):
-        hide(ids, share)
+def test_a_share_out_of_range(ids, subtests):
+    for share in [0.0, 1.5, -0.1]:
+        with (
+            subtests.test(share=share),
+            pytest.raises(
+                ValueError, match=rf"share \({share}\) must be more than 0 and at most 1"
+            ),
+        ):
+            hide(ids, share)
 
 
 def test_one_token_a_row_is_hidden():

@@ -32,19 +32,23 @@ def test_causal_mask_is_made_on_the_device_asked_for():
     assert causal_mask(3, 5, device="meta").device.type == "meta"
 
 
-@pytest.mark.parametrize(("q_len", "k_len"), [(0, 3), (3, 0), (-1, None)])
-def test_causal_mask_refuses_nothing_at_all(q_len, k_len):
-    with pytest.raises(ValueError, match=rf"q_len \({q_len}\) and k_len .* must be at least 1"):
-        causal_mask(q_len, k_len)
+def test_causal_mask_refuses_nothing_at_all(subtests):
+    for q_len, k_len in [(0, 3), (3, 0), (-1, None)]:
+        with (
+            subtests.test(q_len=q_len, k_len=k_len),
+            pytest.raises(ValueError, match=rf"q_len \({q_len}\) and k_len .* must be at least 1"),
+        ):
+            causal_mask(q_len, k_len)
 
 
-@pytest.mark.parametrize(("q_len", "k_len"), [(2, 5), (3, 7), (1, 3), (1, 1), (5, 5)])
-def test_the_lower_right_is_where_torch_has_it(q_len, k_len):
+def test_the_lower_right_is_where_torch_has_it(subtests):
     """As attention reads what is returned: `is_causal` starts at the upper left."""
-    mask, is_causal = causal_lower_right(None, True, q_len, k_len)
-    seen = torch.ones(q_len, k_len, dtype=torch.bool) if mask is None else mask
-    seen = seen.tril() if is_causal else seen
-    assert seen.equal(bias.causal_lower_right(q_len, k_len)._materialize())
+    for q_len, k_len in [(2, 5), (3, 7), (1, 3), (1, 1), (5, 5)]:
+        with subtests.test(q_len=q_len, k_len=k_len):
+            mask, is_causal = causal_lower_right(None, True, q_len, k_len)
+            seen = torch.ones(q_len, k_len, dtype=torch.bool) if mask is None else mask
+            seen = seen.tril() if is_causal else seen
+            assert seen.equal(bias.causal_lower_right(q_len, k_len)._materialize())
 
 
 def test_a_single_query_and_equal_lengths_need_no_mask():
@@ -80,17 +84,21 @@ def test_the_opposite_of_the_opposite_is_the_mask():
 
 
 @pytest.mark.usefixtures("unhooked")
-@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
-def test_only_a_bool_mask_has_an_opposite(dtype):
-    with pytest.raises(ValueError, match=f"only a bool mask can be inverted, got {dtype}"):
-        invert_mask(torch.ones(2, 3, dtype=dtype))
+def test_only_a_bool_mask_has_an_opposite(subtests):
+    for dtype in [torch.int64, torch.float32]:
+        with (
+            subtests.test(dtype=dtype),
+            pytest.raises(ValueError, match=f"only a bool mask can be inverted, got {dtype}"),
+        ):
+            invert_mask(torch.ones(2, 3, dtype=dtype))
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.bool])
-def test_padding_mask_fits_batch_heads_queries_keys(dtype):
-    mask = padding_mask(torch.tensor([[1, 1, 0], [1, 0, 0]], dtype=dtype))
-    assert mask.dtype == torch.bool
-    assert mask.tolist() == [[[[T, T, F]]], [[[T, F, F]]]]
+def test_padding_mask_fits_batch_heads_queries_keys(subtests):
+    for dtype in [torch.int64, torch.int32, torch.bool]:
+        with subtests.test(dtype=dtype):
+            mask = padding_mask(torch.tensor([[1, 1, 0], [1, 0, 0]], dtype=dtype))
+            assert mask.dtype == torch.bool
+            assert mask.tolist() == [[[[T, T, F]]], [[[T, F, F]]]]
 
 
 @pytest.mark.usefixtures("unhooked")
@@ -132,11 +140,12 @@ def test_combine_masks_refuses_shapes_and_types_that_do_not_go_together():
         combine_masks(causal_mask(3), torch.ones(3, 3, dtype=torch.int64))
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-def test_additive_mask_is_zero_or_minus_infinity_in_every_float_type(dtype):
-    mask = additive_mask(causal_mask(2), dtype)
-    assert mask.dtype == dtype
-    assert mask.tolist() == [[0.0, -math.inf], [0.0, 0.0]]
+def test_additive_mask_is_zero_or_minus_infinity_in_every_float_type(subtests):
+    for dtype in [torch.float16, torch.bfloat16, torch.float32, torch.float64]:
+        with subtests.test(dtype=dtype):
+            mask = additive_mask(causal_mask(2), dtype)
+            assert mask.dtype == dtype
+            assert mask.tolist() == [[0.0, -math.inf], [0.0, 0.0]]
 
 
 def test_additive_mask_only_converts_what_is_float_already():

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from scipy import stats
 
 from glassformer.measures import bootstrap, places, ranks, spearman
 
@@ -12,22 +11,30 @@ def test_places_by_hand():
     assert places(scores, torch.tensor([1, 0, 0, 1])).tolist() == [1, 3, 3, 2]
 
 
-@pytest.mark.parametrize("right", [-1, 3])
-def test_a_right_column_that_is_not_there(right):
-    with pytest.raises(
-        ValueError, match=rf"right \(\[2, {right}\]\) must name columns from 0 to 2"
-    ):
-        places(torch.randn(2, 3), torch.tensor([2, right]))
+def test_a_right_column_that_is_not_there(subtests):
+    for right in [-1, 3]:
+        with (
+            subtests.test(right=right),
+            pytest.raises(
+                ValueError, match=rf"right \(\[2, {right}\]\) must name columns from 0 to 2"
+            ),
+        ):
+            places(torch.randn(2, 3), torch.tensor([2, right]))
 
 
-@pytest.mark.parametrize("distinct", [1000, 5, 2])
-def test_ranks_and_spearman_equal_scipys(distinct):
-    first = torch.randint(distinct, (37,)).float()
-    second = torch.randint(distinct, (37,)).float() + first / 2
-    torch.testing.assert_close(ranks(first).double(), torch.from_numpy(stats.rankdata(first)))
-    wanted = stats.spearmanr(first, second).statistic
-    assert spearman(first, second) == pytest.approx(wanted, abs=1e-6)
-    assert spearman(first, -second) == pytest.approx(-wanted, abs=1e-6)
+def test_ranks_and_spearman_equal_scipys(subtests):
+    from scipy import stats
+
+    for distinct in [1000, 5, 2]:
+        with subtests.test(distinct=distinct):
+            first = torch.randint(distinct, (37,)).float()
+            second = torch.randint(distinct, (37,)).float() + first / 2
+            torch.testing.assert_close(
+                ranks(first).double(), torch.from_numpy(stats.rankdata(first))
+            )
+            wanted = stats.spearmanr(first, second).statistic
+            assert spearman(first, second) == pytest.approx(wanted, abs=1e-6)
+            assert spearman(first, -second) == pytest.approx(-wanted, abs=1e-6)
 
 
 def test_grades_may_be_integers():
@@ -71,8 +78,11 @@ def test_the_interval_is_the_same_each_time_and_disturbs_nobody():
     assert torch.random.get_rng_state().equal(before)
 
 
-@pytest.mark.parametrize("lengths", [(0, 0), (3, 2)])
-def test_columns_that_do_not_fit(lengths, unhooked):
-    columns = [torch.zeros(length) for length in lengths]
-    with pytest.raises(ValueError, match=rf"columns of \[{lengths[0]}, {lengths[1]}\] rows must"):
-        bootstrap(lambda *_: 0.0, *columns)
+def test_columns_that_do_not_fit(unhooked, subtests):
+    for lengths in [(0, 0), (3, 2)]:
+        with subtests.test(lengths=lengths):
+            columns = [torch.zeros(length) for length in lengths]
+            with pytest.raises(
+                ValueError, match=rf"columns of \[{lengths[0]}, {lengths[1]}\] rows must"
+            ):
+                bootstrap(lambda *_: 0.0, *columns)

@@ -1,4 +1,5 @@
 import math
+from itertools import product
 
 import pytest
 import torch
@@ -71,37 +72,43 @@ def test_causal_equals_torchs_layer(ours):
     torch.testing.assert_close(ours(x, is_causal=True), expected, **EXACT)
 
 
-@pytest.mark.parametrize(("is_causal", "padded"), [(False, False), (False, True), (True, True)])
-def test_a_loop_over_heads_equals_all_heads_at_once(ours, real, is_causal, padded):
-    x = hidden(K_LEN)
-    mask = real if padded else None
-    heads = []
-    for index in range(HEADS):
-        rows = slice(index * HEAD_DIM, (index + 1) * HEAD_DIM)
-        head = AttentionHead(D_MODEL, HEAD_DIM).double()
-        for name in ("q_proj", "k_proj", "v_proj"):
-            getattr(head, name).weight.data = getattr(ours, name).weight.data[rows]
-            getattr(head, name).bias.data = getattr(ours, name).bias.data[rows]
-        heads.append(head)
-    per_head = None if mask is None else mask[:, None, :]
-    all_heads = None if mask is None else mask[:, None, None, :]
-    side_by_side = [head(x, attn_mask=per_head, is_causal=is_causal) for head in heads]
-    output = ours(x, attn_mask=all_heads, is_causal=is_causal)
-    expected = ours.out_proj(torch.cat(side_by_side, dim=-1))
-    torch.testing.assert_close(output, expected, **EXACT)
+def test_a_loop_over_heads_equals_all_heads_at_once(ours, real, subtests):
+    for is_causal, padded in [(False, False), (False, True), (True, True)]:
+        with subtests.test(is_causal=is_causal, padded=padded):
+            x = hidden(K_LEN)
+            mask = real if padded else None
+            heads = []
+            for index in range(HEADS):
+                rows = slice(index * HEAD_DIM, (index + 1) * HEAD_DIM)
+                head = AttentionHead(D_MODEL, HEAD_DIM).double()
+                for name in ("q_proj", "k_proj", "v_proj"):
+                    getattr(head, name).weight.data = getattr(ours, name).weight.data[rows]
+                    getattr(head, name).bias.data = getattr(ours, name).bias.data[rows]
+                heads.append(head)
+            per_head = None if mask is None else mask[:, None, :]
+            all_heads = None if mask is None else mask[:, None, None, :]
+            side_by_side = [head(x, attn_mask=per_head, is_causal=is_causal) for head in heads]
+            output = ours(x, attn_mask=all_heads, is_causal=is_causal)
+            expected = ours.out_proj(torch.cat(side_by_side, dim=-1))
+            torch.testing.assert_close(output, expected, **EXACT)
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_a_head_taken_out_is_that_head(bias):
-    layer = MultiHeadAttention(13, 6, num_kv_heads=2, head_dim=HEAD_DIM, bias=bias).double().eval()
-    x = hidden(Q_LEN, 13)
-    side_by_side = torch.cat([layer.head(index)(x) for index in range(6)], dim=-1)
-    torch.testing.assert_close(layer(x), layer.out_proj(side_by_side), **EXACT)
-    assert not layer.head(0).training
-    with pytest.raises(ValueError, match="head 6 is not one of 0 to 5"):
-        layer.head(6)
-    with pytest.raises(ValueError, match="head -1 is not one of 0 to 5"):
-        layer.head(-1)
+def test_a_head_taken_out_is_that_head(subtests):
+    for bias in [True, False]:
+        with subtests.test(bias=bias):
+            layer = (
+                MultiHeadAttention(13, 6, num_kv_heads=2, head_dim=HEAD_DIM, bias=bias)
+                .double()
+                .eval()
+            )
+            x = hidden(Q_LEN, 13)
+            side_by_side = torch.cat([layer.head(index)(x) for index in range(6)], dim=-1)
+            torch.testing.assert_close(layer(x), layer.out_proj(side_by_side), **EXACT)
+            assert not layer.head(0).training
+            with pytest.raises(ValueError, match="head 6 is not one of 0 to 5"):
+                layer.head(6)
+            with pytest.raises(ValueError, match="head -1 is not one of 0 to 5"):
+                layer.head(-1)
 
 
 def test_one_head_is_as_wide_as_asked_and_has_projections_of_its_own():
@@ -147,15 +154,19 @@ def test_shared_keys_and_values_equal_a_layer_where_they_are_written_out():
     assert shared.k_proj.out_features == 2 * HEAD_DIM
 
 
-@pytest.mark.parametrize("kv_heads", [6, 2, 1])
-@pytest.mark.parametrize(("is_causal", "padded"), [(False, False), (False, True), (True, True)])
-def test_shared_heads_recorded_equal_those_of_the_kernel(real, kv_heads, is_causal, padded):
-    layer = MultiHeadAttention(13, 6, num_kv_heads=kv_heads, head_dim=HEAD_DIM).double()
-    mask = real[:, None, None, :] if padded else None
-    x = hidden(K_LEN, 13)
-    output = layer(x, attn_mask=mask, is_causal=is_causal)
-    with record(layer):
-        torch.testing.assert_close(layer(x, attn_mask=mask, is_causal=is_causal), output, **EXACT)
+def test_shared_heads_recorded_equal_those_of_the_kernel(real, subtests):
+    for kv_heads, (is_causal, padded) in product(
+        [6, 2, 1], [(False, False), (False, True), (True, True)]
+    ):
+        with subtests.test(kv_heads=kv_heads, is_causal=is_causal, padded=padded):
+            layer = MultiHeadAttention(13, 6, num_kv_heads=kv_heads, head_dim=HEAD_DIM).double()
+            mask = real[:, None, None, :] if padded else None
+            x = hidden(K_LEN, 13)
+            output = layer(x, attn_mask=mask, is_causal=is_causal)
+            with record(layer):
+                torch.testing.assert_close(
+                    layer(x, attn_mask=mask, is_causal=is_causal), output, **EXACT
+                )
 
 
 @pytest.fixture
@@ -260,9 +271,8 @@ def test_repr_names_the_sizes():
 
 @pytest.mark.usefixtures("unhooked")
 class TestBadInput:
-    @pytest.mark.parametrize(
-        ("sizes", "message"),
-        [
+    def test_sizes(self, subtests):
+        rows = [
             ({"d_model": 768, "num_heads": 10}, r"num_heads \(10\) must divide d_model \(768\)"),
             ({"d_model": 0, "num_heads": 1}, r"d_model \(0\) must be at least 1"),
             ({"d_model": 8, "num_heads": 0}, r"num_heads \(0\) must be at least 1"),
@@ -273,34 +283,33 @@ class TestBadInput:
                 r"num_kv_heads \(4\) must divide num_heads \(6\)",
             ),
             ({"d_model": 8, "num_heads": 2, "dropout": 1.5}, r"dropout \(1.5\) must be at least 0"),
-        ],
-    )
-    def test_sizes(self, sizes, message):
-        with pytest.raises(ValueError, match=message):
-            MultiHeadAttention(**sizes)
+        ]
+        for sizes, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                MultiHeadAttention(**sizes)
 
     def test_sizes_of_one_head(self):
         with pytest.raises(ValueError, match=r"head_dim \(-1\) must be at least 1"):
             AttentionHead(8, -1)
 
-    @pytest.mark.parametrize(
-        ("query", "key", "value"),
-        [
+    def test_inputs(self, subtests):
+        rows = [
             ((2, 5, 20), None, None),
             ((5, 21), None, None),
             ((2, 0, 21), None, None),
             ((0, 5, 21), None, None),
             ((2, 5, 21), (3, 11, 21), None),
             ((2, 5, 21), (2, 11, 21), (2, 7, 21)),
-        ],
-    )
-    @pytest.mark.parametrize(
-        "make", [lambda: AttentionHead(21, 7), lambda: MultiHeadAttention(21, 3)]
-    )
-    def test_inputs(self, make, query, key, value):
-        inputs = [None if shape is None else torch.ones(shape) for shape in (query, key, value)]
-        with pytest.raises(ValueError, match=r"\(batch, seq, 21\).*none empty.*got \("):
-            make()(*inputs)
+        ]
+        for (query, key, value), make in product(
+            rows, [lambda: AttentionHead(21, 7), lambda: MultiHeadAttention(21, 3)]
+        ):
+            with subtests.test(query=query, key=key, value=value, make=make):
+                inputs = [
+                    None if shape is None else torch.ones(shape) for shape in (query, key, value)
+                ]
+                with pytest.raises(ValueError, match=r"\(batch, seq, 21\).*none empty.*got \("):
+                    make()(*inputs)
 
     def test_mask_that_forgets_the_heads(self, ours, real):
         with pytest.raises(ValueError, match=r"attn_mask of shape \(2, 11\) .* padding_mask"):

@@ -5,7 +5,6 @@ from collections import Counter
 import pytest
 import torch
 from small_models import VOCAB, small_model
-from transformers import LlamaForCausalLM
 
 from glassformer import from_hf
 from glassformer.multiple_choice import (
@@ -21,7 +20,7 @@ ANSWERS = [[7], [11, 0, 13], [23, 29, 31, 37, 41, 43, 47], [0, 0]]
 @pytest.fixture(scope="module")
 def theirs():
     torch.manual_seed(0)
-    return small_model(LlamaForCausalLM, num_key_value_heads=2)
+    return small_model("LlamaForCausalLM", num_key_value_heads=2)
 
 
 def test_each_score_is_the_loss_of_transformers_on_the_answer_alone(theirs):
@@ -49,19 +48,20 @@ def test_answers_of_one_token_share_what_the_whole_vocabulary_has(theirs):
     assert every.exp().sum().item() == pytest.approx(1, abs=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "told"),
-    [
+def test_nothing_to_score_is_refused(theirs, subtests):
+    rows = [
         ([], r"\[\]"),
         ([([], [1])], r"\[\(0, 1\)\]"),
         ([([1, 2, 3], [1, 2]), ([1], [])], r"\[\(3, 2\), \(1, 0\)\]"),
-    ],
-)
-def test_nothing_to_score_is_refused(theirs, pairs, told):
-    with pytest.raises(
-        ValueError, match=f"pairs of {told} tokens: need at least one pair, and a token"
-    ):
-        score_answers(from_hf(theirs), pairs)
+    ]
+    for pairs, told in rows:
+        with (
+            subtests.test(pairs=pairs, told=told),
+            pytest.raises(
+                ValueError, match=f"pairs of {told} tokens: need at least one pair, and a token"
+            ),
+        ):
+            score_answers(from_hf(theirs), pairs)
 
 
 def test_each_capital_is_right_once_and_an_option_four_times():

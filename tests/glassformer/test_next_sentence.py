@@ -2,10 +2,10 @@ import pytest
 import torch
 
 from glassformer import TransformerForNextSentencePrediction, next_sentence
-from glassformer.checkpoints import Trained
 from glassformer.masked_lm import build as build_masked_lm
 from glassformer.next_sentence import FOLLOWS, STRANGE, build, pair_up, train
-from glassformer.stories import make_stories, plots_file
+from glassformer.stories import make_stories
+from glassformer.trained_models import Trained
 
 STORIES = make_stories()["train"]
 
@@ -15,7 +15,7 @@ def body(monkeypatch):
     """A masked language model that nobody trained."""
     model = build_masked_lm()
     monkeypatch.setattr(
-        next_sentence, "trained", lambda name: {"masked_lm": Trained(model, {})}[name]
+        next_sentence, "trained", lambda name: {"masked_lm": Trained(model, {}, 0.0, "")}[name]
     )
     return model.encoder
 
@@ -70,9 +70,3 @@ def test_training_learns_which_halves_belong_together(monkeypatch):
     assert reports == [(step, 100) for step in range(1, 101)]
     assert history["loss"][0] == pytest.approx(torch.tensor(2.0).log().item(), abs=0.3)
     assert sum(history["loss"][-20:]) < 0.5 * sum(history["loss"][:20])
-
-
-def test_the_key_hangs_on_the_body_that_it_begins_with():
-    names = {path.stem for path in next_sentence.files()}
-    assert {"masked_lm", "masking", "stories", "heads"} <= names
-    assert plots_file() in next_sentence.files()

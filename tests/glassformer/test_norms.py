@@ -1,21 +1,24 @@
+from itertools import product
+
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
-from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
 from glassformer.norms import RMSNorm, layer_norm
 
 SHAPES = [(7,), (5, 7), (2, 5, 7), (2, 3, 5, 7)]
 
 
-@pytest.mark.parametrize("eps", [1e-12, 1e-5, 0.3])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_equals_torchs_layer_norm(shape, eps):
-    x = 3 * torch.randn(shape, dtype=torch.float64) + 11
-    weight, bias = torch.randn(2, 7, dtype=torch.float64)
-    expected = F.layer_norm(x, (7,), weight, bias, eps)
-    torch.testing.assert_close(layer_norm(x, weight, bias, eps), expected, rtol=0, atol=1e-13)
+def test_equals_torchs_layer_norm(subtests):
+    for eps, shape in product([1e-12, 1e-5, 0.3], SHAPES):
+        with subtests.test(eps=eps, shape=shape):
+            x = 3 * torch.randn(shape, dtype=torch.float64) + 11
+            weight, bias = torch.randn(2, 7, dtype=torch.float64)
+            expected = F.layer_norm(x, (7,), weight, bias, eps)
+            torch.testing.assert_close(
+                layer_norm(x, weight, bias, eps), expected, rtol=0, atol=1e-13
+            )
 
 
 def test_equals_the_module_that_models_use_in_float32():
@@ -81,20 +84,23 @@ def rms_norm(like, dtype=torch.float64, eps=1e-5):
     return ours.to(dtype), other.to(dtype)
 
 
-@pytest.mark.parametrize("eps", [1e-12, 1e-5, 0.3])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_equals_torchs_rms_norm(shape, eps):
-    ours, torchs = rms_norm(nn.RMSNorm, eps=eps)
-    x = 3 * torch.randn(shape, dtype=torch.float64) + 11
-    torch.testing.assert_close(ours(x), torchs(x), rtol=0, atol=1e-13)
+def test_equals_torchs_rms_norm(subtests):
+    for eps, shape in product([1e-12, 1e-5, 0.3], SHAPES):
+        with subtests.test(eps=eps, shape=shape):
+            ours, torchs = rms_norm(nn.RMSNorm, eps=eps)
+            x = 3 * torch.randn(shape, dtype=torch.float64) + 11
+            torch.testing.assert_close(ours(x), torchs(x), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_equals_a_llamas_rms_norm_to_the_last_bit(dtype):
-    ours, llamas = rms_norm(LlamaRMSNorm, dtype)
-    x = (3 * torch.randn(2, 5, 7) + 11).to(dtype)
-    assert ours(x).dtype == dtype
-    assert torch.equal(ours(x), llamas(x))
+def test_equals_a_llamas_rms_norm_to_the_last_bit(subtests):
+    from transformers.models.llama.modeling_llama import LlamaRMSNorm
+
+    for dtype in [torch.float32, torch.bfloat16, torch.float16]:
+        with subtests.test(dtype=dtype):
+            ours, llamas = rms_norm(LlamaRMSNorm, dtype)
+            x = (3 * torch.randn(2, 5, 7) + 11).to(dtype)
+            assert ours(x).dtype == dtype
+            assert torch.equal(ours(x), llamas(x))
 
 
 def test_gradients_of_rms_norm_equal_torchs():

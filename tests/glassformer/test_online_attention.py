@@ -1,6 +1,7 @@
 """Attention in blocks is attention: against torch's kernel, and against ours with whole rows."""
 
 import math
+from itertools import product
 
 import pytest
 import torch
@@ -13,8 +14,6 @@ from glassformer.online_attention import add_block, online_attention
 BATCH, HEADS, HEAD_DIM, VALUE_DIM = 2, 3, 7, 13
 DOUBLE = torch.float64
 EXACT = {"rtol": 0.0, "atol": 1e-12}
-LENGTHS = pytest.mark.parametrize(("q_len", "k_len"), [(11, 11), (5, 11), (17, 11), (1, 19)])
-BLOCKS = pytest.mark.parametrize("block_size", [1, 2, 3, 11, 64])
 
 
 def tensors(q_len, k_len, dtype=DOUBLE):
@@ -35,51 +34,50 @@ def masks(q_len, k_len):
     }
 
 
-@BLOCKS
-@pytest.mark.parametrize("is_causal", [False, True])
-@LENGTHS
-def test_equals_torch(q_len, k_len, is_causal, block_size):
-    given = tensors(q_len, k_len)
-    expected = F.scaled_dot_product_attention(*given, is_causal=is_causal)
-    output = online_attention(*given, is_causal=is_causal, block_size=block_size)
-    torch.testing.assert_close(output, expected, **EXACT)
-
-
-@BLOCKS
-@pytest.mark.parametrize("is_causal", [False, True])
-@pytest.mark.parametrize("name", masks(2, 2))
-def test_output_and_gradients_equal_those_of_whole_rows(name, is_causal, block_size):
-    given = [t.requires_grad_() for t in tensors(5, 11)]
-    mask, weight = masks(5, 11)[name], torch.randn(BATCH, HEADS, 5, VALUE_DIM, dtype=DOUBLE)
-    results = []
-    for output in (
-        scaled_dot_product_attention(*given, mask, is_causal=is_causal),
-        online_attention(*given, mask, is_causal, block_size=block_size),
+def test_equals_torch(subtests):
+    for block_size, is_causal, (q_len, k_len) in product(
+        [1, 2, 3, 11, 64], [False, True], [(11, 11), (5, 11), (17, 11), (1, 19)]
     ):
-        results.append([output, *torch.autograd.grad((output * weight).sum(), given)])
-    if name == "blind":
-        assert results[1][0][..., 1, :].eq(0).all()
-    torch.testing.assert_close(results[1], results[0], **EXACT)
+        with subtests.test(block_size=block_size, is_causal=is_causal, q_len=q_len, k_len=k_len):
+            given = tensors(q_len, k_len)
+            expected = F.scaled_dot_product_attention(*given, is_causal=is_causal)
+            output = online_attention(*given, is_causal=is_causal, block_size=block_size)
+            torch.testing.assert_close(output, expected, **EXACT)
 
 
-@BLOCKS
-def test_in_float32_within_rounding(block_size):
+def test_output_and_gradients_equal_those_of_whole_rows(subtests):
+    for block_size, is_causal, name in product([1, 2, 3, 11, 64], [False, True], masks(2, 2)):
+        with subtests.test(block_size=block_size, is_causal=is_causal, name=name):
+            given = [t.requires_grad_() for t in tensors(5, 11)]
+            mask, weight = masks(5, 11)[name], torch.randn(BATCH, HEADS, 5, VALUE_DIM, dtype=DOUBLE)
+            results = []
+            for output in (
+                scaled_dot_product_attention(*given, mask, is_causal=is_causal),
+                online_attention(*given, mask, is_causal, block_size=block_size),
+            ):
+                results.append([output, *torch.autograd.grad((output * weight).sum(), given)])
+            if name == "blind":
+                assert results[1][0][..., 1, :].eq(0).all()
+            torch.testing.assert_close(results[1], results[0], **EXACT)
+
+
+def test_in_float32_within_rounding():
     given = tensors(11, 11, torch.float32)
     expected = F.scaled_dot_product_attention(*given, is_causal=True)
-    output = online_attention(*given, is_causal=True, block_size=block_size)
+    output = online_attention(*given, is_causal=True, block_size=3)
     torch.testing.assert_close(output, expected, rtol=0.0, atol=2e-6)
 
 
-@pytest.mark.parametrize("order", [1, -1])
-@pytest.mark.parametrize("size", [1e3, 1e30])
-def test_huge_scores_overflow_nowhere(size, order):
+def test_huge_scores_overflow_nowhere(subtests):
     """The scores rise or fall from key to key, so that every block raises the maximum, or none."""
-    query = torch.ones(2, 3, 1)
-    key = (order * size * torch.arange(7.0)).expand(2, 7)[..., None]
-    value = torch.randn(2, 7, 5)
-    output = online_attention(query, key, value, block_size=2)
-    best = value[:, 6 if order == 1 else 0]  # it alone is left
-    torch.testing.assert_close(output, best[:, None].expand(2, 3, 5), rtol=0.0, atol=0.0)
+    for order, size in product([1, -1], [1e3, 1e30]):
+        with subtests.test(order=order, size=size):
+            query = torch.ones(2, 3, 1)
+            key = (order * size * torch.arange(7.0)).expand(2, 7)[..., None]
+            value = torch.randn(2, 7, 5)
+            output = online_attention(query, key, value, block_size=2)
+            best = value[:, 6 if order == 1 else 0]  # it alone is left
+            torch.testing.assert_close(output, best[:, None].expand(2, 3, 5), rtol=0.0, atol=0.0)
 
 
 def test_one_axis_in_front_is_not_needed():
@@ -132,11 +130,11 @@ def test_two_blocks_by_hand():
 
 @pytest.mark.usefixtures("unhooked")
 class TestBadInput:
-    @pytest.mark.parametrize("block_size", [0, -3])
-    def test_blocks_of_nothing(self, block_size):
-        message = rf"q_len \(5\), k_len \(11\), and block_size \({block_size}\) must be at least 1"
-        with pytest.raises(ValueError, match=message):
-            online_attention(*tensors(5, 11), block_size=block_size)
+    def test_blocks_of_nothing(self):
+        for size in (0, -3):
+            message = rf"q_len \(5\), k_len \(11\), and block_size \({size}\) must be at least 1"
+            with pytest.raises(ValueError, match=message):
+                online_attention(*tensors(5, 11), block_size=size)
 
     def test_no_keys(self):
         with pytest.raises(ValueError, match=r"k_len \(0\)"):

@@ -53,9 +53,8 @@ class TestLabeled:
         rows = read_labeled(path, text="review", label="stars")
         assert rows == Labeled(["fine", "bad, very"], ["5", "1"])
 
-    @pytest.mark.parametrize(
-        ("content", "message"),
-        [
+    def test_what_is_wrong_with_a_file_is_said(self, tmp_path, subtests):
+        rows = [
             ("", "is empty"),
             (" \n\n", "is empty"),
             ("text,label\n", "has a header but no rows"),
@@ -63,11 +62,10 @@ class TestLabeled:
             ("text,label\nfine,good\nbad\nworse,\n", "in 2 of its rows, first on line 3"),
             ("text,label\n,good\nworse,bad\n", "in 1 of its rows, first on line 2"),
             ("text,label\nfine,good\nbetter,good\n", "label 'good' in every row"),
-        ],
-    )
-    def test_what_is_wrong_with_a_file_is_said(self, tmp_path, content, message):
-        with pytest.raises(ValueError, match=message):
-            read_labeled(write(tmp_path, content))
+        ]
+        for content, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                read_labeled(write(tmp_path, content))
 
     def test_another_encoding_is_named_and_can_be_passed(self, tmp_path):
         path = write(tmp_path, "text,label\ncafé,good\ntea,bad\n", encoding="cp1252")
@@ -93,10 +91,13 @@ class TestSplit:
         with pytest.raises(ValueError, match="label 'y' has only one row"):
             split(Labeled(["a", "b", "c"], ["x", "x", "y"]))
 
-    @pytest.mark.parametrize("share", [0.0, 1.0, -0.1])
-    def test_a_share_out_of_range_is_refused(self, share):
-        with pytest.raises(ValueError, match="must be between 0 and 1"):
-            split(ROWS, share=share)
+    def test_a_share_out_of_range_is_refused(self, subtests):
+        for share in [0.0, 1.0, -0.1]:
+            with (
+                subtests.test(share=share),
+                pytest.raises(ValueError, match="must be between 0 and 1"),
+            ):
+                split(ROWS, share=share)
 
 
 class TestClassifier:
@@ -113,18 +114,19 @@ class TestClassifier:
         assert not before.equal(after)
         assert not whole.training
 
-    @pytest.mark.parametrize("whole", [False, True])
-    def test_what_is_saved_answers_the_same(self, tmp_path, whole):
-        torch.manual_seed(0)
-        model = train_classifier(ROWS, whole=whole, epochs=1)
-        model.save(tmp_path / "model")
-        again = load_classifier(tmp_path / "model")
-        batch = {"input_ids": torch.tensor([[101, 2051, 10029, 102]])}
-        batch["attention_mask"] = torch.ones_like(batch["input_ids"])
-        assert again(**batch).equal(model(**batch))
-        assert again.labels == ["bad", "good"]
-        size = (tmp_path / "model" / "model.safetensors").stat().st_size
-        assert (size > 10_000_000) is whole
+    def test_what_is_saved_answers_the_same(self, tmp_path, subtests):
+        for whole in [False, True]:
+            with subtests.test(whole=whole):
+                torch.manual_seed(0)
+                model = train_classifier(ROWS, whole=whole, epochs=1)
+                model.save(tmp_path / "model")
+                again = load_classifier(tmp_path / "model")
+                batch = {"input_ids": torch.tensor([[101, 2051, 10029, 102]])}
+                batch["attention_mask"] = torch.ones_like(batch["input_ids"])
+                assert again(**batch).equal(model(**batch))
+                assert again.labels == ["bad", "good"]
+                size = (tmp_path / "model" / "model.safetensors").stat().st_size
+                assert (size > 10_000_000) is whole
 
     def test_an_empty_folder_is_refused(self, tmp_path):
         for read in (load_classifier, load_gpt, load_index):

@@ -1,15 +1,14 @@
 """Each way to split a training step, on 2 and 4 processes, against the same step in one."""
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from parallel_worker import CONFIG, STEPS, batch, build, optimizer_of
-from torchrun import environment, torchrun
+from torch import distributed as dist
+from torchrun import torchrun
 
 from glassformer.heads import TransformerForCausalLM
 from glassformer.parallel import Stage, joined, own_rows, tensor_parallel
@@ -22,12 +21,21 @@ EXACT = {"rtol": 1e-9, "atol": 1e-11}  # float64
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """The folder that 2 processes wrote into, and then 4, which also resumed what the 2 had."""
-    folder = tmp_path_factory.mktemp("runs")
-    for size in (2, 4):
-        torchrun(size, WORKER, "equal", folder)
-    return folder
+def folder(tmp_path_factory):
+    """The folder that processes write into."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="module")
+def two(folder):
+    """What two processes wrote."""
+    torchrun(2, WORKER, "equal", folder)
+
+
+@pytest.fixture(scope="module")
+def four(folder, two):
+    """What four processes wrote, which also resumed what the two had."""
+    torchrun(4, WORKER, "equal", folder)
 
 
 def steps(model, optimizer, numbers):
@@ -51,14 +59,11 @@ def plain():
     return steps(model, optimizer_of(model), range(2 * STEPS))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [2, 4])
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_losses_and_gradients_are_those_of_one_process(runs, plain, scheme, size):
+def check_equal(folder, plain, scheme, size):
     losses, wanted = plain
     seen = set()
     for rank in range(size):
-        found, gradients = torch.load(runs / f"{scheme}-{size}-{rank}.pt")
+        found, gradients = torch.load(folder / f"{scheme}-{size}-{rank}.pt")
         torch.testing.assert_close(found, losses[:STEPS], **EXACT)
         for name, gradient in gradients.items():
             torch.testing.assert_close(gradient, wanted[name], **EXACT)
@@ -67,36 +72,48 @@ def test_losses_and_gradients_are_those_of_one_process(runs, plain, scheme, size
     assert seen == wanted.keys()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_four_processes_go_on_where_two_with_another_scheme_stopped(runs, plain, scheme):
-    for rank in range(4):
-        found = torch.load(runs / f"{scheme}-resumed-{rank}.pt")
-        torch.testing.assert_close(found, plain[0][STEPS:], **EXACT)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_one_process_goes_on_where_four_stopped(runs, plain, scheme):
+def check_one_goes_on(folder, plain, scheme, size):
     model = build()
     torch.nn.init.zeros_(model.lm_head.weight)
     optimizer = optimizer_of(model)
-    load(runs / f"{scheme}-4", STEPS, model, optimizer)
+    load(folder / f"{scheme}-{size}", STEPS, model, optimizer)
     found, _ = steps(model, optimizer, range(STEPS, 2 * STEPS))
     torch.testing.assert_close(found, plain[0][STEPS:], **EXACT)
 
 
-def test_a_process_that_nobody_joins_gives_up_and_says_so():
-    lonely = environment(RANK="0", WORLD_SIZE="2", MASTER_ADDR="localhost", MASTER_PORT="0")
-    done = subprocess.run(
-        [sys.executable, WORKER, "alone", "."],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        env=lonely,
-    )
-    assert done.returncode == 1
-    assert "TimeoutError: rank 0 of 2 waited 2 s for a process that never joined" in done.stderr
+@pytest.mark.slow
+@pytest.mark.usefixtures("two")
+def test_two_processes_have_the_losses_and_gradients_of_one_which_can_go_on(
+    folder, plain, subtests
+):
+    for scheme in SCHEMES:
+        with subtests.test(scheme):
+            check_equal(folder, plain, scheme, 2)
+            check_one_goes_on(folder, plain, scheme, 2)
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("four")
+def test_four_processes_do_too_and_go_on_where_two_with_another_scheme_stopped(
+    folder, plain, subtests
+):
+    for scheme in SCHEMES:
+        with subtests.test(scheme):
+            check_equal(folder, plain, scheme, 4)
+            check_one_goes_on(folder, plain, scheme, 4)
+            for rank in range(4):
+                found = torch.load(folder / f"{scheme}-resumed-{rank}.pt")
+                torch.testing.assert_close(found, plain[0][STEPS:], **EXACT)
+
+
+def test_a_process_that_nobody_joins_gives_up_and_says_so(monkeypatch):
+    lonely = {"RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": "0"}
+    for name, value in lonely.items():
+        monkeypatch.setenv(name, value)
+    told = r"rank 0 of 2 waited 0\.1 s for a process that never joined"
+    with pytest.raises(TimeoutError, match=told), joined(timeout=0.1):
+        pass
+    assert not dist.is_initialized()
 
 
 def test_without_torchrun_nobody_is_joined(monkeypatch):
@@ -121,14 +138,15 @@ def test_rows_are_dealt_like_cards():
         own_rows(rows, 0, 4)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 5])
-def test_stages_one_after_another_are_the_model(count):
-    model = build()
-    ids = batch(0)
-    hidden = ids
-    for index in range(count):
-        hidden = Stage(model, index, count)(hidden)
-    assert hidden.equal(model(ids))
+def test_stages_one_after_another_are_the_model(subtests):
+    for count in [1, 2, 3, 5]:
+        with subtests.test(count=count):
+            model = build()
+            ids = batch(0)
+            hidden = ids
+            for index in range(count):
+                hidden = Stage(model, index, count)(hidden)
+            assert hidden.equal(model(ids))
 
 
 def test_stages_keep_the_names_and_share_the_layers_evenly():
@@ -151,9 +169,8 @@ def test_what_stages_cannot_share():
     assert Stage(tied, 0, 1)(batch(0)).equal(tied(batch(0)))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_what_cannot_be_divided_among_seven_processes(subtests):
+    rows = [
         ({}, r"num_heads \(4\) must be a multiple of the number of processes \(7\)"),
         ({"num_heads": 14, "num_kv_heads": 2}, r"num_kv_heads \(2\) must be a multiple .* \(7\)"),
         (
@@ -161,9 +178,9 @@ def test_what_stages_cannot_share():
             r"d_ff \(13\) must be a multiple of the number of processes \(7\)",
         ),
         ({"num_heads": 7, "qk_norm": True}, r"qk_norm \(True\) has weights that all heads share"),
-    ],
-)
-def test_what_cannot_be_divided_among_seven_processes(changes, message):
-    model = TransformerForCausalLM(replace(CONFIG, **changes))
-    with pretended(7) as mesh, pytest.raises(ValueError, match=message):
-        tensor_parallel(model, mesh)
+    ]
+    for changes, message in rows:
+        with subtests.test(changes=changes, message=message):
+            model = TransformerForCausalLM(replace(CONFIG, **changes))
+            with pretended(7) as mesh, pytest.raises(ValueError, match=message):
+                tensor_parallel(model, mesh)

@@ -23,7 +23,7 @@ def plain():
     return trained_alone(batch_at(step, rows, BATCH) for step in range(7))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_killed_process_costs_some_steps_and_changes_nothing(tmp_path, plain):
     torchrun(2, WORKER, "killed", tmp_path, restarts=1)
     for rank in range(2):
@@ -38,7 +38,7 @@ def test_a_killed_process_costs_some_steps_and_changes_nothing(tmp_path, plain):
     assert plain[0] > plain[-1] + 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_command_line_trains_and_another_number_of_processes_resumes(tmp_path, plain):
     program = ("-m", "glassformer.parallel_training")
     first = torchrun(2, *program, "pipeline", tmp_path, "--steps=3", "--every=3")

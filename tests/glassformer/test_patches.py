@@ -36,24 +36,23 @@ def test_a_map_of_patches_is_a_convolution():
     torch.testing.assert_close(patches.cut(images) @ weight.flatten(1).mT, expected)
 
 
-@pytest.mark.parametrize(
-    ("choices", "message"),
-    [
+def test_sizes_that_do_not_fit(subtests):
+    rows = [
         ({"patch_size": (0, 2)}, r"patch_size \(0, 2\) and channels \(3\) must be at least 1"),
         ({"channels": 0}, r"patch_size \(2, 2\) and channels \(0\) must be at least 1"),
         ({"patch_size": (2, 9)}, r"image_size \(4, 6\) must be at least patch_size \(2, 9\)"),
         ({"image_size": (1, 6)}, r"image_size \(1, 6\) must be at least patch_size \(2, 2\)"),
-    ],
-)
-def test_sizes_that_do_not_fit(choices, message):
-    with pytest.raises(ValueError, match=message):
-        Patches(**{"image_size": (4, 6), "patch_size": (2, 2), **choices})
+    ]
+    for choices, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            Patches(**{"image_size": (4, 6), "patch_size": (2, 2), **choices})
 
 
 @pytest.mark.usefixtures("unhooked")
-@pytest.mark.parametrize("shape", [(1, 3, 6, 4), (1, 2, 4, 6), (3, 4, 6), (1, 1, 3, 4, 6)])
-def test_images_of_another_shape(shape):
-    patches = Patches(image_size=(4, 6), patch_size=(2, 2))
-    with pytest.raises(ValueError, match=r"= \(batch, 3, 4, 6\), got \(") as error:
-        patches.cut(torch.zeros(shape))
-    assert str(shape) in str(error.value)
+def test_images_of_another_shape(subtests):
+    for shape in [(1, 3, 6, 4), (1, 2, 4, 6), (3, 4, 6), (1, 1, 3, 4, 6)]:
+        with subtests.test(shape=shape):
+            patches = Patches(image_size=(4, 6), patch_size=(2, 2))
+            with pytest.raises(ValueError, match=r"= \(batch, 3, 4, 6\), got \(") as error:
+                patches.cut(torch.zeros(shape))
+            assert str(shape) in str(error.value)

@@ -16,28 +16,34 @@ def recorded(model, ids):
     return tape.hidden_states, logits[:, -1]
 
 
-@pytest.mark.parametrize("layer", [0, 3, 5])
-def test_reading_on_gives_what_reading_gave(layer):
+def test_reading_on_gives_what_reading_gave():
     model, ids = weighted(CONFIG), torch.randint(101, (BATCH, SEQ))
     states, logits = recorded(model, ids)
-    torch.testing.assert_close(read_on(model, states[layer], layer), logits)
+    for layer in (0, 3, 5):
+        torch.testing.assert_close(read_on(model, states[layer], layer), logits)
 
 
-@pytest.mark.parametrize(("layer", "position"), [(0, 4), (2, 0), (4, 12)])
-def test_a_patched_run_is_one_with_a_hook(layer, position):
+def replacing(source, position):
+    """A hook that changes what a layer reads at one position."""
+
+    def replace(module, inputs):
+        inputs[0][:, position] = source[:, position]
+
+    return replace
+
+
+def test_a_patched_run_is_one_with_a_hook():
     model = weighted(CONFIG)
     ids, others = torch.randint(101, (2, BATCH, SEQ))
     (states, logits), (source, _) = recorded(model, ids), recorded(model, others)
-
-    def replace(module, inputs):
-        inputs[0][:, position] = source[layer][:, position]
-
-    hook = model.decoder.layers[layer].register_forward_pre_hook(replace)
-    wanted = model(ids)[:, -1]
-    hook.remove()
-    found = read_on(model, patched(states[layer], source[layer], position), layer)
-    torch.testing.assert_close(found, wanted)
-    assert not torch.allclose(found, logits, atol=1e-6)
+    for layer, position in [(0, 4), (2, 0), (4, 12)]:
+        replace = replacing(source[layer], position)
+        hook = model.decoder.layers[layer].register_forward_pre_hook(replace)
+        wanted = model(ids)[:, -1]
+        hook.remove()
+        found = read_on(model, patched(states[layer], source[layer], position), layer)
+        torch.testing.assert_close(found, wanted)
+        assert not torch.allclose(found, logits, atol=1e-6)
 
 
 def test_a_patch_changes_one_position_of_a_copy():

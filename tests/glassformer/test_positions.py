@@ -1,10 +1,9 @@
 import math
+from itertools import product
 
 import pytest
 import torch
-from transformers import LlamaConfig
-from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
-from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
+import transformers
 
 from glassformer.positions import (
     LearnedPositions,
@@ -39,11 +38,11 @@ def test_refuses_more_positions_than_it_has_learned_on_any_device():
         LearnedPositions(11, 7)(torch.arange(12))
 
 
-@pytest.mark.parametrize("ids", [[3, 11], [-1, 4]])
-def test_refuses_positions_beyond_its_table(ids):
-    low, high = sorted(ids)
-    with pytest.raises(ValueError, match=rf"positions {low} to {high} .* max_positions \(11\)"):
-        LearnedPositions(11, 7)(torch.tensor(ids))
+def test_refuses_positions_beyond_its_table():
+    for ids in [[3, 11], [-1, 4]]:
+        low, high = sorted(ids)
+        with pytest.raises(ValueError, match=rf"positions {low} to {high} .* max_positions \(11\)"):
+            LearnedPositions(11, 7)(torch.tensor(ids))
 
 
 def test_refuses_an_empty_table():
@@ -55,23 +54,27 @@ def test_the_smallest_table_is_not_empty():
     assert LearnedPositions(1, 1)(torch.zeros(3, 1).long()).shape == (3, 1, 1)
 
 
-@pytest.mark.parametrize("d_model", [1, 6, 7])
-def test_sines_and_cosines_by_hand(d_model):
-    table = SinusoidalPositions(11, d_model).table
-    for position in range(11):
-        for number in range(d_model):
-            angle = position / 10000 ** (2 * (number // 2) / d_model)
-            expected = math.cos(angle) if number % 2 else math.sin(angle)
-            assert table[position, number].item() == pytest.approx(expected, abs=1e-7)
+def test_sines_and_cosines_by_hand(subtests):
+    for d_model in [1, 6, 7]:
+        with subtests.test(d_model=d_model):
+            table = SinusoidalPositions(11, d_model).table
+            for position in range(11):
+                for number in range(d_model):
+                    angle = position / 10000 ** (2 * (number // 2) / d_model)
+                    expected = math.cos(angle) if number % 2 else math.sin(angle)
+                    assert table[position, number].item() == pytest.approx(expected, abs=1e-7)
 
 
-@pytest.mark.parametrize("d_model", [6, 7])
-def test_marian_puts_the_sines_first(d_model):
-    theirs = MarianSinusoidalPositionalEmbedding(11, d_model)
-    ours = SinusoidalPositions(11, d_model, interleaved=False)
-    ids = torch.tensor([[0, 3, 10]])
-    expected = theirs.create_weight()[ids]
-    torch.testing.assert_close(ours(ids), expected, rtol=0, atol=1e-7)
+def test_marian_puts_the_sines_first(subtests):
+    from transformers.models.marian.modeling_marian import MarianSinusoidalPositionalEmbedding
+
+    for d_model in [6, 7]:
+        with subtests.test(d_model=d_model):
+            theirs = MarianSinusoidalPositionalEmbedding(11, d_model)
+            ours = SinusoidalPositions(11, d_model, interleaved=False)
+            ids = torch.tensor([[0, 3, 10]])
+            expected = theirs.create_weight()[ids]
+            torch.testing.assert_close(ours(ids), expected, rtol=0, atol=1e-7)
 
 
 def test_sinusoids_are_made_again_and_not_saved():
@@ -110,32 +113,34 @@ def test_refuses_sinusoids_of_no_width():
 
 
 BATCH, HEADS, KV_HEADS, SEQ, HEAD_DIM = 2, 3, 5, 11, 14
-PAIRINGS = pytest.mark.parametrize("interleaved", [True, False], ids=["neighbours", "halves"])
 
 
 def heads(seq=SEQ, count=HEADS):
     return torch.randn(BATCH, count, seq, HEAD_DIM, dtype=torch.float64)
 
 
-@PAIRINGS
-@pytest.mark.parametrize("theta", [10000.0, 500.0])
-def test_rotary_positions_turn_complex_numbers(interleaved, theta):
-    x, positions = heads(), torch.randint(31, (BATCH, 1, SEQ))
-    angle = positions[..., None] * theta ** (-torch.arange(0, HEAD_DIM, 2).double() / HEAD_DIM)
-    first, second = x.split(HEAD_DIM // 2, dim=-1)
-    if interleaved:
-        first, second = x[..., 0::2], x[..., 1::2]
-    turned = torch.complex(first, second) * torch.exp(1j * angle)
-    rotary = RotaryPositions(HEAD_DIM, theta=theta, interleaved=interleaved)
-    output = rotary(x, positions)
-    ours = output.unflatten(-1, (-1, 2) if interleaved else (2, -1))
-    ours = ours if interleaved else ours.mT
-    # An angle of up to 30 is in float32, where the next one is 2e-6 away.
-    torch.testing.assert_close(ours, torch.view_as_real(turned), rtol=0, atol=1e-5)
+def test_rotary_positions_turn_complex_numbers(subtests):
+    for interleaved, theta in product([True, False], [10000.0, 500.0]):
+        with subtests.test(interleaved=interleaved, theta=theta):
+            x, positions = heads(), torch.randint(31, (BATCH, 1, SEQ))
+            powers = -torch.arange(0, HEAD_DIM, 2).double() / HEAD_DIM
+            angle = positions[..., None] * theta**powers
+            first, second = x.split(HEAD_DIM // 2, dim=-1)
+            if interleaved:
+                first, second = x[..., 0::2], x[..., 1::2]
+            turned = torch.complex(first, second) * torch.exp(1j * angle)
+            rotary = RotaryPositions(HEAD_DIM, theta=theta, interleaved=interleaved)
+            output = rotary(x, positions)
+            ours = output.unflatten(-1, (-1, 2) if interleaved else (2, -1))
+            ours = ours if interleaved else ours.mT
+            # An angle of up to 30 is in float32, where the next one is 2e-6 away.
+            torch.testing.assert_close(ours, torch.view_as_real(turned), rtol=0, atol=1e-5)
 
 
 def test_halves_equal_a_llamas_to_the_last_bit_however_far():
-    config = LlamaConfig(hidden_size=HEADS * HEAD_DIM, num_attention_heads=HEADS)
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding, apply_rotary_pos_emb
+
+    config = transformers.LlamaConfig(hidden_size=HEADS * HEAD_DIM, num_attention_heads=HEADS)
     config.rope_parameters["rope_theta"] = 5e5
     query, key = heads().float(), heads(count=KV_HEADS).float()
     positions = torch.randint(100_000, (BATCH, SEQ))
@@ -153,27 +158,28 @@ def test_one_pairing_is_the_other_with_its_numbers_in_another_order():
     assert torch.equal(halves[..., order], neighbours)
 
 
-@PAIRINGS
-def test_a_product_depends_on_the_distance_alone(interleaved):
-    rotary, query, key = RotaryPositions(HEAD_DIM, interleaved=interleaved), heads(1), heads(1)
+def test_a_product_depends_on_the_distance_alone():
+    for interleaved in (True, False):
+        rotary = RotaryPositions(HEAD_DIM, interleaved=interleaved)
+        query, key = (
+            [rotary(x, torch.tensor([at])) for at in range(31)] for x in (heads(1), heads(1))
+        )
+        seven_and_three = (query[7] * key[3]).sum(-1)
+        for shift in (1, 5, 23):
+            shifted = (query[7 + shift] * key[3 + shift]).sum(-1)
+            torch.testing.assert_close(shifted, seven_and_three, rtol=0, atol=2e-5)
+        for other in ((query[8] * key[3]).sum(-1), (query[3] * key[7]).sum(-1)):
+            assert (seven_and_three - other).abs().max() > 0.1
 
-    def product(query_at, key_at):
-        ours = [rotary(x, torch.tensor([at])) for x, at in ((query, query_at), (key, key_at))]
-        return (ours[0] * ours[1]).sum(-1)
 
-    for shift in (1, 5, 23):
-        torch.testing.assert_close(product(7 + shift, 3 + shift), product(7, 3), rtol=0, atol=2e-5)
-    assert (product(7, 3) - product(8, 3)).abs().max() > 0.1
-    assert (product(7, 3) - product(3, 7)).abs().max() > 0.1
-
-
-@PAIRINGS
-def test_turning_changes_no_length_and_at_position_zero_nothing(interleaved):
-    rotary, x = RotaryPositions(HEAD_DIM, interleaved=interleaved), heads()
-    turned = rotary(x, torch.arange(SEQ))
-    torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1), rtol=1e-6, atol=0)
-    assert torch.equal(turned[:, :, 0], x[:, :, 0])
-    assert (turned - x)[:, :, 1:].abs().amax(-1).gt(1e-2).all()
+def test_turning_changes_no_length_and_at_position_zero_nothing(subtests):
+    for interleaved in [True, False]:
+        with subtests.test(interleaved=interleaved):
+            rotary, x = RotaryPositions(HEAD_DIM, interleaved=interleaved), heads()
+            turned = rotary(x, torch.arange(SEQ))
+            torch.testing.assert_close(turned.norm(dim=-1), x.norm(dim=-1), rtol=1e-6, atol=0)
+            assert torch.equal(turned[:, :, 0], x[:, :, 0])
+            assert (turned - x)[:, :, 1:].abs().amax(-1).gt(1e-2).all()
 
 
 def test_rotary_positions_may_differ_from_row_to_row_and_be_in_any_order():
@@ -191,16 +197,17 @@ def test_rotary_frequencies_by_hand():
     torch.testing.assert_close(frequencies, torch.tensor([1.0, 0.1, 0.01]), rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
-def test_frequencies_keep_their_precision_in_a_model_of_another_type(dtype):
-    rotary = RotaryPositions(HEAD_DIM)
-    before, x = rotary.frequencies.clone(), heads().to(dtype)
-    positions = torch.arange(SEQ) + 5000
-    expected = rotary(x, positions)
-    rotary.to(dtype)
-    assert torch.equal(rotary.frequencies, before)
-    assert rotary(x, positions).dtype == dtype
-    assert torch.equal(rotary(x, positions), expected)
+def test_frequencies_keep_their_precision_in_a_model_of_another_type(subtests):
+    for dtype in [torch.bfloat16, torch.float16, torch.float64]:
+        with subtests.test(dtype=dtype):
+            rotary = RotaryPositions(HEAD_DIM)
+            before, x = rotary.frequencies.clone(), heads().to(dtype)
+            positions = torch.arange(SEQ) + 5000
+            expected = rotary(x, positions)
+            rotary.to(dtype)
+            assert torch.equal(rotary.frequencies, before)
+            assert rotary(x, positions).dtype == dtype
+            assert torch.equal(rotary(x, positions), expected)
 
 
 def test_rotary_positions_are_made_again_and_not_saved():
@@ -219,10 +226,11 @@ def test_rotary_positions_say_what_they_are():
     assert repr(RotaryPositions(HEAD_DIM, theta=500.0, interleaved=False)) == expected
 
 
-@pytest.mark.parametrize("head_dim", [7, 0])
-def test_rotary_positions_take_numbers_two_by_two(head_dim):
-    with pytest.raises(ValueError, match=rf"head_dim \({head_dim}\) must be even, and at least 2"):
-        RotaryPositions(head_dim)
+def test_rotary_positions_take_numbers_two_by_two():
+    for head_dim in [7, 0]:
+        message = rf"head_dim \({head_dim}\) must be even, and at least 2"
+        with pytest.raises(ValueError, match=message):
+            RotaryPositions(head_dim)
 
 
 def test_rotary_positions_refuse_a_base_that_is_none():

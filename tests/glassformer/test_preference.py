@@ -3,10 +3,8 @@
 import pytest
 import torch
 from small_models import VOCAB, small_model
-from transformers import LlamaForCausalLM
 
 from glassformer import from_hf, preference
-from glassformer.checkpoints import Trained
 from glassformer.gpt import build as build_gpt
 from glassformer.preference import (
     COLORS,
@@ -20,24 +18,27 @@ from glassformer.preference import (
     preferences_for,
     train,
 )
-from glassformer.stories import plots_file
+from glassformer.trained_models import Trained
 
 
-@pytest.mark.parametrize("beta", [0.1, 0.7])
-def test_the_loss_is_that_of_bradley_and_terry_with_the_implicit_rewards(beta):
+def test_the_loss_is_that_of_bradley_and_terry_with_the_implicit_rewards(subtests):
     """-log of exp(r_w) / (exp(r_w) + exp(r_l)), r = beta * log(p / p_ref), pair by pair."""
-    torch.manual_seed(0)
-    numbers = -7 * torch.rand(4, 13, dtype=torch.float64)
-    expected = 0.0
-    for chosen, rejected, was_chosen, was_rejected in numbers.exp().T.tolist():
-        rewards = (chosen / was_chosen) ** beta, (rejected / was_rejected) ** beta
-        expected -= torch.tensor(rewards[0] / sum(rewards), dtype=torch.float64).log().item() / 13
-    assert dpo_loss(*numbers, beta).item() == pytest.approx(expected, abs=1e-12)
+    for beta in [0.1, 0.7]:
+        with subtests.test(beta=beta):
+            torch.manual_seed(0)
+            numbers = -7 * torch.rand(4, 13, dtype=torch.float64)
+            expected = 0.0
+            for chosen, rejected, was_chosen, was_rejected in numbers.exp().T.tolist():
+                rewards = (chosen / was_chosen) ** beta, (rejected / was_rejected) ** beta
+                expected -= (
+                    torch.tensor(rewards[0] / sum(rewards), dtype=torch.float64).log().item() / 13
+                )
+            assert dpo_loss(*numbers, beta).item() == pytest.approx(expected, abs=1e-12)
 
 
 def test_log_probs_are_the_losses_of_transformers():
     torch.manual_seed(0)
-    theirs = small_model(LlamaForCausalLM, num_key_value_heads=2)
+    theirs = small_model("LlamaForCausalLM", num_key_value_heads=2)
     ids = torch.randint(VOCAB, (3, 11))
     answer = torch.arange(11) >= torch.tensor([[3], [5], [7]])
     with torch.no_grad():
@@ -76,7 +77,7 @@ def test_preferring_widens_the_margin_and_leaves_the_reference(monkeypatch):
 def test_the_control_has_the_same_pairs_turned_by_a_coin(monkeypatch):
     seen, tuned = [], torch.nn.ModuleList([build_gpt(), build_gpt()])
     monkeypatch.setattr(
-        preference, "trained", lambda name: {"supervised_tuning": Trained(tuned, {})}[name]
+        preference, "trained", lambda name: {"supervised_tuning": Trained(tuned, {}, 0.0, "")}[name]
     )
     monkeypatch.setattr(
         preference,
@@ -96,9 +97,3 @@ def test_the_control_has_the_same_pairs_turned_by_a_coin(monkeypatch):
     turned = [one != other for one, other in zip(by_reader, by_coin, strict=True)]
     assert [set(one) for one in by_reader] == [set(one) for one in by_coin]
     assert abs(sum(turned) - len(turned) / 2) < 4 * (len(turned) / 4) ** 0.5
-
-
-def test_the_key_hangs_on_what_it_begins_with():
-    names = {path.stem for path in preference.files()}
-    assert {"gpt", "supervised_tuning", "stories", "decoder"} <= names
-    assert plots_file() in preference.files()

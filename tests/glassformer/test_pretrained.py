@@ -2,23 +2,11 @@ import json
 
 import pytest
 import torch
+import transformers
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import (
-    BertConfig,
-    BertForMaskedLM,
-    BertForNextSentencePrediction,
-    BertForPreTraining,
-    BertForSequenceClassification,
-    GPT2Config,
-    GPT2Model,
-    T5Config,
-    T5EncoderModel,
-)
 
 from glassformer import CheckpointError, TransformerEncoder, from_hf, load, record
-
-BERT_HEADS = (BertForSequenceClassification, BertForMaskedLM, BertForNextSentencePrediction)
 
 
 @pytest.fixture
@@ -60,18 +48,19 @@ def test_trained_attentions_equal_transformers_eager_ones(trained, bert, batch):
         assert (ours - theirs)[real].abs().max() < 2e-5
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{"hidden_act": "silu"}, {"layer_norm_eps": 0.3}, {"chunk_size_feed_forward": 11}],
-    ids=str,
-)
-def test_rare_choices_of_bert_are_honored(small_bert, small_batch, changes):
+def test_rare_choices_of_bert_are_honored(small_bert, small_batch, subtests):
     """The usual ones are compared in test_parity.py."""
-    hf = small_bert(**changes)
-    real = small_batch["attention_mask"].bool()
-    with torch.no_grad():
-        difference = from_hf(hf)(**small_batch) - hf(**small_batch).last_hidden_state
-    assert difference[real].abs().max() < 1e-10
+    for changes in [
+        {"hidden_act": "silu"},
+        {"layer_norm_eps": 0.3},
+        {"chunk_size_feed_forward": 11},
+    ]:
+        with subtests.test(changes=changes):
+            hf = small_bert(**changes)
+            real = small_batch["attention_mask"].bool()
+            with torch.no_grad():
+                difference = from_hf(hf)(**small_batch) - hf(**small_batch).last_hidden_state
+            assert difference[real].abs().max() < 1e-10
 
 
 def test_a_directory_gives_what_the_live_model_gives(saved, small_batch):
@@ -131,26 +120,27 @@ def test_the_pooler_and_old_position_ids_are_knowingly_unused(saved, small_batch
 
 
 def test_a_loaded_model_can_be_saved_as_it_is(small_bert, tmp_path):
-    ours = from_hf(small_bert(BertForMaskedLM, tie_word_embeddings=False))
+    ours = from_hf(small_bert("BertForMaskedLM", tie_word_embeddings=False))
     save_file(ours.state_dict(), tmp_path / "ours.safetensors")
     kept = load_file(tmp_path / "ours.safetensors")
     assert all(torch.equal(kept[name], value) for name, value in ours.state_dict().items())
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_tied_weights_are_one_parameter_live_and_from_a_file(small_bert, tmp_path, tied):
-    hf = small_bert(BertForMaskedLM, tie_word_embeddings=tied)
-    hf.save_pretrained(tmp_path)
-    held = "cls.predictions.decoder.weight" in load_file(tmp_path / "model.safetensors")
-    assert held is not tied
-    for ours in (from_hf(hf), load(tmp_path)):
-        assert ours.config.tie_embeddings is tied
-        assert (ours.decoder.weight is ours.encoder.embeddings.tokens.weight) is tied
-        assert torch.equal(ours.decoder.weight, hf.cls.predictions.decoder.weight)
+def test_tied_weights_are_one_parameter_live_and_from_a_file(small_bert, tmp_path, subtests):
+    for tied in [True, False]:
+        with subtests.test(tied=tied):
+            hf = small_bert("BertForMaskedLM", tie_word_embeddings=tied)
+            hf.save_pretrained(tmp_path)
+            held = "cls.predictions.decoder.weight" in load_file(tmp_path / "model.safetensors")
+            assert held is not tied
+            for ours in (from_hf(hf), load(tmp_path)):
+                assert ours.config.tie_embeddings is tied
+                assert (ours.decoder.weight is ours.encoder.embeddings.tokens.weight) is tied
+                assert torch.equal(ours.decoder.weight, hf.cls.predictions.decoder.weight)
 
 
 def test_weights_that_should_be_one_and_are_not_are_refused(small_bert, tmp_path):
-    small_bert(BertForMaskedLM).save_pretrained(tmp_path)
+    small_bert("BertForMaskedLM").save_pretrained(tmp_path)
 
     def part(weights):
         weights["cls.predictions.decoder.weight"] = torch.zeros(101, 21, dtype=torch.float64)
@@ -167,7 +157,7 @@ def test_weights_that_should_be_one_and_are_not_are_refused(small_bert, tmp_path
 
 def test_what_a_masked_lm_has_besides_is_knowingly_unused(small_bert, small_batch, tmp_path):
     """As in the published BERT, whose file has the pooler and the next-sentence head too."""
-    hf = small_bert(BertForMaskedLM)
+    hf = small_bert("BertForMaskedLM")
     hf.save_pretrained(tmp_path)
 
     def add(weights):
@@ -223,15 +213,17 @@ def test_quantized_weights_are_refused_by_name(saved):
 def test_weights_of_another_architecture_are_refused(saved):
     """The config of a BERT beside the weights of a GPT-2."""
     _, directory = saved
-    config = GPT2Config(vocab_size=101, n_positions=23, n_embd=21, n_layer=2, n_head=3)
-    save_file(dict(GPT2Model(config).state_dict()), directory / "model.safetensors")
+    config = transformers.GPT2Config(vocab_size=101, n_positions=23, n_embd=21, n_layer=2, n_head=3)
+    save_file(dict(transformers.GPT2Model(config).state_dict()), directory / "model.safetensors")
     with pytest.raises(CheckpointError, match=r"(?s)missing: embed.*unexpected: h\.0\.attn"):
         load(directory)
 
 
 def test_another_architecture_is_refused_by_name(tmp_path):
-    config = T5Config(vocab_size=101, d_model=21, d_kv=7, d_ff=13, num_layers=2, num_heads=3)
-    model = T5EncoderModel(config)
+    config = transformers.T5Config(
+        vocab_size=101, d_model=21, d_kv=7, d_ff=13, num_layers=2, num_heads=3
+    )
+    model = transformers.T5EncoderModel(config)
     with pytest.raises(ValueError, match=r"model \(T5EncoderModel\) must be one of BertModel"):
         from_hf(model)
     model.save_pretrained(tmp_path)
@@ -241,7 +233,7 @@ def test_another_architecture_is_refused_by_name(tmp_path):
 
 
 def test_a_head_is_not_dropped_without_a_word():
-    config = BertConfig(
+    config = transformers.BertConfig(
         vocab_size=101,
         hidden_size=21,
         num_attention_heads=3,
@@ -249,7 +241,7 @@ def test_a_head_is_not_dropped_without_a_word():
         intermediate_size=37,
     )
     with pytest.raises(ValueError, match=r"\(BertForPreTraining\) must be one of BertModel"):
-        from_hf(BertForPreTraining(config))
+        from_hf(transformers.BertForPreTraining(config))
 
 
 def test_a_config_field_that_is_not_honored_is_refused(saved):

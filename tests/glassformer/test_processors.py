@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+import transformers
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers.generation import NoRepeatNGramLogitsProcessor, RepetitionPenaltyLogitsProcessor
 
 from glassformer.processors import NoRepeatedNGrams, RepetitionPenalty, build_processors, process
 
@@ -21,7 +21,7 @@ def drawn(rows, length, seed):
 @given(**SIZES, penalty=st.sampled_from([0.5, 1.0, 1.2, 3.0]))
 def test_repetition_penalty_equals_transformers(rows, length, seed, penalty):
     ids, logits = drawn(rows, length, seed)
-    expected = RepetitionPenaltyLogitsProcessor(penalty)(ids, logits)
+    expected = transformers.RepetitionPenaltyLogitsProcessor(penalty)(ids, logits)
     torch.testing.assert_close(RepetitionPenalty(penalty)(ids, logits), expected, rtol=0, atol=0)
 
 
@@ -31,7 +31,7 @@ def test_padding_on_the_left_is_not_penalized(rows, length, seed, beams):
     ids, logits = drawn(rows * beams, length, seed)
     padding = torch.randint(length, (rows,), generator=torch.Generator().manual_seed(seed))
     output = RepetitionPenalty(1.7, padding)(ids, logits)
-    theirs = RepetitionPenaltyLogitsProcessor(1.7)
+    theirs = transformers.RepetitionPenaltyLogitsProcessor(1.7)
     for row, count in enumerate(padding.repeat_interleave(beams)):
         alone = theirs(ids[row : row + 1, count:], logits[row : row + 1])
         torch.testing.assert_close(output[row : row + 1], alone, rtol=0, atol=0)
@@ -40,7 +40,7 @@ def test_padding_on_the_left_is_not_penalized(rows, length, seed, beams):
 @given(**SIZES, size=st.integers(1, 6))
 def test_no_repeated_ngrams_equals_transformers(rows, length, seed, size):
     ids, logits = drawn(rows, length, seed)
-    expected = NoRepeatNGramLogitsProcessor(size)(ids, logits)
+    expected = transformers.NoRepeatNGramLogitsProcessor(size)(ids, logits)
     torch.testing.assert_close(NoRepeatedNGrams(size)(ids, logits), expected, rtol=0, atol=0)
 
 
@@ -66,8 +66,8 @@ def test_the_logits_that_were_given_are_left_as_they_are():
 
 def test_both_in_the_order_of_transformers():
     ids, logits = drawn(3, 11, 0)
-    expected = NoRepeatNGramLogitsProcessor(2)(
-        ids, RepetitionPenaltyLogitsProcessor(1.3)(ids, logits)
+    expected = transformers.NoRepeatNGramLogitsProcessor(2)(
+        ids, transformers.RepetitionPenaltyLogitsProcessor(1.3)(ids, logits)
     )
     assert process(build_processors(1.3, 2, None), ids, logits).equal(expected)
 
@@ -78,14 +78,12 @@ def test_half_precision_is_processed_in_float32():
     assert process([], ids, logits.bfloat16()).dtype == torch.float32
 
 
-@pytest.mark.parametrize(
-    ("penalty", "size", "message"),
-    [
+def test_choices_out_of_range(subtests):
+    rows = [
         (-1.0, None, r"repetition_penalty \(-1\.0\) must be more than 0"),
         (0.0, None, r"repetition_penalty \(0\.0\) must be more than 0"),
         (1.0, 0, r"no_repeat_ngram_size \(0\) must be at least 1"),
-    ],
-)
-def test_choices_out_of_range(penalty, size, message):
-    with pytest.raises(ValueError, match=message):
-        build_processors(penalty, size, None)
+    ]
+    for penalty, size, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            build_processors(penalty, size, None)

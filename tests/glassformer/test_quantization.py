@@ -1,5 +1,7 @@
 """Rounding against the gguf library and a loop, and its correction on inputs it hasn't seen."""
 
+from itertools import product
+
 import gguf
 import pytest
 import torch
@@ -27,10 +29,13 @@ def in_a_loop(weight, bits, group):
     return found
 
 
-@pytest.mark.parametrize(("bits", "group"), [(1, 5), (2, 7), (3, 35), (4, 5)])
-def test_each_weight_goes_to_the_nearest_level(bits, group):
-    weight = torch.randn(11, 35)
-    torch.testing.assert_close(round_weights(weight, bits, group), in_a_loop(weight, bits, group))
+def test_each_weight_goes_to_the_nearest_level(subtests):
+    for bits, group in [(1, 5), (2, 7), (3, 35), (4, 5)]:
+        with subtests.test(bits=bits, group=group):
+            weight = torch.randn(11, 35)
+            torch.testing.assert_close(
+                round_weights(weight, bits, group), in_a_loop(weight, bits, group)
+            )
 
 
 def test_four_bits_in_groups_of_32_are_what_the_format_stores():
@@ -56,30 +61,30 @@ def linear_inputs(seed, columns, tokens):
     return [torch.randn(tokens, columns, generator=draw) @ mixed * size for _ in range(2)]
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("bits", [2, 3])
-@pytest.mark.parametrize("group", [7, 35])
-def test_the_correction_helps_on_inputs_it_has_not_seen(seed, bits, group):
-    weight = torch.randn(29, 35, generator=torch.Generator().manual_seed(seed))
-    seen, unseen = linear_inputs(seed, 35, 211)
-    corrected = round_for_inputs(weight, seen.mT @ seen / 211, bits, group)
-    plain = round_weights(weight, bits, group)
-    for inputs in (seen, unseen):
-        ours, theirs = ((w - weight) @ inputs.mT for w in (corrected, plain))
-        assert ours.square().mean() < theirs.square().mean()
+def test_the_correction_helps_on_inputs_it_has_not_seen(subtests):
+    for seed, bits, group in product([1, 2, 3], [2, 3], [7, 35]):
+        with subtests.test(seed=seed, bits=bits, group=group):
+            weight = torch.randn(29, 35, generator=torch.Generator().manual_seed(seed))
+            seen, unseen = linear_inputs(seed, 35, 211)
+            corrected = round_for_inputs(weight, seen.mT @ seen / 211, bits, group)
+            plain = round_weights(weight, bits, group)
+            for inputs in (seen, unseen):
+                ours, theirs = ((w - weight) @ inputs.mT for w in (corrected, plain))
+                assert ours.square().mean() < theirs.square().mean()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 5, 7])
-def test_the_correction_is_never_worse_on_the_inputs_it_has_seen(seed):
-    draw = torch.Generator().manual_seed(seed)
-    weight, inputs = torch.randn(3, 5, generator=draw), torch.randn(2, 5, generator=draw)
-    moments = inputs.mT @ inputs / 2
-    errors = [
-        output_error(found - weight, moments)
-        for found in (round_for_inputs(weight, moments, 2, 5), round_weights(weight, 2, 5))
-    ]
-    assert errors[0] <= errors[1]
-    assert 0.0 in POWERS
+def test_the_correction_is_never_worse_on_the_inputs_it_has_seen(subtests):
+    for seed in [1, 2, 3, 5, 7]:
+        with subtests.test(seed=seed):
+            draw = torch.Generator().manual_seed(seed)
+            weight, inputs = torch.randn(3, 5, generator=draw), torch.randn(2, 5, generator=draw)
+            moments = inputs.mT @ inputs / 2
+            errors = [
+                output_error(found - weight, moments)
+                for found in (round_for_inputs(weight, moments, 2, 5), round_weights(weight, 2, 5))
+            ]
+            assert errors[0] <= errors[1]
+            assert 0.0 in POWERS
 
 
 def test_columns_that_never_have_an_input():

@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from transformers import BertModel
+import transformers
+from torch import nn
 
 from glassformer.checkpoints import default_checkpoint, tokenizer
 from glassformer.config import TransformerConfig
@@ -12,32 +13,36 @@ from glassformer.reading import read
 
 
 @pytest.fixture(scope="module")
-def bert() -> BertModel:
+def bert() -> nn.Module:
     """The same checkpoint in transformers, with weights to be returned."""
-    return BertModel.from_pretrained(default_checkpoint(), attn_implementation="eager").eval()
+    return transformers.BertModel.from_pretrained(
+        default_checkpoint(), attn_implementation="eager"
+    ).eval()
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [("time flies like an arrow",), ("time flies", "a banana doesn't fly"), (["a", "b c d e"],)],
-)
-def test_it_computes_what_transformers_computes(bert: BertModel, texts: tuple) -> None:
-    reading = read(*texts)
-    encoding = tokenizer()(*texts, padding=True, return_tensors="pt")
-    with torch.no_grad():
-        expected = bert(**encoding, output_attentions=True)
-    shown = encoding["attention_mask"].bool()
-    torch.testing.assert_close(
-        reading.output[shown], expected.last_hidden_state[shown], atol=2e-5, rtol=0
-    )
-    assert reading.encoding["input_ids"].equal(encoding["input_ids"])
-    length = int(shown[0].sum())
-    torch.testing.assert_close(
-        reading.attentions[:, :, :length],
-        torch.stack(expected.attentions)[:, 0, :, :length],
-        atol=2e-5,
-        rtol=0,
-    )
+def test_it_computes_what_transformers_computes(bert, subtests):
+    for texts in [
+        ("time flies like an arrow",),
+        ("time flies", "a banana doesn't fly"),
+        (["a", "b c d e"],),
+    ]:
+        with subtests.test(texts=texts):
+            reading = read(*texts)
+            encoding = tokenizer()(*texts, padding=True, return_tensors="pt")
+            with torch.no_grad():
+                expected = bert(**encoding, output_attentions=True)
+            shown = encoding["attention_mask"].bool()
+            torch.testing.assert_close(
+                reading.output[shown], expected.last_hidden_state[shown], atol=2e-5, rtol=0
+            )
+            assert reading.encoding["input_ids"].equal(encoding["input_ids"])
+            length = int(shown[0].sum())
+            torch.testing.assert_close(
+                reading.attentions[:, :, :length],
+                torch.stack(expected.attentions)[:, 0, :, :length],
+                atol=2e-5,
+                rtol=0,
+            )
 
 
 def test_tokens_are_those_of_the_first_row() -> None:

@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
+import transformers
 from small_models import SIZES, TOLERANCE, randomized, small_config
 from torch import nn
-from transformers import LlamaConfig, LlamaForCausalLM
-from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from glassformer import KVCache, RotaryPositions, TransformerConfig, from_hf, generate
 from glassformer.rope_scaling import (
@@ -40,9 +40,9 @@ KINDS = {
     },
     "yarn, one pair": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 1e9, "beta_slow": 1e8},
 }
-EACH_KIND = pytest.mark.parametrize("kind", KINDS)
-DTYPES = pytest.mark.parametrize("dtype", TOLERANCE, ids=["float32", "float64"])
-SEQS = pytest.mark.parametrize("seq", [SHORT, LONG], ids=["short", "long"])
+
+
+CASES = [*((kind, torch.float64) for kind in KINDS), ("llama3", torch.float32)]
 
 
 def parameters(kind):
@@ -60,11 +60,11 @@ def sizes(kind):
 
 def config_of(kind, **changes):
     given = {**sizes(kind), "rope_parameters": parameters(kind), **changes}
-    return small_config(LlamaForCausalLM, **given)
+    return small_config("LlamaForCausalLM", **given)
 
 
 def llama(kind, dtype=torch.float32):
-    theirs = randomized(LlamaForCausalLM(config_of(kind)), std=0.15).to(dtype)
+    theirs = randomized(transformers.LlamaForCausalLM(config_of(kind)), std=0.15).to(dtype)
     if dtype == torch.float64:  # in transformers the norms are computed in float32
         for layer in theirs.model.layers:
             layer.input_layernorm = exact(layer.input_layernorm)
@@ -98,63 +98,60 @@ def test_each_kind_of_transformers_that_is_built_is_compared():
     assert len({BATCH, SHORT, LONG, ORIGINAL, LONGEST, VOCAB, NEW}) == 7
 
 
-@EACH_KIND
-@DTYPES
-@SEQS
-def test_logits_equal(kind, dtype, seq):
-    theirs = llama(kind, dtype)
-    ids = torch.randint(VOCAB, (BATCH, seq))
-    with torch.no_grad():
-        logits = from_hf(theirs)(ids)
-        close(logits, theirs(ids).logits)
-        theirs.config.rope_parameters = {"rope_type": "default", "rope_theta": 700.0}
-        unscaled = LlamaForCausalLM(theirs.config).to(dtype).eval()
-        unscaled.load_state_dict(theirs.state_dict())
-        changed = (unscaled(ids).logits - logits).abs().max() > 1e-3
-    assert changed == (kind != "dynamic" or seq == LONG)
+def test_logits_equal(subtests):
+    for (kind, dtype), seq in product(CASES, [SHORT, LONG]):
+        with subtests.test(kind=kind, dtype=dtype, seq=seq):
+            theirs = llama(kind, dtype)
+            ids = torch.randint(VOCAB, (BATCH, seq))
+            with torch.no_grad():
+                logits = from_hf(theirs)(ids)
+                close(logits, theirs(ids).logits)
+                theirs.config.rope_parameters = {"rope_type": "default", "rope_theta": 700.0}
+                unscaled = transformers.LlamaForCausalLM(theirs.config).to(dtype).eval()
+                unscaled.load_state_dict(theirs.state_dict())
+                changed = (unscaled(ids).logits - logits).abs().max() > 1e-3
+            assert changed == (kind != "dynamic" or seq == LONG)
 
 
-@EACH_KIND
-@DTYPES
-@SEQS
-def test_logits_equal_with_padding_on_the_left(kind, dtype, seq):
-    theirs, real = llama(kind, dtype), padded(seq)
-    ids = torch.randint(VOCAB, (BATCH, seq))
-    with torch.no_grad():
-        expected = theirs(ids, attention_mask=real.long(), position_ids=places(real)).logits
-        close(from_hf(theirs)(ids, real)[real], expected[real])
+def test_logits_equal_with_padding_on_the_left(subtests):
+    for (kind, dtype), seq in product(CASES, [SHORT, LONG]):
+        with subtests.test(kind=kind, dtype=dtype, seq=seq):
+            theirs, real = llama(kind, dtype), padded(seq)
+            ids = torch.randint(VOCAB, (BATCH, seq))
+            with torch.no_grad():
+                expected = theirs(ids, attention_mask=real.long(), position_ids=places(real)).logits
+                close(from_hf(theirs)(ids, real)[real], expected[real])
 
 
-@EACH_KIND
-@DTYPES
-def test_logits_equal_with_a_cache_past_the_original_length(kind, dtype):
-    theirs, real = llama(kind, dtype), padded(LONG)
-    ours, cache, kept = from_hf(theirs), KVCache(), None
-    ids, at = torch.randint(VOCAB, (BATCH, LONG)), places(real)
-    ends = (SHORT, ORIGINAL - 1, ORIGINAL + 2, ORIGINAL + 3, ORIGINAL + 9, LONG)
-    with torch.no_grad():
-        for start, end in zip((0, *ends), ends, strict=False):
-            mask, rows = real[:, :end].long(), real[:, start:end]
-            given = {"attention_mask": mask, "past_key_values": kept, "use_cache": True}
-            expected = theirs(ids[:, start:end], position_ids=at[:, start:end], **given)
-            kept = expected.past_key_values
-            close(ours(ids[:, start:end], mask, cache)[rows], expected.logits[rows])
+def test_logits_equal_with_a_cache_past_the_original_length(subtests):
+    for kind, dtype in CASES:
+        with subtests.test(kind=kind, dtype=dtype):
+            theirs, real = llama(kind, dtype), padded(LONG)
+            ours, cache, kept = from_hf(theirs), KVCache(), None
+            ids, at = torch.randint(VOCAB, (BATCH, LONG)), places(real)
+            ends = (SHORT, ORIGINAL - 1, ORIGINAL + 2, ORIGINAL + 3, ORIGINAL + 9, LONG)
+            with torch.no_grad():
+                for start, end in zip((0, *ends), ends, strict=False):
+                    mask, rows = real[:, :end].long(), real[:, start:end]
+                    given = {"attention_mask": mask, "past_key_values": kept, "use_cache": True}
+                    expected = theirs(ids[:, start:end], position_ids=at[:, start:end], **given)
+                    kept = expected.past_key_values
+                    close(ours(ids[:, start:end], mask, cache)[rows], expected.logits[rows])
 
 
-@EACH_KIND
-@pytest.mark.parametrize("use_cache", [True, False], ids=["cache", "no cache"])
-def test_writes_token_for_token_as_transformers(kind, use_cache):
-    theirs, real = llama(kind), padded(ORIGINAL - 7)
-    ids = torch.randint(VOCAB, real.shape)
-    given = {"attention_mask": real.long(), "max_new_tokens": NEW, "pad_token_id": 7}
-    given |= {"use_cache": use_cache, "eos_token_id": None}
-    expected = theirs.generate(ids, **given, do_sample=False)
-    assert generate(from_hf(theirs), ids, **given).tolist() == expected.tolist()
+def test_writes_token_for_token_as_transformers(subtests):
+    for number, kind in enumerate(KINDS):
+        with subtests.test(kind=kind):
+            theirs, real = llama(kind), padded(ORIGINAL - 7)
+            ids = torch.randint(VOCAB, real.shape)
+            given = {"attention_mask": real.long(), "max_new_tokens": NEW, "pad_token_id": 7}
+            given |= {"use_cache": number % 3 != 1, "eos_token_id": None}
+            expected = theirs.generate(ids, **given, do_sample=False)
+            assert generate(from_hf(theirs), ids, **given).tolist() == expected.tolist()
 
 
-@DTYPES
-def test_dynamic_frequencies_depend_on_what_was_read_before_as_in_transformers(dtype):
-    theirs, other = llama("dynamic", dtype), llama("dynamic", dtype)
+def test_dynamic_frequencies_depend_on_what_was_read_before_as_in_transformers():
+    theirs, other = llama("dynamic", torch.float64), llama("dynamic", torch.float64)
     ours, ids = from_hf(theirs), torch.randint(VOCAB, (BATCH, LONG))
     other(ids)
     if other.model.rotary_emb.max_seq_len_cached != LONG:
@@ -171,14 +168,16 @@ def test_dynamic_frequencies_depend_on_what_was_read_before_as_in_transformers(d
     assert not found[0].equal(found[4])
 
 
-@EACH_KIND
-@pytest.mark.parametrize("head_dim", [6, 14, 64])
-def test_frequencies_equal_to_the_last_bit(kind, head_dim):
-    config = config_of(kind, head_dim=head_dim)
-    there = LlamaRotaryEmbedding(config)
-    scaling = TransformerConfig.from_hf(config).rope_scaling
-    assert scaling.frequencies(head_dim, 700.0).equal(there.inv_freq)
-    assert scaling.magnitude == there.attention_scaling
+def test_frequencies_equal_to_the_last_bit(subtests):
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    for kind, head_dim in product(KINDS, [6, 14, 64]):
+        with subtests.test(kind=kind, head_dim=head_dim):
+            config = config_of(kind, head_dim=head_dim)
+            there = LlamaRotaryEmbedding(config)
+            scaling = TransformerConfig.from_hf(config).rope_scaling
+            assert scaling.frequencies(head_dim, 700.0).equal(there.inv_freq)
+            assert scaling.magnitude == there.attention_scaling
 
 
 def test_linear_scaling_by_hand():
@@ -218,24 +217,25 @@ def test_yarn_scaling_by_hand():
     assert scaling.magnitude == 0.1 * math.log(2) + 1
 
 
-@pytest.mark.parametrize("interleaved", [True, False], ids=["neighbours", "halves"])
-def test_both_pairings_are_scaled_alike(interleaved):
+def test_both_pairings_are_scaled_alike():
     x, at = torch.randn(BATCH, SHORT, 14), torch.arange(SHORT) * 6
-    rotary = rotary_positions(14, LinearScaling(factor=3.0), theta=700.0, interleaved=interleaved)
-    plain = RotaryPositions(14, theta=700.0, interleaved=interleaved)
-    torch.testing.assert_close(rotary(x, at), plain(x, at // 3), rtol=0, atol=2e-5)
+    for pairing in ({"interleaved": True}, {"interleaved": False}):
+        rotary = rotary_positions(14, LinearScaling(factor=3.0), theta=700.0, **pairing)
+        plain = RotaryPositions(14, theta=700.0, **pairing)
+        torch.testing.assert_close(rotary(x, at), plain(x, at // 3), rtol=0, atol=2e-5)
 
 
-@EACH_KIND
-def test_frequencies_stay_as_they_are_when_a_model_changes_its_type(kind):
-    scaling = TransformerConfig.from_hf(config_of(kind)).rope_scaling
-    rotary = rotary_positions(14, scaling, theta=700.0, interleaved=False)
-    x, at = torch.randn(BATCH, LONG, 14), torch.arange(LONG)
-    expected = rotary(x.bfloat16(), at)
-    assert rotary.bfloat16()(x.bfloat16(), at).equal(expected)
-    assert rotary.frequencies.dtype == torch.float32
-    assert not rotary.state_dict()
-    assert rotary.to_empty(device="cpu")(x.bfloat16(), at).equal(expected)
+def test_frequencies_stay_as_they_are_when_a_model_changes_its_type(subtests):
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            scaling = TransformerConfig.from_hf(config_of(kind)).rope_scaling
+            rotary = rotary_positions(14, scaling, theta=700.0, interleaved=False)
+            x, at = torch.randn(BATCH, LONG, 14), torch.arange(LONG)
+            expected = rotary(x.bfloat16(), at)
+            assert rotary.bfloat16()(x.bfloat16(), at).equal(expected)
+            assert rotary.frequencies.dtype == torch.float32
+            assert not rotary.state_dict()
+            assert rotary.to_empty(device="cpu")(x.bfloat16(), at).equal(expected)
 
 
 def test_shapes_are_known_without_values():
@@ -252,20 +252,20 @@ def test_scaled_positions_say_what_they_are():
     assert repr(ScaledRotaryPositions(14, LinearScaling(factor=2.0), theta=7.0)) == expected
 
 
-@EACH_KIND
-@pytest.mark.parametrize("spelling", ["rope_parameters", "rope_scaling", "type"])
-def test_both_spellings_of_a_config_mean_the_same(kind, spelling):
-    expected = TransformerConfig.from_hf(config_of(kind))
-    assert type(expected.rope_scaling) is SCALINGS[KINDS[kind]["rope_type"]]
-    given = {name: value for name, value in parameters(kind).items() if name != "rope_theta"}
-    if spelling == "type":
-        given["type"] = given.pop("rope_type")
-    holder = "rope_parameters" if spelling == "rope_parameters" else "rope_scaling"
-    written = {**SIZES["llama"], **sizes(kind), "rope_theta": 700.0, holder: given}
-    assert TransformerConfig.from_hf({"model_type": "llama", **written}) == replace(
-        expected, head_dim=None
-    )
-    assert TransformerConfig.from_hf(LlamaConfig(**written)) == expected
+def test_both_spellings_of_a_config_mean_the_same(subtests):
+    for kind, spelling in product(KINDS, ["rope_parameters", "rope_scaling", "type"]):
+        with subtests.test(kind=kind, spelling=spelling):
+            expected = TransformerConfig.from_hf(config_of(kind))
+            assert type(expected.rope_scaling) is SCALINGS[KINDS[kind]["rope_type"]]
+            given = parameters(kind)
+            del given["rope_theta"]
+            if spelling == "type":
+                given["type"] = given.pop("rope_type")
+            holder = "rope_parameters" if spelling == "rope_parameters" else "rope_scaling"
+            written = {**SIZES["llama"], **sizes(kind), "rope_theta": 700.0, holder: given}
+            from_file = TransformerConfig.from_hf({"model_type": "llama", **written})
+            assert from_file == replace(expected, head_dim=None)
+            assert TransformerConfig.from_hf(transformers.LlamaConfig(**written)) == expected
 
 
 def from_rope(**given):
@@ -281,9 +281,10 @@ def test_the_length_of_training_may_stand_beside_or_be_left_out():
     assert config.rope_scaling.original_max_positions == 31
 
 
-@pytest.mark.parametrize("kind", ["linear", "dynamic"])
-def test_generation_may_go_on_to_the_length_that_the_factor_reaches(kind):
-    assert from_rope(rope_type=kind, factor=2.5).max_positions == 310
+def test_generation_may_go_on_to_the_length_that_the_factor_reaches(subtests):
+    for kind in ["linear", "dynamic"]:
+        with subtests.test(kind=kind):
+            assert from_rope(rope_type=kind, factor=2.5).max_positions == 310
 
 
 def test_yarn_knows_its_factor_from_the_lengths():
@@ -297,9 +298,8 @@ def test_what_a_kind_does_not_read_is_ignored_by_its_full_name():
     assert config.rope_scaling == LinearScaling(factor=2.0)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_what_cannot_be_built_is_refused(subtests):
+    rows = [
         (
             {"rope_type": "longrope"},
             r"rope_type \('longrope'\) .* builds only 'default', 'linear', ",
@@ -315,12 +315,10 @@ def test_what_a_kind_does_not_read_is_ignored_by_its_full_name():
             {"rope_type": "linear", "type": "dynamic"},
             r"rope_scaling.rope_type \('linear'\) and rope_scaling.type \('dynamic'\) must be",
         ),
-    ],
-    ids=str,
-)
-def test_what_cannot_be_built_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        from_rope(**given)
+    ]
+    for given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            from_rope(**given)
 
 
 def test_scaling_without_rotary_positions_is_refused():

@@ -43,11 +43,12 @@ class TestMeanPool:
         torch.testing.assert_close(pooled[0], hidden[0, 2:].mean(0))
         torch.testing.assert_close(pooled[1], hidden[1, ::2].mean(0))
 
-    @pytest.mark.parametrize("filler", [1e30, math.inf, math.nan])
-    def test_what_stands_at_the_padding_moves_nothing(self, filler):
-        hidden, mask = torch.randn(3, 7, 5), torch.arange(7) < torch.tensor([[7], [5], [2]])
-        spoilt = hidden.masked_fill(~mask[..., None], filler)
-        assert mean_pool(spoilt, mask).equal(mean_pool(hidden, mask))
+    def test_what_stands_at_the_padding_moves_nothing(self, subtests):
+        for filler in [1e30, math.inf, math.nan]:
+            with subtests.test(filler=filler):
+                hidden, mask = torch.randn(3, 7, 5), torch.arange(7) < torch.tensor([[7], [5], [2]])
+                spoilt = hidden.masked_fill(~mask[..., None], filler)
+                assert mean_pool(spoilt, mask).equal(mean_pool(hidden, mask))
 
     def test_gradients_reach_the_tokens_alone_and_are_finite(self):
         hidden = torch.randn(2, 3, 5, requires_grad=True)
@@ -106,10 +107,15 @@ class TestEmbed:
         with pytest.raises(ValueError, match="512"):
             embed(trained, [FIRST, "duck " * 511])
 
-    @pytest.mark.parametrize("texts", [FIRST, []])
-    def test_what_is_no_list_of_texts(self, trained, texts):
-        with pytest.raises(ValueError, match=r"texts \(.*\) must be a list of at least one text"):
-            embed(trained, texts)
+    def test_what_is_no_list_of_texts(self, trained, subtests):
+        for texts in [FIRST, []]:
+            with (
+                subtests.test(texts=texts),
+                pytest.raises(
+                    ValueError, match=r"texts \(.*\) must be a list of at least one text"
+                ),
+            ):
+                embed(trained, texts)
 
     def test_training_mode_is_refused(self, trained):
         trained.train()

@@ -41,17 +41,15 @@ def test_the_newest_checkpoint_is_the_last_whole_one(tmp_path):
     assert newest(tmp_path) == 5
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
+def test_a_checkpoint_of_another_shape_is_refused(tmp_path, subtests):
+    for changes, message in [
         ({"d_ff": 29}, r"feed_forward.gate_proj.weight has shape \(29, 13\) in the model and \(28"),
         ({"num_layers": 7}, r"layers.5.attention.q_proj.weight has shape .* and no value in the"),
-    ],
-)
-def test_a_checkpoint_of_another_shape_is_refused(tmp_path, changes, message):
-    save(tmp_path, 3, *trained())
-    model = TransformerForCausalLM(replace(CONFIG, **changes))
-    before = {name: value.clone() for name, value in model.state_dict().items()}
-    with pytest.raises(ValueError, match=message):
-        load(tmp_path, 3, model, optimizer_of(model))
-    assert all(value.equal(before[name]) for name, value in model.state_dict().items())
+    ]:
+        with subtests.test(changes=changes, message=message):
+            save(tmp_path, 3, *trained())
+            model = TransformerForCausalLM(replace(CONFIG, **changes))
+            before = {name: value.clone() for name, value in model.state_dict().items()}
+            with pytest.raises(ValueError, match=message):
+                load(tmp_path, 3, model, optimizer_of(model))
+            assert all(value.equal(before[name]) for name, value in model.state_dict().items())

@@ -64,7 +64,3 @@ def test_each_kind_is_trained_on_windows_of_the_stream(monkeypatch):
         assert (windows == rows[2][5]).all(dim=1).any()
     uniform = torch.tensor(models["rotary"].config.vocab_size).log().item()
     assert all(losses[0] > uniform - 1 for losses in history.values())
-
-
-def test_it_reads_the_plots():
-    assert [path.name for path in module.files()] == ["plots.txt"]

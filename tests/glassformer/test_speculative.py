@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -65,41 +66,41 @@ DRAFTS = {
 
 
 @pytest.mark.usefixtures("unhooked")
-@pytest.mark.parametrize("choices", [{}, {"positions": "rotary", "sliding_window": 3}], ids=str)
-@pytest.mark.parametrize("max_proposals", [1, 5])
-@pytest.mark.parametrize("name", DRAFTS)
-def test_greedy_is_generate_token_for_token(name, max_proposals, choices, ids):
-    model = build(replace(CONFIG, **choices))
-    expected = generate(model, ids, max_new_tokens=NEW)
-    found = speculative_generate(
-        model, ids, DRAFTS[name](model), max_new_tokens=NEW, max_proposals=max_proposals
-    )
-    assert found.ids.equal(expected)
-    assert found.passes + found.accepted == NEW
-    assert found.accepted <= found.proposed <= max_proposals * found.passes
+def test_greedy_is_generate_token_for_token(ids, subtests):
+    for choices, max_proposals, name in product(
+        [{}, {"positions": "rotary", "sliding_window": 3}], [1, 5], DRAFTS
+    ):
+        with subtests.test(choices=choices, max_proposals=max_proposals, name=name):
+            model = build(replace(CONFIG, **choices))
+            expected = generate(model, ids, max_new_tokens=NEW)
+            given = {"max_new_tokens": NEW, "max_proposals": max_proposals}
+            found = speculative_generate(model, ids, DRAFTS[name](model), **given)
+            assert found.ids.equal(expected)
+            assert found.passes + found.accepted == NEW
+            assert found.accepted <= found.proposed <= max_proposals * found.passes
 
 
-@pytest.mark.parametrize("max_proposals", [1, 3, 30])
-@pytest.mark.parametrize("do_sample", [False, True])
-def test_a_model_accepts_its_own_proposals(model, ids, max_proposals, do_sample):
-    draft = ModelDraft(model, do_sample=do_sample)
-    choices = {"max_new_tokens": NEW, "max_proposals": max_proposals, "do_sample": do_sample}
-    found = speculative_generate(model, ids, draft, **choices)
-    assert found.passes == math.ceil(NEW / (max_proposals + 1))
-    assert found.accepted == found.proposed == NEW - found.passes
+def test_a_model_accepts_its_own_proposals(model, ids, subtests):
+    for max_proposals, do_sample in product([1, 3, 30], [False, True]):
+        with subtests.test(max_proposals=max_proposals, do_sample=do_sample):
+            draft = ModelDraft(model, do_sample=do_sample)
+            choices = {"max_new_tokens": NEW, "max_proposals": max_proposals}
+            found = speculative_generate(model, ids, draft, do_sample=do_sample, **choices)
+            assert found.passes == math.ceil(NEW / (max_proposals + 1))
+            assert found.accepted == found.proposed == NEW - found.passes
 
 
 @pytest.mark.usefixtures("unhooked")
-@pytest.mark.parametrize("name", ["guesses", "early exit"])
-@pytest.mark.parametrize("end", range(VOCAB))
-def test_it_ends_where_generate_does(model, ids, name, end):
-    expected = generate(model, ids, max_new_tokens=NEW, eos_token_id=end)
-    found = speculative_generate(
-        model, ids, DRAFTS[name](model), max_new_tokens=NEW, eos_token_id=end
-    )
-    assert found.ids.equal(expected)
-    new = expected.shape[1] - SEQ
-    assert found.passes + found.accepted in (new, new + 1)  # the end may have been a proposal
+def test_it_ends_where_generate_does(model, ids, subtests):
+    for name, end in product(["guesses", "early exit"], range(VOCAB)):
+        with subtests.test(name=name, end=end):
+            given = {"max_new_tokens": NEW, "eos_token_id": end}
+            expected = generate(model, ids, **given)
+            found = speculative_generate(model, ids, DRAFTS[name](model), **given)
+            assert found.ids.equal(expected)
+            new = expected.shape[1] - SEQ
+            # the end may have been a proposal
+            assert found.passes + found.accepted in (new, new + 1)
 
 
 def test_each_token_is_read_once_and_nothing_is_computed_for_the_prompt_s_logits(model, ids):
@@ -136,17 +137,17 @@ def joint(wanted, drawn_from):
     return found
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("sure", ["neither", "draft", "model", "both"])
-def test_two_tokens_have_the_models_probabilities_exactly(sure, seed):
-    wanted, drawn_from = distributions(4, seed), distributions(4, seed + 100)
-    one_hot = partial(F.one_hot, num_classes=3)
-    if sure in ("draft", "both"):
-        drawn_from = one_hot(drawn_from.argmax(-1)).to(DOUBLE)
-    if sure in ("model", "both"):
-        wanted = one_hot(wanted.argmax(-1)).to(DOUBLE)
-    expected = wanted[0][:, None] * wanted[1:]
-    torch.testing.assert_close(joint(wanted, drawn_from), expected, rtol=0.0, atol=1e-14)
+def test_two_tokens_have_the_models_probabilities_exactly(subtests):
+    for seed, sure in product(range(5), ["neither", "draft", "model", "both"]):
+        with subtests.test(seed=seed, sure=sure):
+            wanted, drawn_from = distributions(4, seed), distributions(4, seed + 100)
+            one_hot = partial(F.one_hot, num_classes=3)
+            if sure in ("draft", "both"):
+                drawn_from = one_hot(drawn_from.argmax(-1)).to(DOUBLE)
+            if sure in ("model", "both"):
+                wanted = one_hot(wanted.argmax(-1)).to(DOUBLE)
+            expected = wanted[0][:, None] * wanted[1:]
+            torch.testing.assert_close(joint(wanted, drawn_from), expected, rtol=0.0, atol=1e-14)
 
 
 def test_equal_distributions_reject_nothing_and_leave_no_hole():
@@ -155,16 +156,14 @@ def test_equal_distributions_reject_nothing_and_leave_no_hole():
     assert remainder(same, same).equal(same)
 
 
-@pytest.mark.parametrize(
-    ("draws", "kept"), [([0.49, 0.24], 2), ([0.49, 0.26], 1), ([0.51, 0.0], 0), ([0.0, 0.0], 2)]
-)
-def test_a_proposal_is_kept_if_its_draw_is_below_the_ratio(monkeypatch, draws, kept):
+def test_a_proposal_is_kept_if_its_draw_is_below_the_ratio(monkeypatch):
     """The ratios are 0.2 / 0.4 and 0.1 / 0.4; after each row, one token alone is missing."""
     wanted = torch.tensor([[0.2, 0.8, 0.0], [0.9, 0.1, 0.0], [0.0, 0.0, 1.0]])
     drawn_from = torch.tensor([[0.4, 0.6, 0.0], [0.6, 0.4, 0.0]])
-    monkeypatch.setattr(torch, "rand", lambda *_, **__: torch.tensor(draws))
-    expected = [0, 1][:kept] + [[1], [0], [2]][kept]
-    assert verify(wanted, torch.tensor([0, 1]), drawn_from).tolist() == expected
+    kept = {(0.49, 0.24): [0, 1, 2], (0.49, 0.26): [0, 0], (0.51, 0.0): [1], (0.0, 0.0): [0, 1, 2]}
+    for draws, expected in kept.items():
+        monkeypatch.setattr(torch, "rand", Mock(return_value=torch.tensor(draws)))
+        assert verify(wanted, torch.tensor([0, 1]), drawn_from).tolist() == expected, draws
 
 
 def chi_square(counts, expected):
@@ -232,13 +231,15 @@ def test_a_cropped_cache_goes_on_as_if_the_rest_had_not_been_read(model):
 
 @pytest.mark.usefixtures("unhooked")
 class TestBadInput:
-    @pytest.mark.parametrize("length", [-1, SEQ + 1])
-    def test_a_cache_of_other_length(self, model, ids, length):
+    def test_a_cache_of_other_length(self, model, ids):
         cache = KVCache()
         with torch.no_grad():
             model(ids, cache=cache)
-        with pytest.raises(ValueError, match=rf"length \({length}\) must be from 0 to the 11 tok"):
-            crop(cache, length)
+        for length in (-1, SEQ + 1):
+            with pytest.raises(
+                ValueError, match=rf"length \({length}\) must be from 0 to the 11 tok"
+            ):
+                crop(cache, length)
 
     def test_a_window(self, ids):
         model, cache = build(replace(CONFIG, sliding_window=3)), SlidingWindowCache()
@@ -264,19 +265,15 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"need 34 positions, more than max_positions \(33\)"):
             speculative_generate(model, ids, guess, max_new_tokens=NEW + 1)
 
-    @pytest.mark.parametrize(
-        ("tokens", "probabilities", "message"),
-        [
+    def test_a_draft_that_returns_something_else(self, model, ids, subtests):
+        rows = [
             ([1, 2, 3], [[1 / 7] * 7] * 3, r"at most 2, .* \(proposed, 7\), got shapes \(3,\)"),
             ([1], [[1 / 5] * 5], r"got shapes \(1,\) and \(1, 5\)"),
             ([1], [[0.5] * 7], r"sum to 1: the smallest is 0.5, and they sum to \[3.5\]"),
             ([1], [[-1.0, 2.0, 0, 0, 0, 0, 0]], r"the smallest is -1, and they sum to \[1.0\]"),
             ([2, 0], [[1.0, 0, 0, 0, 0, 0, 0]] * 2, r"proposes \[2, 0\], .* probability 0"),
-        ],
-    )
-    def test_a_draft_that_returns_something_else(self, model, ids, tokens, probabilities, message):
-        def draft(ids, count):
-            return torch.tensor(tokens), torch.tensor(probabilities)
-
-        with pytest.raises(ValueError, match=message):
-            speculative_generate(model, ids, draft, max_new_tokens=5, max_proposals=2)
+        ]
+        for tokens, probabilities, message in rows:
+            draft = Mock(return_value=(torch.tensor(tokens), torch.tensor(probabilities)))
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                speculative_generate(model, ids, draft, max_new_tokens=5, max_proposals=2)

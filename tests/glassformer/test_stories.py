@@ -76,19 +76,18 @@ def test_surprise_is_the_logarithm_of_the_chance():
 
 
 @pytest.mark.usefixtures("two_plots")
-@pytest.mark.parametrize(
-    ("text", "plot"),
-    [
+def test_a_plot_is_recognised_by_every_word_of_it(subtests):
+    rows = [
         ("the cat meowed. it was red. it sat under a box. the dog came.", 0),
         ("one. two. three. four.", 1),
         ("the cat barked. it was red. it sat under a box. the dog came.", None),
         ("the cat meowed. it was red. it sat under a box. the cat came.", None),
         ("the cat meowed. it was red. it sat on a box. the dog came.", None),
         ("one. two. three.", None),
-    ],
-)
-def test_a_plot_is_recognised_by_every_word_of_it(text, plot):
-    assert plot_of(text) == plot
+    ]
+    for text, plot in rows:
+        with subtests.test(text=text, plot=plot):
+            assert plot_of(text) == plot
 
 
 def test_a_word_that_stands_again_is_the_same_one():
@@ -155,9 +154,8 @@ def test_ids_are_read_back():
     assert read(encode([story.halves])["input_ids"][0].tolist()) == story.text
 
 
-@pytest.mark.parametrize(
-    ("word", "place", "count"),
-    [
+def test_ways_to_fill_a_gap_by_hand(subtests):
+    rows = [
         ("mia", 0, 3),  # a girl
         ("red", 0, 1),  # it is named again
         ("she", 0, 1),
@@ -165,17 +163,17 @@ def test_ids_are_read_back():
         ("tom", 0, 5),  # anybody but the heroine
         ("river", 0, 1),  # after "the"
         (".", 2, 1),
-    ],
-)
-def test_ways_to_fill_a_gap_by_hand(word, place, count):
-    story = (
-        "mia made a red kite out of paper . she ran up the hill to fly it . "
-        "the wind was wild and the string broke . tom found the red kite in the river ."
-    )
-    kite = story.split()
-    gaps = [i for i, other in enumerate(kite) if other == word]
-    kite[gaps[place]] = "[MASK]"
-    assert ways(encode([" ".join(kite)])["input_ids"][0].tolist()) == count
+    ]
+    for word, place, count in rows:
+        with subtests.test(word=word, place=place, count=count):
+            story = (
+                "mia made a red kite out of paper . she ran up the hill to fly it . "
+                "the wind was wild and the string broke . tom found the red kite in the river ."
+            )
+            kite = story.split()
+            gaps = [i for i, other in enumerate(kite) if other == word]
+            kite[gaps[place]] = "[MASK]"
+            assert ways(encode([" ".join(kite)])["input_ids"][0].tolist()) == count
 
 
 def test_is_installed_with_the_package():

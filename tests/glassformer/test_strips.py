@@ -97,20 +97,18 @@ def test_gradients_are_not_touched():
     assert tensor.grad is None
 
 
-@pytest.mark.parametrize(
-    ("tensors", "most", "message"),
-    [
+def test_what_cannot_be_drawn_is_refused(subtests):
+    rows = [
         ({}, 3, "at least one tensor, but got none"),
         ({"x": torch.ones(2, 3)}, 3, r"'x' of shape \(2, 3\) must be .* the 3 words"),
         ({"x": torch.ones(1, 3, 5)}, 3, r"'x' of shape \(1, 3, 5\) must be \(rows, width\)"),
         ({"x": torch.ones(3, 0)}, 3, r"'x' of shape \(3, 0\)"),
         ({"x": torch.ones(3, 5), "y": torch.ones(3, 7)}, 3, r"same shape, but .*\(3, 5\).*3, 7"),
         ({"x": torch.ones(3, 5)}, 0, r"most \(0\) must be at least 1"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(tensors, most, message):
-    with pytest.raises(ValueError, match=message):
-        strips(tensors, WORDS, most=most)
+    ]
+    for tensors, most, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            strips(tensors, WORDS, most=most)
 
 
 def test_of_a_tensor_that_is_nearly_all_zeros_the_rest_is_seen():
@@ -177,15 +175,16 @@ def test_strips_are_laid_out_by_hand():
         assert re.sub("[^A-Z]", "", line) == "MH" * 4 + "MVHV"
 
 
-@pytest.mark.parametrize(("count", "narrowest"), [(5, None), (48, 300)])
-def test_strips_shrink_to_a_phone_and_grow_by_a_fifth(count, narrowest):
-    html = strips({"x": torch.ones(1, count)}, ["time"]).html
-    legend = 7.4 + 6 + 5 * 16 + 6 + 4 * 7.4  # `0`, five squares, `1.00`
-    wide = 4 * 7.4 + 9 + max(7 * count + 48, legend)
-    assert [int(n) for n in re.findall(r"m..-width:(\d+)px", html)] == [
-        round(1.2 * wide),
-        narrowest or round(wide),
-    ]
+def test_strips_shrink_to_a_phone_and_grow_by_a_fifth(subtests):
+    for count, narrowest in [(5, None), (48, 300)]:
+        with subtests.test(count=count, narrowest=narrowest):
+            html = strips({"x": torch.ones(1, count)}, ["time"]).html
+            legend = 7.4 + 6 + 5 * 16 + 6 + 4 * 7.4  # `0`, five squares, `1.00`
+            wide = 4 * 7.4 + 9 + max(7 * count + 48, legend)
+            assert [int(n) for n in re.findall(r"m..-width:(\d+)px", html)] == [
+                round(1.2 * wide),
+                narrowest or round(wide),
+            ]
 
 
 def test_forty_eight_numbers_are_drawn_unless_told_otherwise():

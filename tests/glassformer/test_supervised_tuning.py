@@ -3,13 +3,12 @@
 import pytest
 import torch
 from small_models import VOCAB, small_model
-from transformers import LlamaForCausalLM
 
 from glassformer import from_hf, supervised_tuning
-from glassformer.checkpoints import Trained
 from glassformer.gpt import build as build_gpt
-from glassformer.stories import make_stories, plots_file
+from glassformer.stories import make_stories
 from glassformer.supervised_tuning import answer_loss, build, train, tune, tuning_pairs
+from glassformer.trained_models import Trained
 
 
 @pytest.fixture
@@ -17,14 +16,14 @@ def untrained(monkeypatch):
     """A GPT of the stories that nobody trained."""
     model = build_gpt()
     monkeypatch.setattr(
-        supervised_tuning, "trained", lambda name: {"gpt": Trained(model, {})}[name]
+        supervised_tuning, "trained", lambda name: {"gpt": Trained(model, {}, 0.0, "")}[name]
     )
     return model
 
 
 def test_the_loss_is_that_of_transformers_with_the_request_ignored():
     torch.manual_seed(0)
-    theirs = small_model(LlamaForCausalLM, num_key_value_heads=2)
+    theirs = small_model("LlamaForCausalLM", num_key_value_heads=2)
     ids = torch.randint(VOCAB, (3, 11))
     answer = torch.arange(11) >= torch.tensor([[3], [5], [7]])
     answer[1, 9:] = False
@@ -83,9 +82,3 @@ def test_the_control_has_the_same_stories_below_other_requests(monkeypatch):
     assert [text for _, text in pairs] == [text for _, text in shuffled]
     assert sorted(request for request, _ in pairs) == sorted(request for request, _ in shuffled)
     assert sum(one == other for one, other in zip(pairs, shuffled, strict=True)) < 97
-
-
-def test_the_key_hangs_on_the_gpt_that_it_begins_with():
-    names = {path.stem for path in supervised_tuning.files()}
-    assert {"gpt", "stories", "decoder"} <= names
-    assert plots_file() in supervised_tuning.files()

@@ -27,42 +27,45 @@ def test_each_answer_is_the_token_that_follows():
     assert answers.tolist() == [[4, 6, 2], [8, 2, 3]]
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.7])
-def test_loss_by_hand(logits, labels, smoothing):
+def test_loss_by_hand(logits, labels, subtests):
     """Smoothing puts smoothing / vocab on each token, and the rest on the true one."""
-    losses = []
-    for row, places, length in zip(logits, labels, LENGTHS, strict=True):
-        for scores, label in zip(row[:length], places[:length], strict=True):
-            logs = [math.log(p) for p in scores.softmax(0).tolist()]
-            true = logs[label]
-            losses.append(-(1 - smoothing) * true - smoothing * sum(logs) / VOCAB)
-    loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
-    assert loss.item() == pytest.approx(sum(losses) / len(losses), abs=1e-12)
-    assert len(losses) == 24
+    for smoothing in [0.0, 0.1, 0.7]:
+        with subtests.test(smoothing=smoothing):
+            losses = []
+            for row, places, length in zip(logits, labels, LENGTHS, strict=True):
+                for scores, label in zip(row[:length], places[:length], strict=True):
+                    logs = [math.log(p) for p in scores.softmax(0).tolist()]
+                    true = logs[label]
+                    losses.append(-(1 - smoothing) * true - smoothing * sum(logs) / VOCAB)
+            loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+            assert loss.item() == pytest.approx(sum(losses) / len(losses), abs=1e-12)
+            assert len(losses) == 24
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_loss_equals_torchs_mean(logits, labels, smoothing):
-    expected = cross_entropy(
-        logits.mT, labels, ignore_index=PAD, label_smoothing=smoothing, reduction="mean"
-    )
-    loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
-    torch.testing.assert_close(loss, expected, rtol=0, atol=1e-12)
+def test_loss_equals_torchs_mean(logits, labels, subtests):
+    for smoothing in [0.0, 0.1]:
+        with subtests.test(smoothing=smoothing):
+            expected = cross_entropy(
+                logits.mT, labels, ignore_index=PAD, label_smoothing=smoothing, reduction="mean"
+            )
+            loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+            torch.testing.assert_close(loss, expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1])
-def test_loss_of_padding_is_zero_and_moves_nothing(logits, labels, smoothing):
-    loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
-    loss.backward()
-    pads = labels == PAD
-    assert logits.grad[pads].eq(0).all()
-    assert logits.grad[~pads].ne(0).all()
-    logits.grad = None
-    nothing = torch.full_like(labels, PAD)
-    loss = next_token_loss(logits, nothing, pad_token_id=PAD, label_smoothing=smoothing)
-    loss.backward()
-    assert loss.item() == 0
-    assert logits.grad.eq(0).all()
+def test_loss_of_padding_is_zero_and_moves_nothing(logits, labels, subtests):
+    for smoothing in [0.0, 0.1]:
+        with subtests.test(smoothing=smoothing):
+            loss = next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+            loss.backward()
+            pads = labels == PAD
+            assert logits.grad[pads].eq(0).all()
+            assert logits.grad[~pads].ne(0).all()
+            logits.grad = None
+            nothing = torch.full_like(labels, PAD)
+            loss = next_token_loss(logits, nothing, pad_token_id=PAD, label_smoothing=smoothing)
+            loss.backward()
+            assert loss.item() == 0
+            assert logits.grad.eq(0).all()
 
 
 def test_the_smoothed_loss_is_least_where_the_true_token_has_its_share():
@@ -101,13 +104,17 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"\(5, 11, 17\) must .* labels \(5, 10\)"):
             next_token_loss(logits, labels[:, 1:], pad_token_id=PAD)
 
-    @pytest.mark.parametrize("smoothing", [-0.1, 1.0])
-    def test_smoothing_out_of_range(self, logits, labels, smoothing):
-        with pytest.raises(ValueError, match=rf"label_smoothing \({smoothing}\) must be"):
-            next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
+    def test_smoothing_out_of_range(self, logits, labels, subtests):
+        for smoothing in [-0.1, 1.0]:
+            with (
+                subtests.test(smoothing=smoothing),
+                pytest.raises(ValueError, match=rf"label_smoothing \({smoothing}\) must be"),
+            ):
+                next_token_loss(logits, labels, pad_token_id=PAD, label_smoothing=smoothing)
 
-    @pytest.mark.parametrize("name", ["step", "d_model", "warmup_steps"])
-    def test_rate_before_the_first_step(self, name):
-        sizes = {"step": 1, "d_model": 1, "warmup_steps": 1} | {name: 0}
-        with pytest.raises(ValueError, match=rf"{name} \(0\) must be at least 1"):
-            warmup_decay(**sizes)
+    def test_rate_before_the_first_step(self, subtests):
+        for name in ["step", "d_model", "warmup_steps"]:
+            with subtests.test(name=name):
+                sizes = {"step": 1, "d_model": 1, "warmup_steps": 1} | {name: 0}
+                with pytest.raises(ValueError, match=rf"{name} \(0\) must be at least 1"):
+                    warmup_decay(**sizes)

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.training_loop import fit, fit_language_model, one_thread, slope
+from glassformer.training_loop import at_most, fit, fit_language_model, one_thread, slope
 
 
 def sgd(model, lr):
@@ -27,6 +27,22 @@ def test_a_step_follows_the_gradient_of_its_own_batch_at_its_share_of_the_rate()
     assert reports == [(n, f"loss {loss:.2f}") for n, loss in enumerate(losses, start=1)]
 
 
+def test_only_the_first_steps_are_taken_inside_the_block_and_all_of_them_outside():
+    model = nn.Linear(1, 1, bias=False)
+
+    def losses():
+        return fit(model, range(7), lambda _: model.weight.sum(), sgd(model, 0.1))
+
+    with at_most(5):
+        with at_most(2):
+            assert len(losses()) == 2
+        assert len(losses()) == 5
+        with pytest.raises(ZeroDivisionError, match="by zero"), at_most(3):
+            _ = 1 / 0
+        assert len(losses()) == 5
+    assert len(losses()) == 7
+
+
 def test_the_full_rate_is_kept_unless_a_share_is_named():
     model = nn.Linear(1, 1, bias=False)
     start = model.weight.item()
@@ -34,12 +50,12 @@ def test_the_full_rate_is_kept_unless_a_share_is_named():
     assert model.weight.item() == pytest.approx(start - 0.3)
 
 
-@pytest.mark.parametrize(("max_norm", "length"), [(None, 50.0), (1.0, 1.0), (70.0, 50.0)])
-def test_a_long_gradient_is_cut_where_a_length_is_named(max_norm, length):
-    model = nn.Linear(2, 1, bias=False)
-    toward = torch.tensor([[30.0, 40.0]])
-    fit(model, [0], lambda _: (toward * model.weight).sum(), sgd(model, 0.1), max_norm=max_norm)
-    assert model.weight.grad.norm().item() == pytest.approx(length, rel=1e-4)
+def test_a_long_gradient_is_cut_where_a_length_is_named():
+    model, toward = nn.Linear(2, 1, bias=False), torch.tensor([[30.0, 40.0]])
+    for longest, length in [(None, 50.0), (1.0, 1.0), (70.0, 50.0)]:
+        step = sgd(model, 0.1)
+        fit(model, [0], lambda _: (toward * model.weight).sum(), step, max_norm=longest)
+        assert model.weight.grad.norm().item() == pytest.approx(length, rel=1e-4)
 
 
 def test_a_batch_is_drawn_when_its_turn_comes():

@@ -1,5 +1,7 @@
 """What newer models vary in attention, against torch's own functions."""
 
+from itertools import product
+
 import pytest
 import torch
 from torch import nn
@@ -37,57 +39,67 @@ def by_torch(attention, hidden, mask=None, is_causal=False):
     return attention.out_proj(merge_heads(output))
 
 
-@pytest.mark.parametrize("eps", [1e-6, 0.5])
-@pytest.mark.parametrize("rotary", [None, RotaryPositions(HEAD_DIM)], ids=["plain", "rotary"])
-def test_queries_and_keys_are_normalized_before_they_are_turned(eps, rotary):
-    attention, hidden = varied(qk_norm_eps=eps, rotary=rotary), torch.randn(BATCH, SEQ, D_MODEL)
-    hidden = hidden.double()
-    expected = by_torch(attention, hidden, is_causal=True)
-    torch.testing.assert_close(attention(hidden, is_causal=True), expected, rtol=0, atol=1e-10)
+def test_queries_and_keys_are_normalized_before_they_are_turned(subtests):
+    for eps, rotary in product([1e-6, 0.5], [None, RotaryPositions(HEAD_DIM)]):
+        with subtests.test(eps=eps, rotary=rotary):
+            attention, hidden = (
+                varied(qk_norm_eps=eps, rotary=rotary),
+                torch.randn(BATCH, SEQ, D_MODEL),
+            )
+            hidden = hidden.double()
+            expected = by_torch(attention, hidden, is_causal=True)
+            torch.testing.assert_close(
+                attention(hidden, is_causal=True), expected, rtol=0, atol=1e-10
+            )
 
 
-@pytest.mark.parametrize("window", [1, 3, 10, 11, 99])
-@pytest.mark.parametrize("qk_norm_eps", [None, 1e-6])
-def test_a_window(window, qk_norm_eps):
-    attention = varied(window=window, qk_norm_eps=qk_norm_eps)
-    hidden = torch.randn(BATCH, SEQ, D_MODEL).double()
-    back = torch.arange(SEQ)[:, None] - torch.arange(SEQ)
-    expected = by_torch(attention, hidden, mask=(back >= 0) & (back < window))
-    torch.testing.assert_close(attention(hidden, is_causal=True), expected, rtol=0, atol=1e-10)
+def test_a_window(subtests):
+    for window, qk_norm_eps in product([1, 3, 10, 11, 99], [None, 1e-6]):
+        with subtests.test(window=window, qk_norm_eps=qk_norm_eps):
+            attention = varied(window=window, qk_norm_eps=qk_norm_eps)
+            hidden = torch.randn(BATCH, SEQ, D_MODEL).double()
+            back = torch.arange(SEQ)[:, None] - torch.arange(SEQ)
+            expected = by_torch(attention, hidden, mask=(back >= 0) & (back < window))
+            torch.testing.assert_close(
+                attention(hidden, is_causal=True), expected, rtol=0, atol=1e-10
+            )
 
 
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("qkv_bias", [True, False, None])
-@pytest.mark.parametrize("out_bias", [True, False, None])
-def test_biases(bias, qkv_bias, out_bias):
-    attention = varied(bias=bias, qkv_bias=qkv_bias, out_bias=out_bias)
-    first = bias if qkv_bias is None else qkv_bias
-    for name in ("q_proj", "k_proj", "v_proj"):
-        assert (getattr(attention, name).bias is not None) is first
-    assert (attention.out_proj.bias is not None) is (bias if out_bias is None else out_bias)
+def test_biases(subtests):
+    for bias, qkv_bias, out_bias in product(
+        [True, False], [True, False, None], [True, False, None]
+    ):
+        with subtests.test(bias=bias, qkv_bias=qkv_bias, out_bias=out_bias):
+            attention = varied(bias=bias, qkv_bias=qkv_bias, out_bias=out_bias)
+            first = bias if qkv_bias is None else qkv_bias
+            for name in ("q_proj", "k_proj", "v_proj"):
+                assert (getattr(attention, name).bias is not None) is first
+            assert (attention.out_proj.bias is not None) is (bias if out_bias is None else out_bias)
 
 
 def config(**choices):
     return TransformerConfig(d_model=D_MODEL, num_heads=HEADS, **SIZES, norm_eps=0.25, **choices)
 
 
-@pytest.mark.parametrize("crosses", [True, False])
-def test_without_a_choice_it_is_the_plain_class(crosses):
-    assert attention_kind(config(), crosses=crosses) is MultiHeadAttention
+def test_without_a_choice_it_is_the_plain_class(subtests):
+    for crosses in [True, False]:
+        with subtests.test(crosses=crosses):
+            assert attention_kind(config(), crosses=crosses) is MultiHeadAttention
 
 
-@pytest.mark.parametrize("crosses", [True, False])
-def test_the_choices_of_a_configuration(crosses):
-    choices = config(qkv_bias=False, qk_norm=True, sliding_window=7)
-    made = attention_kind(choices, crosses=crosses)(D_MODEL, HEADS, **SIZES)
-    assert made.q_proj.bias is None
-    assert made.out_proj.bias is not None
-    if crosses:
-        assert made.window is made.q_norm is made.k_norm is None
-    else:
-        assert made.window == 7
-        assert made.q_norm.eps == made.k_norm.eps == 0.25
-        assert made.q_norm.weight.shape == made.k_norm.weight.shape == (HEAD_DIM,)
+def test_the_choices_of_a_configuration(subtests):
+    for crosses in [True, False]:
+        with subtests.test(crosses=crosses):
+            choices = config(qkv_bias=False, qk_norm=True, sliding_window=7)
+            made = attention_kind(choices, crosses=crosses)(D_MODEL, HEADS, **SIZES)
+            assert made.q_proj.bias is None
+            assert made.out_proj.bias is not None
+            if crosses:
+                assert made.window is made.q_norm is made.k_norm is None
+            else:
+                assert made.window == 7
+                assert made.q_norm.eps == made.k_norm.eps == 0.25
+                assert made.q_norm.weight.shape == made.k_norm.weight.shape == (HEAD_DIM,)
 
 
 def test_what_alone_crosses_has_no_variation():
@@ -106,10 +118,13 @@ def test_a_head_can_be_looked_at_alone_where_biases_alone_vary():
     assert attention.head(5).q_proj.bias is None
 
 
-@pytest.mark.parametrize("choices", [{"window": 3}, {"qk_norm_eps": 1e-6}], ids=str)
-def test_a_head_alone_has_no_norm_and_no_window(choices):
-    with pytest.raises(ValueError, match=r"head 1 has norms \(.*\) or a window \(.*\), which"):
-        varied(**choices).head(1)
+def test_a_head_alone_has_no_norm_and_no_window(subtests):
+    for choices in [{"window": 3}, {"qk_norm_eps": 1e-6}]:
+        with (
+            subtests.test(choices=choices),
+            pytest.raises(ValueError, match=r"head 1 has norms \(.*\) or a window \(.*\), which"),
+        ):
+            varied(**choices).head(1)
 
 
 def test_a_window_below_one():

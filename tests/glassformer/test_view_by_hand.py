@@ -36,21 +36,22 @@ def shown(value):
     return f"{value:.2f}".replace("-", "−")
 
 
-@pytest.mark.parametrize("asks", [0, 1, 2])
-def test_each_step_shows_what_a_pencil_finds(asks):
-    dots, scores, weights, output = pencil(asks)
-    steps = panels(asks)
-    assert [word for word in steps[1] if word in ("query", "key", "value")] == [
-        *("query", "key", "value")
-    ]
-    assert [f"= {dot:g}".replace("-", "−") for dot in dots] == [
-        word for word in steps[2] if word.startswith("= ")
-    ]
-    assert [f"÷ √2 = {shown(score)}" for score in scores] == [
-        word for word in steps[2] if word.startswith("÷")
-    ]
-    assert {shown(weight) for weight in weights} <= set(steps[3])
-    assert [shown(value) for value in output] == steps[4][-2:]
+def test_each_step_shows_what_a_pencil_finds(subtests):
+    for asks in [0, 1, 2]:
+        with subtests.test(asks=asks):
+            dots, scores, weights, output = pencil(asks)
+            steps = panels(asks)
+            assert [word for word in steps[1] if word in ("query", "key", "value")] == [
+                *("query", "key", "value")
+            ]
+            assert [f"= {dot:g}".replace("-", "−") for dot in dots] == [
+                word for word in steps[2] if word.startswith("= ")
+            ]
+            assert [f"÷ √2 = {shown(score)}" for score in scores] == [
+                word for word in steps[2] if word.startswith("÷")
+            ]
+            assert {shown(weight) for weight in weights} <= set(steps[3])
+            assert [shown(value) for value in output] == steps[4][-2:]
 
 
 def test_queries_keys_and_values_keep_their_colors_through_the_steps():
@@ -73,19 +74,24 @@ def test_the_table_and_the_sentences_say_the_same():
     assert "2. The score of each word is its key times the query of “flies”" in told
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_what_does_not_fit_is_refused(unhooked, subtests):
+    rows = [
         ({"tokens": WORDS[:2]}, r"\(3, 2\).* do not fit 2 words"),
         ({"asks": 3}, r"asks \(3\) must be from 0 to 2, a word's position"),
         ({"key": KEY[:, :1]}, r"\(3, 1\).* do not fit 3 words"),
         ({"vectors": KEY[:2]}, r"vectors of shape \(2, 2\) must have the shape \(3, 2\)"),
-    ],
-)
-def test_what_does_not_fit_is_refused(change, message, unhooked):
-    given = {"query": QUERY, "key": KEY, "value": VALUE, "tokens": WORDS, "asks": 1} | change
-    with pytest.raises(ValueError, match=message):
-        by_hand(**given)
+    ]
+    for change, message in rows:
+        with subtests.test(message):
+            given = {
+                "query": QUERY,
+                "key": KEY,
+                "value": VALUE,
+                "tokens": WORDS,
+                "asks": 1,
+            } | change
+            with pytest.raises(ValueError, match=message):
+                by_hand(**given)
 
 
 def test_the_vectors_come_first_where_they_are_given():

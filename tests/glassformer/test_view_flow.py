@@ -164,13 +164,16 @@ def test_modules_have_corners_and_operations_have_round_ends():
     assert (corner, end) == (5, 13)
 
 
-@pytest.mark.parametrize(("letters", "width"), [(54, 368.8), (55, 375.0), (56, 381.2)])
-def test_a_picture_that_stays_wider_than_a_phone_can_be_reached_by_keys(letters, width):
+def test_a_picture_that_stays_wider_than_a_phone_can_be_reached_by_keys(subtests):
     """It shrinks to 0.8 of its size, and a phone's column holds 300: 375 is just not too wide."""
-    html = draw(whole([CHAIN[0], node("norm", "N" * letters, (2, 3), 0)]))
-    assert letters * SMALL + 2 * BESIDE + 2 * 6 == near(width)
-    assert float(re.search(r"min-width:(\d+)px", html)[1]) == pytest.approx(0.8 * width, abs=0.51)
-    assert ("tabindex" in html) == (width > 375)
+    for letters, width in [(54, 368.8), (55, 375.0), (56, 381.2)]:
+        with subtests.test(letters=letters, width=width):
+            html = draw(whole([CHAIN[0], node("norm", "N" * letters, (2, 3), 0)]))
+            assert letters * SMALL + 2 * BESIDE + 2 * 6 == near(width)
+            assert float(re.search(r"min-width:(\d+)px", html)[1]) == pytest.approx(
+                0.8 * width, abs=0.51
+            )
+            assert ("tabindex" in html) == (width > 375)
 
 
 def test_no_frame_is_opened_unless_asked_for():
@@ -180,23 +183,20 @@ def test_no_frame_is_opened_unless_asked_for():
     assert len(Picture(flow(model, hidden, depth=2).html).frames) == 1
 
 
-@pytest.mark.parametrize(
-    ("label", "times", "shown"),
-    [
+def test_a_box_is_called_by_the_end_of_its_path_and_layers_by_that_of_their_list(subtests):
+    rows = [
         ("encoder.norm", 1, "norm"),
         ("encoder.layers.0", 1, "layers.0"),
         ("encoder.layers.0", 2, "layers × 2"),
         ("encoder.layers.0", 3, "layers × 3"),
         ("0", 1, "0"),
         ("", 1, ""),
-    ],
-)
-def test_a_box_is_called_by_the_end_of_its_path_and_layers_by_that_of_their_list(
-    label, times, shown
-):
-    one = node(label, "Linear", (2, 3), 0, times=times)
-    titles = [text for kind, _, _, text in Picture(draw(whole([CHAIN[0], one]))).texts]
-    assert titles[2] == shown
+    ]
+    for label, times, shown in rows:
+        with subtests.test(label=label, times=times, shown=shown):
+            one = node(label, "Linear", (2, 3), 0, times=times)
+            titles = [text for kind, _, _, text in Picture(draw(whole([CHAIN[0], one]))).texts]
+            assert titles[2] == shown
 
 
 # --- arrows
@@ -216,18 +216,19 @@ def test_arrows_run_from_edge_to_edge_and_end_below_their_heads():
         assert sorted([one, other]) == [near(-3.6, apex[1] - 7), near(3.6, apex[1] - 7)]
 
 
-@pytest.mark.parametrize(("dx", "dy"), [(1, 0), (-1, 0), (0, 1), (0, -1)])
-def test_a_head_points_where_its_line_runs(dx, dy):
-    end = 50.0 + 20 * dx, 50.0 + 20 * dy
-    line, head = re.findall(r' d="([^"]+)"', wire([(50.0, 50.0), end]))
-    assert numbers(line) == [50, 50, end[0] - 6 * dx, end[1] - 6 * dy]
-    x, y = end[0] - 7 * dx, end[1] - 7 * dy
-    apex, *base = zip(numbers(head)[::2], numbers(head)[1::2], strict=True)
-    assert apex == end
-    assert sorted(base) == [
-        near(x - 3.6 * abs(dy), y - 3.6 * abs(dx)),
-        near(x + 3.6 * abs(dy), y + 3.6 * abs(dx)),
-    ]
+def test_a_head_points_where_its_line_runs(subtests):
+    for dx, dy in [(1, 0), (-1, 0), (0, 1), (0, -1)]:
+        with subtests.test(dx=dx, dy=dy):
+            end = 50.0 + 20 * dx, 50.0 + 20 * dy
+            line, head = re.findall(r' d="([^"]+)"', wire([(50.0, 50.0), end]))
+            assert numbers(line) == [50, 50, end[0] - 6 * dx, end[1] - 6 * dy]
+            x, y = end[0] - 7 * dx, end[1] - 7 * dy
+            apex, *base = zip(numbers(head)[::2], numbers(head)[1::2], strict=True)
+            assert apex == end
+            assert sorted(base) == [
+                near(x - 3.6 * abs(dy), y - 3.6 * abs(dx)),
+                near(x + 3.6 * abs(dy), y + 3.6 * abs(dx)),
+            ]
 
 
 def test_a_residual_leaves_below_its_box_and_comes_in_at_the_side_of_another():
@@ -244,27 +245,25 @@ def test_a_residual_leaves_below_its_box_and_comes_in_at_the_side_of_another():
     assert sorted(head) == [near(12, back), near(19, back - 3.6), near(19, back + 3.6)]
 
 
-@pytest.mark.parametrize(
-    ("between", "straight"), [(26, 0), (40, 0), (52, 0), (54, 28), (70, 44), (91, 65)]
-)
-def test_an_arrow_from_far_above_runs_straight_until_one_row_above_its_box(between, straight):
+def test_an_arrow_from_far_above_runs_straight_until_one_row_above_its_box(subtests):
     """Beyond two rows: it would else cross what stands between."""
-    start = Box(5.0, 5.0, 10.0, x=3.0, y=20.0)
-    end = Box(5.0, 5.0, 10.0, x=47.0, y=30.0 + between)
-    points = numbers(re.search(r' d="([^"]+)"', down(start, end))[1])
-    middle = (30 + straight + 30 + between - 6) / 2
-    assert points == [
-        *(3, 30, 3, 30 + straight),
-        *(3, near(middle), 47, near(middle), 47, 30 + between - 6),
-    ]
+    for between, straight in [(26, 0), (40, 0), (52, 0), (54, 28), (70, 44), (91, 65)]:
+        with subtests.test(between=between, straight=straight):
+            start = Box(5.0, 5.0, 10.0, x=3.0, y=20.0)
+            end = Box(5.0, 5.0, 10.0, x=47.0, y=30.0 + between)
+            points = numbers(re.search(r' d="([^"]+)"', down(start, end))[1])
+            middle = (30 + straight + 30 + between - 6) / 2
+            assert points == [
+                *(3, 30, 3, 30 + straight),
+                *(3, near(middle), 47, near(middle), 47, 30 + between - 6),
+            ]
 
 
-@pytest.mark.parametrize(
-    ("aside", "commands"), [(0.9, "ML"), (-0.9, "ML"), (1.0, "MVC"), (-3.0, "MVC")]
-)
-def test_boxes_that_are_nearly_below_each_other_are_joined_by_a_straight_line(aside, commands):
-    made = down(Box(5.0, 5.0, 10.0, x=30.0), Box(5.0, 5.0, 10.0, x=30.0 + aside, y=36.0))
-    assert re.sub("[^A-Z]", "", re.search(r' d="([^"]+)"', made)[1]) == commands
+def test_boxes_that_are_nearly_below_each_other_are_joined_by_a_straight_line(subtests):
+    for aside, commands in [(0.9, "ML"), (-0.9, "ML"), (1.0, "MVC"), (-3.0, "MVC")]:
+        with subtests.test(aside=aside, commands=commands):
+            made = down(Box(5.0, 5.0, 10.0, x=30.0), Box(5.0, 5.0, 10.0, x=30.0 + aside, y=36.0))
+            assert re.sub("[^A-Z]", "", re.search(r' d="([^"]+)"', made)[1]) == commands
 
 
 # --- beside each other
@@ -451,32 +450,34 @@ def test_what_leaves_a_frame_leaves_it_below_where_it_came_in():
     ]]  # fmt: skip
 
 
-@pytest.mark.parametrize(("aside", "turns"), [(0.9, 0), (-0.9, 0), (1.0, 2), (1.9, 2), (-3.0, 2)])
-def test_what_stands_nearly_where_its_frame_is_left_goes_straight_down(aside, turns):
-    made = leave(Box(5.0, 5.0, 10.0, x=aside, y=20.0), 48.0)
-    assert re.search(r' d="([^"]+)"', made)[1].count("Q") == turns
+def test_what_stands_nearly_where_its_frame_is_left_goes_straight_down(subtests):
+    for aside, turns in [(0.9, 0), (-0.9, 0), (1.0, 2), (1.9, 2), (-3.0, 2)]:
+        with subtests.test(aside=aside, turns=turns):
+            made = leave(Box(5.0, 5.0, 10.0, x=aside, y=20.0), 48.0)
+            assert re.search(r' d="([^"]+)"', made)[1].count("Q") == turns
 
 
-@pytest.mark.parametrize("times", [1, 3])
-def test_a_title_stands_left_of_the_line_into_its_frame_or_right_where_it_is_too_long(times):
+def test_a_title_stands_left_of_the_line_into_its_frame_or_right_where_it_is_too_long(subtests):
     """It keeps 4 from it, and the number of equal layers takes 24."""
-    sides = Counter()
-    for letters, inner in product(range(2, 25), range(5, 120)):
-        end = 13 + letters * TITLE + (24 if times > 1 else 0)
-        room = 13 + inner * SMALL / 2 + BESIDE - 4
-        if 0.11 < abs(end - room) < 3:
-            box = node("box", "N" * inner, (2, 3), 0)
-            label = "t" * letters + (".0" if times > 1 else "")
-            picture = shown(
-                [CHAIN[0], node(label, "M", (2, 3), 0, inside=(CHAIN[0], box), times=times)]
-            )
-            [(place, _)] = picture.frames
-            [(x, y)] = [(x, y) for kind, x, y, _ in picture.texts if kind == "heading"]
-            assert place[0] == near(-room - 4)
-            side = "right" if end > room else "left"
-            assert (x, y) == (near(9 if side == "right" else place[0] + 13), place[1] + 17)
-            sides[side] += 1
-    assert min(sides.values()) > 10
+    for times in [1, 3]:
+        with subtests.test(times=times):
+            sides = Counter()
+            for letters, inner in product(range(2, 25), range(5, 120)):
+                end = 13 + letters * TITLE + (24 if times > 1 else 0)
+                room = 13 + inner * SMALL / 2 + BESIDE - 4
+                if 0.11 < abs(end - room) < 3:
+                    box = node("box", "N" * inner, (2, 3), 0)
+                    label = "t" * letters + (".0" if times > 1 else "")
+                    picture = shown(
+                        [CHAIN[0], node(label, "M", (2, 3), 0, inside=(CHAIN[0], box), times=times)]
+                    )
+                    [(place, _)] = picture.frames
+                    [(x, y)] = [(x, y) for kind, x, y, _ in picture.texts if kind == "heading"]
+                    assert place[0] == near(-room - 4)
+                    side = "right" if end > room else "left"
+                    assert (x, y) == (near(9 if side == "right" else place[0] + 13), place[1] + 17)
+                    sides[side] += 1
+            assert min(sides.values()) > 10
 
 
 def test_a_further_input_comes_in_at_the_side_of_its_frame():
@@ -564,18 +565,19 @@ def test_the_bluest_box_holds_all_parameters_and_others_their_share():
     assert not shown(INSIDE).inks
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
-def test_the_shares_of_all_boxes_make_one(depth):
+def test_the_shares_of_all_boxes_make_one(subtests):
     """Layers that are drawn once count as often as there are; the table that is shared, twice."""
-    small = TransformerConfig(
-        vocab_size=23, d_model=14, num_heads=2, num_layers=3, d_ff=11, max_positions=7
-    )
-    model = Transformer(replace(small, decoder=replace(small, cross_attention=True)))
-    ids = torch.randint(23, (1, 5)), torch.randint(23, (1, 3))
-    picture = Picture(flow(model, *ids, depth=depth).html)
-    shares = [(opacity / DEEPEST) ** (1 / 0.7) for _, opacity in picture.inks]
-    count = sum(parameter.numel() for parameter in model.parameters())
-    assert sum(shares) == pytest.approx(1 + 23 * 14 / count, abs=0.003)
+    for depth in [1, 2, 3, 4]:
+        with subtests.test(depth=depth):
+            small = TransformerConfig(
+                vocab_size=23, d_model=14, num_heads=2, num_layers=3, d_ff=11, max_positions=7
+            )
+            model = Transformer(replace(small, decoder=replace(small, cross_attention=True)))
+            ids = torch.randint(23, (1, 5)), torch.randint(23, (1, 3))
+            picture = Picture(flow(model, *ids, depth=depth).html)
+            shares = [(opacity / DEEPEST) ** (1 / 0.7) for _, opacity in picture.inks]
+            count = sum(parameter.numel() for parameter in model.parameters())
+            assert sum(shares) == pytest.approx(1 + 23 * 14 / count, abs=0.003)
 
 
 # --- in words

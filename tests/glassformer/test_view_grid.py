@@ -2,7 +2,7 @@
 
 import math
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 from xml.etree import ElementTree
 
 import pytest
@@ -127,31 +127,29 @@ def test_the_legend_stands_below_the_cells_and_grows_to_the_largest_number():
     assert re.sub("[^A-Za-z]", "", outline) == "MHvHz"
 
 
-@pytest.mark.parametrize(
-    ("scores", "low", "high"),
-    [([-math.inf, 1.0], "0", "1.00"), ([-math.inf, -math.inf], "0", "0.00")],
-)
-def test_what_is_not_finite_is_not_in_the_legend(scores, low, high):
-    picture = Picture(heatmap(torch.tensor([scores]), ["a"], ["b", "c"]))
-    assert (picture.low.text, picture.high_end.text) == (low, high)
-    assert len(picture.legend) == 5
+def test_what_is_not_finite_is_not_in_the_legend(subtests):
+    for scores, low, high in [
+        ([-math.inf, 1.0], "0", "1.00"),
+        ([-math.inf, -math.inf], "0", "0.00"),
+    ]:
+        with subtests.test(scores=scores, low=low, high=high):
+            picture = Picture(heatmap(torch.tensor([scores]), ["a"], ["b", "c"]))
+            assert (picture.low.text, picture.high_end.text) == (low, high)
+            assert len(picture.legend) == 5
 
 
-@pytest.mark.parametrize(
-    ("count", "numbered"), [(14, True), (17, True), (18, False), (27, False), (28, False)]
-)
-def test_numbers_stand_in_cells_that_fit_a_page_and_lines_between_cells_of_some_size(
-    count, numbered
-):
+def test_numbers_stand_in_cells_that_fit_a_page_and_lines_between_cells_of_some_size(subtests):
     """A page is 660 wide, a number takes 37; lines stand between cells of more than 24."""
-    picture = dense(count)
-    assert bool(picture.numbers) == numbered
-    assert picture.cell == near(37 if numbered else 660 / count)
-    lines = len(re.findall("M", picture.lines))
-    assert lines == (2 + count + 1 if picture.cell > 24 else 1)
-    if lines == 1:
-        left, top, right, bottom = picture.frame
-        assert (right - left, bottom - top) == near(660, 660 / count)
+    for count, numbered in [(14, True), (17, True), (18, False), (27, False), (28, False)]:
+        with subtests.test(count=count, numbered=numbered):
+            picture = dense(count)
+            assert bool(picture.numbers) == numbered
+            assert picture.cell == near(37 if numbered else 660 / count)
+            lines = len(re.findall("M", picture.lines))
+            assert lines == (2 + count + 1 if picture.cell > 24 else 1)
+            if lines == 1:
+                left, top, right, bottom = picture.frame
+                assert (right - left, bottom - top) == near(660, 660 / count)
 
 
 def test_a_number_may_fill_the_page_and_needs_no_more_than_its_letters():
@@ -162,56 +160,61 @@ def test_a_number_may_fill_the_page_and_needs_no_more_than_its_letters():
     assert Picture(heatmap(torch.full((1, 15), 100.0), ["a"], range(15))).cell == 34
 
 
-@pytest.mark.parametrize(("word", "cell"), [("x" * 10, 10 * LETTER + 8), ("x" * 13, 37.0)])
-def test_few_columns_are_as_wide_as_their_words_where_a_phone_has_room(word, cell):
+def test_few_columns_are_as_wide_as_their_words_where_a_phone_has_room(subtests):
     """Three words of ten letters fit in 300 pixels, of thirteen do not."""
-    picture = dense(3, [word] * 3)
-    assert picture.cell == near(cell)
-    assert set(picture.tilted) == {cell == 37}
+    for word, cell in [("x" * 10, 10 * LETTER + 8), ("x" * 13, 37.0)]:
+        with subtests.test(word=word, cell=cell):
+            picture = dense(3, [word] * 3)
+            assert picture.cell == near(cell)
+            assert set(picture.tilted) == {cell == 37}
 
 
-@pytest.mark.parametrize("count", range(12, 61, 3))
-@pytest.mark.parametrize("letters", [1, 2, 3, 4])
-def test_words_of_columns_lie_side_by_side_with_six_between_or_are_tilted(count, letters):
-    for columns in range(count, count + 3):
-        picture = dense(columns, ["w" * letters] * columns)
-        room = 660 / columns if columns > 17 else 37
-        if columns <= 55:  # then cells have their least size
-            assert set(picture.tilted) == {letters * LETTER > room - 6}
+def test_words_of_columns_lie_side_by_side_with_six_between_or_are_tilted(subtests):
+    for count, letters in product(range(12, 61, 3), [1, 2, 3, 4]):
+        with subtests.test(count=count, letters=letters):
+            for columns in range(count, count + 3):
+                picture = dense(columns, ["w" * letters] * columns)
+                room = 660 / columns if columns > 17 else 37
+                if columns <= 55:  # then cells have their least size
+                    assert set(picture.tilted) == {letters * LETTER > room - 6}
 
 
-@pytest.mark.parametrize("count", [3, *range(30, 72, 3)])
-def test_words_are_at_least_fifteen_apart_and_no_more_are_left_out(count):
-    for columns in range(count, count + 3):
-        rows = 5
-        picture = dense(columns, rows=rows)
-        every = 1 if picture.cell >= 15 else 2
-        cell = 660 / columns if 17 < columns <= 55 else picture.cell
-        assert (every - 1) * cell < 15 <= every * cell + 0.01
-        assert [word.text for word in picture.columns] == [*map(str, range(0, columns, every))]
-        assert [word.text for word in picture.rows] == [*map(str, range(0, rows, every))]
-        left, top, *_ = picture.frame
-        for k, word in enumerate(picture.columns):
-            assert float(word.get("x")) == near(left + (k * every + 0.5) * cell)
-        for k, word in enumerate(picture.rows):
-            assert float(word.get("y")) == near(top + (k * every + 0.5) * cell + 4.5)
+def test_words_are_at_least_fifteen_apart_and_no_more_are_left_out(subtests):
+    for count in [3, *range(30, 72, 3)]:
+        with subtests.test(count=count):
+            for columns in range(count, count + 3):
+                rows = 5
+                picture = dense(columns, rows=rows)
+                every = 1 if picture.cell >= 15 else 2
+                cell = 660 / columns if 17 < columns <= 55 else picture.cell
+                assert (every - 1) * cell < 15 <= every * cell + 0.01
+                assert [word.text for word in picture.columns] == [
+                    *map(str, range(0, columns, every))
+                ]
+                assert [word.text for word in picture.rows] == [*map(str, range(0, rows, every))]
+                left, top, *_ = picture.frame
+                for k, word in enumerate(picture.columns):
+                    assert float(word.get("x")) == near(left + (k * every + 0.5) * cell)
+                for k, word in enumerate(picture.rows):
+                    assert float(word.get("y")) == near(top + (k * every + 0.5) * cell + 4.5)
 
 
-@pytest.mark.parametrize(("last", "margin"), [("x" * 10, None), ("x", 8)])
-def test_tilted_words_end_within_the_picture(last, margin):
+def test_tilted_words_end_within_the_picture(subtests):
     """At 45 degrees: 26 below the upper edge, where the axis has its name; 8 from the right."""
-    picture = dense(13, ["x" * 10] * 12 + [last])
-    assert all(picture.tilted)
-    left, top, right, _ = picture.frame
-    reach = 10 * LETTER * math.sqrt(0.5)
-    for j, word in enumerate(picture.columns):
-        x, y = place(word)
-        assert (x, y) == near(left + (j + 0.5) * 37, top - 8)
-        assert numbers(word.get("transform")) == [-45, x, y]
-        assert word.get("text-anchor") == "start"
-    assert y - reach == pytest.approx(26, abs=0.6)
-    end = right if margin else x + reach
-    assert picture.wide - end == pytest.approx(8, abs=0.7)
+    for last, margin in [("x" * 10, None), ("x", 8)]:
+        with subtests.test(last=last, margin=margin):
+            picture = dense(13, ["x" * 10] * 12 + [last])
+            assert all(picture.tilted)
+            left, top, right, _ = picture.frame
+            reach = 10 * LETTER * math.sqrt(0.5)
+            for j, word in enumerate(picture.columns):
+                x, y = place(word)
+                assert (x, y) == near(left + (j + 0.5) * 37, top - 8)
+                assert numbers(word.get("transform")) == [-45, x, y]
+                assert word.get("text-anchor") == "start"
+            assert y - reach == pytest.approx(26, abs=0.6)
+            end = right if margin else x + reach
+            assert picture.wide - end == pytest.approx(8, abs=0.7)
 
 
 def test_only_words_that_are_too_long_are_cut_and_have_a_tooltip():
@@ -238,16 +241,21 @@ def test_numbers_are_white_on_strong_cells_alone():
     assert [number.get("class") for number in picture.numbers] == ["number"] * 4 + ["number on"] * 2
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(32, 32), (25, 41)])
-def test_a_thousand_cells_are_told_one_by_one_and_more_are_not(rows, columns):
-    view = heatmap(torch.rand(rows, columns), range(rows), range(columns))
-    every = rows * columns <= 1024
-    cells = [rect for rect in re.findall("<rect.*?</rect>|<rect[^>]*/>", view.html) if "→" in rect]
-    assert len(cells) == (rows * columns if every else 0)
-    told = rows if every else -(-rows // 5)  # the rows with a number beside them
-    assert view.html.count("<td>") == (rows * columns if every else 2 * told)
-    assert len(str(view).splitlines()) == told + 1
-    assert ("largest at" in str(view)) != every
+def test_a_thousand_cells_are_told_one_by_one_and_more_are_not(subtests):
+    for rows, columns in [(32, 32), (25, 41)]:
+        with subtests.test(rows=rows, columns=columns):
+            view = heatmap(torch.rand(rows, columns), range(rows), range(columns))
+            every = rows * columns <= 1024
+            cells = [
+                rect
+                for rect in re.findall("<rect.*?</rect>|<rect[^>]*/>", view.html)
+                if "→" in rect
+            ]
+            assert len(cells) == (rows * columns if every else 0)
+            told = rows if every else -(-rows // 5)  # the rows with a number beside them
+            assert view.html.count("<td>") == (rows * columns if every else 2 * told)
+            assert len(str(view).splitlines()) == told + 1
+            assert ("largest at" in str(view)) != every
 
 
 def test_the_cells_of_a_large_matrix_fill_its_frame():
@@ -278,12 +286,13 @@ def test_the_cells_of_a_large_matrix_have_its_signs():
     assert (7, 5) not in small["p1.000"]
 
 
-@pytest.mark.parametrize("count", [3, 10, 11, 17, 18])
-def test_a_heatmap_that_stays_wider_than_a_phone_can_be_reached_by_keys(count):
+def test_a_heatmap_that_stays_wider_than_a_phone_can_be_reached_by_keys(subtests):
     """It shrinks to 0.8 of its size, so that its words and numbers can be read."""
-    view = heatmap(torch.rand(1, count) + 1, ["a"], range(count))
-    whole = 28 + LETTER + min(37 * count, 660) + 8
-    assert ('tabindex="0"' in view.html) == (0.8 * whole > 300)
+    for count in [3, 10, 11, 17, 18]:
+        with subtests.test(count=count):
+            view = heatmap(torch.rand(1, count) + 1, ["a"], range(count))
+            whole = 28 + LETTER + min(37 * count, 660) + 8
+            assert ('tabindex="0"' in view.html) == (0.8 * whole > 300)
 
 
 def test_a_small_heatmap_is_not_stretched():
@@ -308,7 +317,8 @@ def test_rows_of_cells_touch():
             assert v - y == pytest.approx(660 / 29, abs=0.11)
 
 
-@pytest.mark.parametrize(("end", "shown"), [(1, "≥ 1.00"), (3, "3.00"), (None, "2.50")])
-def test_the_scale_says_where_larger_values_have_its_last_color(end, shown):
-    view = heatmap(torch.tensor([[0.5, 2.5]]), ["a"], ["b", "c"], end=end)
-    assert re.findall(r'class="axis"[^>]*>([^<]+)</text>', view.html)[-1] == shown
+def test_the_scale_says_where_larger_values_have_its_last_color(subtests):
+    for end, shown in [(1, "≥ 1.00"), (3, "3.00"), (None, "2.50")]:
+        with subtests.test(end=end, shown=shown):
+            view = heatmap(torch.tensor([[0.5, 2.5]]), ["a"], ["b", "c"], end=end)
+            assert re.findall(r'class="axis"[^>]*>([^<]+)</text>', view.html)[-1] == shown

@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import product
 
 import pytest
 import torch
@@ -56,41 +57,44 @@ VARIED = [
 ]
 
 
-@pytest.mark.parametrize("config", VARIED)
-def test_parameters_are_those_of_a_model_that_was_built(config):
-    with torch.device("meta"):
-        encodes = bool(config.num_token_types)
-        model = TransformerEncoder(config) if encodes else TransformerForCausalLM(config)
-    body = model if encodes else model.decoder
-    counted = parameters(config)
-
-    def held(*parts):
-        return sum(p.numel() for part in parts if part is not None for p in part.parameters())
-
-    norms = [m for m in body.modules() if type(m).__name__ in ("LayerNorm", "RMSNorm")]
-    tables = [m for m in body.embeddings.modules() if isinstance(m, nn.Embedding)]
-    assert counted["attention"] == held(*(layer.attention for layer in body.layers))
-    assert counted["feed-forward"] == held(*(layer.feed_forward for layer in body.layers))
-    assert counted["norms"] == held(*norms)
-    assert counted["embeddings"] == held(*tables)
-    if not encodes:
-        assert sum(counted.values()) == held(model)
+def held(*parts):
+    return sum(p.numel() for part in parts if part is not None for p in part.parameters())
 
 
-@pytest.mark.parametrize("config", VARIED[4:])
-def test_operations_are_those_that_torch_counts(config):
+def test_parameters_are_those_of_a_model_that_was_built(subtests):
+    for config in VARIED:
+        with subtests.test(config=config):
+            with torch.device("meta"):
+                encodes = bool(config.num_token_types)
+                model = TransformerEncoder(config) if encodes else TransformerForCausalLM(config)
+            body = model if encodes else model.decoder
+            counted = parameters(config)
+
+            norms = [m for m in body.modules() if type(m).__name__ in ("LayerNorm", "RMSNorm")]
+            tables = [m for m in body.embeddings.modules() if isinstance(m, nn.Embedding)]
+            assert counted["attention"] == held(*(layer.attention for layer in body.layers))
+            assert counted["feed-forward"] == held(*(layer.feed_forward for layer in body.layers))
+            assert counted["norms"] == held(*norms)
+            assert counted["embeddings"] == held(*tables)
+            if not encodes:
+                assert sum(counted.values()) == held(model)
+
+
+def test_operations_are_those_that_torch_counts(subtests):
     from torch.utils.flop_counter import FlopCounterMode
 
-    config = TransformerConfig(**{**vars(config), "tie_embeddings": True})
-    model = TransformerForCausalLM(config).eval()
-    counter = FlopCounterMode(display=False)
-    with (
-        counter,
-        torch.no_grad(),
-        torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
-    ):
-        model(IDS)
-    assert counter.get_total_flops() == 4 * sum(flops(config, 4, writes=True).values())
+    for config in VARIED[4:]:
+        with subtests.test(config=config):
+            config = TransformerConfig(**{**vars(config), "tie_embeddings": True})
+            model = TransformerForCausalLM(config).eval()
+            counter = FlopCounterMode(display=False)
+            with (
+                counter,
+                torch.no_grad(),
+                torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+            ):
+                model(IDS)
+            assert counter.get_total_flops() == 4 * sum(flops(config, 4, writes=True).values())
 
 
 def test_published_sizes_are_the_published_ones():
@@ -126,14 +130,18 @@ def writer():
     return TransformerForCausalLM(TransformerConfig(**sizes)).eval().requires_grad_(False)
 
 
-@pytest.mark.parametrize("num_beams", [1, 2, 3, 4])
-def test_the_best_path_is_what_beam_search_writes(num_beams):
+def test_the_best_path_is_what_beam_search_writes(subtests):
     model = writer()
-    view = beam_tree(
-        lambda rows: model(rows)[:, -1].log_softmax(-1), IDS[0], str, num_beams=num_beams, steps=4
-    )
-    best = [int(row[2]) for row in table(view) if row[-1] == "kept, on the winning path"]
-    assert best == generate(model, IDS, max_new_tokens=4, num_beams=num_beams)[0, 4:].tolist()
+
+    def predict(rows):
+        return model(rows)[:, -1].log_softmax(-1)
+
+    for num_beams in [1, 2, 3, 4]:
+        with subtests.test(num_beams=num_beams):
+            view = beam_tree(predict, IDS[0], str, num_beams=num_beams, steps=4)
+            best = [int(row[2]) for row in table(view) if row[-1] == "kept, on the winning path"]
+            written = generate(model, IDS, max_new_tokens=4, num_beams=num_beams)
+            assert best == written[0, 4:].tolist()
 
 
 def test_kept_are_the_best_of_all_candidates_and_dropped_ones_are_dashed():
@@ -148,10 +156,13 @@ def test_kept_are_the_best_of_all_candidates_and_dropped_ones_are_dashed():
     assert view.html.count('stroke-dasharray="4 4"') == dropped == 12
 
 
-@pytest.mark.parametrize(("beams", "steps"), [(0, 1), (5, 1), (1, 0), (1, 7)])
-def test_a_tree_that_nobody_could_see_is_refused(beams, steps):
-    with pytest.raises(ValueError, match=rf"num_beams \({beams}\) must be 1 to 4, and steps"):
-        beam_tree(lambda rows: rows.float(), IDS[0], str, num_beams=beams, steps=steps)
+def test_a_tree_that_nobody_could_see_is_refused(subtests):
+    for beams, steps in [(0, 1), (5, 1), (1, 0), (1, 7)]:
+        with (
+            subtests.test(beams=beams, steps=steps),
+            pytest.raises(ValueError, match=rf"num_beams \({beams}\) must be 1 to 4, and steps"),
+        ):
+            beam_tree(lambda rows: rows.float(), IDS[0], str, num_beams=beams, steps=steps)
 
 
 def test_each_row_names_the_beginning_that_it_continues():
@@ -197,27 +208,28 @@ def test_as_many_words_are_asked_for_as_given():
 # --- the stream
 
 
-@pytest.mark.parametrize("norm_first", [True, False])
-def test_the_stream_is_as_long_as_its_vectors(norm_first):
-    torch.manual_seed(0)
-    model = TransformerEncoder(TransformerConfig(**SMALL, norm_first=norm_first)).eval()
-    rows = table(residual_stream(model, IDS))
-    assert [row[0] for row in rows] == [
-        f"{name} {k}" for k in range(3) for name in ("attention", "feed-forward")
-    ]
-    with torch.no_grad():
-        hidden = model.embeddings(IDS)
-        for k, layer in enumerate(model.layers):
-            read = layer.attention_norm(hidden) if norm_first else hidden
-            added = layer.attention(read)
-            wanted = hidden.norm(dim=-1).mean(), added.norm(dim=-1).mean()
-            assert [float(x) for x in rows[2 * k][1:3]] == [
-                pytest.approx(x.item(), abs=0.006) for x in wanted
+def test_the_stream_is_as_long_as_its_vectors(subtests):
+    for norm_first in [True, False]:
+        with subtests.test(norm_first=norm_first):
+            torch.manual_seed(0)
+            model = TransformerEncoder(TransformerConfig(**SMALL, norm_first=norm_first)).eval()
+            rows = table(residual_stream(model, IDS))
+            assert [row[0] for row in rows] == [
+                f"{name} {k}" for k in range(3) for name in ("attention", "feed-forward")
             ]
-            hidden = layer(hidden)
-            assert float(rows[2 * k + 1][3]) == pytest.approx(
-                hidden.norm(dim=-1).mean().item(), abs=0.006
-            )
+            with torch.no_grad():
+                hidden = model.embeddings(IDS)
+                for k, layer in enumerate(model.layers):
+                    read = layer.attention_norm(hidden) if norm_first else hidden
+                    added = layer.attention(read)
+                    wanted = hidden.norm(dim=-1).mean(), added.norm(dim=-1).mean()
+                    assert [float(x) for x in rows[2 * k][1:3]] == [
+                        pytest.approx(x.item(), abs=0.006) for x in wanted
+                    ]
+                    hidden = layer(hidden)
+                    assert float(rows[2 * k + 1][3]) == pytest.approx(
+                        hidden.norm(dim=-1).mean().item(), abs=0.006
+                    )
 
 
 # --- looking up
@@ -233,12 +245,13 @@ def test_the_largest_weight_has_the_thickest_line():
     assert set(re.findall('data-role="(query|key|value)"', view.html)) == {"query", "key", "value"}
 
 
-@pytest.mark.parametrize(
-    "weights", [torch.tensor([0.5, 0.6]), torch.tensor([1.0]), torch.tensor([math.nan, 1])]
-)
-def test_what_is_no_row_of_weights_is_refused(weights):
-    with pytest.raises(ValueError, match="expected one for each of 2 words, and a sum of 1"):
-        lookup(weights, ["a", "b"], "c")
+def test_what_is_no_row_of_weights_is_refused(subtests):
+    for weights in [torch.tensor([0.5, 0.6]), torch.tensor([1.0]), torch.tensor([math.nan, 1])]:
+        with (
+            subtests.test(weights=weights),
+            pytest.raises(ValueError, match="expected one for each of 2 words, and a sum of 1"),
+        ):
+            lookup(weights, ["a", "b"], "c")
 
 
 # --- merges
@@ -252,13 +265,15 @@ def bpe(size):
     return made
 
 
-@pytest.mark.parametrize("size", [14, 18, 22, 40])
-@pytest.mark.parametrize("word", ["embeddings", "banana", "ending", "a", "nanananana", "bebebed"])
-def test_the_last_row_is_what_the_tokenizer_says(size, word):
-    tokenizer = bpe(size)
-    rows = table(merges(word, tokenizer))
-    assert rows[0] == ["letters", "", " ".join(word)] or rows[0] == ["letters", " ".join(word)]
-    assert rows[-1][-1].split() == tokenizer.encode(word).tokens
+def test_the_last_row_is_what_the_tokenizer_says(subtests):
+    for size, word in product(
+        [14, 18, 22, 40], ["embeddings", "banana", "ending", "a", "nanananana", "bebebed"]
+    ):
+        with subtests.test(size=size, word=word):
+            tokenizer = bpe(size)
+            rows = table(merges(word, tokenizer))
+            assert rows[0] in (["letters", "", " ".join(word)], ["letters", " ".join(word)])
+            assert rows[-1][-1].split() == tokenizer.encode(word).tokens
 
 
 def test_what_cannot_be_merged_is_refused():
@@ -291,17 +306,15 @@ def test_words_of_one_group_have_one_color_and_the_axes_say_what_they_show():
     assert "<z>" not in view.html
 
 
-@pytest.mark.parametrize(
-    ("vectors", "message"),
-    [
+def test_what_has_no_map_is_refused(subtests):
+    rows = [
         ([torch.ones(2)] * 2, "2 words in 1 groups"),
         ([torch.ones(2), torch.ones(2), torch.ones(3)], r"of shapes \[\(2,\), \(3,\)\]"),
         ([torch.ones(2), torch.ones(2), torch.tensor([math.inf, 0])], "finite numbers"),
-    ],
-)
-def test_what_has_no_map_is_refused(vectors, message):
-    with pytest.raises(ValueError, match=message):
-        embedding_map({"a": {str(k): vector for k, vector in enumerate(vectors)}})
+    ]
+    for vectors, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            embedding_map({"a": {str(k): vector for k, vector in enumerate(vectors)}})
 
 
 def test_equal_vectors_are_one_place():

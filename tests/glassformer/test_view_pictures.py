@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import product
 
 import pytest
 import torch
@@ -50,10 +51,13 @@ def test_who_may_read_nothing_is_said_to():
     assert told.splitlines()[1].split() == ["a", "nothing"]
 
 
-@pytest.mark.parametrize("mask", [torch.ones(4, 5, dtype=torch.bool), torch.ones(5, 5)])
-def test_what_is_no_mask_of_these_words_is_refused(mask, unhooked):
-    with pytest.raises(ValueError, match="must be boolean, with a row for each of 5 readers"):
-        reading_order(mask, WORDS)
+def test_what_is_no_mask_of_these_words_is_refused(unhooked, subtests):
+    for mask in [torch.ones(4, 5, dtype=torch.bool), torch.ones(5, 5)]:
+        with (
+            subtests.test(mask=mask),
+            pytest.raises(ValueError, match="must be boolean, with a row for each of 5 readers"),
+        ):
+            reading_order(mask, WORDS)
 
 
 # --- heads
@@ -73,36 +77,35 @@ def test_merged_numbers_are_those_that_were_cut():
     assert re.findall('fill-opacity="([^"]*)"', first) == re.findall('fill-opacity="([^"]*)"', last)
 
 
-@pytest.mark.parametrize(
-    ("wide", "heads", "message"),
-    [
+def test_what_cannot_be_cut_is_refused(subtests):
+    rows = [
         (torch.randn(5, 12), 5, r"num_heads \(5\) must divide the width \(12\)"),
         (torch.randn(4, 12), 3, r"with a row for each of 5 words"),
         (torch.randn(5, 49), 7, r"at most 48 numbers"),
-    ],
-)
-def test_what_cannot_be_cut_is_refused(wide, heads, message):
-    with pytest.raises(ValueError, match=message):
-        heads_apart(wide, WORDS, num_heads=heads)
+    ]
+    for wide, heads, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            heads_apart(wide, WORDS, num_heads=heads)
 
 
 # --- rotation
 
 
-@pytest.mark.parametrize("interleaved", [True, False])
-@pytest.mark.parametrize("pair", [0, 2])
-def test_equal_distances_have_equal_angles_and_products(interleaved, pair):
-    query, key = torch.tensor([1.0, 0.5]), torch.tensor([0.3, -0.8])
-    rotary = RotaryPositions(16, interleaved=interleaved)
-    rows = str(dials(rotary, query, key, [(3, 5), (60, 62), (3, 4)], pair=pair)).splitlines()[1:]
-    near, far, other = (row.split()[-2:] for row in rows)
-    assert near == far != other
-    turn = 2 * 10000 ** (-2 * pair / 16)  # of two positions; a key ahead turns counterclockwise
-    angle = math.atan2(key[1], key[0]) - math.atan2(query[1], query[0]) + turn
-    wanted = math.degrees(math.atan2(math.sin(angle), math.cos(angle)))
-    assert near[0] == f"{wanted:.0f}°"
-    product = query.norm() * key.norm() * math.cos(angle)
-    assert float(near[1]) == pytest.approx(product.item(), abs=0.006)
+def test_equal_distances_have_equal_angles_and_products(subtests):
+    for interleaved, pair in product([True, False], [0, 2]):
+        with subtests.test(interleaved=interleaved, pair=pair):
+            query, key = torch.tensor([1.0, 0.5]), torch.tensor([0.3, -0.8])
+            rotary = RotaryPositions(16, interleaved=interleaved)
+            text = str(dials(rotary, query, key, [(3, 5), (60, 62), (3, 4)], pair=pair))
+            near, far, other = (row.split()[-2:] for row in text.splitlines()[1:])
+            assert near == far != other
+            # Of two positions; a key ahead turns counterclockwise.
+            turn = 2 * 10000 ** (-2 * pair / 16)
+            angle = math.atan2(key[1], key[0]) - math.atan2(query[1], query[0]) + turn
+            wanted = math.degrees(math.atan2(math.sin(angle), math.cos(angle)))
+            assert near[0] == f"{wanted:.0f}°"
+            expected = query.norm() * key.norm() * math.cos(angle)
+            assert float(near[1]) == pytest.approx(expected.item(), abs=0.006)
 
 
 def test_dials_name_their_positions_and_their_hands():
@@ -171,16 +174,14 @@ def test_distributions_of_other_texts_have_bars_for_their_own_likeliest_tokens()
     assert rows[3:5] == [["b", "z", "0.600"], ["b", "x", "0.300"]]
 
 
-@pytest.mark.parametrize(
-    ("chances", "message"),
-    [
+def test_what_is_no_distribution_is_refused(subtests):
+    rows = [
         ({}, "expected vectors of the same size"),
         ({"a": torch.tensor([0.5, 0.6])}, "'a' has .* a sum of 1.1"),
         ({"a": torch.tensor([1.5, -0.5])}, "'a' has numbers from -0.5"),
         ({"a": torch.tensor([math.nan, 0.5])}, "'a' has"),
         ({"a": torch.ones(1), "b": torch.full((2,), 0.5)}, "expected vectors of the same size"),
-    ],
-)
-def test_what_is_no_distribution_is_refused(chances, message):
-    with pytest.raises(ValueError, match=message):
-        next_tokens(chances, str)
+    ]
+    for chances, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            next_tokens(chances, str)

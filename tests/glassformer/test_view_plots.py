@@ -139,34 +139,36 @@ def test_dots_of_equal_ratios_are_equally_far_apart():
     assert "10⁻⁷" in words(view)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "log", "expected"),
-    [
+def test_numbers_beside_an_axis_are_round(subtests):
+    rows = [
         (0, 1, False, ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
         (-0.4, 2, False, ["0", "0.5", "1", "1.5", "2"]),
         (0, 2999, False, ["0", "500", "1,000", "1,500", "2,000", "2,500"]),
         (1e-7, 20, True, ["10⁻⁷", "10⁻⁵", "10⁻³", "0.1", "10"]),
         (-3e-7, 3e-7, False, ["−3·10⁻⁷", "−2·10⁻⁷", "−10⁻⁷", "0", "10⁻⁷", "2·10⁻⁷", "3·10⁻⁷"]),
-    ],
-)
-def test_numbers_beside_an_axis_are_round(low, high, log, expected):
-    axis = Axis(float(low), float(high), 0.0, 100.0, log)
-    assert [tick(v, log=log) for v in axis.ticks()] == expected
-    places = [axis.place(v) for v in axis.ticks()]
-    assert all(-1e-6 <= place <= 100 + 1e-6 for place in places)
+    ]
+    for low, high, log, expected in rows:
+        with subtests.test(low=low, high=high, log=log, expected=expected):
+            axis = Axis(float(low), float(high), 0.0, 100.0, log)
+            assert [tick(v, log=log) for v in axis.ticks()] == expected
+            places = [axis.place(v) for v in axis.ticks()]
+            assert all(-1e-6 <= place <= 100 + 1e-6 for place in places)
 
 
-@pytest.mark.parametrize(
-    ("value", "written"),
-    [(0.12345, "0.123"), (1234.5, "1,234"), (-2.0, "−2"), (math.nan, "nan"), (-math.inf, "−∞")],
-)
-def test_what_was_measured_has_three_digits(value, written):
-    assert short(value) == written
+def test_what_was_measured_has_three_digits(subtests):
+    for value, written in [
+        (0.12345, "0.123"),
+        (1234.5, "1,234"),
+        (-2.0, "−2"),
+        (math.nan, "nan"),
+        (-math.inf, "−∞"),
+    ]:
+        with subtests.test(value=value, written=written):
+            assert short(value) == written
 
 
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
+def test_refused(subtests):
+    rows = [
         (lambda: lines({}), "lines draws one to 4 names in one picture, but got 0: none"),
         (lambda: lines({name: [1, 2] for name in "abcde"}), "but got 5: a, b, c, d, e"),
         (lambda: lines({"a": []}), "'a' has 0 numbers for 0 positions"),
@@ -179,11 +181,10 @@ def test_what_was_measured_has_three_digits(value, written):
         (lambda: bars({"a": math.nan}), "no finite number"),
         (lambda: bars({"a": 1.0}, role="blue"), "no color for the role 'blue'"),
         (lambda: dots({"a": 0.0, "b": 1.0}, log=True), "0 is not on a logarithmic axis"),
-    ],
-)
-def test_refused(draw, message):
-    with pytest.raises(ValueError, match=message):
-        draw()
+    ]
+    for draw, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            draw()
 
 
 def test_hands_point_where_their_numbers_do():
@@ -194,18 +195,16 @@ def test_hands_point_where_their_numbers_do():
     assert up[1] < 0 == pytest.approx(up[0], abs=0.1)
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
+def test_hands_refuse(subtests):
+    rows = [
         ({}, "of the same length, but got {}"),
         ({"a": torch.ones(3, 2), "b": torch.ones(2, 2)}, "got {'a': 3, 'b': 2}"),
         ({"a": torch.ones(3, 3)}, r"rows of \(places, 2\)"),
         ({"a": torch.zeros(3, 2)}, "no finite, nonzero pair of numbers"),
-    ],
-)
-def test_hands_refuse(rows, message):
-    with pytest.raises(ValueError, match=message):
-        hands(rows)
+    ]
+    for pairs, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            hands(pairs)
 
 
 def test_a_number_is_not_written_across_a_dotted_line():

@@ -64,15 +64,13 @@ def test_names_of_near_points_do_not_overlap():
     assert all(abs(a - b) >= 14 for side in sides.values() for a, b in pairwise(sorted(side)))
 
 
-@pytest.mark.parametrize(
-    ("points", "rates", "bandwidth", "said"),
-    [
+def test_what_has_no_place_is_refused(subtests):
+    rows = [
         ({}, {"r": 1.0}, 1.0, r"points \{\}"),
         (POINTS, {}, 1.0, r"rates \{\}"),
         (POINTS, {"r": 1.0}, 0.0, "bandwidth 0.0"),
         ({"a": (-1.0, 2.0)}, {"r": 1.0}, 1.0, r"'a': \(-1.0, 2.0\)"),
-    ],
-)
-def test_what_has_no_place_is_refused(points, rates, bandwidth, said):
-    with pytest.raises(ValueError, match=said):
-        roofline(points, rates=rates, bandwidth=bandwidth)
+    ]
+    for points, rates, bandwidth, said in rows:
+        with subtests.test(said), pytest.raises(ValueError, match=said):
+            roofline(points, rates=rates, bandwidth=bandwidth)

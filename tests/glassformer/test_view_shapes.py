@@ -3,7 +3,6 @@
 import re
 from types import SimpleNamespace
 
-import pytest
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -79,11 +78,12 @@ def test_columns_of_the_text_begin_where_their_header_does_and_numbers_end_toget
     assert rows[0] == rows[0].rstrip()  # an input has no parameters
 
 
-@pytest.mark.parametrize(("count", "name"), [(2, "layers.1"), (3, "layers.1 … layers.2")])
-def test_of_equal_layers_all_but_the_first_are_one_row(count, name):
-    assert [row[0] for row in cells(shapes(Layers(count), torch.zeros(2, WIDTH)))][5:] == [
-        *(name, "norm"),
-    ]
+def test_of_equal_layers_all_but_the_first_are_one_row(subtests):
+    for count, name in [(2, "layers.1"), (3, "layers.1 … layers.2")]:
+        with subtests.test(count=count, name=name):
+            assert [row[0] for row in cells(shapes(Layers(count), torch.zeros(2, WIDTH)))][5:] == [
+                *(name, "norm"),
+            ]
 
 
 def test_equal_modules_that_are_no_list_are_each_shown():
@@ -156,9 +156,8 @@ def test_axes_have_the_words_of_their_signature():
     assert words(Tensor, 2, 3) == ("", "")
 
 
-@pytest.mark.parametrize(
-    ("written", "shape", "read"),
-    [
+def test_axes_that_ride_along_have_words_too(subtests):
+    rows = [
         ("*batch seq width", (5, 7), ("seq", "width")),
         ("*batch seq width", (2, 5, 7), ("batch", "seq", "width")),
         ("*batch seq width", (2, 3, 5, 7), ("batch", "heads", "seq", "width")),
@@ -166,24 +165,26 @@ def test_axes_have_the_words_of_their_signature():
         ("*batch width", (2, 7), ("batch", "width")),
         ("*batch width", (2, 5, 7), ("batch", "seq", "width")),
         ("*batch width", (2, 3, 5, 7), ("",) * 4),  # more than there are words for
-    ],
-)
-def test_axes_that_ride_along_have_words_too(written, shape, read):
-    assert words(Float[Tensor, written], *shape) == read
+    ]
+    for written, shape, read in rows:
+        with subtests.test(written=written, shape=shape, read=read):
+            assert words(Float[Tensor, written], *shape) == read
 
 
-@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
-def test_ids_are_a_batch_of_sequences(dtype):
-    def of(*shape, dtype=dtype):
-        axes = Axes(None)
-        axes.learn(lambda ids: ids, (torch.zeros(*shape, dtype=dtype),), {})
-        return axes.of(shape)
+def test_ids_are_a_batch_of_sequences(subtests):
+    for dtype in [torch.int64, torch.int32]:
+        with subtests.test(dtype=dtype):
 
-    assert of(2, 5) == ("batch", "seq")
-    assert of(5) == ("",)
-    assert of(2, 5, 7) == ("", "", "")
-    assert of(2, 5, dtype=torch.float32) == ("", "")
-    assert of(2, 5, dtype=torch.bool) == ("", "")
+            def of(*shape, dtype=dtype):
+                axes = Axes(None)
+                axes.learn(lambda ids: ids, (torch.zeros(*shape, dtype=dtype),), {})
+                return axes.of(shape)
+
+            assert of(2, 5) == ("batch", "seq")
+            assert of(5) == ("",)
+            assert of(2, 5, 7) == ("", "", "")
+            assert of(2, 5, dtype=torch.float32) == ("", "")
+            assert of(2, 5, dtype=torch.bool) == ("", "")
 
 
 def test_the_first_words_of_a_shape_stay():

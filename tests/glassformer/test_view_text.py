@@ -14,9 +14,8 @@ from glassformer.views.view import View, aligned, columns_of, isolated, number, 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
 
 
-@pytest.mark.parametrize(
-    ("largest", "written"),
-    [
+def test_beside_larger_numbers_there_are_fewer_decimals(subtests):
+    rows = [
         (1.0, "0.43"),
         (9.9, "0.43"),
         (9.99, "0.43"),
@@ -26,25 +25,24 @@ FAMILY = "👩\u200d👩\u200d👧\u200d👦"
         (100.0, "0"),
         (100.5, "0"),
         (1e6, "0"),
-    ],
-)
-def test_beside_larger_numbers_there_are_fewer_decimals(largest, written):
-    assert number(0.43, largest) == written
+    ]
+    for largest, written in rows:
+        with subtests.test(largest=largest, written=written):
+            assert number(0.43, largest) == written
 
 
-@pytest.mark.parametrize(
-    ("value", "largest", "written"),
-    [
+def test_counts_have_no_decimals(subtests):
+    rows = [
         (3.0, 9.0, "3.00"),  # few, and so perhaps no counts
         (3.0, 10.0, "3"),
         (3.0, 11.0, "3"),
         (3.0, 11.5, "3.0"),
         (3.5, 11.0, "3.5"),
         (3.0, 99.0, "3"),
-    ],
-)
-def test_counts_have_no_decimals(value, largest, written):
-    assert number(value, largest) == written
+    ]
+    for value, largest, written in rows:
+        with subtests.test(value=value, largest=largest, written=written):
+            assert number(value, largest) == written
 
 
 def test_what_is_no_number_has_a_word():

@@ -143,19 +143,22 @@ def test_what_stands_left_of_a_sign_may_be_made_of_nothing(hidden):
     assert steps(lambda x: 3.0 - x, hidden) == [("x",), ("− 3", "x")]
 
 
-@pytest.mark.parametrize(
-    ("number", "label"),
-    [
+def divide_by(number):
+    return lambda x: x / number
+
+
+def test_a_root_is_written_as_one(hidden, subtests):
+    rows = [
         (32**0.5, "÷ √32"),
         (7.0, "÷ 7"),
         (8, "÷ 8"),
         (2.5, "÷ 2.5"),
         (-(32**0.5), "÷ -5.65685"),
         (1e-12, "÷ 1e-12"),
-    ],
-)
-def test_a_root_is_written_as_one(hidden, number, label):
-    assert steps(lambda x: x / number, hidden)[1:] == [(label, "x")]
+    ]
+    for number, label in rows:
+        with subtests.test(number=number, label=label):
+            assert steps(divide_by(number), hidden)[1:] == [(label, "x")]
 
 
 def test_an_operation_that_gives_several_tensors_has_the_shape_of_the_first(hidden):

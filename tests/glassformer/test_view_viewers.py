@@ -5,6 +5,7 @@ import json
 import math
 import re
 import zlib
+from itertools import product
 
 import pytest
 import torch
@@ -62,18 +63,17 @@ def size(view):
 # --- sizes
 
 
-@pytest.mark.parametrize(
-    ("heads", "seq", "wide", "high"),
-    [
+def test_the_head_view_has_room_for_its_columns_and_squares(subtests):
+    rows = [
         (3, 5, 336, 146),  # two columns of 110, lines of 115, and 1; 5·22.5 + 34 = 146.5
         (13, 7, 336, 192),  # 327 is less; 7·22.5 + 34 = 191.5
         (17, 2, 427, 79),  # squares of 25 and 2
-    ],
-)
-def test_the_head_view_has_room_for_its_columns_and_squares(heads, seq, wide, high):
-    assert size(head_view(weights(seq, heads=heads), words(seq))) == (wide, high)
-    assert size(cross(seq, seq - 1, heads=heads)) == (wide, high)
-    assert size(cross(seq - 1, seq, heads=heads)) == (wide, high)
+    ]
+    for heads, seq, wide, high in rows:
+        with subtests.test(heads=heads, seq=seq, wide=wide, high=high):
+            assert size(head_view(weights(seq, heads=heads), words(seq))) == (wide, high)
+            assert size(cross(seq, seq - 1, heads=heads)) == (wide, high)
+            assert size(cross(seq - 1, seq, heads=heads)) == (wide, high)
 
 
 def test_the_model_view_has_room_for_its_small_pictures_and_for_the_large_one():
@@ -86,42 +86,45 @@ def test_the_neuron_view_has_a_row_of_26_for_each_word():
     assert size(neuron_view(tape(5), words(5))) == (420, 5 * 26 + 14)
 
 
-@pytest.mark.parametrize(("heads", "narrowest"), [(3, 0), (17, 0), (18, 307)])
-def test_a_wide_picture_shrinks_to_two_thirds_and_a_narrow_one_to_any_window(heads, narrowest):
+def test_a_wide_picture_shrinks_to_two_thirds_and_a_narrow_one_to_any_window(subtests):
     """427 is narrow enough, 452 is not."""
-    html = head_view(weights(2, heads=heads), words(2)).html
-    wide = max(336, 25 * heads + 2)
-    assert f"--width:{wide}px;--narrowest:{narrowest}px;" in html
+    for heads, narrowest in [(3, 0), (17, 0), (18, 307)]:
+        with subtests.test(heads=heads, narrowest=narrowest):
+            html = head_view(weights(2, heads=heads), words(2)).html
+            wide = max(336, 25 * heads + 2)
+            assert f"--width:{wide}px;--narrowest:{narrowest}px;" in html
 
 
 # --- what is shown at first
 
 
-@pytest.mark.parametrize(
-    ("heads", "shown", "what"),
-    [
+def test_a_view_says_which_heads_it_shows(subtests):
+    rows = [
         (None, None, "layer 1, 3 heads of 3"),
         ([2], [2], "layer 1, head 2"),
         ([2, 0], [0, 2], "layer 1, 2 heads of 3"),
         ([2, 2], [2], "layer 1, head 2"),
-    ],
-)
-def test_a_view_says_which_heads_it_shows(heads, shown, what):
-    attentions = weights(5, layers=2)
-    view = head_view(attentions, words(5), heads=heads, layer=1)
-    assert unpacked(view)[0]["shown"] == shown
-    assert str(view).startswith(f"Head view: {what};")
-    assert f"strongest weights of {what};" in view.html
+    ]
+    for heads, shown, what in rows:
+        with subtests.test(heads=heads, shown=shown, what=what):
+            attentions = weights(5, layers=2)
+            view = head_view(attentions, words(5), heads=heads, layer=1)
+            assert unpacked(view)[0]["shown"] == shown
+            assert str(view).startswith(f"Head view: {what};")
+            assert f"strongest weights of {what};" in view.html
 
 
-@pytest.mark.parametrize(
-    ("chosen", "shown", "what"),
-    [(None, None, "layer 1, 3 heads of 3"), ([2], [2], "layer 1, head 2")],
-)
-def test_a_cross_view_says_which_heads_it_shows(chosen, shown, what):
-    view = cross(3, 5, shown=chosen, layer=1)
-    assert unpacked(view)[0]["shown"] == shown
-    assert str(view).startswith(f"Cross view: the target's attention to the source, {what};")
+def test_a_cross_view_says_which_heads_it_shows(subtests):
+    for chosen, shown, what in [
+        (None, None, "layer 1, 3 heads of 3"),
+        ([2], [2], "layer 1, head 2"),
+    ]:
+        with subtests.test(chosen=chosen, shown=shown, what=what):
+            view = cross(3, 5, shown=chosen, layer=1)
+            assert unpacked(view)[0]["shown"] == shown
+            assert str(view).startswith(
+                f"Cross view: the target's attention to the source, {what};"
+            )
 
 
 def test_the_strongest_weights_are_those_of_the_heads_that_are_shown():
@@ -149,29 +152,31 @@ def test_names_of_words_end_together():
     )
 
 
-@pytest.mark.parametrize("split", [1, 4])
-def test_two_sentences_can_be_chosen_between_and_one_cannot(split):
-    def options(view):
-        return re.findall('<option value="(.*?)">(.*?)</option>', view.html)
+def test_two_sentences_can_be_chosen_between_and_one_cannot(subtests):
+    for split in [1, 4]:
+        with subtests.test(split=split):
 
-    named = [
-        "All",
-        *("Sentence A → Sentence A", "Sentence B → Sentence B"),
-        *("Sentence A → Sentence B", "Sentence B → Sentence A"),
-    ]
-    start = {"sentence_b_start": split}
-    for view, values in (
-        (head_view(weights(5), words(5), **start), "01234"),
-        (model_view(weights(5), words(5), **start), "01234"),
-        (neuron_view(tape(5), words(5), **start), ("all", "aa", "bb", "ab", "ba")),
-    ):
-        assert options(view) == [*zip(values, named, strict=True)]
-        assert unpacked(view)[0]["split"] == split
-    assert options(cross(3, 5)) == [
-        *(("3", "Target → Source"), ("1", "Target → Target"), ("2", "Source → Source")),
-    ]
-    for view in (head_view(weights(5), words(5)), model_view(weights(5), words(5))):
-        assert options(view) == []
+            def options(view):
+                return re.findall('<option value="(.*?)">(.*?)</option>', view.html)
+
+            named = [
+                "All",
+                *("Sentence A → Sentence A", "Sentence B → Sentence B"),
+                *("Sentence A → Sentence B", "Sentence B → Sentence A"),
+            ]
+            start = {"sentence_b_start": split}
+            for view, values in (
+                (head_view(weights(5), words(5), **start), "01234"),
+                (model_view(weights(5), words(5), **start), "01234"),
+                (neuron_view(tape(5), words(5), **start), ("all", "aa", "bb", "ab", "ba")),
+            ):
+                assert options(view) == [*zip(values, named, strict=True)]
+                assert unpacked(view)[0]["split"] == split
+            assert options(cross(3, 5)) == [
+                *(("3", "Target → Source"), ("1", "Target → Target"), ("2", "Source → Source")),
+            ]
+            for view in (head_view(weights(5), words(5)), model_view(weights(5), words(5))):
+                assert options(view) == []
 
 
 def test_each_view_has_its_choices():
@@ -188,13 +193,14 @@ def test_each_view_has_its_choices():
 # --- what is sent
 
 
-@pytest.mark.parametrize(("place", "found"), [((0, 1), True), ((1, 0), False), ((1, 1), False)])
-def test_attention_to_the_next_word_is_bidirectional(place, found):
-    made = tape(2)
-    attention = torch.zeros(2, 2)
-    attention[place] = 1.0
-    made["layers.0.attention.weights"] = attention.expand(1, HEADS, 2, 2)
-    assert unpacked(neuron_view(made, words(2)))[0]["bidirectional"] is found
+def test_attention_to_the_next_word_is_bidirectional(subtests):
+    for place, found in [((0, 1), True), ((1, 0), False), ((1, 1), False)]:
+        with subtests.test(place=place, found=found):
+            made = tape(2)
+            attention = torch.zeros(2, 2)
+            attention[place] = 1.0
+            made["layers.0.attention.weights"] = attention.expand(1, HEADS, 2, 2)
+            assert unpacked(neuron_view(made, words(2)))[0]["bidirectional"] is found
 
 
 def test_steps_of_vectors_have_six_digits():
@@ -214,11 +220,10 @@ def test_a_vector_of_zeros_stays_one():
     assert (step < 1e-12).all()
 
 
-@pytest.mark.parametrize(
-    ("weight", "byte"), [(0.0, 0), (0.4 / 255, 0), (0.6 / 255, 1), (254.4 / 255, 254), (1.0, 255)]
-)
-def test_a_weight_is_rounded_to_the_next_byte(weight, byte):
-    assert weight_bytes(torch.tensor([weight])).tolist() == [byte]
+def test_a_weight_is_rounded_to_the_next_byte(subtests):
+    for weight, byte in [(0.0, 0), (0.4 / 255, 0), (0.6 / 255, 1), (254.4 / 255, 254), (1.0, 255)]:
+        with subtests.test(weight=weight, byte=byte):
+            assert weight_bytes(torch.tensor([weight])).tolist() == [byte]
 
 
 def test_words_are_packed_as_they_are():
@@ -231,23 +236,25 @@ def test_words_are_packed_as_they_are():
     assert raw[4 + size :] == b"\x01\x02"
 
 
-@pytest.mark.parametrize("beyond", [0.9e-4, -0.9e-4, 1.2e-4, -1.2e-4])
-def test_weights_may_be_off_by_a_ten_thousandth(beyond):
-    attention = torch.eye(3)[None, None].repeat(1, HEADS, 1, 1)
-    attention[0, 1, 2, 0] = 1 + beyond if beyond > 0 else beyond
-    if abs(beyond) < 1e-4:
-        _, body = unpacked(head_view([attention], words(3)))
-        assert body[9 + 6] == (255 if beyond > 0 else 0)
-        assert ("1.000" if beyond > 0 else "0.000") in str(head_view([attention], words(3)))
-    else:
-        with pytest.raises(ValueError, match=r"attentions are between .*use heatmap"):
-            head_view([attention], words(3))
+def test_weights_may_be_off_by_a_ten_thousandth(subtests):
+    for beyond in [0.9e-4, -0.9e-4, 1.2e-4, -1.2e-4]:
+        with subtests.test(beyond=beyond):
+            attention = torch.eye(3)[None, None].repeat(1, HEADS, 1, 1)
+            attention[0, 1, 2, 0] = 1 + beyond if beyond > 0 else beyond
+            if abs(beyond) < 1e-4:
+                _, body = unpacked(head_view([attention], words(3)))
+                assert body[9 + 6] == (255 if beyond > 0 else 0)
+                assert ("1.000" if beyond > 0 else "0.000") in str(head_view([attention], words(3)))
+            else:
+                with pytest.raises(ValueError, match=r"attentions are between .*use heatmap"):
+                    head_view([attention], words(3))
 
 
-@pytest.mark.parametrize(("count", "least"), [(150_000, 1), (150_001, 129)])
-def test_a_hundred_and_fifty_thousand_lines_can_be_drawn(count, least):
+def test_a_hundred_and_fifty_thousand_lines_can_be_drawn(subtests):
     """A weight of a half is byte 128."""
-    assert least_drawn(torch.full((count,), 0.5)) == least
+    for count, least in [(150_000, 1), (150_001, 129)]:
+        with subtests.test(count=count, least=least):
+            assert least_drawn(torch.full((count,), 0.5)) == least
 
 
 def test_where_all_weights_are_whole_those_are_drawn():
@@ -276,39 +283,48 @@ def test_keys_that_heads_share_are_sent_for_each(unhooked):
 
 # --- bad input
 
-NOT_FINITE = pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+
+def test_a_weight_that_is_not_finite_is_refused_with_its_place(subtests):
+    for value, draw in product([math.nan, math.inf, -math.inf], [head_view, model_view]):
+        with subtests.test(value=value, draw=draw):
+            attentions = weights(4, layers=3)
+            attentions[2][0, 1, 3, 0] = value
+            place = (
+                r"layer 2, head 1, at 'w3' \(3\) → 'w0' \(0\), the first of 1 that are not finite"
+            )
+            with pytest.raises(ValueError, match=rf"attentions hold {value} in {place}"):
+                draw(attentions, words(4))
 
 
-@NOT_FINITE
-@pytest.mark.parametrize("draw", [head_view, model_view])
-def test_a_weight_that_is_not_finite_is_refused_with_its_place(draw, value):
-    attentions = weights(4, layers=3)
-    attentions[2][0, 1, 3, 0] = value
-    place = r"layer 2, head 1, at 'w3' \(3\) → 'w0' \(0\), the first of 1 that are not finite"
-    with pytest.raises(ValueError, match=rf"attentions hold {value} in {place}"):
-        draw(attentions, words(4))
+def test_each_attention_of_a_cross_view_is_looked_at(subtests):
+    for value, which in product(
+        [math.nan, math.inf, -math.inf],
+        ["cross_attentions", "decoder_attentions", "encoder_attentions"],
+    ):
+        with subtests.test(value=value, which=which):
+            given = {
+                "cross_attentions": weights(2, 3),
+                "decoder_attentions": weights(2),
+                "encoder_attentions": weights(3),
+            }
+            given[which][0][0, 2, 1, 1] = value
+            with pytest.raises(
+                ValueError, match=rf"attentions hold {value} in layer 0, head 2, at 'w1'"
+            ):
+                cross_view(given.pop("cross_attentions"), words(2), words(3), **given)
 
 
-@NOT_FINITE
-@pytest.mark.parametrize("which", ["cross_attentions", "decoder_attentions", "encoder_attentions"])
-def test_each_attention_of_a_cross_view_is_looked_at(which, value):
-    given = {
-        "cross_attentions": weights(2, 3),
-        "decoder_attentions": weights(2),
-        "encoder_attentions": weights(3),
-    }
-    given[which][0][0, 2, 1, 1] = value
-    with pytest.raises(ValueError, match=rf"attentions hold {value} in layer 0, head 2, at 'w1'"):
-        cross_view(given.pop("cross_attentions"), words(2), words(3), **given)
-
-
-@NOT_FINITE
-@pytest.mark.parametrize(("name", "told"), [("query", "queries"), ("key", "keys")])
-def test_a_vector_that_is_not_finite_is_refused_with_its_word(name, told, value):
-    made = tape(3, layers=2)
-    made[f"layers.1.attention.{name}"][0, 1, 2, 4] = value
-    with pytest.raises(ValueError, match=rf"{told} hold {value} in layer 1, head 1, at 'w2' \(2\)"):
-        neuron_view(made, words(3))
+def test_a_vector_that_is_not_finite_is_refused_with_its_word(subtests):
+    for value, (name, told) in product(
+        [math.nan, math.inf, -math.inf], [("query", "queries"), ("key", "keys")]
+    ):
+        with subtests.test(value=value, name=name, told=told):
+            made = tape(3, layers=2)
+            made[f"layers.1.attention.{name}"][0, 1, 2, 4] = value
+            with pytest.raises(
+                ValueError, match=rf"{told} hold {value} in layer 1, head 1, at 'w2' \(2\)"
+            ):
+                neuron_view(made, words(3))
 
 
 def test_no_words_are_refused():

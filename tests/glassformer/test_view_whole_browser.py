@@ -10,6 +10,7 @@ from glassformer.config import TransformerConfig
 from glassformer.encoder import TransformerEncoder
 from glassformer.heads import TransformerForCausalLM
 from glassformer.views import read, whole
+from tables import table
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
 
@@ -105,8 +106,9 @@ def test_the_wheel_scrolls_the_page_until_the_picture_was_clicked(browser, addre
         page.emulate_media(reduced_motion="reduce")
         svg = page.locator(".level.now:visible svg").bounding_box()
         page.mouse.move(svg["x"] + 20, svg["y"] + 20)
+        page.evaluate("addEventListener('wheel', () => { window.turned = true; })")
         page.mouse.wheel(0, -100)
-        page.wait_for_timeout(200)
+        page.wait_for_function("window.turned")
         assert shown(page) == [1]
         page.mouse.click(svg["x"] + 20, svg["y"] + 20)
         page.mouse.wheel(0, -100)
@@ -128,7 +130,7 @@ def test_a_zoom_leaves_nothing_behind(browser, address):
         assert shown(seen.page) == [2]
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
+@table("width", [320, 390, 1280])
 def test_nothing_is_wider_than_the_window(browser, address, width):
     with visit(browser, address, width=width) as seen:
         for place in range(6):

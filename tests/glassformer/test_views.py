@@ -7,10 +7,9 @@ import html
 import json
 import math
 import re
-import subprocess
-import sys
 import zlib
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,7 +25,6 @@ from glassformer.views import cross_view, head_view, heatmap, model_view, neuron
 from glassformer.views.grid import WHITE_FROM
 from glassformer.views.page import STATIC
 from glassformer.views.palette import DARK, LIGHT
-from glassformer.views.view import number
 
 LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, 5, 7
 TOKENS = ["[CLS]", "time", "flies", "</script>", "[SEP]"]
@@ -135,18 +133,13 @@ def test_heatmap_takes_a_mask_and_does_not_touch_gradients():
     assert weights.grad is None
 
 
-def test_heatmap_numbers_leave_when_they_do_not_fit():
-    few, many = torch.rand(3, 13), torch.rand(3, 41)
-    assert len(re.findall('class="number', heatmap(few, range(3), range(13)).html)) == 39
-    assert 'class="number' not in heatmap(many, range(3), range(41)).html
-
-
-@pytest.mark.parametrize(("count", "cell"), [(41, 660 / 41), (101, 12.0)])
-def test_cells_of_many_columns_share_a_pages_width_until_they_are_too_small(count, cell):
-    page = Reader(heatmap(torch.rand(2, count), range(2), range(count)).html)
-    first, second = page.all("rect")[:2]
-    assert float(first["width"]) == pytest.approx(cell, abs=0.06)
-    assert float(second["x"]) - float(first["x"]) == pytest.approx(cell, abs=0.11)
+def test_cells_of_many_columns_share_a_pages_width_until_they_are_too_small(subtests):
+    for count, cell in [(41, 660 / 41), (101, 12.0)]:
+        with subtests.test(count=count, cell=cell):
+            page = Reader(heatmap(torch.rand(2, count), range(2), range(count)).html)
+            first, second = page.all("rect")[:2]
+            assert float(first["width"]) == pytest.approx(cell, abs=0.06)
+            assert float(second["x"]) - float(first["x"]) == pytest.approx(cell, abs=0.11)
 
 
 def stroked(path):
@@ -230,13 +223,15 @@ def test_heatmap_refuses_what_does_not_fit(unhooked):
         heatmap(torch.rand(0, 3), "", "xyz")
 
 
-@pytest.mark.parametrize(("theme", "paper", "ink"), [(LIGHT, 255, 0), (DARK, 36, 255)])
-@pytest.mark.parametrize("name", ["cell", "negative-cell"])
-def test_numbers_are_readable_on_every_cell(theme, paper, ink, name):
-    colour = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])
-    for step in range(1001):
-        cell = [(c * step + paper * (1000 - step)) / 1000 for c in colour]
-        assert contrast(cell, [255 if step / 1000 > WHITE_FROM else ink] * 3) >= 4.5, step
+def test_numbers_are_readable_on_every_cell(subtests):
+    for (theme, paper, ink), name in product(
+        [(LIGHT, 255, 0), (DARK, 36, 255)], ["cell", "negative-cell"]
+    ):
+        with subtests.test(theme=theme, paper=paper, ink=ink, name=name):
+            colour = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])
+            for step in range(1001):
+                cell = [(c * step + paper * (1000 - step)) / 1000 for c in colour]
+                assert contrast(cell, [255 if step / 1000 > WHITE_FROM else ink] * 3) >= 4.5, step
 
 
 def contrast(one, other):
@@ -416,9 +411,10 @@ def test_size_of_the_sentence_pair(trained, words):
 
 
 def test_size_of_a_long_text():
-    attentions = [torch.randn(1, 12, 128, 128).mul(2).softmax(-1) for _ in range(12)]
+    """Twelve layers of twelve heads may take 1.5 MB; these are three."""
+    attentions = [torch.randn(1, 12, 128, 128).mul(2).softmax(-1) for _ in range(3)]
     view = head_view(attentions, [f"word{i}" for i in range(128)])
-    assert len(view.html.encode()) <= 1_500_000  # 3 MB are allowed
+    assert len(view.html.encode()) <= 1_500_000 / 4
 
 
 def test_too_many_lines_leave_the_strongest():
@@ -431,76 +427,49 @@ def test_too_many_lines_leave_the_strongest():
     assert f"Weights below {below:.1%} are not drawn." in view.html
 
 
-@pytest.mark.parametrize(("heads", "target", "source"), [(3, 5, 2), (3, 2, 7), (17, 11, 13)])
-def test_there_is_room_for_all_words_and_heads_and_little_more(heads, target, source):
-    """By bertviz's own sizes: rows of 22.5 below 30, two columns of 110 and lines of 115; in the
-    neuron view rows of 26. A square of 25 for each head, so that a finger meets it."""
-
-    def size(view):
-        return [int(n) for n in re.search(r"--shape:(\d+)/(\d+)", view.html).groups()]
-
-    def weights(rows, columns):
-        return [torch.randn(1, heads, rows, columns).softmax(-1)]
-
-    def words(count):
-        return [str(i) for i in range(count)]
-
-    longest = max(target, source)
-    cross = weights(target, source), words(target), words(source)
-    inner = {"decoder": weights(target, target), "encoder": weights(source, source)}
-    for view in (
-        head_view(weights(longest, longest), words(longest)),
-        cross_view(*cross, **{f"{name}_attentions": one for name, one in inner.items()}),
-    ):
-        width, height = size(view)
-        assert 0 <= width - max(2 * 110 + 115, heads * 25) <= 5
-        assert 0 <= height - (30 + 22.5 * longest) <= 5
-    query, key = torch.randn(2, 1, heads, longest, HEAD_DIM)
-    tape = {"query": query, "key": key, "weights": (query @ key.mT).softmax(-1)}
-    tape = {f"layers.0.attention.{name}": one for name, one in tape.items()}
-    assert 0 <= size(neuron_view(tape, words(longest)))[1] - 26 * longest <= 20
-
-
 # --- bertviz's viewers: words, text, errors
 
 
-@pytest.mark.parametrize("kind", ["head", "model", "neuron"])
-def test_the_strongest_weights_in_words(kind, attentions, tape):
+def test_the_strongest_weights_in_words(attentions, tape, subtests):
     tape |= {f"layers.{i}.attention.weights": w for i, w in enumerate(attentions)}
-    view = {
-        "head": lambda: head_view(attentions, TOKENS, heads=[1], layer=1),
-        "model": lambda: model_view(attentions, TOKENS),
-        "neuron": lambda: neuron_view(tape, TOKENS, layer=1, head=1),
-    }[kind]()
-    places = [
-        (attentions[i][0, h, q, k].item(), i, h, q, k)
-        for i in (range(LAYERS) if kind == "model" else [1])
-        for h in (range(HEADS) if kind == "model" else [1])
-        for q in range(SEQ)
-        for k in range(SEQ)
-    ]
-    expected = [
-        [str(i), str(h), f"{TOKENS[q]} ({q})", f"{TOKENS[k]} ({k})", f"{w:.3f}"]
-        for w, i, h, q, k in sorted(places, reverse=True)[:12]
-    ]
-    assert Reader(view.html).rows[1:] == expected
-    text = str(view).splitlines()
-    assert len(text) == 13
-    for line, (i, h, q, k, w) in zip(text[1:], expected, strict=True):
-        assert re.sub(" +", " ", line) == f"layer {i} head {h}: {q} → {k} {w}"
+    views = {
+        "head": head_view(attentions, TOKENS, heads=[1], layer=1),
+        "model": model_view(attentions, TOKENS),
+        "neuron": neuron_view(tape, TOKENS, layer=1, head=1),
+    }
+    for kind, view in views.items():
+        with subtests.test(kind=kind):
+            places = [
+                (attentions[i][0, h, q, k].item(), i, h, q, k)
+                for i in (range(LAYERS) if kind == "model" else [1])
+                for h in (range(HEADS) if kind == "model" else [1])
+                for q in range(SEQ)
+                for k in range(SEQ)
+            ]
+            expected = [
+                [str(i), str(h), f"{TOKENS[q]} ({q})", f"{TOKENS[k]} ({k})", f"{w:.3f}"]
+                for w, i, h, q, k in sorted(places, reverse=True)[:12]
+            ]
+            assert Reader(view.html).rows[1:] == expected
+            text = str(view).splitlines()
+            assert len(text) == 13
+            for line, (i, h, q, k, w) in zip(text[1:], expected, strict=True):
+                assert re.sub(" +", " ", line) == f"layer {i} head {h}: {q} → {k} {w}"
 
 
-@pytest.mark.parametrize("draw", [head_view, model_view])
-def test_tokens_never_become_markup(draw):
-    view = draw([torch.rand(1, 2, 6, 6)], ODD)
-    page = Reader(view.html)
-    (script,) = page.all("script")
-    assert script == {"type": "module", "src": "asset://glassformer-views.js"}
-    assert not {"b", "i"} & {tag for tag, _ in page.found}
-    header, _ = unpacked(view)
-    assert header["tokens"] == [
-        "</script><b>x</b>", "שלום", "日本語", "a\\u200bb\\n", "&amp;\"'", "Donaudampfschifffahrt",
-    ]  # fmt: skip
+def test_tokens_never_become_markup(subtests):
+    for draw in [head_view, model_view]:
+        with subtests.test(draw=draw):
+            view = draw([torch.rand(1, 2, 6, 6)], ODD)
+            page = Reader(view.html)
+            (script,) = page.all("script")
+            assert script == {"type": "module", "src": "asset://glassformer-views.js"}
+            assert not {"b", "i"} & {tag for tag, _ in page.found}
+            header, _ = unpacked(view)
+            assert header["tokens"] == [
+                *("</script><b>x</b>", "שלום", "日本語", "a\\u200bb\\n", "&amp;\"'"),
+                "Donaudampfschifffahrt",
+            ]
 
 
 def test_page_markup_and_its_files(attentions):
@@ -541,37 +510,30 @@ def test_a_notebook_gives_a_view_its_height_up_to_a_limit(attentions):
         assert int(height) == round(picture) + 170
 
 
-def test_numbers_have_as_many_decimals_as_there_is_room_for():
-    assert [number(x, x) for x in (7.077, 17.077, 107.077)] == ["7.08", "17.1", "107"]
-    assert number(-0.001, 1.0) == "0.00"
-    assert [number(x, 42.0) for x in (42.0, 5.0, 0.0)] == ["42", "5", "0"]
-    assert number(5.0, 42.5) == "5.0"
-
-
-def test_the_legend_has_five_steps_or_nine():
-    for least, steps in ((0.0, 5), (-1.0, 9)):
-        page = Reader(heatmap(torch.tensor([[least, 1.0]]), ["a"], ["b", "c"]).html)
-        assert sum(rect["width"] == "16" for rect in page.all("rect")) == steps
-
-
-@pytest.mark.parametrize("scores", [[0.5, 1.0], [-123.4, 1.0]], ids=["0 to 1", "-123 to 123"])
-def test_the_legend_stands_between_its_two_numbers(scores):
+def test_the_legend_stands_between_its_two_numbers(subtests):
     """A letter of 12 pixels is more than 6 wide, but for a point."""
-    page = Reader(heatmap(torch.tensor([scores]), ["a"], ["b", "c"]).html)
-    low, high = [text for text in page.all("text") if text["class"] == "axis"][2:]
-    steps = [float(rect["x"]) for rect in page.all("rect") if rect["width"] == "16"]
-    *_, shown = [text for text in page.text if text in ("0", "−123")]
-    assert float(low["x"]) + 6 * len(shown) < steps[0] < float(low["x"]) + 10 * len(shown) + 10
-    assert steps[-1] + 16 < float(high["x"]) < steps[-1] + 26
+    for scores in [[0.5, 1.0], [-123.4, 1.0]]:
+        with subtests.test(scores=scores):
+            page = Reader(heatmap(torch.tensor([scores]), ["a"], ["b", "c"]).html)
+            low, high = [text for text in page.all("text") if text["class"] == "axis"][2:]
+            steps = [float(rect["x"]) for rect in page.all("rect") if rect["width"] == "16"]
+            *_, shown = [text for text in page.text if text in ("0", "−123")]
+            assert (
+                float(low["x"]) + 6 * len(shown) < steps[0] < float(low["x"]) + 10 * len(shown) + 10
+            )
+            assert steps[-1] + 16 < float(high["x"]) < steps[-1] + 26
 
 
-@pytest.mark.parametrize("rows", [3, 41], ids=["words", "axes"])
-def test_a_heatmap_shrinks_as_far_as_it_can_be_read(rows):
+def test_a_heatmap_shrinks_as_far_as_it_can_be_read(subtests):
     """Words stay legible at 0.8 of their size; numbered axes fit a phone's column of 300."""
-    view = heatmap(torch.rand(rows, 41), range(rows), range(41))
-    style = Reader(view.html).all("svg")[0]["style"]
-    widest, narrowest = (int(n) for n in re.findall(r"m..-width:(\d+)px", style))
-    assert narrowest == pytest.approx(0.8 * widest if rows == 3 else min(widest, 300), abs=1)
+    for rows in [3, 41]:
+        with subtests.test(rows=rows):
+            view = heatmap(torch.rand(rows, 41), range(rows), range(41))
+            style = Reader(view.html).all("svg")[0]["style"]
+            widest, narrowest = (int(n) for n in re.findall(r"m..-width:(\d+)px", style))
+            assert narrowest == pytest.approx(
+                0.8 * widest if rows == 3 else min(widest, 300), abs=1
+            )
 
 
 def test_no_state_is_shared(attentions):
@@ -592,13 +554,6 @@ def test_vendored_files_are_those_named():
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
         for path in (STATIC / "vendor").glob("*.js")
     }
-
-
-def test_import_is_light():
-    heavy = {"transformers", "bertviz", "IPython", "matplotlib"}
-    code = f"import glassformer.views, sys; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
 
 
 def test_viewers_refuse_what_does_not_fit(attentions, tape, unhooked):

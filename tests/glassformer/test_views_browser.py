@@ -1,5 +1,6 @@
 """What a real browser draws, read back from the page and compared with the weights in Python."""
 
+import json
 import re
 import shutil
 
@@ -8,6 +9,7 @@ import torch
 
 from browser import launched, served, visit
 from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view, shapes
+from tables import table
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
 
@@ -18,8 +20,8 @@ TARGET = ["[START]", "This", "is", "an", "🦆"]
 STEP = 1 / 510 + 1e-6  # half of one of 255 steps
 SHADE = 4 / 64  # as a value whose cell is off by one of 64 shades
 
-WINDOWS = pytest.mark.parametrize("width", [360, 1280])
-THEMES = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+WINDOWS = table("width", [360, 1280])
+THEMES = table("dark", [False, True])
 
 
 def make_tape():
@@ -142,22 +144,28 @@ def clean(seen):
 
 
 # What a reader sees of the paths below an element: the color, opacity and places of each part.
-# Lines of one look are one path, and so are cells.
-PARTS = """(el, where) => [...el.shadowRoot.querySelectorAll(`${where} path`)].flatMap(path => {
-  const style = getComputedStyle(path);
-  if (style.visibility !== 'visible') return [];
-  const paint = style.fill === 'none' ? 'stroke' : 'fill';
-  const parts = path.getAttribute('d').match(/M[^M]+/g).map(part => part.match(/-?[\\d.]+/g));
-  return parts.map(part => [style[paint], +style[`${paint}Opacity`], part.map(Number)]);
-})"""
+# Lines of one look are one path, and so are cells. As text, which comes back much sooner.
+PARTS = """(el, where) => JSON.stringify(
+  [...el.shadowRoot.querySelectorAll(`${where} path`)].flatMap(path => {
+    const style = getComputedStyle(path);
+    if (style.visibility !== 'visible') return [];
+    const paint = style.fill === 'none' ? 'stroke' : 'fill';
+    const [color, opacity] = [style[paint], +style[`${paint}Opacity`]];
+    const parts = path.getAttribute('d').match(/M[^M]+/g).map(part => part.match(/-?[\\d.]+/g));
+    return parts.map(part => [color, opacity, part.map(Number)]);
+  }))"""
 COLORS = ["rgb(31, 119, 180)", "rgb(255, 127, 14)", "rgb(44, 160, 44)"]  # of d3, in its order
+
+
+def drawn_parts(view, where):
+    return json.loads(view.evaluate(PARTS, where))
 
 
 def head_lines(view):
     """Every line of a head view that is seen: its head, query, key and opacity."""
     return [
         (COLORS.index(color), (y1 - 30) / 22.5 - 0.5, (y2 - 30) / 22.5 - 0.5, opacity)
-        for color, opacity, (_, y1, _, y2) in view.evaluate(PARTS, "#attention")
+        for color, opacity, (_, y1, _, y2) in drawn_parts(view, "#attention")
     ]
 
 
@@ -165,7 +173,7 @@ def neuron_lines(view):
     """Every line of a neuron view without its queries and keys."""
     return [
         (0, (y1 - 42) / 26 - 0.5, (y2 - 42) / 26 - 0.5, opacity)
-        for _, opacity, (_, y1, _, y2) in view.evaluate(PARTS, "#collapsed [data-marks]")
+        for _, opacity, (_, y1, _, y2) in drawn_parts(view, "#collapsed [data-marks]")
     ]
 
 
@@ -178,7 +186,7 @@ def model_lines(view):
     frames = view.locator("rect.attn_background").evaluate_all(
         "rects => rects.map(r => ['x', 'y', 'width', 'height'].map(a => +r.getAttribute(a)))"
     )
-    parts = view.evaluate(PARTS, "svg > [data-marks]")
+    parts = drawn_parts(view, "svg > [data-marks]")
     box = 7 * 12 / HEADS
     return {
         (round((y - 38) / high), round((x - 38) / wide)): matrix(
@@ -301,7 +309,7 @@ def test_heatmap_cells_and_words(site, chrome, tapes, width):
 
 @WINDOWS
 @THEMES
-@pytest.mark.parametrize("switch", ["system", "material"])
+@table("switch", ["system", "material"])
 def test_words_can_be_read(site, chrome, width, dark, switch):
     """Words and lines stand out, by the system's theme or by Material's against the system's."""
     system = dark if switch == "system" else not dark
@@ -376,7 +384,7 @@ SIGNS = {"rgb(31, 79, 181)": 1, "rgb(176, 68, 11)": -1}
 def cells(view, name, left, columns=HEAD_DIM):
     """What the cells of queries, keys or products show: tanh of a fourth of each value."""
     seen = torch.zeros(SEQ, columns)
-    for color, opacity, (x, y, width, *_) in view.evaluate(PARTS, f"#expanded #{name}"):
+    for color, opacity, (x, y, width, *_) in drawn_parts(view, f"#expanded #{name}"):
         if color in SIGNS and width <= 40:  # not the border of a row
             seen[round((y - 42) / 26), round((x - left) / 40)] = SIGNS[color] * opacity
     return seen
@@ -399,9 +407,7 @@ def detail(view):
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "tape", "layer", "head"), [("neuron", 0, 1, 2), ("neuron2", 1, 0, 0)]
-)
+@table("name, tape, layer, head", [("neuron", 0, 1, 2), ("neuron2", 1, 0, 0)])
 def test_neuron_detail_shows_queries_and_keys(site, chrome, tapes, name, tape, layer, head):
     query, key = (tapes[tape][f"layers.{layer}.attention.{n}"][0, head] for n in ("query", "key"))
     weights = tapes[tape][f"layers.{layer}.attention.weights"][0, head]
@@ -504,11 +510,16 @@ def test_a_finger_finds_each_head_on_a_narrow_phone(site, chrome):
     assert min(min(box) for box in boxes) >= 24
 
 
+# Two frames are drawn, so that whoever watches for what comes into sight has looked.
+TWO_FRAMES = """() => new Promise(done =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
+
+
 def test_far_views_wait_and_nothing_moves(site, chrome):
     with visit(chrome, f"{site}far.html", width=360) as seen:
         page = seen.page
         page.wait_for_function("!!customElements.get('glassformer-view')")
-        page.wait_for_timeout(300)
+        page.evaluate(TWO_FRAMES)
         assert not any("d3" in url for url in seen.requests)
         before = page.locator(".after").bounding_box()["y"]
         drawn(page, "head")
@@ -578,7 +589,7 @@ def test_the_table_is_open_where_no_picture_is_drawn(site, chrome):
         assert page.locator("#head #vis > svg").is_visible()
 
 
-@pytest.mark.parametrize("width", [360, 390])
+@table("width", [360, 390])
 def test_the_panel_of_a_head_comes_into_sight(site, chrome, width):
     with visit(chrome, f"{site}large.html", width=width, touch=True) as seen:
         view = drawn(seen.page, "model")
@@ -592,7 +603,7 @@ def test_the_panel_of_a_head_comes_into_sight(site, chrome, width):
         clean(seen)
 
 
-@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "finger"])
+@table("touch", [False, True])
 def test_hints_fit_the_hand(site, chrome, touch):
     with visit(chrome, f"{site}all.html", touch=touch) as seen:
         if touch:  # as Chromium says it where there is no mouse
@@ -614,7 +625,7 @@ EDGE = {
 }
 
 
-@pytest.mark.parametrize("name", EDGE)
+@table("name", EDGE)
 def test_unusual_words_are_drawn(chrome, tmp_path, name):
     tokens = EDGE[name]
     seq = len(tokens)

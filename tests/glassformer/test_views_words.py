@@ -19,7 +19,7 @@ from glassformer.views import (
     shapes,
     strips,
 )
-from glassformer.views.view import columns_of, visible
+from tables import table
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
 
@@ -110,14 +110,24 @@ def site(tmp_path_factory):
         yield address
 
 
-@pytest.fixture(scope="module", params=[320, 1280])
-def page(request, site):
-    with launched() as browser, visit(browser, site, width=request.param) as seen:
-        for name in ("head", "neuron", "model"):
-            seen.page.locator(f"#{name} glassformer-view").scroll_into_view_if_needed()
-            seen.page.wait_for_selector(f"#{name} glassformer-view[data-state=drawn]")
-        seen.page.evaluate("document.fonts.ready")
-        yield seen.page
+WINDOWS = table("width", [320, 1280])
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """The page in a narrow window and in a wide one, with all its views drawn."""
+    with (
+        launched() as browser,
+        visit(browser, site, width=320) as narrow,
+        visit(browser, site, width=1280) as wide,
+    ):
+        pages = {320: narrow.page, 1280: wide.page}
+        for page in pages.values():
+            for name in ("head", "neuron", "model"):
+                page.locator(f"#{name} glassformer-view").scroll_into_view_if_needed()
+                page.wait_for_selector(f"#{name} glassformer-view[data-state=drawn]")
+            page.evaluate("document.fonts.ready")
+        yield pages
 
 
 def apart(one, other):
@@ -146,7 +156,9 @@ def legible(page, where, words, others, count):
     return found["texts"]
 
 
-def test_words_of_the_head_view_are_apart(page):
+@WINDOWS
+def test_words_of_the_head_view_are_apart(pages, width):
+    page = pages[width]
     texts = legible(
         page, "#head glassformer-view", "#left text, #right text", "#attention", 2 * SEQ
     )
@@ -158,7 +170,9 @@ def test_words_of_the_head_view_are_apart(page):
     assert whole == [LONG, "x" * 80, "日本語" * 5]
 
 
-def test_words_of_the_neuron_view_are_apart(page):
+@WINDOWS
+def test_words_of_the_neuron_view_are_apart(pages, width):
+    page = pages[width]
     legible(
         page,
         "#neuron glassformer-view",
@@ -168,38 +182,52 @@ def test_words_of_the_neuron_view_are_apart(page):
     )
 
 
-def test_words_of_the_model_view_are_apart(page):
+@WINDOWS
+def test_words_of_the_model_view_are_apart(pages, width):
+    page = pages[width]
     page.locator("#model [data-thumbnail='0']").click()
     legible(page, "#model glassformer-view", "text.token", ".detail[data-marks]", 2 * SEQ)
 
 
-def test_rows_of_a_heatmap_are_apart(page):
+@WINDOWS
+def test_rows_of_a_heatmap_are_apart(pages, width):
     """Its columns' words are tilted, so that their boxes say nothing."""
+    page = pages[width]
     legible(page, "#heatmap", ".word[text-anchor=end]", "rect", SEQ)
 
 
-def test_rows_of_strips_are_apart(page):
+@WINDOWS
+def test_rows_of_strips_are_apart(pages, width):
+    page = pages[width]
     legible(page, "#strips", ".word[text-anchor=end]", ".strip path", 2 * SEQ)  # and their lengths
 
 
-def test_rows_of_what_grows_are_apart(page):
+@WINDOWS
+def test_rows_of_what_grows_are_apart(pages, width):
+    page = pages[width]
     texts = legible(page, "#growth", ".word", ".fresh", SEQ)
     assert texts[2:5] == TOKENS[2:5]
 
 
-def test_words_that_arcs_join_are_apart(page):
+@WINDOWS
+def test_words_that_arcs_join_are_apart(pages, width):
+    page = pages[width]
     texts = legible(page, "#arcs", ".word", "figcaption", SEQ)
     assert [text for text in texts if "…" not in text] == [
         t for t in TOKENS if t not in (LONG, "x" * 80, "日本語" * 5)
     ]
 
 
-def test_modules_of_a_flow_are_apart_and_have_their_names(page):
+@WINDOWS
+def test_modules_of_a_flow_are_apart_and_have_their_names(pages, width):
+    page = pages[width]
     texts = legible(page, "#flow", "text:not(.small)", "figcaption", 1 + SEQ)
     assert [text.removeprefix("parts.") for text in texts] == ["hidden", *TOKENS]
 
 
-def test_a_table_of_shapes_has_each_name_beside_its_own_sizes(page):
+@WINDOWS
+def test_a_table_of_shapes_has_each_name_beside_its_own_sizes(pages, width):
+    page = pages[width]
     rows = page.locator("#shapes tbody tr").evaluate_all(
         """rows => rows.map(row => [...row.cells].map(cell => {
           const letters = document.createRange();
@@ -216,8 +244,10 @@ def test_a_table_of_shapes_has_each_name_beside_its_own_sizes(page):
             assert cell_left <= left <= right <= cell_right, text
 
 
-def test_no_view_sticks_out_of_the_page(page):
+@WINDOWS
+def test_no_view_sticks_out_of_the_page(pages, width):
     """Where one is wider than the window, it scrolls by itself."""
+    page = pages[width]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for name in ("heatmap", "strips", "growth", "arcs", "flow", "shapes"):
         assert page.locator(f"#{name}").evaluate(
@@ -233,12 +263,3 @@ def test_in_a_sentence_no_word_turns_what_stands_beside_it():
     said = arcs({"head": torch.tensor([[0.25, 0.75]] * 2)}, pair).html
     assert "\u2068שלום\u2069 gives 0.75 to \u2068مرحبا\u2069, 0.25 to itself" in said
     assert "\u2068" not in heatmap(torch.ones(1, 1), ["time"], ["日本語"]).html
-
-
-def test_signs_that_make_one_sign_stay_together():
-    assert visible(FAMILY) == FAMILY
-    assert visible("می\u200cخواهم") == "می\u200cخواهم"
-    assert visible("\u200d") == "\\u200d"
-    assert visible("a\u200b") == "a\\u200b"
-    assert columns_of(FAMILY) == columns_of("👩") == 2
-    assert columns_of("e\u0301") == 1

@@ -1,21 +1,19 @@
 """The vision transformer, equal to that of transformers on random small configurations."""
 
 import random
+from itertools import product
 
 import pytest
 import torch
-from small_models import TOLERANCE, answer, small_model
-from transformers import ViTConfig, ViTForImageClassification, ViTModel
+import transformers
+from small_models import SEEDS, TOLERANCE, answer, check_gradients, small_model
 
 from glassformer import TransformerConfig, from_hf, load, record
 from glassformer.encoder import TransformerEncoderLayer
 from glassformer.patches import Patches
 from glassformer.vision import PatchEmbeddings, VisionEncoder, VisionForImageClassification
 
-MAKES = {ViTModel: VisionEncoder, ViTForImageClassification: VisionForImageClassification}
-EACH = pytest.mark.parametrize("make", MAKES)
-SEEDS = pytest.mark.parametrize("seed", range(6))
-DTYPES = pytest.mark.parametrize("dtype", TOLERANCE, ids=["float32", "float64"])
+MAKES = {"ViTModel": VisionEncoder, "ViTForImageClassification": VisionForImageClassification}
 
 
 def draw(seed):
@@ -49,62 +47,53 @@ def pair(make, seed, dtype=torch.float32):
     return theirs, from_hf(theirs), images.to(dtype)
 
 
-@SEEDS
-@EACH
-@DTYPES
-def test_outputs_equal_live_and_from_a_directory(make, seed, dtype, tmp_path):
-    theirs, ours, images = pair(make, seed, dtype)
-    assert type(ours) is MAKES[make]
-    theirs.save_pretrained(tmp_path)
-    with torch.no_grad():
-        output = ours(images)
-        assert output.dtype == dtype
-        assert (output - answer(theirs, images)).abs().max() < TOLERANCE[dtype]
-        assert load(tmp_path)(images).equal(output)
-        assert type(ours).from_pretrained(tmp_path)(images).equal(output)
+def test_outputs_equal_live_and_from_a_directory(tmp_path, subtests):
+    for make, (seed, dtype) in product(MAKES, SEEDS):
+        with subtests.test(make=make, seed=seed, dtype=dtype):
+            theirs, ours, images = pair(make, seed, dtype)
+            assert type(ours) is MAKES[make]
+            theirs.save_pretrained(tmp_path)
+            with torch.no_grad():
+                output = ours(images)
+                assert output.dtype == dtype
+                assert (output - answer(theirs, images)).abs().max() < TOLERANCE[dtype]
+                assert load(tmp_path)(images).equal(output)
+                assert type(ours).from_pretrained(tmp_path)(images).equal(output)
 
 
-@SEEDS
-@DTYPES
-def test_every_hidden_state_and_attention_weight_is_equal(seed, dtype):
-    theirs, _, images = pair(ViTModel, seed, dtype)
-    theirs.set_attn_implementation("eager")
-    ours = from_hf(theirs)
-    with torch.no_grad(), record(ours) as tape:
-        ours(images)
-        expected = theirs(images, output_attentions=True, output_hidden_states=True)
-    assert len(tape.attentions) == len(expected.attentions)
-    for our, their in zip(tape.attentions, expected.attentions, strict=True):
-        assert (our - their).abs().max() < 2e-5  # theirs takes the softmax in float32
-    for our, their in zip(tape.hidden_states, expected.hidden_states, strict=True):
-        assert (our - their).abs().max() < 2e-5
+def test_every_hidden_state_and_attention_weight_is_equal(subtests):
+    for seed, dtype in SEEDS:
+        with subtests.test(seed=seed, dtype=dtype):
+            theirs, _, images = pair("ViTModel", seed, dtype)
+            theirs.set_attn_implementation("eager")
+            ours = from_hf(theirs)
+            with torch.no_grad(), record(ours) as tape:
+                ours(images)
+                expected = theirs(images, output_attentions=True, output_hidden_states=True)
+            assert len(tape.attentions) == len(expected.attentions)
+            for our, their in zip(tape.attentions, expected.attentions, strict=True):
+                assert (our - their).abs().max() < 2e-5  # theirs takes the softmax in float32
+            for our, their in zip(tape.hidden_states, expected.hidden_states, strict=True):
+                assert (our - their).abs().max() < 2e-5
 
 
-@SEEDS
-@EACH
-@DTYPES
-def test_gradients_equal(make, seed, dtype):
-    """Their gradients, carried over as if they were weights, against ours."""
-    theirs, ours, images = pair(make, seed, dtype)
-    for output in (answer(theirs, images), ours(images)):
-        output.square().mean().backward()
-    for parameter in theirs.parameters():
-        parameter.data = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-    expected = dict(from_hf(theirs).named_parameters())
-    for name, parameter in ours.named_parameters():
-        assert parameter.grad.ne(0).any() or name.endswith("k_proj.bias"), name
-        largest = expected[name].abs().max().clamp(min=1)
-        assert (parameter.grad - expected[name]).abs().max() / largest < TOLERANCE[dtype], name
+def test_gradients_equal(subtests):
+    for make, (seed, dtype) in product(MAKES, SEEDS):
+        with subtests.test(make=make, seed=seed, dtype=dtype):
+            theirs, ours, images = pair(make, seed, dtype)
+            for output in (answer(theirs, images), ours(images)):
+                output.square().mean().backward()
+            check_gradients(ours, theirs, TOLERANCE[dtype])
 
 
 def test_the_layers_are_those_of_the_encoder():
-    _, ours, _ = pair(ViTModel, 1)
+    _, ours, _ = pair("ViTModel", 1)
     assert {type(layer) for layer in ours.layers} == {TransformerEncoderLayer}
 
 
 def test_defaults_are_those_of_transformers():
     expected = TransformerConfig.from_hf({"model_type": "vit"})
-    live = TransformerConfig.from_hf(ViTConfig())
+    live = TransformerConfig.from_hf(transformers.ViTConfig())
     assert live.qkv_bias is True
     assert expected.qkv_bias is None
     for name in vars(expected):
@@ -120,20 +109,17 @@ def test_a_configuration_without_patches():
 
 @pytest.mark.usefixtures("unhooked")
 def test_images_of_another_size():
-    _, ours, images = pair(ViTModel, 1)
+    _, ours, images = pair("ViTModel", 1)
     with pytest.raises(ValueError, match=r"images must have shape .* got \("):
         ours(images.mT)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def test_what_is_not_built_is_refused(subtests):
+    rows = [
         ({"image_size": 5, "patch_size": 7}, r"image_size \(5, 5\) must be at least patch_size"),
         ({"is_encoder_decoder": True}, r"is_encoder_decoder \(True\) is not honored for vit"),
         ({"hidden_act": "mish"}, r"hidden_act \('mish'\) must be one of gelu"),
-    ],
-    ids=str,
-)
-def test_what_is_not_built_is_refused(given, message):
-    with pytest.raises(ValueError, match=message):
-        TransformerConfig.from_hf({"model_type": "vit", **given})
+    ]
+    for given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            TransformerConfig.from_hf({"model_type": "vit", **given})

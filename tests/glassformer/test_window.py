@@ -1,6 +1,7 @@
 """The window itself, and the cache that keeps no more: against slices taken by hand."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
@@ -59,20 +60,23 @@ def test_memory_does_not_grow_with_the_text():
     assert longest <= 4 * window
 
 
-@pytest.mark.parametrize("window", [1, 2, 5, 30, 31, 100])
-@pytest.mark.parametrize("pieces", [(1,) * SEQ, (SEQ,), (7, 1, 1, 11, 1, 10), (3, 28)], ids=str)
-@pytest.mark.parametrize("padded", [True, False])
-@pytest.mark.parametrize("kind", [KVCache, SlidingWindowCache])
-def test_in_pieces_as_at_once(window, pieces, padded, kind):
-    model, cache, ids = decoder(window), kind(), torch.randint(1, VOCAB, (BATCH, SEQ))
-    real = torch.arange(SEQ) >= torch.tensor([[0], [4], [29]])
-    mask = real.long() if padded else None
-    parts, end = [], 0
-    for part in ids.split(pieces, dim=1):
-        end += part.shape[1]
-        parts.append(model(part, None if mask is None else mask[:, :end], cache=cache))
-    kept = real if padded else torch.ones_like(real)
-    torch.testing.assert_close(torch.cat(parts, 1)[kept], model(ids, mask)[kept], **EXACT)
+def test_in_pieces_as_at_once(subtests):
+    for window, pieces, padded, kind in product(
+        [1, 2, 5, 30, 31, 100],
+        [(1,) * SEQ, (SEQ,), (7, 1, 1, 11, 1, 10), (3, 28)],
+        [True, False],
+        [KVCache, SlidingWindowCache],
+    ):
+        with subtests.test(window=window, pieces=pieces, padded=padded, kind=kind):
+            model, cache, ids = decoder(window), kind(), torch.randint(1, VOCAB, (BATCH, SEQ))
+            real = torch.arange(SEQ) >= torch.tensor([[0], [4], [29]])
+            mask = real.long() if padded else None
+            parts, end = [], 0
+            for part in ids.split(pieces, dim=1):
+                end += part.shape[1]
+                parts.append(model(part, None if mask is None else mask[:, :end], cache=cache))
+            kept = real if padded else torch.ones_like(real)
+            torch.testing.assert_close(torch.cat(parts, 1)[kept], model(ids, mask)[kept], **EXACT)
 
 
 def test_a_token_is_moved_by_those_within_reach_of_the_layers_alone():
@@ -121,10 +125,13 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"TransformerDecoder has no sliding_window"):
             decoder(None)(torch.ones(1, 1, dtype=torch.long), cache=SlidingWindowCache())
 
-    @pytest.mark.parametrize("sizes", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
-    def test_a_size_below_one(self, sizes):
-        with pytest.raises(ValueError, match=r"q_len \(\d\), .* must be at least 1"):
-            window_mask(*sizes)
+    def test_a_size_below_one(self, subtests):
+        for sizes in [(0, 1, 1), (1, 0, 1), (1, 1, 0)]:
+            with (
+                subtests.test(sizes=sizes),
+                pytest.raises(ValueError, match=r"q_len \(\d\), .* must be at least 1"),
+            ):
+                window_mask(*sizes)
 
     def test_no_window(self):
         with pytest.raises(ValueError, match=r"window \(0\) must be at least 1"):

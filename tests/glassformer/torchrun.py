@@ -12,11 +12,11 @@ from glassformer.parallel_training import RATE, build
 SOURCE = Path(__file__).parents[2] / "src"
 
 
-def environment(**more):
+def environment():
     path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")])
     # A restarted process must not find the addresses of the dead: pytorch/pytorch#135712.
     fixed = {"OMP_NUM_THREADS": "1", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
-    return os.environ | fixed | {"PYTHONPATH": path} | more
+    return os.environ | fixed | {"PYTHONPATH": path}
 
 
 def torchrun(processes, *program, restarts=0):

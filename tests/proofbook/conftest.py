@@ -6,16 +6,52 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
+from proofbook.execution import pool
+from proofbook.execution.processes import ForkServer
 from proofbook.execution.runner import Runner
 from proofbook.model import Block, Chapter, Claim, Run
 from proofbook.settings import Settings
 
-# The same examples in every run, so that no build fails by chance; ten times as many by night.
-settings.register_profile("suite", derandomize=True, deadline=None, max_examples=100)
-settings.register_profile("nightly", derandomize=True, deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
+
+class LastingForkServer(ForkServer):
+    """A fork server that the runners of several tests use, one after another."""
+
+    def close(self) -> None:
+        """Leave it running for the next test."""
+
+    def end(self) -> None:
+        """End it."""
+        super().close()
+
+
+def _read_at_start() -> dict[str, str]:
+    """The variables that Python and its libraries read as they start; pages get the others anew."""
+    return {name: value for name, value in os.environ.items() if name.startswith(("PYTHON", "MPL"))}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_fork_servers() -> Iterator[None]:
+    """Fork the pages of all tests from one process for each set of preloaded packages.
+
+    A test that sets what such a process reads as it starts gets one of its own.
+    """
+    usual = _read_at_start()
+    servers: dict[tuple[tuple[str, ...], str], LastingForkServer] = {}
+
+    def fork_server(settings: Settings) -> ForkServer:
+        if _read_at_start() != usual:
+            return ForkServer(settings)
+        key = settings.preload, settings.child_environment()["OMP_NUM_THREADS"]
+        if key not in servers or servers[key].trouble or servers[key].has_died():
+            servers[key] = LastingForkServer(settings)
+        return servers[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "ForkServer", fork_server)
+        yield
+    for server in servers.values():
+        server.end()
 
 
 class Project:

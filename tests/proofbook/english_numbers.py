@@ -45,17 +45,6 @@ def wordings(number: int) -> set[str]:
     return said
 
 
-IRREGULAR = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth"}
-IRREGULAR |= {"nine": "ninth", "twelve": "twelfth"}
-
-
-def ordinal(cardinal: str) -> str:
-    """An ordinal by its cardinal's wording: the last word alone changes."""
-    head, blank, last = cardinal.rpartition(" ")
-    nth = IRREGULAR.get(last) or (f"{last[:-1]}ieth" if last.endswith("y") else f"{last}th")
-    return f"{head}{blank}{nth}"
-
-
 NUMBERS = st.one_of(
     st.integers(0, 120), st.integers(0, 10_000), st.integers(0, 10**12 - 1),
     st.builds(lambda one, power: one * 10**power, st.integers(1, 999), st.integers(0, 9)),

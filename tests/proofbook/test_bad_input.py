@@ -2,11 +2,11 @@
 
 import html
 
-import pytest
 from books import build, build_error, make_book, run_in
 
 from proofbook.__main__ import main
 from proofbook.text import LARGEST_TEXT
+from tables import table
 
 
 def page(code: str, rest: str = "") -> str:
@@ -21,7 +21,7 @@ def shown(book, name: str = "index.html") -> str:
 # -- Claims that cannot be checked -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@table(
     ("claim", "reason"),
     [
         ("[1]{ equals='1 / (x - 3)' }", "ZeroDivisionError: division by zero"),
@@ -176,8 +176,8 @@ holds="text.isascii()" }.
 HELPER = "import re\n\n\ndef twice(text):\n    return re.sub('s', 'ss', text)\n"
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@table("ends", ["\n", "\r\n", "\r"])
+@table("mark", ["", "\ufeff"])
 def test_line_ends_and_marks_of_byte_order_change_nothing(tmp_path, ends, mark):
     helper = mark + HELPER.replace("\n", ends)
     text = mark + EVERYTHING.replace("\n", ends)

@@ -8,6 +8,7 @@ from mkdocs.utils.yaml import yaml_load
 
 from proofbook.problems import ChapterError
 from proofbook.settings import PAGES, _read, load, source_url, with_added
+from tables import table
 
 CONFIG = """\
 site_name: x
@@ -45,7 +46,7 @@ def test_a_book_is_what_its_file_says(tmp_path):
     assert book.source_url.startswith("https://github.com/someone/book/blob/trunk/{path}")
 
 
-@pytest.mark.parametrize("listed", ["proofbook", "{proofbook: {timeout: 7}}"])
+@table("listed", ["proofbook", "{proofbook: {timeout: 7}}"])
 def test_it_may_be_listed_as_an_extension_alone(tmp_path, listed):
     (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nmarkdown_extensions: [{listed}]\n")
     book = load(tmp_path / "mkdocs.yml")
@@ -70,7 +71,7 @@ def test_each_extension_comes_once():
     assert "pymdownx.superfences" in names
 
 
-@pytest.mark.parametrize(
+@table(
     ("repo", "edit", "address"),
     [
         ("https://github.com/a/b", "", "https://github.com/a/b/blob/main/"),
@@ -111,7 +112,7 @@ def test_what_a_file_inherits_is_read_as_mkdocs_reads_it(tmp_path):
         assert _read(tmp_path / "base.yml") == yaml_load(file)
 
 
-@pytest.mark.parametrize(
+@table(
     ("config", "line", "message"),
     [
         (b"a: [b", 1, "expected ',' or ']'"),

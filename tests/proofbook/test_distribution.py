@@ -12,6 +12,7 @@ import pytest
 from books import make_book
 
 from proofbook import __version__
+from tables import table
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "src" / "proofbook"
@@ -22,7 +23,7 @@ PAGES = {
     "second.md": '# Second\n\n```pycon\n>>> 7 * 6\n42\n```\n\n```python show="helper:f"\n```\n',
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.nightly  # it installs packages from the network
 
 
 def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -87,8 +88,9 @@ def test_the_wheel_has_the_package_and_nothing_else(distributions):
     assert {Path(name) for name in ours} <= archived
 
 
-@pytest.mark.parametrize("kind", [0, 1], ids=["wheel", "source"])
-def test_another_book_passes_and_fails_without_torch(python, distributions, tmp_path, kind):
+@table("kind", [0, 1])
+def test_another_book_passes_and_fails_without_torch(python, distributions, tmp_path_factory, kind):
+    tmp_path = tmp_path_factory.mktemp("book")
     constraints = ROOT / "constraints.txt"
     install = ("-m", "pip", "install", "-q", "--force-reinstall", "-c", constraints)
     succeed(python, *install, distributions[kind], cwd=tmp_path)

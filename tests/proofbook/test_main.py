@@ -4,6 +4,7 @@ import pytest
 from books import make_book
 
 from proofbook.__main__ import main
+from tables import table
 
 RIGHT = "```python\nx = 2\n```\n\n[two]{ equals='x' }\n"
 WRONG = "# B\n\n```python\ny = 3\n```\n\n```pycon\n>>> y\n4\n```\n\n[two]{ equals='y' }\n"
@@ -26,7 +27,7 @@ def test_check_tells_file_line_code_and_difference(book, capsys):
     assert not (book / "site").exists()
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "status", "count"),
     [("docs/right.md", 0, "1 chapter, 0"), ("docs/part", 1, "1 chapter, 2"), ("no.md", 1, "1")],
 )

@@ -12,14 +12,14 @@ from markdown import Markdown
 from proofbook.checking.book import Book
 from proofbook.checking.update import updated
 from proofbook.coverage.coverage import cover
-from proofbook.execution.slicing import Slicer, names_bound, program, statements_behind
-from proofbook.model import Block
 from proofbook.notebook.export import Notebooks, notebook
+from proofbook.notebook.programs import program_of
 from proofbook.parsing.fences import scan
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.ledger import counts
 from proofbook.rendering.page_renderer import PageRenderer
 from proofbook.settings import load
+from tables import table
 
 ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
 
@@ -61,7 +61,7 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", RIGHT)
+@table("what", RIGHT)
 def test_the_error_that_is_named_passes_and_the_page_goes_on(book, what):
     code, raises = RIGHT[what]
     assert problems(book, fence(code, raises), "```pycon\n>>> 2\n2\n```") == []
@@ -69,7 +69,6 @@ def test_the_error_that_is_named_passes_and_the_page_goes_on(book, what):
     assert ["differs" in one.message for one in after] == [True]
 
 
-CHANCE = "TypeError: list indices must be integers or slices, not float"
 WRONG = {
     "another message": ("1\nint('a')", "ValueError: b", 3, "something else", "- ValueError: b"),
     "another type": ("1 / 0", "ValueError: division by zero", 2, "something else", "+ ZeroDiv"),
@@ -84,11 +83,10 @@ WRONG = {
     "the module left out": ("import json\njson.loads('')", "JSONDecodeError: E", 3, "else", "+ js"),
     "what is behind": ("x = 1\n1 / 0\ny = 2", ZERO, 3, "never runs", ""),
     "code that is none": ("x = (", "SyntaxError: '(' was never closed", 2, "runs nothing", ""),
-    "chance": ("import random\n[][random.random()]", CHANCE, 3, "draws", ""),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", WRONG)
+@table("what", WRONG)
 def test_anything_else_is_a_problem_where_it_happens(book, what):
     code, raises, line, message, detail = WRONG[what]
     [problem] = problems(book, fence(code, raises))
@@ -105,13 +103,13 @@ def test_what_only_follows_from_an_earlier_failure_is_not_told_here_either(book)
     assert [one.line for one in problems(book, old, fence("1 / 1", ZERO))] == [3, 7]
 
 
-@pytest.mark.parametrize("raises", ["", "1", "ValueError:", "ValueError: ", "a b", ": a", "a-b: c"])
+@table("raises", ["", "1", "ValueError:", "ValueError: ", "a b", ": a", "a-b: c"])
 def test_what_is_no_last_line_of_a_traceback_is_a_fault(raises):
     [(line, fault)] = scan(f"```python raises='{raises}'\nx\n```").faults
     assert (line, "write the line that its traceback ends with" in fault) == (1, True)
 
 
-@pytest.mark.parametrize("language", ["pycon", 'python show="m"', "python exec='off' reason='a'"])
+@table("language", ["pycon", 'python show="m"', "python exec='off' reason='a'"])
 def test_only_a_block_that_runs_is_there_to_raise(language):
     code = "" if "show" in language else ">>> 1\n1"
     [(_, fault)] = scan(f"```{language} raises='KeyError'\n{code}\n```").faults
@@ -164,27 +162,12 @@ def test_update_leaves_it_alone(checked):
     assert updated(PAGE, checked) == PAGE
 
 
-def test_its_program_is_whole_and_later_ones_take_what_came_before(checked):
-    programs = [program(*result.payload) for result in checked.run.blocks]
-    assert programs[1] == "x = 5\n\ny = x + 1\ntotal = [].pop()\n"
-    assert programs[2] == "x = 5\n\ny = x + 1\n\nprint(y * 2)\n"
+def test_its_program_catches_it_and_goes_on(checked):
+    made = program_of(checked.page.chapter.blocks, checked.run.blocks)
     done = subprocess.run(
-        [sys.executable, "-c", programs[1]], capture_output=True, text=True, check=False
+        [sys.executable, "-c", made.up_to(2)], capture_output=True, text=True, check=True
     )
-    assert done.stderr.endswith("\nIndexError: pop from empty list\n")
-
-
-@pytest.mark.parametrize(
-    "last", ["x = f(x)", "x.append(1)", "x[0] = 1", "del x", "import x", "x += 1"]
-)
-def test_nothing_depends_on_the_statement_that_raises(last):
-    slicer = Slicer(seed=7, is_own=lambda package: False)
-    blocks = [Block("python", "x = [0]", 1), Block("python", last, 4, raises="TypeError: no")]
-    payloads = [program(*slicer.add(block, [])) for block in [*blocks, Block("python", "x", 7)]]
-    assert payloads[1].endswith(f"{last}\n")
-    assert payloads[2] == "x = [0]\n\nx\n"
-    assert {*statements_behind(blocks, "x")} == {(0, 0), (2, 0)}
-    assert names_bound(blocks) == {"x"}
+    assert done.stdout == "IndexError: pop from empty list\n12\n"
 
 
 def test_the_notebook_runs_on(book, checked):
@@ -207,7 +190,8 @@ def test_a_doctest_may_show_how_code_that_cannot_be_parsed_fails(book):
     page = f"```pycon\n>>> x = 2\n>>> y = import os\n{error}\n>>> x\n2\n```\n"
     [checked] = book.check({"p.md": page})
     assert checked.problems == []
-    assert program(*checked.run.blocks[0].payload) == "x = 2\n# y = import os\nprint(x)\n"
+    made = program_of(checked.page.chapter.blocks, checked.run.blocks)
+    assert made.script() == "x = 2\n# y = import os\nprint(x)\n"
     cells = json.loads(notebook(checked, book.settings, ABOUT))["cells"]
     source = "".join(cells[-2]["source"])
     done = subprocess.run(

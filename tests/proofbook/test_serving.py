@@ -1,24 +1,26 @@
-"""A served book is, after each edit, what a clean build of it would be, byte for byte."""
+"""A served book is, after each edit, what a new server would serve, and a build write."""
 
 import itertools
 import os
 import random
+import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from books import make_book
-from jinja2 import Template
 from markdown import Markdown
+from mkdocs.commands import serve as serving
 from mkdocs.commands.build import build as mkdocs_build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.livereload import LiveReloadServer
 
-from proofbook.integrations import live
+from proofbook.integrations.live import Live
 
 CONFIG = """\
 site_name: A served book
@@ -84,31 +86,29 @@ RUN_NOW = {"verified.json", "verified/index.html"}  # they say which pages ran i
 STATES = itertools.count(1_500_000_000)  # each edit has a time of its own, however fast it comes
 PLUGINS = MkDocsConfig.plugins.plugin_cache  # of all sites that a process builds
 ADDRESS = "http://127.0.0.1:8123/"
+SCRIPT = re.compile(r"<script data-page=.*?</script>", re.DOTALL)  # reloads the page
+RUNNING = 'class="proofbook-running"'
+PATIENCE = 120  # seconds, after which a test fails instead of waiting
 
 
 class Session:
-    """A book as `mkdocs serve` builds it: again and again, in one process.
+    """A book under `mkdocs serve`, asked without a network."""
 
-    Attributes:
-        early: What was served when the whole site began to be built.
-        meanwhile: What is done to the book at that moment.
-    """
-
-    def __init__(self, book: Path, dirty: bool = False) -> None:
+    def __init__(self, book: Path, folder: str = "served") -> None:
         self.book = book
-        self.dirty = dirty
-        self.early: dict[str, bytes] = {}
-        self.meanwhile: Callable[[Path], None] | None = None
-        self.config = self._load("served")
-        self.config.plugins.on_startup(command="serve", dirty=dirty)
-        root = self.config.site_dir
-        self.server = LiveReloadServer(self._build, "127.0.0.1", 8123, root)
+        self.folder = folder
+        self.config = self._load(folder)
+        self.config.plugins.on_startup(command="serve", dirty=False)
+        self.live: Live = self.config.plugins["proofbook"].live
+        self.open = serving.build  # another session in this process puts its own there
+        self.server = serving.LiveReloadServer(
+            builder=self._build, host="127.0.0.1", port=8123, root=self.config.site_dir
+        )
         self._build(self.config)
-        self.server.watch(self.config.docs_dir)
-        self.server.watch(self.config.config_file_path)
-        self.server.watch(str(book / "overrides"))
-        with patch.object(live, "watch_closely", lambda *_: lambda: None):  # nobody listens here
-            self.config.plugins.on_serve(self.server, config=self.config, builder=self._build)
+        for path in (self.config.docs_dir, self.config.config_file_path, str(book / "overrides")):
+            self.server.watch(path)
+        self.config.plugins.on_serve(self.server, config=self.config, builder=self._build)
+        self.live.begin(self._build, list(self.server._watched_paths))
 
     def _load(self, site: str) -> MkDocsConfig:
         config = load_config(str(self.book / "mkdocs.yml"), site_dir=str(self.book / site))
@@ -116,24 +116,44 @@ class Session:
         return config
 
     def _build(self, config: MkDocsConfig | None = None) -> None:
-        """Do what MkDocs does after an edit, with what is served as it is by then."""
-        self.early = contents(Path(self.server.root))
-        if self.meanwhile:
-            self.meanwhile(self.book)
-            self.server._want_rebuild = True  # as the watcher says
-        mkdocs_build(config or self._load("served"), serve_url=ADDRESS, dirty=self.dirty)
+        self.open(config or self._load(self.folder), serve_url=ADDRESS, dirty=False)
 
-    def build(self) -> dict[str, bytes]:
-        """Build after an edit; gives the files of the site."""
-        self.server._want_rebuild = False
-        self.server.builder()
-        return contents(Path(self.server.root))
+    def get(self, path: str) -> str:
+        """The answer to a request, without what only a server adds; "" if there is none."""
+        statuses: list[str] = []
+        answer = self.server.serve_request(
+            {"PATH_INFO": f"/{path}"}, lambda status, headers: statuses.append(status)
+        )
+        body = b"".join(answer).decode()
+        return SCRIPT.sub("", body) if statuses[0].startswith("200") else ""
 
-    def clean(self) -> dict[str, bytes]:
-        """Build with nothing kept but the runs, as the first build of a session would."""
+    def site(self) -> dict[str, bytes]:
+        """The files of the site, once all pages have run."""
+        while True:
+            pages = {place: self.get(place) for place in self.live.pages}
+            is_running = any(RUNNING in page for page in pages.values())
+            with self.live._making:  # nothing is written meanwhile
+                if not is_running and not self.live._has_work():
+                    files = contents(Path(self.config.site_dir))
+                    return files | {place: page.encode() for place, page in pages.items()}
+            time.sleep(0.01)
+
+    def after(self, edit: Callable[[Path], None]) -> dict[str, bytes]:
+        """The files of the site after an edit."""
+        edit(self.book)
+        self.live.rebuild()
+        return self.site()
+
+    def fresh(self) -> dict[str, bytes]:
+        """The files of a server that has just been started, with nothing kept but the runs."""
+        with opened(self.book, "fresh") as session:
+            return session.site()
+
+    def built(self) -> dict[str, bytes]:
+        """The files that `mkdocs build` writes."""
         with patch.dict(PLUGINS, clear=True):
-            config = self._load("clean")
-            config.plugins.on_startup(command="serve", dirty=False)
+            config = self._load("built")
+            config.plugins.on_startup(command="build", dirty=False)
             try:
                 mkdocs_build(config, serve_url=ADDRESS)
             finally:
@@ -161,12 +181,20 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return make_book(tmp_path, PAGES, FILES, CONFIG)
 
 
-@pytest.fixture(params=[False, True], ids=["clean", "dirty"])
-def session(book: Path, request: pytest.FixtureRequest) -> Iterator[Session]:
+@pytest.fixture
+def session(book: Path) -> Iterator[Session]:
+    with opened(book) as session:
+        yield session
+
+
+@contextmanager
+def opened(book: Path, folder: str = "served") -> Iterator[Session]:
     with patch.dict(PLUGINS, clear=True):
-        opened = Session(book, request.param)
-        yield opened
-        opened.close()
+        session = Session(book, folder)
+        try:
+            yield session
+        finally:
+            session.close()
 
 
 def changed(book: Path, name: str, change: Callable[[str], str]) -> None:
@@ -227,23 +255,28 @@ EDITS: dict[str, Callable[[Path], None]] = {
 
 
 def check(session: Session, kind: str) -> None:
-    """Make an edit; the site must be that of a clean build, but for which pages ran in it."""
-    EDITS[kind](session.book)
-    served, clean = session.build(), session.clean()
-    assert set(differing(served, clean)) <= RUN_NOW, kind
-    changed(session.book, "docs/extra.txt", lambda before: before + "One more build.")
-    assert differing(session.build(), session.clean()) == [], kind
+    """Make an edit; the site must be that of a new server, but for which pages ran in it."""
+    served, fresh = session.after(EDITS[kind]), session.fresh()
+    assert set(differing(served, fresh)) <= RUN_NOW, kind
 
 
-@pytest.mark.parametrize("session", [False], indirect=True)
-def test_after_ten_random_edits_the_site_is_that_of_a_clean_build(session):
+def test_the_site_is_the_one_that_is_built(session):
+    assert set(differing(session.site(), session.built())) <= RUN_NOW
+    for kind in ("link", "code", "value", "added page"):
+        session.after(EDITS[kind])
+    session.after(replaced("docs/one.md", "[8]", "[9]"))
+    session.after(replaced("docs/two.md", "[8]", "[9]"))
+    assert set(differing(session.site(), session.built())) <= RUN_NOW
+
+
+def test_after_ten_random_edits_the_site_is_that_of_a_new_server(session):
     for kind in random.Random(17).sample(sorted(EDITS), 10):
         check(session, kind)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(5))
-def test_after_many_random_edits_the_site_is_that_of_a_clean_build(session, seed):
+def test_after_many_random_edits_the_site_is_that_of_a_new_server(session, seed):
     kinds = sorted(EDITS)
     random.Random(seed).shuffle(kinds)
     for kind in kinds:
@@ -290,90 +323,163 @@ def test_nothing_is_kept_that_depends_on_what_nobody_can_compare(book, files, mo
     monkeypatch.delitem(sys.modules, "stateful", raising=False)
     for name, text in {"lib/state.txt": "Before.", **files}.items():
         (book / name).write_text(text)
-    with patch.dict(PLUGINS, clear=True):
-        session = Session(book)
+    with opened(book) as session:
+        session.site()
         (book / "lib/state.txt").write_text("Afterwards.")
-        changed(book, "docs/index.md", lambda text: text + "\nAfterwards.\n")
-        served = session.build()
+        served = session.after(appended("docs/index.md", "\nAfterwards.\n"))
         assert b"Afterwards." in served["useless/index.html"]
-        assert set(differing(served, session.clean())) <= RUN_NOW
-        session.close()
+        assert set(differing(served, session.fresh())) <= RUN_NOW
 
 
-def test_an_edited_page_is_served_before_the_site_is_built(session):
-    EDITS["prose"](session.book)
-    served = session.build()
-    assert b"More prose." in session.early["one/index.html"]
-    assert session.early["one/index.html"] == served["one/index.html"]
-    assert differing(served, session.clean()) == []
+WAITING = """\
+# {name}
+
+Prose of {name}.
+
+```python
+import time
+from pathlib import Path
+
+folder = Path("{folder}")
+with (folder / "order").open("a") as file:
+    file.write("{name} ")
+while not (folder / "go").exists():
+    time.sleep(0.01)
+print(*3 * ["{name}"])
+```
+"""
+"""A page that runs until a file is there."""
 
 
-@pytest.mark.parametrize("session", [False], indirect=True)
-def test_what_changes_more_than_a_page_waits_for_the_site(session):
-    for kind in ("added page", "settings", "module"):
-        before = contents(Path(session.server.root))
-        EDITS[kind](session.book)
-        session.build()
-        assert session.early == before
+def test_a_page_is_shown_before_it_has_run_and_made_again_afterwards(book):
+    text = WAITING.format(name="patience", folder=book)
+    (book / "docs/alone.md").write_text(text)
+    with opened(book) as session:
+        page = session.get("alone/")
+        assert "Prose of patience." in page
+        assert "folder" in page
+        assert RUNNING in page
+        assert "patience patience patience" not in page
+        epoch = session.live.page("alone/index.html")[1]
+        (book / "go").touch()
+        assert session.live.wait_for_newer("alone/index.html", epoch) > epoch
+        page = session.get("alone/")
+        assert "patience patience patience" in page
+        assert RUNNING not in page
 
 
-@pytest.mark.parametrize("session", [False], indirect=True)
-def test_a_build_that_fails_says_so_on_each_page_until_one_passes(session):
-    before = contents(Path(session.server.root))
+def test_pages_run_in_the_order_of_reading_but_first_what_somebody_opens(tmp_path):
+    pages = {f"{name}.md": WAITING.format(name=name, folder=tmp_path) for name in "abcd"}
+    config = "site_name: x\nplugins: [{proofbook: {jobs: 1}}]\nnav: [b.md, a.md, c.md, d.md]\n"
+    with opened(make_book(tmp_path, pages, {"overrides/main.html": ""}, config)) as session:
+        with session.live._changed:
+            assert session.live._changed.wait_for(lambda: not session.live._ahead, PATIENCE)
+        order = tmp_path / "order"
+        while not order.exists():  # the first one runs, the others wait
+            time.sleep(0.01)
+        assert session.get("d/")
+        (tmp_path / "go").touch()
+        with session.live._changed:
+            session.live._changed.wait_for(lambda: order.read_text().count(" ") == 4, PATIENCE)
+        assert order.read_text() == "b d a c "
+
+
+def test_a_page_that_fails_shows_its_error_and_the_others_go_on(session):
+    EDITS["failing block"](session.book)
+    session.live.rebuild()
+    site = session.site()
+    assert b"ZeroDivisionError" in site["one/index.html"]
+    assert b"proofbook-error" not in site["two/index.html"]
+    assert b"<code>8</code>" in site["two/index.html"]
+
+
+def test_an_edited_page_is_made_before_the_site_is_opened_again(session):
+    session.site()
+    build, early = session.live._build, []
+
+    def noting() -> None:
+        early.append(session.get("one/"))
+        build()
+
+    session.live._build = noting
+    served = session.after(EDITS["prose"])
+    assert "More prose." in early[0]
+    assert early[0].encode() == served["one/index.html"]
+
+
+def test_a_site_that_cannot_be_opened_says_so_on_each_page_until_it_can(session):
+    before = session.site()
     settings = (session.book / "mkdocs.yml").read_text()
     changed(session.book, "mkdocs.yml", lambda text: f"{text}theme: [")
     for _ in range(2):
-        pages = {name: one for name, one in session.build().items() if name.endswith(".html")}
-        assert {one.count(b"The last edit could not be built") for one in pages.values()} == {1}
+        session.live.rebuild()
+        for place in session.live.pages:
+            assert session.get(place).count("The last edit could not be built") == 1
         changed(session.book, "docs/one.md", lambda text: text + "\nMore.\n")
     changed(session.book, "mkdocs.yml", lambda text: settings)
     changed(session.book, "docs/one.md", lambda text: text.replace("\nMore.\n", ""))
-    assert set(differing(session.build(), before)) <= RUN_NOW
+    session.live.rebuild()
+    assert set(differing(session.site(), before)) <= RUN_NOW
 
 
-@pytest.mark.parametrize("session", [False], indirect=True)
-def test_a_newer_edit_ends_the_build_behind_an_edited_page(session):
-    EDITS["prose"](session.book)
-    session.meanwhile = EDITS["link"]
-    root = session.server.root
-    assert b"More prose." in session.build()["one/index.html"]
-    assert session.server.root == root
-    assert session.server._want_rebuild
-    session.meanwhile = None
-    assert differing(session.build(), session.clean()) == []
-    assert session.server.root != root
+def test_the_search_finds_edits_of_many_pages_that_nobody_opens(session):
+    session.site()
+    names = ("index", "one", "two", "symbols", "useless")
+    for name in names:
+        appended(f"docs/{name}.md", "\nEverywhere new.\n")(session.book)
+    session.live.rebuild()
+    with session.live._changed:
+        assert session.live._changed.wait_for(lambda: not session.live._has_work(), PATIENCE)
+    with session.live._making:
+        index = Path(session.config.site_dir, "search/search_index.json").read_text()
+    assert index.count("Everywhere new.") == len(names)
 
 
-@pytest.mark.parametrize("session", [False], indirect=True)
-def test_a_file_that_an_editor_puts_there_for_a_moment_ends_no_build(session):
-    def swap(book):
-        (book / "docs/.one.md.swp").write_text("")
-        (book / "docs/.one.md.swp").unlink()
-
-    EDITS["prose"](session.book)
-    session.meanwhile = swap
-    root = session.server.root
-    assert differing(session.build(), session.clean()) == []
-    assert session.server.root != root
+def test_what_an_editor_writes_for_a_moment_changes_no_page(session):
+    before = session.site()
+    epochs = {place: session.live.page(place)[1] for place in session.live.pages}
+    (session.book / "docs/.one.md.swp").write_text("")
+    session.live.rebuild()
+    (session.book / "docs/.one.md.swp").unlink()
+    session.live.rebuild()
+    assert differing(session.site(), before) == []
+    assert {place: session.live.page(place)[1] for place in session.live.pages} == epochs
 
 
-@pytest.mark.parametrize("session", [False], indirect=True)
-def test_an_edit_of_prose_converts_and_fills_in_one_page(session, monkeypatch):
-    converted, filled = [], []
-    convert, render = Markdown.convert, Template.render
+def test_an_edit_of_prose_converts_one_page(session, monkeypatch):
+    session.site()
+    converted = []
+    convert = Markdown.convert
 
-    def counting_convert(md, text):
+    def noting(md, text):
         converted.append(text)
         return convert(md, text)
 
-    def counting_render(template, *args, **kwargs):
-        filled.append(template.name)
-        return render(template, *args, **kwargs)
-
-    monkeypatch.setattr(Markdown, "convert", counting_convert)
-    monkeypatch.setattr(Template, "render", counting_render)
+    monkeypatch.setattr(Markdown, "convert", noting)
     EDITS["prose"](session.book)
-    session.build()
-    (chapter,) = {text for text in converted if text.startswith("# Chapter")}
+    session.live.rebuild()
+    assert "More prose." in session.get("one/")
+    (chapter,) = {text for text in converted if text.startswith("# ")}
     assert chapter.endswith("More prose.\n")
-    assert filled.count("main.html") == 1
+
+
+def test_a_page_that_lacked_something_runs_again_when_it_is_there(tmp_path):
+    text = (
+        "# Model\n\n```python\nfrom pathlib import Path\n\n\n"
+        "class MissingModelError(Exception):\n    pass\n\n\n"
+        f'file = Path("{tmp_path}/model")\n'
+        "try:\n    text = file.read_text()\n"
+        "except FileNotFoundError:\n    raise MissingModelError('not here yet')\ntext\n```\n"
+    )
+    config = "site_name: x\nplugins: [{proofbook: {absences: [MissingModelError]}}]\n"
+    files = {"overrides/main.html": ""}
+    with opened(make_book(tmp_path, {"index.md": text}, files, config)) as session:
+        assert b"not here yet" in session.site()["index.html"]
+        epoch = session.live.page("index.html")[1]
+        (tmp_path / "model").write_text("its weights")
+        for _ in ("it runs", "it has run"):
+            last, epoch = epoch, session.live.wait_for_newer("index.html", epoch)
+            assert epoch > last
+            if "its weights" in session.get(""):
+                break
+        assert "its weights" in session.get("")

@@ -1,18 +1,15 @@
 """What was printed is made fit for a page, and what is fit already stays as it is."""
 
-import pytest
-
 from proofbook.text import LARGEST_TEXT, clipped, encodable, readable, without_device
+from tables import table
 
 
-@pytest.mark.parametrize(
-    "text", ["", "a\tb\nc", "größer 日本語 🙂 e\u0301 \u200d אב \u2028", "[31m 1b \\x1b"]
-)
+@table("text", ["", "a\tb\nc", "größer 日本語 🙂 e\u0301 \u200d אב \u2028", "[31m 1b \\x1b"])
 def test_what_a_page_can_hold_stays(text):
     assert readable(text) == encodable(text) == text
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "shown"),
     [
         ("\x1b[31mred\x1b[0m", "red"),
@@ -38,7 +35,7 @@ def test_a_text_is_cut_where_it_is_too_long_and_says_how_long_it_was():
     assert clipped("a", 20_000_000) == "a\n[… cut here: 20.0 MB in all]\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "device", "shown"),
     [
         ("tensor([1.], device='cuda:0')", "cuda", "tensor([1.])"),

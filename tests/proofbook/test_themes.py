@@ -1,15 +1,15 @@
 """Pages look right in MkDocs's own themes, and Material's colors are left to Material."""
 
 import re
+import time
 
 import pytest
 from books import make_book
-from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
 from browser import launched, served
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 
 PAGE = """# Page
 
@@ -98,7 +98,11 @@ def browser():
         yield browser
 
 
-@pytest.fixture(scope="module", params=THEMES)
+OFTEN, NIGHTLY = ("mkdocs", "material"), ("mkdocs-dark", "readthedocs")
+CHOSEN = [*OFTEN, *(pytest.param(name, marks=pytest.mark.nightly) for name in NIGHTLY)]
+
+
+@pytest.fixture(scope="module", params=CHOSEN)
 def book(request, tmp_path_factory):
     """The book in a theme, as it is while it is served, when a page that fails is shown."""
     config = f"site_name: A book\ntheme: {THEMES[request.param]}\nplugins: [proofbook]\n"
@@ -106,8 +110,13 @@ def book(request, tmp_path_factory):
     made = make_book(tmp_path_factory.mktemp("book"), pages, config=config)
     loaded = load_config(str(made / "mkdocs.yml"))
     loaded.plugins.on_startup(command="serve", dirty=False)
+    live = loaded.plugins["proofbook"].live
+    live.open(loaded)
+    live.begin(lambda: None, [])
     try:
-        build(loaded)
+        while any("proofbook-running" in live.page(place)[0] for place in live.pages):
+            time.sleep(0.05)
+        live.wait_until_settled()
     finally:
         loaded.plugins.on_shutdown()
     with served(made / "site") as url:
@@ -118,7 +127,7 @@ def book(request, tmp_path_factory):
 def opened(book, browser):
     """Return a function that opens a page of the book."""
     with browser.new_context(viewport={"width": 1100, "height": 800}) as context:
-        context.set_default_timeout(5000)
+        context.set_default_timeout(60_000)
         context.route(re.compile(r"^https:"), answer)
 
         def opened(name=""):

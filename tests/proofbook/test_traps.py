@@ -1,7 +1,8 @@
 """What stock tools let through in silence, each on a throwaway book."""
 
-import pytest
 from books import build, build_error, make_book, run_in
+
+from tables import table
 
 BLOCK = "```python\n{}\n```\n"
 
@@ -48,7 +49,7 @@ def test_output_from_below_python_is_captured(tmp_path):
     assert "an error" in shown
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "reason"),
     [
         ("raise SystemExit(0)", "SystemExit"),
@@ -73,7 +74,7 @@ def test_a_doctest_that_is_wrong_and_a_word_that_is_swapped_fail(tmp_path):
     assert "docs/index.md:10: the page says 'unsorted', this run gives 'sorted'" in message
 
 
-@pytest.mark.parametrize(
+@table(
     "code",
     [
         "def word(condition, one, other):\n    return other",
@@ -93,7 +94,7 @@ def test_a_pages_own_word_is_not_taken_for_the_engines(tmp_path, code):
     build(make_book(tmp_path, {"index.md": mended}))
 
 
-@pytest.mark.parametrize("claim", ["[2]{ equals='1 + 1' }", "`True`{ holds }"])
+@table("claim", ["[2]{ equals='1 + 1' }", "`True`{ holds }"])
 def test_a_constant_proves_nothing(tmp_path, claim):
     message = build_error(make_book(tmp_path, {"index.md": claim + "\n\n" + page("x = 1")}))
     assert "a constant proves nothing" in message
@@ -120,38 +121,38 @@ torch.manual_seed(5), random.seed(5), numpy.random.seed(5)
 warnings.simplefilter("ignore")
 torch.nn.Linear.forward = None
 """
+
+
+def test_torch_is_fresh_on_each_page(project):
+    for name in ("a.md", "b.md"):
+        page = project.page(STATE, MESS, path=name)
+        [run] = project.run_pages(page, preload=("torch",)).values()
+        assert [block.failure for block in run.blocks] == [None, None]
+        shown = run.blocks[0].outputs[0].data
+        assert "torch.float32, True, False" in shown
+        assert shown == project.shown(STATE, preload=("torch",))[0]
+
+
 HOOK = """\
 import sys
 
 def on_post_build(config, **_):
-    assert "torch" not in sys.modules, "the process that builds the site has imported torch"
+    assert "colorsys" not in sys.modules, "the process that builds the site has imported it"
 """
 
 
-@pytest.mark.slow
-def test_torch_is_fresh_on_each_page_and_never_in_the_builder(tmp_path):
-    config = (
-        "site_name: x\nhooks: [hook.py]\nplugins:\n  - proofbook: {preload: [torch], jobs: 1}\n"
-    )
-    pages = {f"{name}.md": page(STATE, MESS) for name in "abc"}
+def test_what_pages_import_is_never_in_the_builder(tmp_path):
+    config = "site_name: x\nhooks: [hook.py]\nplugins:\n  - proofbook: {preload: [colorsys]}\n"
+    pages = {"index.md": page("import colorsys\ncolorsys.rgb_to_hsv(0, 0, 1)[2]")}
     book = make_book(tmp_path, pages, {"hook.py": HOOK}, config)
-    assert run_in(book, "mkdocs", "build", "-q").stderr == ""
-    shown = {
-        (book / "site" / name / "index.html")
-        .read_text()
-        .split("proofbook-text")[1]
-        .split("</pre>")[0]
-        for name in "abc"
-    }
-    assert len(shown) == 1
-    assert "torch.float32, True, False" in shown.pop()
+    done = run_in(book, "mkdocs", "build", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 ON_A_DEVICE = ("import torch\ntorch.ones(2, 3)", ">>> torch.ones(2, 3)\ntensor(..., size=(2, 3))")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("preload", [(), ("torch",)], ids=["loaded by the page", "preloaded"])
+@table("preload", [(), ("torch",)])
 def test_pages_compute_on_the_device_that_the_environment_names(project, monkeypatch, preload):
     """`meta` is a device that every torch has."""
     settings = {"preload": preload, "environment": ("BOOK_DEVICE",)}
@@ -161,7 +162,11 @@ def test_pages_compute_on_the_device_that_the_environment_names(project, monkeyp
     assert [output.data for output in run.blocks[0].outputs] == ["tensor(..., size=(2, 3))"]
     assert run.blocks[1].examples[0].got == run.blocks[1].examples[0].want
     assert run.values["torch.ones(1).device.type", 2].data == "meta"
-    monkeypatch.setenv("BOOK_DEVICE", "cpu")
-    assert project.run("import torch\ntorch.ones(1).device", **settings).blocks[0].outputs[
-        0
-    ].data == ("device(type='cpu')")
+
+
+def test_pages_compute_on_another_device_when_the_environment_names_another(project, monkeypatch):
+    code = "import torch\ntorch.ones(1).device"
+    for device in ("meta", "cpu"):
+        monkeypatch.setenv("BOOK_DEVICE", device)
+        shown = project.shown(code, preload=("torch",), environment=("BOOK_DEVICE",))
+        assert shown == [f"device(type='{device}')"]

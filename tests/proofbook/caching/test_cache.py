@@ -11,14 +11,14 @@ import pytest
 
 from proofbook.caching.cache import KEPT, Cache
 from proofbook.model import Block, BlockResult, Chapter, Claim, Example, Output, Run, Value
+from tables import table
 
 NOTHING_READ = {
     "files": {},
     "folders": {},
     "modules": {},
-    "asked": [],
+    "packages": {},
     "declared": {},
-    "variables": {},
 }
 PAGE = Chapter(
     "docs/page.md",
@@ -70,7 +70,7 @@ def test_names_of_the_prose_are_asked_for_where_they_are_needed(cache):
     assert cache.load(more, names=True) is None
 
 
-@pytest.mark.parametrize(
+@table(
     "other",
     [
         replace(PAGE, path="docs/other.md"),

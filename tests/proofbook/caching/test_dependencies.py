@@ -2,9 +2,8 @@
 
 import os
 
-import pytest
-
 from proofbook.caching import fingerprint
+from tables import table
 
 
 def _again(project, *codes):
@@ -45,7 +44,7 @@ def test_a_module_that_is_not_loaded_is_no_input(project):
     assert _again(project, "import used")
 
 
-@pytest.mark.parametrize(
+@table(
     "read",
     [
         "open('data.txt').read()",
@@ -85,7 +84,7 @@ def test_a_file_that_was_looked_for_in_vain_is_an_input(project):
     assert project.shown(code) == ["here\n"]
 
 
-@pytest.mark.parametrize(
+@table(
     "names", ["os.listdir('data')", "glob.glob('data/*')", "[e.name for e in os.scandir('data')]"]
 )
 def test_a_folder_that_is_listed_is_an_input(project, names):
@@ -93,8 +92,9 @@ def test_a_folder_that_is_listed_is_an_input(project, names):
     code = f"import glob, os\nlen({names})"
     assert project.shown(code) == ["1"]
     assert _again(project, code)
-    project.write("data/b.txt", "")
+    added = project.write("data/b.txt", "")
     assert project.shown(code) == ["2"]
+    added.unlink()
 
 
 def test_what_the_page_itself_writes_is_no_input(project):
@@ -180,3 +180,19 @@ def test_new_files_beside_the_modules_change_nothing(project):
     project.write("README.md", "")
     project.write("site/index.html", "")
     assert _again(project, code)
+
+
+def test_a_package_that_is_installed_anew_is_an_input_and_another_is_not(project, monkeypatch):
+    site = project.root / "site-packages"
+    project.write("site-packages/used.py", "x = 1\n")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    monkeypatch.syspath_prepend(str(site))
+    for name in ("used", "other"):
+        project.write(f"site-packages/{name}-1.0.dist-info/RECORD", f"{name}.py,sha256=1,7\n")
+    code = "import used\nused.x"
+    assert not _again(project, code)
+    assert _again(project, code)
+    project.write("site-packages/other-1.0.dist-info/RECORD", "other.py,sha256=2,7\n")
+    assert _again(project, code)
+    project.write("site-packages/used-1.0.dist-info/RECORD", "used.py,sha256=2,7\n")
+    assert not _again(project, code)

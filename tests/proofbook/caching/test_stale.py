@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from tables import table
+
 KEPT = "under reads: in its front matter"
 DATA = {"one": "11\n", "other": "2222\n"}
 
@@ -34,43 +36,14 @@ CONTENT = {
     ),
 }
 
-STATE = {
-    "getsize": "import os\nprint(os.path.getsize('data.txt'))",
-    "stat": "import os\nprint(os.stat('data.txt').st_size)",
-    "Path.stat": "import pathlib\nprint(pathlib.Path('data.txt').stat().st_size)",
-    "lstat": "import os\nprint(os.lstat('data.txt').st_size)",
-    "bytes": "import os\nprint(os.path.getsize(b'data.txt'))",
-    "from os": "from os import stat\nprint(stat('data.txt').st_size)",
-    "an entry": "import os\nprint([e.stat().st_size for e in os.scandir() if 'data' in e.name])",
-    "a folder's descriptor": (
-        "import os\nfolder = os.open('.', os.O_RDONLY)\n"
-        "print(os.stat('data.txt', dir_fd=folder).st_size)"
-    ),
-}
-
-EXISTENCE = {
-    "exists": "import os\nprint(os.path.exists('data.txt'))",
-    "lexists": "import os\nprint(os.path.lexists('data.txt'))",
-    "isfile": "import os\nprint(os.path.isfile('data.txt'))",
-    "access": "import os\nprint(os.access('data.txt', os.R_OK))",
-    "Path.exists": "import pathlib\nprint(pathlib.Path('data.txt').exists())",
-    "Path.is_file": "import pathlib\nprint(pathlib.Path('data.txt').is_file())",
-    "glob": "import glob\nprint(glob.glob('data.txt'))",
-    "Path.glob": "import pathlib\nprint(sorted(map(str, pathlib.Path('.').glob('data.*'))))",
-    "stat fails": (
-        "import os\ntry:\n    os.stat('data.txt')\n    print(1)\nexcept OSError:\n    print(0)"
-    ),
-    "x": "try:\n    open('data.txt', 'x').close()\n    print(1)\nexcept OSError:\n    print(0)",
-}
-
 
 def _text(project, code):
     return "".join(project.shown(code))
 
 
-@pytest.mark.parametrize("how", [*CONTENT, *STATE])
+@table("how", CONTENT)
 def test_an_edit_is_seen_however_the_page_looks(project, how):
-    code = {**CONTENT, **STATE}[how]
+    code = CONTENT[how]
     project.write("data.txt", DATA["one"])
     first = _text(project, code)
     _text(project, code)  # the first run made the folder of the cache, which scanning sees
@@ -79,38 +52,6 @@ def test_an_edit_is_seen_however_the_page_looks(project, how):
     second = _text(project, code)
     assert first != second
     assert _text(project, code) == second
-
-
-@pytest.mark.parametrize("how", EXISTENCE)
-def test_that_a_file_appears_or_goes_is_seen_however_the_page_looks(project, how):
-    project.write("data.txt", DATA["one"])
-    there = _text(project, EXISTENCE[how])
-    (project.root / "data.txt").unlink()
-    assert _text(project, EXISTENCE[how]) != there
-    project.write("data.txt", DATA["other"])
-    assert _text(project, EXISTENCE[how]) == there
-
-
-def test_that_a_file_is_touched_is_seen_where_its_time_is_asked_for_and_else_not(project):
-    data = project.write("data.txt", "1")
-    asks = "import os\nprint(os.path.getmtime('data.txt'))"
-    exists = "import os\nprint(os.path.exists('data.txt'), open('data.txt').read())"
-    first = _text(project, asks)
-    _text(project, exists)
-    os.utime(data, (5, 5))
-    assert _text(project, asks) != first
-    assert project.run(exists).cached
-
-
-def test_where_a_link_leads_is_an_input(project):
-    project.write("one.txt", "same")
-    project.write("other.txt", "same")
-    (project.root / "link").symlink_to("one.txt")
-    code = "import os\nprint(os.readlink('link'))"
-    assert _text(project, code) == "one.txt\n"
-    (project.root / "link").unlink()
-    (project.root / "link").symlink_to("other.txt")
-    assert _text(project, code) == "other.txt\n"
 
 
 def test_a_module_that_is_looked_for_and_not_imported_is_an_input(project):
@@ -151,15 +92,13 @@ def test_a_page_that_changes_what_it_reads_is_not_kept_and_says_so(project):
 
 NATIVE = {
     "tokenizers": "import tokenizers\nprint(tokenizers.models.WordPiece.read_file('data.txt'))",
-    "libc": (
-        "import ctypes\nlibc = ctypes.CDLL(None)\nlibc.fopen.restype = ctypes.c_void_p\n"
-        "file = libc.fopen(b'data.txt', b'r')\ntext = ctypes.create_string_buffer(9)\n"
-        "libc.fgets(text, 9, ctypes.c_void_p(file))\nprint(text.value)"
-    ),
     "sqlite3": (
         "import sqlite3\nwith open('data.txt', 'rb') as f:\n    pass\n"
         "try:\n    print(sqlite3.connect('data.txt').execute('select * from t').fetchall())\n"
         "except sqlite3.DatabaseError as error:\n    print(error)"
+    ),
+    "torch's storage": (
+        "import torch\nprint(list(torch.UntypedStorage.from_file('data.txt', False, 2)))"
     ),
     "torch": (
         "import torch\nprint(torch.from_file('data.txt', shared=False, size=2, dtype=torch.uint8))"
@@ -167,19 +106,53 @@ NATIVE = {
 }
 
 
-@pytest.mark.parametrize("how", ["tokenizers", "libc", "torch"])
+@table("how", ["tokenizers", "torch", "torch's storage"])
 def test_what_native_code_reads_is_an_input(project, how):
     project.write("data.txt", DATA["one"])
-    first = _text(project, NATIVE[how])
+    first = project.shown(NATIVE[how], preload=("torch",))
     project.write("data.txt", DATA["other"])
-    assert _text(project, NATIVE[how]) != first
+    assert project.shown(NATIVE[how], preload=("torch",)) != first
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux's kernel")
-def test_what_native_code_reads_does_not_keep_the_page_from_being_kept(project):
-    project.write("data.txt", DATA["one"])
-    assert project.run(NATIVE["libc"]).unkept == ()
-    assert project.run(NATIVE["libc"]).cached
+@table("spawn", [False, True])
+def test_a_page_with_a_framework_is_kept_however_it_is_started(project, spawn):
+    code = "import torch\ntorch.ones(2).sum()"
+    for cached in (False, True):
+        run = project.run(code, spawn=spawn, cache_dir=f"cache-{spawn}")
+        assert (run.unkept, run.cached) == ((), cached)
+
+
+TIMES = [
+    "import time\ntime.time()",
+    "from time import perf_counter\nperf_counter()",
+    "import time\n[time.monotonic_ns() for _ in range(2)]",
+    "import time\ntime.strftime('%Y')",
+    "import datetime\ndatetime.datetime.now()",
+    "from datetime import date\ndate.today()",
+    "import timing\ntiming.measured()",
+]
+
+
+@table("code", TIMES)
+def test_a_page_that_asks_for_the_time_is_kept_only_if_it_says_so(project, code):
+    from dataclasses import replace
+
+    project.write("timing.py", "import time\ndef measured():\n    return time.perf_counter()\n")
+    page = project.page(code)
+    for _ in range(2):
+        run = _run(project, page)
+        assert not run.cached
+        [reason] = run.unkept
+        assert reason.startswith("the time differs in each run")
+    for cached in (False, True):
+        run = _run(project, replace(page, reads=("clock",)))
+        assert (run.unkept, run.cached) == ((), cached)
+
+
+def test_what_asks_for_the_time_without_the_page_does_not_count(project):
+    project.write("timing.py", "import time\ndef measured():\n    return time.perf_counter()\n")
+    code = "import logging, random, timing\nlogging.warning('x')\nrandom.random()"
+    assert project.run(code).unkept == ()
 
 
 def test_a_database_is_an_input(project):
@@ -224,7 +197,7 @@ UNSEEN = {
 }
 
 
-@pytest.mark.parametrize("how", UNSEEN)
+@table("how", UNSEEN)
 def test_a_page_whose_inputs_cannot_be_seen_is_not_kept_and_says_why(project, how):
     project.write("data.txt", DATA["one"])
     run = project.run(UNSEEN[how])
@@ -249,7 +222,7 @@ def _run(project, page):
     return run
 
 
-@pytest.mark.parametrize("pattern", ["data.txt", "*.txt", "./data.txt", "**/data.txt"])
+@table("pattern", ["data.txt", "*.txt", "./data.txt", "**/data.txt"])
 def test_a_page_that_says_what_it_reads_is_kept(project, pattern):
     project.write("data.txt", DATA["one"])
     page = _declaring(project, pattern)
@@ -295,7 +268,7 @@ def test_a_copied_book_is_not_served_the_other_s_results(project, tmp_path_facto
         other.close()
 
 
-@pytest.mark.parametrize("name", ["preload", "jobs"])
+@table("name", ["preload", "jobs"])
 def test_what_decides_how_pages_run_counts(project, monkeypatch, name):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     settings = {"preload": [("colorsys",), ("wave",)], "jobs": [1, 64]}[name]

@@ -7,6 +7,7 @@ from books import make_book
 
 from proofbook.checking.book import Book
 from proofbook.settings import load
+from tables import table
 
 PAGE = "---\ntitle: x\n---\n\n```python\nx = 2\n```\n\n[two]{ equals='x' }\n"
 
@@ -72,7 +73,7 @@ def test_files_are_named_from_the_root_and_found_by_their_text(book, tmp_path):
     assert book.find("other") == ("<page>", "other")
 
 
-@pytest.mark.parametrize(
+@table(
     ("target", "message"),
     [("no.such:f", "no source file for a module 'no.such'"), ("this:f", "defines no 'f'")],
 )

@@ -2,12 +2,11 @@
 
 import math
 
-import pytest
-
 from proofbook.checking.compare import says
+from tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [
         ("five", 5),
@@ -48,7 +47,7 @@ def test_it_says_so(text, value):
     assert says(text, value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [
         ("five", 6),

@@ -1,6 +1,5 @@
 """What of a run does not come out as its chapter says is named, with line, code and difference."""
 
-import pytest
 from books import make_book
 
 from proofbook.checking.book import Book
@@ -8,6 +7,7 @@ from proofbook.checking.judge import difference, judge, shown
 from proofbook.model import BlockResult, Example, Failure, Run, Value
 from proofbook.parsing.page import parse
 from proofbook.settings import load
+from tables import table
 
 TEXT = """\
 # Page
@@ -25,9 +25,20 @@ y = 2
 ```
 
 [Five]{ equals="x" } `x > 0`{ holds } […]{ value="y" holds="y > 1" }
+
+The first is the larger one.
+
+```facts
+is the larger: x > y
+```
 """
 RAN = BlockResult()
-PASSING = {("x", 2): Value(5), ("x > 0", 2): Value(True), ("y > 1", 2): Value(True)}
+PASSING = {
+    ("x", 2): Value(5),
+    ("x > 0", 2): Value(True),
+    ("y > 1", 2): Value(True),
+    ("x > y", 2): Value(True),
+}
 
 
 def examples(*got: str) -> tuple[Example, ...]:
@@ -45,7 +56,7 @@ def test_a_run_that_says_what_the_page_says_has_no_problem():
     assert judge(parse("p.md", TEXT), run(second=BlockResult(examples=examples("1", "2")))) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("ran", "line", "message", "code", "detail"),
     [
         (
@@ -92,6 +103,27 @@ def test_a_run_that_says_what_the_page_says_has_no_problem():
             "y > 1",
             "",
         ),
+        (
+            run({**PASSING, ("x > y", 2): Value(False)}),
+            20,
+            "the page says 'is the larger', but in this run that is False",
+            "x > y",
+            "",
+        ),
+        (
+            run({**PASSING, ("x > y", 2): Value(1)}),
+            20,
+            "the page says 'is the larger', but in this run that is 1",
+            "x > y",
+            "",
+        ),
+        (
+            run({key: value for key, value in PASSING.items() if key != ("x > y", 2)}),
+            20,
+            "the page says 'is the larger', but in this run that is None",
+            "x > y",
+            "",
+        ),
     ],
 )
 def test_what_does_not_come_out_is_a_problem(ran, line, message, code, detail):
@@ -107,7 +139,7 @@ def test_claims_that_a_failing_page_never_reached_are_not_reported():
     assert problem.message == "ValueError: no"
 
 
-@pytest.mark.parametrize("code", ["x = 1\n>>> x\n1", "x = 1\n>>>x", "if x:\n>>> 1", "x\n  >>> 1"])
+@table("code", ["x = 1\n>>> x\n1", "x = 1\n>>>x", "if x:\n>>> 1", "x\n  >>> 1"])
 def test_a_prompt_in_plain_code_says_what_to_write(tmp_path, code):
     make_book(tmp_path, {})
     with Book(load(tmp_path / "mkdocs.yml")) as book:
@@ -123,7 +155,7 @@ def test_long_values_are_cut():
     assert len(shown("x" * 300)) == 200
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other", "told"),
     [
         ("a\nb\n", "a\nc\n", "  a\n- b\n+ c"),

@@ -1,7 +1,6 @@
 """A written number says a value if and only if the value rounds to it."""
 
 import math
-import time
 from fractions import Fraction
 
 import pytest
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from proofbook.checking.compare import says
 from proofbook.checking.numerals import Numeral
+from tables import table
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -80,7 +80,7 @@ def test_what_python_writes_says_the_value(value, places, kind):
     assert says(f"{value:.{places}{kind}}", value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [("0.1", 0.1), ("0.3", 0.1 + 0.2), ("0.30000000000000004", 0.1 + 0.2), ("0.13", 0.125),
      ("0.12", 0.125), ("0.2", 0.15), ("0.1", 0.15), ("−0.0", -0.04), ("-0.0", -0.0),
@@ -92,7 +92,7 @@ def test_it_says_so(text, value):
     assert says(text, value)
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value"),
     [("0.2", 0.15 - 1e-13), ("0.13", 0.125 - 1e-14), ("1000000", 1000000.5 + 1e-6),
      ("-0.0", 0.04), ("−0.0", 0.0), ("-0", 0), ("+0.0", -0.04), ("0e9", 3), ("0e9", 0.3),
@@ -104,15 +104,14 @@ def test_it_does_not_say_so(text, value):
     assert not says(text, value)
 
 
-@pytest.mark.parametrize("text", [
+@pytest.mark.timeout(60)  # a naive power would take hours
+@table("text", [
     "1e999999999999999999999", "1e-999999999999999999999", "9" * 5000, f"1e{'9' * 900}",
     f"0.{'0' * 5000}1", f"{'9' * 900}e-{'9' * 90}", "0e999999999", "[" * 5000,
 ])  # fmt: skip
-@pytest.mark.parametrize("value", [5, 0.5, 10**3000, [5], True, "5"])
+@table("value", [5, 0.5, 10**3000, [5], True, "5"])
 def test_no_number_takes_long_or_breaks_anything(text, value):
-    started = time.perf_counter()
     assert not says(text, value)
-    assert time.perf_counter() - started < 0.5
 
 
 def test_what_is_no_number_is_none():

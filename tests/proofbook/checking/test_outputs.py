@@ -3,12 +3,12 @@
 import re
 
 import numpy as np
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from proofbook.checking.outputs import prints, reprinted
+from tables import table
 
 TRACE = "Traceback (most recent call last):\n"
 STRINGS = st.text(" .,'\"\\()[]0123456789eE-+abtensor(\n\t", max_size=12)
@@ -82,7 +82,7 @@ def test_dotted_numbers_are_no_floats(one, other):
         assert not prints(frame.format(mine), frame.format(theirs))
 
 
-@pytest.mark.parametrize(
+@table(
     ("want", "got"),
     [
         ("tensor([[1.,  1.]])\n", "tensor([[1., 1.]])\n"),
@@ -113,7 +113,7 @@ def test_it_prints_so(want, got):
     assert prints(want, got)
 
 
-@pytest.mark.parametrize(
+@table(
     ("want", "got"),
     [
         ("1.236", "1.2346"),
@@ -170,13 +170,13 @@ def test_it_does_not_print_so(want, got):
     assert not prints(want, got)
 
 
-@pytest.mark.parametrize("text", ["[" * 50_000, "'" * 50_000, " " * 50_000 + "x", "1" * 50_000])
+@table("text", ["[" * 50_000, "'" * 50_000, " " * 50_000 + "x", "1" * 50_000])
 def test_no_output_takes_long(text):
     assert prints(text, text)
     assert not prints(text, f"{text}y")
 
 
-@pytest.mark.parametrize(
+@table(
     ("want", "got", "new"),
     [
         ("tensor([0.1, 0.2])", "tensor([0.1000, 0.3000])", "tensor([0.1, 0.3])"),

@@ -1,9 +1,9 @@
 """What comes out otherwise at a second run is told, by line; what comes out alike is not."""
 
-import pytest
 from books import make_book
 
 from proofbook.__main__ import main
+from tables import table
 
 # A run leaves a mark, so that the next one is sure to differ.
 COUNT = """\
@@ -41,18 +41,18 @@ def test_a_block_that_shows_something_else_is_told_with_its_lines(tmp_path, caps
     assert "      0\n      1\n    - 1\n    + 2\n      3\n" in told
 
 
-@pytest.mark.parametrize(
+@table(
     ("page", "told"),
     [
         (CLAIMS, "docs/page.md:10: in a second run: the page says '1', this run gives 2"),
         (PROMPTS, "docs/page.md:13: in a second run: the output differs"),
         (CRASHES, "docs/page.md:11: in a second run: ZeroDivisionError: division by zero"),
     ],
-    ids=["claims", "prompts", "crashes"],
 )
-def test_what_held_once_must_hold_again(tmp_path, capsys, page, told):
-    assert check(tmp_path, page, capsys)[0] == 0
-    status, said = check(tmp_path, page, capsys, "--twice")
+def test_what_held_once_must_hold_again(tmp_path_factory, capsys, page, told):
+    folder = tmp_path_factory.mktemp("book")
+    assert check(folder, page, capsys)[0] == 0
+    status, said = check(folder, page, capsys, "--twice")
     assert status == 1
     assert told in said
     assert said.endswith("1 chapter, 1 problem\n")

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from proofbook.checking.source_lookup import show
+from tables import table
 
 SOURCE = '''\
 """A module."""
@@ -40,7 +41,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize(
+@table(
     ("target", "first", "last", "code"),
     [
         ("pack.mod:LIMIT", 5, 5, "LIMIT = 3"),
@@ -67,7 +68,7 @@ def test_a_symbol_has_its_lines(folder, target, first, last, code):
     assert "pack.mod" not in sys.modules
 
 
-@pytest.mark.parametrize(
+@table(
     ("target", "only", "first", "last", "code"),
     [
         ("pack.mod:twice", "2 * x", 12, 12, "return 2 * x"),
@@ -92,7 +93,7 @@ def test_an_installed_module_is_found_without_importing_it(folder):
     assert "this" not in sys.modules
 
 
-@pytest.mark.parametrize(
+@table(
     ("target", "message"),
     [
         ("pack.other:f", "no source file for a module 'pack.other'"),
@@ -106,7 +107,7 @@ def test_what_is_not_there_is_an_error(folder, target, message):
         show(target, [folder])
 
 
-@pytest.mark.parametrize(
+@table(
     ("file", "line", "target", "written"),
     [
         ("again/__init__.py", "from again.parts import Box", "again:Box", "again.parts:Box"),
@@ -123,17 +124,18 @@ def test_what_is_not_there_is_an_error(folder, target, message):
     ],
 )
 def test_a_name_that_is_only_imported_is_shown_from_where_it_is_defined(
-    tmp_path, file, line, target, written
+    tmp_path_factory, file, line, target, written
 ):
-    (tmp_path / "again").mkdir()
-    (tmp_path / "again/parts.py").write_text("class Box:\n    size = 1\n")
-    (tmp_path / file).write_text(f"{line}\n")
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "again").mkdir()
+    (folder / "again/parts.py").write_text("class Box:\n    size = 1\n")
+    (folder / file).write_text(f"{line}\n")
     with pytest.raises(LookupError, match=f'but imports it; write show="{re.escape(written)}"'):
-        show(target, [tmp_path])
-    assert show(written, [tmp_path]).path == tmp_path / "again/parts.py"
+        show(target, [folder])
+    assert show(written, [folder]).path == folder / "again/parts.py"
 
 
-@pytest.mark.parametrize("line", ["from ..out import f", "import f", "from x import g"])
+@table("line", ["from ..out import f", "import f", "from x import g"])
 def test_what_cannot_be_told_from_an_import_is_only_missing(tmp_path, line):
     (tmp_path / "one.py").write_text(f"{line}\n")
     with pytest.raises(LookupError, match=r"one\.py defines no 'f'$"):
@@ -146,7 +148,7 @@ def test_a_module_that_cannot_be_parsed_is_named(tmp_path):
         show("broken:f", [tmp_path])
 
 
-@pytest.mark.parametrize(
+@table(
     ("only", "message"),
     [
         ("3 * x", "'3 \\* x' is nowhere in pack.mod"),
@@ -158,7 +160,7 @@ def test_a_text_must_lead_to_one_statement(folder, only, message):
         show("pack.mod", [folder], only)
 
 
-@pytest.mark.parametrize(
+@table(
     "more",
     [
         "f = wrapper(f)",
@@ -193,7 +195,7 @@ def test_what_is_bound_again_at_its_level_is_not_shown(tmp_path, more):
             show("mod:Box.f", [tmp_path])
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "@overload\ndef f(x: int): ...\n\n\ndef f(x):\n    return 1\n",

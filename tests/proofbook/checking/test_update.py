@@ -13,9 +13,10 @@ from proofbook.checking.judge import judge
 from proofbook.checking.update import rewritten, updated
 from proofbook.model import BlockResult, Example, Run, Value
 from proofbook.parsing.page import parse
+from tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "value", "new"),
     [
         ("five", 6, "six"),
@@ -73,7 +74,7 @@ def checked(text: str) -> Checked:
     return Checked(parse("p.md", text), run, [], {})
 
 
-@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@table("ends", ["\n", "\r\n"])
 def test_only_what_differs_changes(ends):
     text = TEXT.replace("\n", ends)
     new = (
@@ -109,7 +110,7 @@ DOCTEST = "```pycon\n>>> a\n1\n>>> b\nTraceback (most recent call last):\nValueE
 RAISED = "Traceback (most recent call last):\n"
 
 
-@pytest.mark.parametrize(
+@table(
     ("got", "written"),
     [
         (f"{RAISED}KeyError: 'x'\n", f"{RAISED}KeyError: 'x'\n"),
@@ -120,7 +121,7 @@ RAISED = "Traceback (most recent call last):\n"
         ("  2\n", "  2\n"),
     ],
 )
-@pytest.mark.parametrize("stack", ["", "  ...\n"])
+@table("stack", ["", "  ...\n"])
 def test_an_exception_is_written_with_its_traceback(got, written, stack):
     text = DOCTEST.replace(RAISED, f"{RAISED}{stack}")
     new = updated(text, run_of(text, ["1\n", got], []))
@@ -133,14 +134,14 @@ def test_the_outputs_of_a_doctest_in_a_python_fence_are_written_too():
     assert new == text.replace("\n1\n", "\n7\n")
 
 
-@pytest.mark.parametrize("got", ["```\n", ">>> x\n", "... x\n", "a\n>>> x\n", "~~~\n```\nx\n"])
+@table("got", ["```\n", ">>> x\n", "... x\n", "a\n>>> x\n", "~~~\n```\nx\n"])
 def test_an_output_that_would_be_read_as_something_else_is_left_to_the_author(got):
     new = updated(DOCTEST, run_of(DOCTEST, ["1\n", got], []))
     assert new == DOCTEST
 
 
-@pytest.mark.parametrize("value", ["*a*", "a]{ b", "a`b", "<b>", "&lt;", "a\\*", "[b](c)"])
-@pytest.mark.parametrize("target", ["[so]", "`so`", "*so*"])
+@table("value", ["*a*", "a]{ b", "a`b", "<b>", "&lt;", "a\\*", "[b](c)"])
+@table("target", ["[so]", "`so`", "*so*"])
 def test_a_text_is_written_only_where_it_would_be_read_as_it_is(value, target):
     text = f'{DOCTEST}\nIt is {target}{{ equals="c0" }} here.\n'
     checked = run_of(text, ["1\n", f"{RAISED}ValueError: no\n"], [value])

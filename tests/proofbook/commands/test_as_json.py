@@ -7,6 +7,7 @@ from books import make_book, run_in
 
 from proofbook.__main__ import main
 from proofbook.problems import Problem
+from tables import table
 
 RIGHT = "# A\n\n```python\nx = 2\n```\n\n[two]{ equals='x' } and 3\n"
 WRONG = "# B\n\n```python\ny = 3\n```\n\nÄ [two]{ equals='y + 0' }\n\n[`y`]{ equals='z' }\n"
@@ -86,7 +87,7 @@ def test_facts_are_there_when_errors_are_planted(book, capsys):
     assert found["facts"] == [{**fact, "noticed": False, "survived": []}]
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "content", "line"),
     [("docs/latin.md", "é".encode("latin-1"), 1), ("mkdocs.yml", b"site_name: x\na: !no x\n", 2)],
 )

@@ -8,6 +8,7 @@ from books import run_in
 
 from proofbook.__main__ import main
 from proofbook.commands.init import STARTER
+from tables import table
 
 FILES = ["docs/dice.md", "docs/index.md", "mkdocs.yml", "src/two_dice.py"]
 
@@ -40,7 +41,7 @@ def test_it_shows_one_of_each(made):
         assert form in pages
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new", "told"),
     [
         (
@@ -51,10 +52,13 @@ def test_it_shows_one_of_each(made):
         ("'flies', 'arrow'", "'arrow', 'flies'", "docs/index.md:21: the output differs"),
     ],
 )
-def test_what_it_invites_to_change_is_noticed(tmp_path, monkeypatch, capsys, old, new, told):
-    monkeypatch.chdir(tmp_path)
+def test_what_it_invites_to_change_is_noticed(
+    tmp_path_factory, monkeypatch, capsys, old, new, told
+):
+    folder = tmp_path_factory.mktemp("book")
+    monkeypatch.chdir(folder)
     assert main(["init"]) == 0
-    page = tmp_path / "docs/index.md"
+    page = folder / "docs/index.md"
     page.write_text(page.read_text().replace(old, new))
     assert main(["check"]) == 1
     assert told in capsys.readouterr().out
@@ -69,14 +73,15 @@ def test_a_folder_is_made_and_the_next_commands_are_told(tmp_path, monkeypatch, 
         assert f"\n{line}" in told
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_that_is_there_is_named_and_nothing_is_written(tmp_path, capsys, name):
-    own = tmp_path / name
+@table("name", FILES)
+def test_a_file_that_is_there_is_named_and_nothing_is_written(tmp_path_factory, capsys, name):
+    folder = tmp_path_factory.mktemp("book")
+    own = folder / name
     own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text("mine")
-    assert main(["init", str(tmp_path)]) == 1
+    assert main(["init", str(folder)]) == 1
     assert capsys.readouterr().out.startswith(f"{own}: already there, so nothing was written.")
-    assert files_in(tmp_path) == [name]
+    assert files_in(folder) == [name]
     assert own.read_text() == "mine"
 
 

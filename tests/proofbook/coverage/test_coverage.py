@@ -11,6 +11,7 @@ from proofbook.coverage.coverage import Coverage, cover
 from proofbook.coverage.links import broken_links
 from proofbook.parsing.source import read
 from proofbook.settings import load
+from tables import table
 
 CONFIG = """\
 site_name: A throwaway book
@@ -61,12 +62,12 @@ NUMERALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("numeral", NUMERALS)
+@table("numeral", NUMERALS)
 def test_a_bare_numeral_is_found_whatever_its_script(book, numeral):
     assert left(book, f"It is {numeral}.") == [("numeral", numeral)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("bare", "claimed", "kind"),
     [
         ("There are 3.", "There are [3]{ equals='len(x)' }.", "numeral"),
@@ -104,7 +105,7 @@ def test_each_kind_is_found_when_bare_and_silent_when_claimed(book, bare, claime
     assert left(book, claimed) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "kind"),
     [
         ("seven", "number word"),
@@ -131,7 +132,7 @@ def test_words_are_found_in_a_sentence_that_names_a_value(book, words, kind):
     assert left(book, f"Of {claim} they are {bound}.") == []
 
 
-@pytest.mark.parametrize("words", ["at most 5", "all three", "half of them", "`7`"])
+@table("words", ["at most 5", "all three", "half of them", "`7`"])
 def test_holds_does_not_bind_a_number(book, words):
     plain = words.strip("*`")
     expected = [("words that holds= does not bind", plain)]
@@ -140,7 +141,7 @@ def test_holds_does_not_bind_a_number(book, words):
     )
 
 
-@pytest.mark.parametrize("words", ["sorted", "no longer", "*larger*", "`'3 more'`"])
+@table("words", ["sorted", "no longer", "*larger*", "`'3 more'`"])
 def test_holds_speaks_of_all_else(book, words):
     holds = "x == sorted(x)" if "`" not in words else "'3 more' not in x"
     assert left(book, f'They are [{words}]{{ holds="{holds}" }}.') == []
@@ -165,7 +166,7 @@ def test_an_abbreviation_or_a_cell_ends_no_sentence_too_late(book):
     assert left(book, "Of [3]{ equals='len(x)' }, e.g. the two.") == [("number word", "two")]
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "GPT-2, GPT-2 XL's and float32",
@@ -191,7 +192,7 @@ def test_what_states_no_value(book, text):
     assert left(book, text) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "(2017 tokens)",
@@ -209,12 +210,12 @@ def test_what_only_looks_exempt(book, text):
     assert len(left(book, f"We see {text} of [it](there.md).")) == len(re.findall(r"\d+", text)[:1])
 
 
-@pytest.mark.parametrize("number", ["1. one\n3 more", "Text\n2. two", "| a |\n|---|\n| 3 |\n| 5 |"])
+@table("number", ["1. one\n3 more", "Text\n2. two", "| a |\n|---|\n| 3 |\n| 5 |"])
 def test_numbers_that_begin_a_line_and_no_list(book, number):
     assert left(book, number) != []
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     [
         "x", "sum", "math.cos", "math.cos()", "math.floor(x)", "share.is_integer", ".is_integer()",
@@ -227,7 +228,7 @@ def test_names_that_exist_and_code_that_ran_are_covered(book, name):
     assert [kind for _, kind, _ in found.uncovered] == (["shape"] if name[0] == "[" else [])
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     ["math.cosinus", "lib.Layers", "Layers", "d_outer", "x.shape", "json.decoder.No", ".no_such()",
      "OTHER_DEVICE", "no_such(x)"],
@@ -241,8 +242,8 @@ def test_a_page_without_blocks_may_name_the_book_s_own(book):
     assert cover(checked, book.settings).uncovered == ((1, "name", "lib.No"),)
 
 
-@pytest.mark.parametrize("language", ["", "text", "console", "plaintext", "Text"])
-@pytest.mark.parametrize("code", ["3.14", "y = x", ">>> y", "import y", "print(y)"])
+@table("language", ["", "text", "console", "plaintext", "Text"])
+@table("code", ["3.14", "y = x", ">>> y", "import y", "print(y)"])
 def test_a_fence_that_escapes_running_is_found(book, language, code):
     assert left(book, f"```{language}\n{code}\n```") == [
         ("fence that does not run", f"```{language}")
@@ -260,7 +261,7 @@ def test_a_link_to_nothing_is_found(book):
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     "claim",
     [
         "`x > 2`{ holds='[x][0](a)' }",

@@ -1,18 +1,19 @@
 """A page is cut into its sentences, and nothing but its sentences."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofbook.coverage.sentences import sentences
+from proofbook.coverage.sentences import sentences, unbound
+from proofbook.parsing.page import parse
 from proofbook.parsing.source import read
+from tables import table
 
 
 def cut(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(read(text))]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "found"),
     [
         ("One is. Two is! Three is? Four", ["One is.", "Two is!", "Three is?", "Four"]),
@@ -40,7 +41,7 @@ def test_each_sentence_stands_alone(text, found):
     assert cut(text) == found
 
 
-@pytest.mark.parametrize(
+@table(
     "inside",
     [
         "`a. B`",
@@ -71,7 +72,7 @@ def test_nothing_inside_ends_a_sentence(inside):
     assert cut(f"It is. `x` has {inside}.") == ["It is.", f"`x` has {inside}."]
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "# It is. So.\n\n###### It is.",
@@ -109,3 +110,31 @@ MARKER = st.sampled_from(["", "- ", "1. ", "> ", "- [x] "])
 def test_sentences_joined_are_cut_again(paragraphs):
     text = "\n\n".join(marker + " ".join(said) for marker, said in paragraphs)
     assert cut(text) == [one for _, said in paragraphs for one in said]
+
+
+TEXT = """---
+title: A page
+---
+
+# It is a heading.
+
+```python
+x = [3, 4]
+```
+
+It is a list. It holds
+numbers. There are [two]{ equals="len(x)" } of them. Sort it.
+
+<!-- It is a comment. -->
+"""
+
+
+def test_what_is_bound_is_left_out_and_lines_are_those_of_the_file():
+    page = parse("page.md", TEXT)
+    [claim] = page.source.spans
+    free = [(11, "It is a list."), (11, "It holds numbers."), (12, "Sort it.")]
+    assert list(unbound(page, [(claim.start, claim.end)])) == free
+    for phrase in ("It is a list", "list", "I", "list."):  # any part of a sentence binds it
+        first = page.source.text.index(phrase, page.source.text.index("It is a list"))
+        bound = [(first, first + len(phrase)), (claim.start, claim.end)]
+        assert list(unbound(page, bound)) == free[1:], phrase

@@ -4,7 +4,7 @@ import base64
 import re
 import struct
 
-import pytest
+from tables import table
 
 RICH = """
 class Rich:
@@ -136,7 +136,7 @@ def test_the_richest_repr_is_shown_in_jupyter_s_order(project):
     assert {output.plain for output in outputs[2:-1]} == {"text"}
 
 
-@pytest.mark.parametrize("first", range(1, len(MARKUP) - 1))
+@table("first", range(1, len(MARKUP) - 1))
 def test_one_that_gives_nothing_leaves_it_to_the_next(project, first):
     order = [*MARKUP][first:]
     run = project.run(PICTURES, rich("R", *order, nothing=[order[0]]))
@@ -169,7 +169,7 @@ def test_pictures_have_their_own_size_and_words_for_those_who_cannot_see_them(pr
     assert third.data.endswith('alt="&lt;Photo&gt;" width="30" height="15">')
 
 
-@pytest.mark.parametrize(
+@table(
     ("method", "given", "reason"),
     [
         (
@@ -274,7 +274,7 @@ def test_display_takes_no_options(project):
     assert failure.reason == "TypeError: display() on a page takes only values, not display_id="
 
 
-@pytest.mark.parametrize("preload", [(), ("IPython.display",)], ids=["imported", "preloaded"])
+@table("preload", [(), ("IPython.display",)])
 def test_the_display_of_ipython_shows_here_too(project, preload):
     ours = "from IPython.display import HTML, display\ndisplay(HTML('<hr>'))"
     other = "import IPython\nIPython.display.display(1)"
@@ -285,6 +285,6 @@ def test_the_display_of_ipython_shows_here_too(project, preload):
     ]
 
 
-@pytest.mark.parametrize("own", ["def display(x):\n    print('mine', x)", "display = print"])
+@table("own", ["def display(x):\n    print('mine', x)", "display = print"])
 def test_a_page_may_have_a_display_of_its_own(project, own):
     assert project.shown(own, "display('a')")[0].endswith("a\n")

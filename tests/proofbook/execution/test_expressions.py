@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from proofbook.execution.expressions import Expression, as_data, randomness_kept, word
+from tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "free"),
     [
         ("a.b[c](d, key=e)", ["a", "c", "d", "e"]),
@@ -48,7 +49,7 @@ def test_word_is_the_helper_where_it_is_called_and_the_page_s_own_where_it_is_no
     assert word([], "full", "empty") == "empty"
 
 
-@pytest.mark.parametrize("text", ["x +", "x = 1", "import os", "x; y"])
+@table("text", ["x +", "x = 1", "import os", "x; y"])
 def test_what_is_not_one_expression_is_refused(text):
     with pytest.raises(SyntaxError, match="invalid syntax"):
         Expression(text)
@@ -59,7 +60,7 @@ class _Odd:
         return "odd"
 
 
-@pytest.mark.parametrize(
+@table(
     ("value", "data"),
     [
         (None, None),

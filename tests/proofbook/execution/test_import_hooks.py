@@ -2,7 +2,10 @@
 
 import os
 
-import pytest
+import numpy as np
+from safetensors.numpy import save_file
+
+from tables import table
 
 
 def test_a_module_saved_twice_in_a_second_with_one_size_is_read_anew(project, monkeypatch):
@@ -55,16 +58,12 @@ def test_a_module_made_in_the_tick_in_which_the_zygote_looked_is_found(project, 
     assert project.shown("import late\nlate.x") == ["5"]
 
 
-@pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
-def test_a_file_that_safetensors_reads_is_an_input(project, spawn):
-    import torch
-    from safetensors.torch import save_file
-
-    weights = project.root / "weights.safetensors"
-    ask = "from safetensors.torch import load_file\nload_file('weights.safetensors')['w'].item()"
-    save_file({"w": torch.tensor(3.0)}, weights)
-    settings = {"spawn": spawn, "preload": ("safetensors.torch",)}
-    assert project.shown(ask, **settings) == ["3.0"]
-    assert project.run(ask, **settings).cached
-    save_file({"w": torch.tensor(5.0)}, weights)
-    assert project.shown(ask, **settings) == ["5.0"]
+@table(("spawn", "kind"), [(False, "torch"), (True, "numpy")])
+def test_a_file_that_safetensors_reads_is_an_input(project, spawn, kind):
+    weights = project.root / f"{kind}.safetensors"
+    ask = f"from safetensors.{kind} import load_file\nload_file({weights.name!r})['w'].item()"
+    settings = {"spawn": spawn, "preload": ("torch",)}
+    for value in (3.0, 5.0):
+        save_file({"w": np.array(value)}, weights)
+        assert project.shown(ask, **settings) == [str(value)]
+        assert project.run(ask, **settings).cached

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pytest
 
 from proofbook.execution.name_lookup import existing
+from tables import table
 
 LIBRARY = """\
 class Layer:
@@ -42,7 +43,7 @@ def page(tmp_path, monkeypatch):
         sys.modules.pop(name, None)
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "there"),
     [
         ("layer", True),
@@ -133,7 +134,7 @@ def loud(tmp_path, monkeypatch):
     return mark
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "there"),
     [
         ("names_danger", True),
@@ -191,7 +192,7 @@ class Nosy(Alive):
         return object.__getattribute__(self, name)
 
 
-@pytest.mark.parametrize("thing", [Alive(), Nosy(), Alive])
+@table("thing", [Alive(), Nosy(), Alive])
 def test_no_code_of_the_page_runs_for_its_prose(thing):
     asked = [
         "x.plain",

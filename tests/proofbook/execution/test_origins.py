@@ -1,10 +1,10 @@
 """What a page shows as source is what it has loaded, or the page does not pass."""
 
-import pytest
 from books import make_book
 
 from proofbook.checking.book import Book
 from proofbook.settings import load
+from tables import table
 
 PAGE = """\
 ```python
@@ -107,7 +107,7 @@ def problems(folder, target: str, code: str = "", files=None) -> list[str]:
         return [problem.message for problem in checked.problems]
 
 
-@pytest.mark.parametrize(
+@table(
     "target",
     [
         *("lib", "lib:plain", "lib:wrapped", "lib:closed", "lib:cached", "lib:SIZE", "lib:Box"),
@@ -119,7 +119,7 @@ def test_what_runs_is_shown(tmp_path, target):
     assert problems(tmp_path, target, files={"src/not_loaded.py": "def f(): ...\n"}) == []
 
 
-@pytest.mark.parametrize(
+@table(
     ("target", "code"),
     [
         ("lib:replaced", ""),

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from proofbook.execution import pool
 from proofbook.execution.runner import Runner
 from proofbook.settings import Settings
+from tables import table
 
 FATAL = {
     "exit": ("import os\nos._exit(3)", "the block ended the page's process (exit code 3)", 1),
@@ -29,11 +31,11 @@ FATAL = {
 }
 
 
-@pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
+@table("spawn", [False, True])
 def test_a_page_that_dies_is_told_and_harms_no_other(project, spawn):
     good = project.page("x = 7", "x", path="good.md")
     pages = [project.page("x = 1", FATAL[name][0], path=name) for name in FATAL]
-    runs = project.run_pages(*pages, good, spawn=spawn)
+    runs = project.run_pages(*pages, good, spawn=spawn, cache_dir=f"cache-{spawn}")
     for name, (_, reason, line) in FATAL.items():
         run = runs[name]
         assert (run.failure.reason, run.failure.line) == (reason, line)
@@ -44,8 +46,11 @@ def test_a_page_that_dies_is_told_and_harms_no_other(project, spawn):
 
 
 def test_a_hanging_block_is_told_with_its_line(project):
-    run = project.run("x = 1", "import time\ndef f():\n    time.sleep(99)\n\nf()", timeout=0.4)
-    assert run.failure.reason == "the block did not end within 0.4 s"
+    page = project.page("x = 1", "import time\ndef f():\n    time.sleep(99)\n\nf()")
+    first, second = page.blocks
+    page = replace(page, blocks=(first, replace(second, timeout=1.0)))
+    run = project.run_pages(page)["page.md"]
+    assert run.failure.reason == "the block did not end within 1 s"
     assert (run.failed_block, run.failure.line) == (1, 2)
     assert run.failure.detail.splitlines()[1:] == [
         '  File "<block 2>", line 5 in <module>',
@@ -54,9 +59,9 @@ def test_a_hanging_block_is_told_with_its_line(project):
 
 
 def test_a_hanging_claim_is_named(project):
-    claim = "len([x for _ in iter(int, 1)])"
-    run = project.run("x = 1", claims=[("x", 1), (claim, 1)], timeout=0.4)
-    assert run.failure.reason == f"evaluating {claim!r} did not end within 0.4 s"
+    code = "import threading\nx, never = 1, threading.Event()"
+    run = project.run(code, claims=[("x", 1), ("never.wait()", 1)], timeout=2.0)
+    assert run.failure.reason == "evaluating 'never.wait()' did not end within 2 s"
     assert run.failed_block is None
     assert run.values["x", 1].data == 1
 
@@ -64,17 +69,15 @@ def test_a_hanging_claim_is_named(project):
 def test_the_parent_ends_what_does_not_end_itself(project, monkeypatch):
     monkeypatch.setattr(pool, "GRACE", 0.3)
     code = "import faulthandler, time\nfaulthandler.cancel_dump_traceback_later()\ntime.sleep(99)"
-    started = time.monotonic()
     run = project.run(code, timeout=0.4)
     assert run.failure.reason == "the block did not end within 0.4 s"
-    assert time.monotonic() - started < 20
 
 
 def test_a_block_s_own_timeout_goes_before_the_book_s(project):
-    page = project.page("import time\ntime.sleep(0.6)")
-    patient = type(page.blocks[0])("python", page.blocks[0].code, line=1, timeout=30.0)
-    chapter = type(page)("page.md", (patient,), ())
-    assert project.run_pages(chapter, timeout=0.3)["page.md"].failure is None
+    page = project.page("import time\ntime.sleep(99)")
+    page = replace(page, blocks=(replace(page.blocks[0], timeout=0.4),))
+    run = project.run_pages(page, timeout=60.0)["page.md"]
+    assert run.failure.reason == "the block did not end within 0.4 s"
 
 
 def test_what_a_page_starts_ends_with_it(project):
@@ -84,7 +87,7 @@ def test_what_a_page_starts_ends_with_it(project):
 
 
 def _ends(pid: int) -> bool:
-    for _ in range(200):
+    for _ in range(1200):
         try:
             with open(f"/proc/{pid}/stat") as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "Z":
@@ -119,23 +122,24 @@ with Runner(Settings(root, spawn=sys.argv[2] == "spawn")) as runner:
 '''
 
 
-@pytest.mark.parametrize("how", ["fork", "spawn"])
-@pytest.mark.parametrize(
+@table("how", ["fork", "spawn"])
+@table(
     ("ending", "thread"),
     [(signal.SIGKILL, "first"), (signal.SIGINT, "first"), (signal.SIGINT, "another")],
 )
-def test_pages_end_with_the_process_that_runs_them(tmp_path, how, ending, thread):
+def test_pages_end_with_the_process_that_runs_them(tmp_path_factory, how, ending, thread):
+    folder = tmp_path_factory.mktemp("book")
     builder = subprocess.Popen(
-        [sys.executable, "-c", BUILDER, str(tmp_path), how, thread],
+        [sys.executable, "-c", BUILDER, str(folder), how, thread],
         stderr=subprocess.PIPE,
         text=True,
     )
-    up = tmp_path / "up"
+    up = folder / "up"
     while not up.exists():
         assert builder.poll() is None
         time.sleep(0.02)
     builder.send_signal(ending)
-    _, error = builder.communicate(timeout=30)
+    _, error = builder.communicate(timeout=120)
     assert _ends(int(up.read_text()))
     assert "resource_tracker" not in error
     if ending == signal.SIGINT:
@@ -161,7 +165,7 @@ def test_pages_run_side_by_side(project):
         project.page(meet("a", "b"), path="a.md"),
         project.page(meet("b", "a"), path="b.md"),
     ]
-    runs = project.run_pages(*pages, jobs=2, timeout=20)
+    runs = project.run_pages(*pages, jobs=2)
     assert [run.failure for run in runs.values()] == [None, None]
 
 
@@ -180,19 +184,18 @@ def test_closing_twice_is_no_error(tmp_path):
     runner.close()
 
 
-@pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
-@pytest.mark.parametrize(
+@table("spawn", [False, True])
+@table(
     "flood",
     [
         "while True:\n    print('y' * 999)",
         "import os\nwhile True:\n    os.write(2, b'y' * 999)",
         "import subprocess\nsubprocess.run('yes')",
     ],
-    ids=["print", "write", "another process"],
 )
 def test_a_flood_ends_the_page_and_says_how_much_is_too_much(project, monkeypatch, flood, spawn):
     monkeypatch.setattr(pool, "FLOOD", 2_000_000)
-    run = project.run("x = 1", flood, spawn=spawn, timeout=20)
+    run = project.run("x = 1", flood, spawn=spawn)
     assert run.failure.reason == (
         "the block kept printing after the page had printed 2 MB: print less, or write to a file"
     )
@@ -218,12 +221,12 @@ LEAVES = {
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc for what is left")
-@pytest.mark.parametrize("ending", ["", "os._exit(3)", "os.kill(os.getpid(), 9)"])
-@pytest.mark.parametrize("how", LEAVES)
+@table("ending", ["", "os._exit(3)", "os.kill(os.getpid(), 9)"])
+@table("how", LEAVES)
 def test_what_leaves_the_page_s_session_ends_with_it_too(project, how, ending):
     mark = f"import os, subprocess, time\nos.environ['MARK'] = {str(project.root)!r}\n"
     project.run(f"{mark}{LEAVES[how]}", ending)
-    for _ in range(200):
+    for _ in range(1200):
         if not _marked(str(project.root)):
             return
         time.sleep(0.05)

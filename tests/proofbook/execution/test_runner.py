@@ -4,9 +4,10 @@ import subprocess
 import sys
 import textwrap
 
-import pytest
-
+from proofbook.execution import pool
+from proofbook.execution.processes import ForkServer
 from proofbook.model import Chapter, Run
+from tables import table
 
 
 def test_a_chapter_without_blocks_and_claims_starts_nothing(project, monkeypatch):
@@ -59,7 +60,7 @@ def test_a_cached_run_is_the_same_but_for_saying_so(project):
     )
 
 
-@pytest.mark.parametrize(
+@table(
     ("codes", "claims"),
     [
         (["1 / 0"], []),
@@ -102,12 +103,13 @@ def test_forked_and_spawned_pages_give_the_same(project):
 
 
 def test_new_packages_end_the_old_zygote(project, monkeypatch, tmp_path_factory):
+    monkeypatch.setattr(pool, "ForkServer", ForkServer)  # not the one that all tests share
     ask = "import os\nprint(os.getppid())"
     [first] = project.shown(ask)
     folder = tmp_path_factory.mktemp("site")
     (folder / "package-1.0.dist-info").mkdir()
     monkeypatch.syspath_prepend(str(folder))
-    [second] = project.shown(ask)
+    [second] = project.shown(f"{ask}  # in another environment")
     assert first != second
 
 

@@ -2,9 +2,8 @@
 
 import json
 
-import pytest
-
 from proofbook.text import LARGEST_TEXT, TRACEBACK
+from tables import table
 
 
 def test_blocks_share_one_namespace_whose_name_is_main(project):
@@ -78,7 +77,7 @@ def test_a_syntax_error_has_its_line(project):
     assert (failure.reason, failure.line) == ("SyntaxError: invalid syntax", 1)
 
 
-@pytest.mark.parametrize("status", ["0", "", "3"])
+@table("status", ["0", "", "3"])
 def test_an_exit_is_a_failure(project, status):
     failure = project.run(f"import sys\nsys.exit({status})").blocks[0].failure
     assert failure.reason.startswith("SystemExit: the block called sys.exit(")
@@ -159,7 +158,7 @@ def test_a_claim_on_a_name_that_never_comes_fails(project):
     assert value.after == 1
 
 
-@pytest.mark.parametrize(
+@table(
     "text", ["2 + 3", "word(True, 'a', 'b')", "len('abc') == 3", "[x for x in 'ab']", "__name__"]
 )
 def test_a_constant_claim_is_refused(project, text):

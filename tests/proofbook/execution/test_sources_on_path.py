@@ -2,6 +2,8 @@
 
 import pytest
 
+from tables import table
+
 
 @pytest.fixture
 def elsewhere(tmp_path_factory, monkeypatch):
@@ -15,15 +17,16 @@ def reason(run):
     return run.blocks[-1].failure and run.blocks[-1].failure.reason
 
 
-@pytest.mark.parametrize("spawn", [False, True], ids=["forked", "spawned"])
-@pytest.mark.parametrize(
+@table("spawn", [False, True])
+@table(
     ("file", "sources"),
     [("src/own_one.py", ("src",)), ("a/b/own_one/__init__.py", ("src", "a/b"))],
 )
 def test_modules_and_packages_are_found(project, spawn, file, sources):
-    project.write(file, "answer = 41\n")
-    shown = project.shown("import own_one\nown_one.answer", sources=sources, spawn=spawn)
-    assert shown == ["41"]
+    module = project.write(file, "answer = 41\n")
+    settings = {"sources": sources, "spawn": spawn, "cache_dir": f"cache-{spawn}"}
+    assert project.shown("import own_one\nown_one.answer", **settings) == ["41"]
+    module.unlink()
 
 
 def test_a_module_is_a_file_that_the_page_depends_on(project):
@@ -53,7 +56,7 @@ def test_other_folders_are_another_book(project):
     assert "No module named 'own_one'" in reason(project.run_pages(page)["page.md"])
 
 
-@pytest.mark.parametrize(
+@table(
     ("file", "place", "folder"),
     [
         ("lib/own_one.py", "lib/own_one.py", "lib"),
@@ -61,17 +64,16 @@ def test_other_folders_are_another_book(project):
     ],
 )
 def test_a_module_elsewhere_in_the_project_is_told_with_what_to_write(project, file, place, folder):
-    project.write(file, "")
+    module = project.write(file, "")
     told = reason(project.run("import own_one"))
+    module.unlink()
     assert told == (
         f"ModuleNotFoundError: No module named 'own_one': {place} is not on the path; "
         f"add '{folder}' to sources, under proofbook in mkdocs.yml"
     )
 
 
-@pytest.mark.parametrize(
-    "file", [".hidden/own_one.py", "venv/own_one.py", "a/b/c/d/own_one.py", "own_one/notes.txt"]
-)
+@table("file", [".hidden/own_one.py", "venv/own_one.py", "a/b/c/d/own_one.py", "own_one/notes.txt"])
 def test_what_is_nobody_s_module_is_not_advised(project, file):
     project.write("venv/pyvenv.cfg", "")
     project.write(file, "")
@@ -91,7 +93,7 @@ def test_the_same_module_in_two_places_is_the_installed_one(project, elsewhere):
     assert project.shown(code) == ["(41, True)"]
 
 
-@pytest.mark.parametrize("file", ["own_one.py", "own_one/__init__.py", "own_one/part.py"])
+@table("file", ["own_one.py", "own_one/__init__.py", "own_one/part.py"])
 def test_two_modules_of_one_name_are_refused_with_both_places(project, elsewhere, file):
     for folder in (elsewhere, project.root / "src"):
         (folder / file).parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,7 @@
 """Errors as a reader of the chapter should see them."""
 
-import pytest
-
 from proofbook.execution.tracebacks import death_trace, failure_of, with_traceback
+from tables import table
 
 
 def _raised(code: str, filename: str = "<block 2>") -> BaseException:
@@ -13,7 +12,7 @@ def _raised(code: str, filename: str = "<block 2>") -> BaseException:
     raise AssertionError("nothing was raised")
 
 
-@pytest.mark.parametrize("how", ["", " from e"])
+@table("how", ["", " from e"])
 def test_frames_above_the_page_s_code_are_cut_and_causes_are_told(how):
     error = _raised(f"try:\n    1 / 0\nexcept ArithmeticError as e:\n    raise KeyError('k'){how}")
     failure = failure_of(error, "<block 2>")
@@ -37,7 +36,7 @@ raise Odd()
 """
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "reason"),
     [
         ("raise ValueError('one\\ntwo')", "ValueError: one"),

@@ -1,7 +1,8 @@
 """Whatever else a builder converts, with the extensions of the book: a page's problems stay."""
 
-import pytest
 from books import build, build_error, make_book
+
+from tables import table
 
 CONFIG = "site_name: x\nplugins: [proofbook]\nhooks: [hook.py]\n"
 BROKEN = "# Page\n\n```python\nx = 2\n1 / 0\n```\n\n[3]{ equals='x' }\n"
@@ -98,30 +99,31 @@ def on_page_content(html, **_):
 
 def book(folder, page: str, hook: str, other: str = "Note."):
     files = {"hook.py": HEAD.format(other=other) + HOOKS[hook]}
-    return make_book(folder, {"index.md": page, "later.md": "# Later\n"}, files, CONFIG)
+    own = folder / str(len(list(folder.iterdir())))  # what one book has stored helps no other
+    return make_book(own, {"index.md": page, "later.md": "# Later\n"}, files, CONFIG)
 
 
-@pytest.mark.parametrize("hook", HOOKS)
+@table("hook", HOOKS)
 def test_a_failing_page_fails_whatever_else_is_converted(tmp_path, hook):
     message = build_error(book(tmp_path, BROKEN, hook))
     assert "docs/index.md:5: ZeroDivisionError" in message
 
 
-@pytest.mark.parametrize("hook", HOOKS)
+@table("hook", HOOKS)
 def test_a_sound_page_is_shown_once_whatever_else_is_converted(tmp_path, hook):
     shown = (build(book(tmp_path, SOUND, hook)) / "index.html").read_text()
     assert shown.count("Verified when this page was built: 1 block, 1 claim") == 1
     assert shown.count('class="proofbook-sign"') == 1
 
 
-@pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize("hook", ["before any page", "after it, twice", "in threads"])
+@table("other", OTHERS)
+@table("hook", ["before any page", "after it, twice", "in threads"])
 def test_what_the_other_text_says_makes_no_page_pass(tmp_path, hook, other):
     message = build_error(book(tmp_path, BROKEN, hook, OTHERS[other]))
     assert "docs/index.md:5: ZeroDivisionError" in message
 
 
-@pytest.mark.parametrize("other", [OTHERS["the page itself"], OTHERS["a claim that holds"]])
+@table("other", [OTHERS["the page itself"], OTHERS["a claim that holds"]])
 def test_a_text_beside_the_pages_shows_what_it_gave_and_nothing_of_a_page(tmp_path, other):
     shown = (build(book(tmp_path, SOUND, "after it, twice", other)) / "index.html").read_text()
     assert shown.count('class="proofbook-claim"') == 3
@@ -129,8 +131,8 @@ def test_a_text_beside_the_pages_shows_what_it_gave_and_nothing_of_a_page(tmp_pa
     assert shown.count("Verified when this page was built") == 1
 
 
-@pytest.mark.parametrize("hook", ["before any page", "after it, twice", "at the end", "in threads"])
-@pytest.mark.parametrize("other", ["*5*{ equals='y' }\n\n```python\ny = 4\n```\n", "`y`{ Holds }"])
+@table("hook", ["before any page", "after it, twice", "at the end", "in threads"])
+@table("other", ["*5*{ equals='y' }\n\n```python\ny = 4\n```\n", "`y`{ Holds }"])
 def test_a_text_beside_the_pages_must_be_sound_itself(tmp_path, hook, other):
     message = build_error(book(tmp_path, SOUND, hook, other))
     assert "the page says '5', this run gives 4" in message or "did you mean 'holds'" in message
@@ -160,7 +162,7 @@ def on_pre_page(page, config, files):
 def test_the_books_own_file_is_not_overwritten_by_a_notebook(tmp_path):
     book = make_book(tmp_path, {"a.md": SOUND, "a/a.ipynb": "mine", "b.md": SOUND})
     message = build_error(book)
-    assert "docs/a/a.ipynb:1: the notebook of a page would replace this file" in message
+    assert "docs/a/a.ipynb:1: a download of a page would replace this file" in message
     (book / "docs/a/a.ipynb").rename(book / "docs/a/mine.ipynb")
     site = build(book)
     assert (site / "a/mine.ipynb").read_text() == "mine"

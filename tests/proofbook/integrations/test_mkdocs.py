@@ -7,6 +7,7 @@ import pytest
 from books import build, build_error, make_book, run_in
 
 from proofbook.parsing import visibility
+from tables import table
 
 PAGE = """\
 ---
@@ -98,7 +99,7 @@ def test_the_ledger_counts_what_was_verified(site):
     assert "Verified" not in (site / "index.html").read_text()
     ledger = json.loads((site / "verified.json").read_text())
     counted = {"blocks": 2, "doctests": 1, "claims": 2, "exempt": 1}
-    assert ledger["totals"] == {**counted, "programs": 3, "notebooks": 1}  # a button a block
+    assert ledger["totals"] == {**counted, "scripts": 1, "notebooks": 1}
     assert ledger["pages"]["docs/a/page.md"]["device"] == "cpu"
 
 
@@ -120,7 +121,7 @@ def test_where_claims_end_up_is_kept_from_build_to_build(tmp_path, monkeypatch):
     pages = {"a.md": "# A\n\n```python\nn = 2\n```\n\n[2]{ equals='n' }\n"}
     config = f"site_name: x\nplugins:\n  - proofbook: {{cache_dir: {tmp_path / 'cache'}}}\n"
     build(make_book(tmp_path / "first", pages, config=config))
-    monkeypatch.setattr(visibility, "follow", None)
+    monkeypatch.setattr(visibility, "Markdown", None)
     site = build(make_book(tmp_path / "second", pages, config=config))
     assert "proof-0" in (site / "a" / "index.html").read_text()
 
@@ -150,7 +151,7 @@ View()
     assert f'src="../../assets/proofbook/{copied.name}"' in (site / "b/c/index.html").read_text()
 
 
-@pytest.mark.parametrize("flag", ["-q", "-v", "--no-strict"])
+@table("flag", ["-q", "-v", "--no-strict"])
 def test_a_failure_fails_the_build_whatever_the_flags(tmp_path, flag):
     book = make_book(tmp_path, {"index.md": "# A\n\n```python\nx = 1\nx / 0\n```\n"})
     done = run_in(book, "mkdocs", "build", flag)
@@ -232,11 +233,14 @@ DOCTEST = """\
 """
 
 
-@pytest.mark.parametrize("page", [ABSENT, DOCTEST])
-def test_without_what_a_page_asks_for_the_rest_of_the_book_is_built(tmp_path, caplog, page):
+@table("page", [ABSENT, DOCTEST])
+def test_without_what_a_page_asks_for_the_rest_of_the_book_is_built(tmp_path_factory, caplog, page):
     """What is not here is said, on the page too, which counts for nothing in the ledger."""
     sound = "```python\nx = [2]\n```\n\nTwo is [2]{ equals='x[0]' }.\n"
-    book = make_book(tmp_path, {"absent.md": page, "sound.md": sound}, config=ABSENCES)
+    caplog.clear()
+    book = make_book(
+        tmp_path_factory.mktemp("book"), {"absent.md": page, "sound.md": sound}, config=ABSENCES
+    )
     site = build(book)
     assert "MissingWeightsError: " in (site / "absent" / "index.html").read_text()
     assert "proofbook-ledger" not in (site / "absent" / "index.html").read_text()
@@ -297,7 +301,8 @@ def test_other_plugins_may_name_a_shown_source_one_after_the_other(tmp_path):
     page = '```python show="lib:f"\n```\n'
     book = make_book(tmp_path, {"index.md": "# A\n", "b.md": page}, files, config)
     caption = "<b>b/: src/lib.py, lines 4 to 5, 5</b>"
-    for _ in range(2):  # each build asks the plugins anew
+    for title in ("One", "Other"):  # each build asks the plugins anew
+        (book / "docs/index.md").write_text(f"# {title}\n")
         html = (build(book) / "b/index.html").read_text()
         assert f'<p class="proofbook-source">{caption}</p>' in html
 

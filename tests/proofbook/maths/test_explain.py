@@ -10,6 +10,7 @@ from books import build, build_error, make_book
 from proofbook.__main__ import main
 from proofbook.maths.explain import Explainer, read_table
 from proofbook.maths.mathml import to_mathml
+from tables import table
 
 CONFIG = """\
 site_name: x
@@ -79,7 +80,7 @@ def explained(tmp_path):
     return aids
 
 
-@pytest.mark.parametrize(
+@table(
     ("tex", "found"),
     [
         ("d", [("d", "width")]),
@@ -149,7 +150,7 @@ def faulty(folder, given: str):
     return make_book(folder, pages, config=CONFIG)
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "message"),
     [("d_k: height", "defines: height"), ("d_k: '7'", "a constant proves nothing")],
 )

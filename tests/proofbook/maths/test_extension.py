@@ -4,6 +4,7 @@ import markdown
 import pytest
 
 from proofbook.maths.mathml import to_mathml
+from tables import table
 
 
 def page(text: str) -> str:
@@ -30,9 +31,7 @@ def test_money_and_code_are_left_alone():
     assert "<math" not in html
 
 
-@pytest.mark.parametrize(
-    "source", ["$$\nx < y\n$$", "\\[ x < y \\]", "\\begin{split} x &< y \\end{split}"]
-)
+@table("source", ["$$\nx < y\n$$", "\\[ x < y \\]", "\\begin{split} x &< y \\end{split}"])
 def test_displayed_formula(source):
     html = page(f"Before\n\n{source}\n\nafter")
     assert '<div class="maths-block">' in html
@@ -105,7 +104,7 @@ def test_signs_are_letters_not_entities():
     assert words(r"Q K^\top \in \mathbb{R}^{5}") == ["Q", "K", "⊤", "∈", "ℝ", "5"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "reason"),
     [
         (r"\frac{a", "braces do not balance"),

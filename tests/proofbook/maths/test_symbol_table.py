@@ -3,6 +3,7 @@
 import pytest
 
 from proofbook.maths.symbol_table import Symbol, read_symbols
+from tables import table
 
 TABLE = r"""
 | symbol | meaning | code | from |
@@ -22,7 +23,7 @@ def test_rows_are_read_with_what_they_mean():
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     ("table", "message"),
     [
         ("| $a$ { #a } | x |\n| $b$ { #a } | y |", "n.md: two symbols have the anchor 'a'"),

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from proofbook.checking.compare import says
 from proofbook.execution.expressions import as_data
 from proofbook.model import Claim, Run, Value
-from proofbook.notebook.assertions import asserts, equality, without_word
+from proofbook.notebook.assertions import WORD, asserts, equality
+from tables import table
 
 
 class Tensor:
@@ -54,86 +55,57 @@ NAMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "text", "line", "wrong"),
     [
         ("n", "seven", "assert n == 7", "n=8"),
-        ("n", "7", "assert n == 7", "n=8"),
         ("big", "30,522", "assert big == 30522", "big=30521"),
         ("n if yes else 1", "7", "assert (n if yes else 1) == 7", "n=8"),
         ("n + 1", "8", "assert n + 1 == 8", "n=8"),
-        ("x", "0.71", 'assert f"{x:.2f}" == "0.71"', "x=0.72"),
-        ("t", "0.715", 'assert f"{t:.3f}" == "0.715"', "t=Tensor(0.72)"),
-        ("minus", "−0.71", 'assert f"{minus:.2f}" == "-0.71"', "minus=0.71"),
-        ("d['a']", "0.50", "assert f\"{d['a']:.2f}\" == \"0.50\"", "d={'a': 0.51}"),
-        ('d["a"]', "0.5", 'assert format(d["a"], ".1f") == "0.5"', "d={'a': 0.41}"),
-        ("big + 0.25", "30,522.2", 'assert f"{big + 0.25:,.1f}" == "30,522.2"', "big=30521"),
-        ("small", "1.2e-6", 'assert f"{small:.1e}" == "1.2e-06"', "small=1.3e-6"),
-        ("large", "1.2e6", 'assert f"{large:.1e}" == "1.2e+06"', "large=1.3e6"),
-        ("share", "94%", 'assert f"{share:.0%}" == "94%"', "share=0.95"),
-        ("share", "94 %", 'assert f"{share:.0%}" == "94%"', "share=0.95"),
-        ("share * 0 - 0.04", "−0.0", 'assert f"{share * 0 - 0.04:.1f}" == "-0.0"', "share=1e400"),
-        ("zero", "0.0e3", "assert abs(zero) <= 0", "zero=1e-9"),
-        ("large", "1.2e6", 'assert f"{large:.1e}" == "1.2e+06"', "large=1250001"),
-        ("huge", "1e30", "assert 950000000000000000000000000000 <= huge"
-         " <= 1500000000000000000000000000000", "huge=10**31"),
-        ("tie", "0.13", "assert 0.125 <= tie <= 0.135", "tie=0.1249"),
-        ("x * -0.0", "0.0", "assert abs(x * -0.0) <= 0.05", "x=float('inf')"),
+        ("x", "0.71", "assert 0.705 <= x <= 0.715", "x=0.72"),
+        ("minus", "−0.71", "assert -0.715 <= minus <= -0.705", "minus=0.71"),
+        ("d['a']", "0.50", "assert 0.495 <= d['a'] <= 0.505", "d={'a': 0.51}"),
+        ("small", "1.2e-6", "assert 1.15e-06 <= small <= 1.25e-06", "small=1.3e-6"),
+        ("large", "1.2e6", "assert 1150000 <= large <= 1250000", "large=1250001"),
+        ("share", "94%", "assert 0.935 <= share <= 0.945", "share=0.95"),
+        ("zero", "0.0e3", "assert zero == 0", "zero=1e-9"),
         ("x * 0 + 7", "seven", "assert x * 0 + 7 == 7", "x=float('inf')"),
-        ("inf", "inf", 'assert inf == float("inf")', "inf=1.0"),
-        ("nan", "NaN", "assert nan != nan", "nan=1.0"),
+        ("inf", "inf", 'assert str(float(inf)) == "inf"', "inf=1.0"),
+        ("nan", "NaN", 'assert str(float(nan)) == "nan"', "nan=1.0"),
         ("none", "None", "assert none is None", "none=0"),
         ("yes", "True", "assert yes", "yes=False"),
         ("n > 9 or n < 0", "False", "assert not (n > 9 or n < 0)", "n=10"),
         ("name", "time", 'assert str(name) == "time"', "name='flies'"),
-        ("f'{x:.1f} of it'", "0.7 of it", "assert f'{x:.1f} of it' == \"0.7 of it\"", "x=0.8"),
-        ("name.upper()", "TIME", 'assert name.upper() == "TIME"', "name='a'"),
         ("kind", "lib.float32", 'assert str(kind) == "lib.float32"', "kind=1"),
-        ("list(shape)", "[1, 5, 5]", "assert list(shape) == [1, 5, 5]", "shape=(1, 5)"),
-        ("shape", "1 × 5 × 5", "assert list(shape) == [1, 5, 5]", "shape=(1, 5)"),
-        ("rows[1]", "[3, 5]", "assert list(rows[1]) == [3, 5]", "rows=Tensor([[1], [3, 4]])"),
-        ("rows", "[[1, 2], [3, 5]]", "assert [list(row) for row in rows] == [[1, 2], [3, 5]]",
+        ("shape", "1 × 5 × 5", "assert [*shape] == [1, 5, 5]", "shape=(1, 5)"),
+        ("rows[1]", "[3, 5]", "assert [*rows[1]] == [3, 5]", "rows=Tensor([[1], [3, 4]])"),
+        ("rows", "[[1, 2], [3, 5]]", "assert [[*row] for row in rows] == [[1, 2], [3, 5]]",
          "rows=Tensor([[1, 2], [5, 3]])"),
-        ("weights", "[0.25, 0.50]",
-         'assert [f"{item:.2f}" for item in weights] == ["0.25", "0.50"]',
-         "weights=Tensor([0.25, 0.6])"),
-        ("grid", "[[0.2, 0.5], [1.0, 0.8]]",
-         'assert [[f"{item:.1f}" for item in row] for row in grid]'
-         ' == [["0.2", "0.5"], ["1.0", "0.8"]]',
-         "grid=[[0.2, 0.5], [1.0, 0.9]]"),
-        ("tokens", "['an', 'arrow']", 'assert [str(item) for item in tokens] == ["an", "arrow"]',
-         "tokens=['an']"),
-        ("word(n == 7, 'all', 'not all')", "all", "assert n == 7", "n=8"),
-        ("word(n == 8, 'all', 'not all')", "not all", "assert not (n == 8)", "n=8"),
-        ("word(not yes, 'a', 'b')", "b", "assert not (not yes)", "yes=False"),
-        ("word(if_false='a', if_true='b', condition=yes)", "b", "assert yes", "yes=False"),
-        ("word(yes, 'no', 'a') + ' more'", "no more",
-         "assert ('no' if yes else 'a') + ' more' == \"no more\"", "yes=False"),
-        ("word(yes, name, 'a')", "time", "assert str(name if yes else 'a') == \"time\"", "yes=0"),
+        ("many", "[0.20, 0.50]", "assert all(abs(one - other) <= 0.00501 for one, other in"
+         " zip(many, [0.2, 0.5], strict=True))", "many=[0.2, 0.51]"),
+        ("tokens", "['an', 'arrow']", 'assert [*tokens] == ["an", "arrow"]', "tokens=['an']"),
+        ("word(n == 8, 'all', 'not all')", "not all",
+         "assert str(word(n == 8, 'all', 'not all')) == \"not all\"", "n=8"),
     ],
 )  # fmt: skip
 def test_what_the_text_says_is_asserted(expression, text, line, wrong):
-    value = eval(without_word(expression), dict(NAMES))
+    names = dict(NAMES)
+    exec(WORD, names)
+    value = eval(expression, names)
     assert says(text.replace("NaN", "nan"), as_data(value))
     assert equality(expression, text, as_data(value)) == line
-    exec(line, dict(NAMES))
+    exec(line, names)
     with pytest.raises(AssertionError):
-        exec(line, NAMES | eval(f"dict({wrong})", {"Tensor": Tensor}))
+        exec(line, names | eval(f"dict({wrong})", {"Tensor": Tensor}))
 
 
-@pytest.mark.parametrize(
-    ("expression", "text", "value"),
-    [
-        ("a", "[[[1]]]", [[[1]]]),
-        ("a", "[0.5, 0.25]", [0.5, 0.25]),
-        ("a", "[0.5, x]", [0.5, "x"]),
-        ("a", "[5%, 6%]", [0.05, 0.06]),
-        ("a", "[5.0e-3, 1.0e-9]", [0.005, 1e-9]),
-        ("a", "[five, six]", [5.0, 6.0]),
-    ],
-)
-def test_what_no_plain_line_can_assert_is_said(expression, text, value):
-    assert equality(expression, text, value) == f"# not checked here: a is {text}"
+@table(
+    ("text", "value"),
+    [("[[[1]]]", [[[1]]]), ("[0.5, 0.25]", [0.5, 0.25]), ("[0.5, x]", [0.5, "x"]),
+     ("[[0.2], [0.5]]", [[0.2], [0.5]]), ("[five, six]", [5.0, 6.0])],
+)  # fmt: skip
+def test_what_no_plain_line_can_assert_is_said(text, value):
+    assert equality("a", text, value) == f"# not checked here: a is {text}"
 
 
 def test_a_claim_is_asserted_where_it_was_checked():
@@ -160,12 +132,7 @@ def as_written(value: float, places: int, kind: str, sign: str) -> str:
     return f"{value:{sign}.{places}{kind}}".replace("-", "−" if kind == "f" else "-")
 
 
-NUMBERS = st.one_of(
-    st.integers(-(10**7), 10**7),
-    st.floats(-1e7, 1e7),
-    st.floats(-2, 2),
-    st.sampled_from([0, 0.0, -0.0]),
-)
+NUMBERS = st.one_of(st.integers(-(10**7), 10**7), st.floats(-1e7, 1e7), st.floats(-2, 2))
 
 
 @given(
@@ -180,26 +147,5 @@ def test_a_number_is_asserted_as_it_is_compared(value, places, kind, sign, data)
     assume(unit > 1e-300)
     off = data.draw(st.sampled_from([0.0, 0.3, 0.45, 0.55, 0.7, 1, 3]))
     near = type(value)(value + data.draw(st.sampled_from([1, -1])) * off * unit)
-    quarters = abs(near) / unit * (100 if kind == "%" else 1) % 1
-    assume(abs(quarters - 0.5) > 1e-6)  # says takes either, format one
+    assume(near != 0)
     assert passes(line, near) == says(text, near), (line, near)
-
-
-@given(st.integers(-999, 999), st.integers(1, 4), st.integers(-1, 1), st.sampled_from("fe"))
-def test_what_lies_half_way_is_asserted_as_it_is_compared(digits, places, side, kind):
-    value = (digits + 0.5) / 2**places
-    text = as_written(math.nextafter(value, value + side), places - 1, kind, "")
-    if says(text, value):
-        assert passes(equality("x", text, value), value)
-
-
-@given(st.lists(st.floats(-99, 99), min_size=1, max_size=4), st.integers(0, 3), st.data())
-def test_a_list_is_asserted_as_it_is_compared(values, places, data):
-    text = f"[{', '.join(f'{value:.{places}f}' for value in values)}]"
-    assume(says(text, values))
-    line = equality("x", text, values)
-    assume(not line.startswith("#"))  # zeros of both signs
-    assert passes(line, values)
-    other = [value + data.draw(st.sampled_from([0, 0, 1, -1])) for value in values]
-    assume(all(abs(abs(value) * 10**places % 1 - 0.5) > 1e-6 for value in other))
-    assert passes(line, other) == says(text, other)

@@ -2,14 +2,14 @@
 
 import re
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown import markdown
 
 from proofbook.parsing.attributes import CLAIM_KEYS, fault
 from proofbook.parsing.page import parse
 from proofbook.settings import ADDED_EXTENSIONS
+from tables import table
 
 BLOCK = "```python\nn = 5\n```\n\n"
 PLACES = [
@@ -88,7 +88,6 @@ def parsed(page: str):
     return parse("page.md", page, [*ADDED_EXTENSIONS, "def_list", "footnotes"])
 
 
-@settings(deadline=None)
 @given(st.sampled_from(PLACES), lists(claims()))
 def test_what_is_meant_as_a_claim_is_one_or_a_problem_or_left_to_see(place, braces):
     page = placed(place, braces)
@@ -96,20 +95,19 @@ def test_what_is_meant_as_a_claim_is_one_or_a_problem_or_left_to_see(place, brac
     assert found.claims or found.problems or braces.strip() in text_of(page)
 
 
-@pytest.mark.parametrize("key", ["equal", "equals", "hold", "eq", "value", "see", "="])
-@pytest.mark.parametrize("between", [" ", " = ", ": ", "-> ", ""])
+@table("key", ["equal", "equals", "hold", "eq", "value", "see", "="])
+@table("between", [" ", " = ", ": ", "-> ", ""])
 def test_a_string_in_braces_behind_a_span_is_a_claim_or_a_problem(key, between):
     for text in ('"n"', "'n'", "“n”"):
         found = parsed(f"{BLOCK}This is [four]{{ {key}{between}{text} }}.\n")
         assert found.claims or found.problems
 
 
-@pytest.mark.parametrize("braces", ["{x}", "{a, b}", "{1..3}", "{ n + 1 }", "{}"])
+@table("braces", ["{x}", "{a, b}", "{1..3}", "{ n + 1 }", "{}"])
 def test_braces_without_a_string_behind_a_bracket_are_text(braces):
     assert parsed(f"{BLOCK}This is d[4]{braces} of it.\n").problems == ()
 
 
-@settings(deadline=None)
 @given(st.sampled_from(PLACES), lists(st.sampled_from(HARMLESS)))
 def test_what_a_browser_understands_is_left_alone(place, braces):
     if braces.endswith("}}"):
@@ -119,7 +117,7 @@ def test_what_a_browser_understands_is_left_alone(place, braces):
     assert not found.claims
 
 
-@pytest.mark.parametrize(
+@table(
     ("braces", "message"),
     [
         (
@@ -144,7 +142,7 @@ def test_what_means_nothing_is_named_with_its_line_and_what_to_write(braces, mes
     assert message in problem.message
 
 
-@pytest.mark.parametrize(
+@table(
     "tag",
     ["<b\nequals='n'>5</b>", "<i data-holds=n>5</i>", "<div markdown holds='n'>\n5\n</div>"],
 )
@@ -154,6 +152,6 @@ def test_an_attribute_of_a_tag_is_no_claim(tag):
     assert problem.message == "a tag's attribute is not a claim: write it in braces"
 
 
-@pytest.mark.parametrize("name", [".md-button", "#fig:one", "srcset='a b'", "data-x='1'", ".a.b"])
+@table("name", [".md-button", "#fig:one", "srcset='a b'", "data-x='1'", ".a.b"])
 def test_what_passes(name):
     assert fault(name) is None

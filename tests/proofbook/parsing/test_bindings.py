@@ -4,10 +4,9 @@ import ast
 import symtable
 from pathlib import Path
 
-import pytest
-
 import proofbook
 from proofbook.parsing.bindings import bindings
+from tables import table
 
 SNIPPETS = [
     "a = b = 1\nc, (d, *e) = [1, (2, 3)]\nf: int = 3\ng += 1",
@@ -29,14 +28,12 @@ def bound(code: str) -> set[str]:
     return {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
 
 
-@pytest.mark.parametrize("code", SNIPPETS)
+@table("code", SNIPPETS)
 def test_a_body_binds_what_the_compiler_says(code):
     assert {name for name, _ in bindings(ast.parse(code).body)} == bound(code)
 
 
-@pytest.mark.parametrize(
-    "path", sorted(Path(proofbook.__file__).parent.rglob("*.py")), ids=lambda path: path.stem
-)
+@table("path", sorted(Path(proofbook.__file__).parent.rglob("*.py")))
 def test_so_do_whole_modules(path):
     code = path.read_text(encoding="utf-8")
     assert {name for name, _ in bindings(ast.parse(code).body)} == bound(code)

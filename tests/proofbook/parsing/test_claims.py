@@ -2,16 +2,15 @@
 
 import re
 
-import pytest
-
 from proofbook.parsing.claims import find_claims
+from tables import table
 
 
 def claims(text: str):
     return find_claims(text, [(0, len(text))])
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "seen", "expressions"),
     [
         ("a [five]{ equals='len(x)' } b", "five", {"equals": "len(x)"}),
@@ -50,7 +49,7 @@ def test_claims_have_lines_and_offsets():
     assert text[slice(*second.inner)] == "`y`"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "`[five]{ equals='x' }` in code",
@@ -64,7 +63,7 @@ def test_what_is_no_claim(text):
     assert claims(text) == ([], [])
 
 
-@pytest.mark.parametrize("target", ["[2 of 7]", "*2 of 7*", "`2 of 7`"])
+@table("target", ["[2 of 7]", "*2 of 7*", "`2 of 7`"])
 def test_a_literal_has_its_text_and_its_reason(target):
     (span,), faults = claims(f"He said {target}{{ .literal reason='quotation' }}.")
     assert faults == []
@@ -77,7 +76,7 @@ def test_claims_do_not_nest():
     assert "inside another's target" in fault
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "message"),
     [
         ("five { equals='x' }", "must directly follow"),

@@ -1,11 +1,11 @@
 """A fact binds words that stand before its fence, in one piece, once; nothing else does."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proofbook.parsing.page import parse
 from proofbook.parsing.source import read
+from tables import table
 
 PROSE = "Each *row* sums to one, because each word divides its attention. The columns don't."
 
@@ -27,7 +27,7 @@ def faults(text):
     return [message for _, message, _ in source.faults]
 
 
-@pytest.mark.parametrize(
+@table(
     ("phrase", "stretch"),
     [
         ("Each row sums to one", "Each *row* sums to one"),
@@ -40,7 +40,7 @@ def test_a_phrase_is_found_as_it_is_read_or_as_it_is_written(phrase, stretch):
     assert bound(page(PROSE, f"{phrase}: x > 0")) == [stretch]
 
 
-@pytest.mark.parametrize(
+@table(
     "prose",
     [
         "- one\n- the rows sum to one\n\n- three",
@@ -76,7 +76,7 @@ def test_an_expression_goes_on_in_lines_that_are_indented():
     assert fact.expression == "all(x > 0 for x in y)"
 
 
-@pytest.mark.parametrize(
+@table(
     ("entry", "phrase", "expression"),
     [
         ("The columns: {1: x}[1] > 0", "The columns", "{1: x}[1] > 0"),
@@ -94,7 +94,7 @@ def test_a_phrase_may_hold_a_colon():
     assert bound(text) == ["It is so: the rows sum"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("entries", "message"),
     [
         (["Each column: x > 0"], "are not above the fence"),
@@ -125,7 +125,7 @@ def test_the_difference_is_shown():
     assert "+ The columns don't." in excerpt
 
 
-@pytest.mark.parametrize(
+@table(
     ("prose", "phrase", "kind"),
     [
         ("Read [the long chapter](a.md) on it", "the long", "link"),
@@ -146,7 +146,7 @@ def test_a_phrase_may_not_cut_markup(prose, phrase, kind):
     )
 
 
-@pytest.mark.parametrize("before", ["", "```text\nx\n```", "<!-- Each row -->"])
+@table("before", ["", "```text\nx\n```", "<!-- Each row -->"])
 def test_without_a_paragraph_before_it_nothing_is_bound(before):
     (message,) = faults(page(before, "Each row: x > 0"))
     assert "there is no paragraph, list, table, or caption above this fence" in message

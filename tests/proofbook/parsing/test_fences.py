@@ -4,12 +4,12 @@ import re
 from doctest import DocTestParser
 from string import ascii_letters
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pygments.lexers import get_all_lexers
 
 from proofbook.parsing.fences import OPTIONS, scan
+from tables import table
 
 
 def test_a_fence_has_its_code_line_and_options():
@@ -65,7 +65,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("code", PROMPTS)
+@table("code", PROMPTS)
 def test_a_python_fence_that_begins_with_a_prompt_is_a_doctest_in_everything(code):
     as_python, as_pycon = (
         scan(f"```{language} title='x' timeout='3'\n{code}\n```")
@@ -78,7 +78,7 @@ def test_a_python_fence_that_begins_with_a_prompt_is_a_doctest_in_everything(cod
     assert as_python.faults == as_pycon.faults
 
 
-@pytest.mark.parametrize("code", PLAIN)
+@table("code", PLAIN)
 def test_prompts_elsewhere_make_no_doctest(code):
     assert [fence.kind for fence in scan(f"```python\n{code}\n```").fences] == ["python"]
 
@@ -90,7 +90,7 @@ def test_a_doctest_takes_a_doctest_s_options_in_whichever_fence():
     assert ([fence.kind for fence in off.fences], off.faults) == (["off"], [])
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "line", "message"),
     [
         ("a\n\n```python\nx", 3, "never closed"),
@@ -164,9 +164,9 @@ FACTS_LIKE = [
 ]
 
 
-@pytest.mark.parametrize("ticks", ["```", "~~~", "`````", "``` "])
-@pytest.mark.parametrize("margin", ["", "    ", "> ", "> - x\n>\n>     "])
-@pytest.mark.parametrize(
+@table("ticks", ["```", "~~~", "`````", "``` "])
+@table("margin", ["", "    ", "> ", "> - x\n>\n>     "])
+@table(
     ("headers", "message"),
     [
         (PYTHON_LIKE, "would not run; write ```python"),
@@ -182,7 +182,7 @@ def test_ours_by_another_name_is_a_fault(headers, message, ticks, margin):
         assert message in fault, header
 
 
-@pytest.mark.parametrize("header", OTHERS)
+@table("header", OTHERS)
 def test_other_languages_are_left_alone(header):
     found = scan(f"```{header}\nx\n```")
     assert (found.fences, found.faults) == ([], [])
@@ -224,9 +224,7 @@ def faults_with(kind: str, options: dict[str, str]) -> list[str]:
     return [message for _, message in scan(f"```{header}\n{BODY.get(kind, '')}```").faults]
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"), [(kind, name) for kind in OPTIONS for name in OPTIONS[kind]]
-)
+@table(("kind", "name"), [(kind, name) for kind in OPTIONS for name in OPTIONS[kind]])
 def test_an_option_that_cannot_be_read_says_what_can(kind, name):
     [fault] = [one for one in faults_with(kind, {name: ""}) if "cannot be read" in one]
     start, _, how = fault.partition(": write ")
@@ -242,13 +240,13 @@ def test_a_fence_without_options_says_so():
     assert faults_with("facts", {"title": "x"}) == ["unknown option 'title' here; known: none"]
 
 
-@pytest.mark.parametrize("seconds", ["1", "0.5", "12.25", ".5", "600", "999999", "1.", "0.001"])
+@table("seconds", ["1", "0.5", "12.25", ".5", "600", "999999", "1.", "0.001"])
 def test_seconds_can_be_given(seconds):
     [fence] = scan(f"```python timeout='{seconds}'\nx\n```").fences
     assert fence.timeout == float(seconds)
 
 
-@pytest.mark.parametrize(
+@table(
     "seconds",
     ["", "0", "0.0", ".", "1.2.3", "1e3", "-1", "inf", "nan", "9" * 400, "٣", "1,5", " 1"],
 )
@@ -259,7 +257,7 @@ def test_what_are_no_seconds_is_a_fault(seconds):
     assert found.fences[0].timeout is None
 
 
-@pytest.mark.parametrize(
+@table(
     "before",
     [
         "<script>\n<!--\nvar x = 1;\n</script>",

@@ -2,10 +2,9 @@
 
 import re
 
-import pytest
-
 from proofbook.maths.mathml import to_mathml
 from proofbook.parsing.formulas import letters_of
+from tables import table
 
 DRAWN = [
     *("-", "{-}", r"n \ne", r"n \neq", r"n \not\le", r"x_{i} -", r"\%", r"\text{million}", r"\mp"),
@@ -14,13 +13,13 @@ DRAWN = [
 ]
 
 
-@pytest.mark.parametrize("tex", DRAWN)
+@table("tex", DRAWN)
 def test_the_letters_are_those_that_are_drawn(tex):
     drawn = "".join(to_mathml(tex).itertext()).replace("\u29f8≤", "≰")
     assert re.sub(r"[\s_]", "", letters_of(tex)) == re.sub(r"\s", "", drawn)
 
 
-@pytest.mark.parametrize(
+@table(
     ("tex", "letters"),
     [(r"10^{6}", "10^6"), ("{}^2", "^2"), (r"\frac{1}{2} x", "1/2 x"), (r"\frac12", "1/2"),
      (r"\sqrt{}", "√"), (r"\not=", "≠"), (r"\(n \ge\)", "n ≥"), ("5!=120", "5! =120"),

@@ -1,10 +1,10 @@
 """The front matter of a page, and the values that it gives for symbols."""
 
-import pytest
 from mkdocs.utils.meta import get_data
 
 from proofbook.parsing.front_matter import split_front_matter, symbol_values
 from proofbook.parsing.page import parse
+from tables import table
 
 DEEP = "not " * 3000 + "x"
 PAGE = """\
@@ -35,7 +35,7 @@ def test_values_are_claims_at_the_end_of_the_page():
     assert [(claim.line, claim.place) for claim in claims] == [(4, 1), (5, 1)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("header", "fault"),
     [
         ("symbols:\n  a: 3 +", (3, "symbols: a: not an expression", "3 +")),
@@ -50,7 +50,7 @@ def test_what_is_no_expression_is_a_problem_with_its_line(header, fault):
     assert problem.message.startswith(message)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "# Here\n\nsymbols:\n  a: b\n",
@@ -73,7 +73,7 @@ def test_files_that_a_page_reads_have_their_lines():
     assert page.chapter.reads == ("a/*.txt", "data/b.txt")
 
 
-@pytest.mark.parametrize(
+@table(
     ("header", "line"),
     [
         ("reads: data.txt", 2),
@@ -104,7 +104,7 @@ def test_a_file_that_is_not_there_is_a_problem_at_its_line(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     "header",
     ["It is so.", "", "- a", "5", "{", "a: b: c", "? [a]\n: b", "a: 2026-99-99", "a: !!x/y z"],
 )
@@ -115,7 +115,7 @@ def test_what_is_no_mapping_stands_on_the_page_and_is_checked(header):
     assert [claim.line for claim in page.chapter.claims] == [header.count("\n") + 4]
 
 
-@pytest.mark.parametrize("header", ["a: b", "a:", "{}", "a: b\n...\n\n---"])
+@table("header", ["a: b", "a:", "{}", "a: b\n...\n\n---"])
 def test_front_matter_ends_where_mkdocs_ends_it(header):
     text = f"---\n{header}\n---\n\n\n# Here\n"
     body, lines = split_front_matter(text)

@@ -3,15 +3,12 @@
 import itertools
 
 import pytest
-from english_numbers import NUMBERS, SMALL, TENS, ordinal, wordings
+from english_numbers import NUMBERS, SMALL, TENS, wordings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofbook.parsing.number_words import (
-    number_from_ordinal,
-    number_from_words,
-    words_from_number,
-)
+from proofbook.parsing.number_words import number_from_words, words_from_number
+from tables import table
 
 VOCABULARY = ["zero", *SMALL, *TENS, "hundred", "thousand", "million", "billion", "and", "a"]
 
@@ -60,14 +57,14 @@ def test_words_are_read_if_and_only_if_they_are_a_wording(words):
     assert number_from_words(said) == expected
 
 
-@pytest.mark.parametrize("length", [1, 2])
+@table("length", [1, 2])
 def test_no_two_words_make_a_number_that_english_does_not_know(length):
     for words in itertools.product(VOCABULARY, repeat=length):
         said, number = " ".join(words), summed(list(words))
         assert number_from_words(said) == (number if said in wordings(number) else None), said
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["ten one", "five six", "twenty eleven", "hundred hundred", "one thousand million", "a hundred",
      "two hundred and", "and five", "-five", "five-", "twenty--one", "zero five", "one zero",
@@ -84,22 +81,3 @@ def test_words_and_numbers_are_inverse():
 def test_words_have_an_end():
     with pytest.raises(ValueError, match="no number words for 1000"):
         words_from_number(1000)
-
-
-@given(NUMBERS, st.data())
-def test_every_ordinal_is_read_as_its_number(number, data):
-    said = ordinal(data.draw(st.sampled_from(sorted(wordings(number)))))
-    assert number_from_ordinal(said) == number
-    assert number_from_ordinal(f"{said}s".title().replace(" ", "-")) == number
-
-
-@pytest.mark.parametrize(
-    ("text", "number"), [("hundredth", 100), ("thousandths", 1000), ("halves", 2), ("quarter", 4)]
-)
-def test_a_denominator_may_stand_alone(text, number):
-    assert number_from_ordinal(text) == number
-
-
-@pytest.mark.parametrize("text", ["one", "ten first", "twenty tenth", "seconds first", "north", ""])
-def test_what_is_no_ordinal(text):
-    assert number_from_ordinal(text) is None

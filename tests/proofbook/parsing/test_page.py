@@ -1,9 +1,8 @@
 """What runs is what a reader sees as a fence; what is claimed is what a reader sees as text."""
 
-import pytest
-
 from proofbook.parsing.page import parse
 from proofbook.settings import ADDED_EXTENSIONS
+from tables import table
 
 WITHIN = """\
 ---
@@ -152,7 +151,7 @@ def test_a_timeout_is_the_block_s():
     assert block.timeout == 2.5
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "line", "message"),
     [
         ("a\n\n```python\nx", 3, "never closed"),
@@ -199,7 +198,7 @@ def test_without_the_extension_of_a_container_its_fence_is_code():
     assert parse("p.md", "!!! note\n\n    ```python\n    x\n    ```", needed).chapter.blocks == ()
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     ["Text.\n\n    ```python\n    x\n    ```\n", "<pre>\n```pycon\n>>> 1\n1\n```\n</pre>\n"],
 )

@@ -1,8 +1,7 @@
 """A source is its text, and marks go where they belong."""
 
-import pytest
-
 from proofbook.parsing.source import edited, read
+from tables import table
 
 TEXT = "[5]{ equals='x' }\n\n```python title='a'\nx\n```\n\n`y`{ holds } { holds }\n"
 
@@ -36,7 +35,7 @@ def test_faults_come_in_order_with_their_excerpt():
     ]
 
 
-@pytest.mark.parametrize(
+@table(
     ("edits", "new"),
     [([], "abcdef"), ([(4, 6, "Z"), (0, 1, "")], "bcdZ"), ([(2, 2, "-")], "ab-cdef")],
 )

@@ -1,8 +1,10 @@
 """A mark is on the page, hidden on purpose, in a tag, or lost."""
 
+from functools import partial
+
 import pytest
 
-from proofbook.caching.text_cache import TextCache
+from proofbook.caching.memo import Memo
 from proofbook.parsing import visibility as module
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.parsing.visibility import follow, recall
@@ -49,25 +51,30 @@ EVERYTHING = (
 
 
 def test_the_next_build_need_not_convert_what_this_one_has(tmp_path, monkeypatch):
-    file = tmp_path / "texts.json"
-    text_cache = TextCache(file)
     fresh = visibility(EVERYTHING)
     assert all((fresh.seen, fresh.hidden, fresh.in_tag, fresh.strays, fresh.left_over))
-    assert recall(EVERYTHING, ADDED_EXTENSIONS, {}, text_cache) == fresh
-    text_cache.save()
-    monkeypatch.setattr(module, "follow", None)
-    assert recall(EVERYTHING, ADDED_EXTENSIONS, {}, TextCache(file)) == fresh
+    assert recall(EVERYTHING, ADDED_EXTENSIONS, {}, Memo(tmp_path)) == fresh
+
+    def no_more(*_, **__):
+        raise LookupError("converted again")
+
+    monkeypatch.setattr(module, "Markdown", no_more)
+    assert recall(EVERYTHING, ADDED_EXTENSIONS, {}, Memo(tmp_path)) == fresh
     for other in [
         ("other", ADDED_EXTENSIONS, {}),
         (EVERYTHING, ADDED_EXTENSIONS, {"toc": {"title": "t"}}),
     ]:
-        with pytest.raises(TypeError, match="not callable"):
-            recall(*other, TextCache(file))
+        with pytest.raises(LookupError, match="converted again"):
+            recall(*other, Memo(tmp_path))
 
 
 def test_an_extension_that_may_read_files_is_asked_each_time(tmp_path):
-    text_cache = TextCache(tmp_path / "texts.json")
     for extension in ("pymdownx.snippets", MarkingExtension()):
-        assert recall(CODE, [*ADDED_EXTENSIONS, extension], {}, text_cache).seen == {("fence", 0)}
-    text_cache.save()
-    assert not (tmp_path / "texts.json").exists()
+        found = recall(CODE, [*ADDED_EXTENSIONS, extension], {}, Memo(tmp_path))
+        assert found.seen == {("fence", 0)}
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_option_that_is_no_plain_data_is_no_obstacle(tmp_path):
+    configs = {"toc": {"slugify": partial(str.join, "-")}}
+    assert recall(CODE, ADDED_EXTENSIONS, configs, Memo(tmp_path)).seen == {("fence", 0)}

@@ -3,15 +3,15 @@
 import re
 from html import unescape
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown import Markdown
 
 from proofbook.parsing.visible_text import BOUNDARY, visible_text
+from tables import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("source", "seen"),
     [
         ("Each *row* sums **to one**.", "Each row sums to one."),

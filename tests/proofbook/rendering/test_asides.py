@@ -4,12 +4,12 @@ import json
 from html import unescape
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown import Markdown
 
 from proofbook.rendering.asides import Aside, asides, folded
+from tables import table
 
 ONE = '''\
 def halve(number: int) -> int:
@@ -35,7 +35,7 @@ def test_a_docstring_after_its_first_line_and_the_checks_behind_it():
     assert asides(ONE) == [Aside(3, 8, "Docstring and checks, 6 lines")]
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "found"),
     [
         ('def f():\n    """One line."""\n    return 2\n', []),

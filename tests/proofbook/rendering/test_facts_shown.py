@@ -9,6 +9,8 @@ from books import build, build_error, make_book
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from tables import table
+
 PAGE = """\
 # Page
 
@@ -67,7 +69,7 @@ def test_facts_count_as_claims_in_the_ledger(site):
     assert ledger["totals"]["claims"] == 3
 
 
-@pytest.mark.parametrize(
+@table(
     ("old", "new", "said"),
     [
         ("Each *row* has", "Each *column* has", "these words are not above the fence"),

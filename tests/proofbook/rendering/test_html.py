@@ -1,10 +1,9 @@
 """What a run gave is shown as text where it is text, as markup where it is markup."""
 
-import pytest
-
 from proofbook.model import BlockResult, Claim, Output, Run, Value
 from proofbook.problems import Problem
 from proofbook.rendering.html import claim_marks, outputs_html, problems_html, proof_html
+from tables import table
 
 
 def html(*outputs: Output) -> str:
@@ -44,7 +43,7 @@ def test_nothing_is_shown_for_nothing():
     assert html(Output("stdout", "\n")) == ""
 
 
-@pytest.mark.parametrize(
+@table(
     ("target", "inner"),
     [("…", "94%"), ("`…`", "<code>94%</code>"), ("*…*", "<em>94%</em>"),
      ("__…__", "<strong>94%</strong>")],

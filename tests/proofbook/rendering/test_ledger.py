@@ -13,7 +13,7 @@ import pytest
 from proofbook.checking.book import Checked
 from proofbook.model import BlockResult, Example, Run
 from proofbook.parsing.page import parse
-from proofbook.rendering.ledger import circumstances, counts, exemptions, foot_html, verified_json
+from proofbook.rendering.ledger import counts, exemptions, foot_html, provenance, verified_json
 from proofbook.settings import Settings
 
 TEXT = "```python\nx = 1\n```\n\n```pycon\n>>> x\n1\n>>> x\n1\n```\n\n[1]{ equals='x' }\n"
@@ -48,9 +48,7 @@ def test_what_is_exempt_is_counted_apart_by_reason():
 
 def test_it_names_versions_files_and_commit(tmp_path):
     (tmp_path / "weights").write_bytes(b"w")
-    about = circumstances(
-        settings(tmp_path, hashed={"weights": "weights", "css": "markdown:util.py"})
-    )
+    about = provenance(settings(tmp_path, hashed={"weights": "weights", "css": "markdown:util.py"}))
     assert about["versions"] == {
         "python": platform.python_version(),
         "markdown": version("markdown"),
@@ -62,10 +60,10 @@ def test_it_names_versions_files_and_commit(tmp_path):
         "git init -q; git -c user.name=a -c user.email=b commit -q --allow-empty -m c",
         shell=True, cwd=tmp_path, check=True,
     )  # fmt: skip
-    commit = circumstances(settings(tmp_path))["commit"]
+    commit = provenance(settings(tmp_path))["commit"]
     assert re.fullmatch("[0-9a-f]{12}-dirty", commit)  # the file of weights is in no commit
     (tmp_path / "weights").unlink()
-    assert circumstances(settings(tmp_path))["commit"] == commit.removesuffix("-dirty")
+    assert provenance(settings(tmp_path))["commit"] == commit.removesuffix("-dirty")
 
 
 def test_the_time_of_the_build_is_that_of_the_clock_in_utc_or_the_one_that_is_given(
@@ -73,18 +71,18 @@ def test_the_time_of_the_build_is_that_of_the_clock_in_utc_or_the_one_that_is_gi
 ):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     before = datetime.now(UTC).replace(second=0, microsecond=0)
-    built = circumstances(settings(tmp_path))["built"]
+    built = provenance(settings(tmp_path))["built"]
     read = datetime.strptime(built, "%Y-%m-%d %H:%M UTC").replace(tzinfo=UTC)
     assert before <= read <= datetime.now(UTC)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1500000000")
-    assert circumstances(settings(tmp_path))["built"] == "2017-07-14 02:40 UTC"
+    assert provenance(settings(tmp_path))["built"] == "2017-07-14 02:40 UTC"
 
 
 def test_a_variable_is_named_where_it_is_set_and_its_value_kept_back(tmp_path, monkeypatch):
     monkeypatch.setenv("BOOK_CHECKPOINT", "/home/someone/secret")
     monkeypatch.setenv("BOOK_EMPTY", "")
     named = ("BOOK_CHECKPOINT", "BOOK_EMPTY", "BOOK_UNSET")
-    about = circumstances(Settings(tmp_path, environment=named))
+    about = provenance(Settings(tmp_path, environment=named))
     assert about["variables"] == ["BOOK_CHECKPOINT"]
     assert "secret" not in verified_json([checked("a.md")], about, {}) + foot_html(
         checked("a.md"), about
@@ -93,11 +91,11 @@ def test_a_variable_is_named_where_it_is_set_and_its_value_kept_back(tmp_path, m
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match="no package 'not_there'"):
-        circumstances(settings(tmp_path, hashed={"weights": "not_there:weights"}))
+        provenance(settings(tmp_path, hashed={"weights": "not_there:weights"}))
 
 
 def test_the_foot_is_one_folded_line(tmp_path):
-    about = circumstances(settings(tmp_path))
+    about = provenance(settings(tmp_path))
     html = foot_html(checked("a.md"), about)
     assert html.count("<summary>") == 1
     assert "Verified when this page was built: 1 block, 2 doctests, 1 claim</summary>" in html
@@ -112,9 +110,9 @@ def test_the_foot_is_one_folded_line(tmp_path):
 def test_the_site_s_ledger_adds_up(tmp_path):
     pages = [checked("a.md"), checked("b.md", EXEMPT), checked("c.md", "")]
     labs = {"lab.py": {"cells": 7, "assertions": 5}}
-    ledger = json.loads(verified_json(pages, circumstances(settings(tmp_path)), labs))
+    ledger = json.loads(verified_json(pages, provenance(settings(tmp_path)), labs))
     totals = {"blocks": 2, "doctests": 4, "claims": 2, "exempt": 5}
-    assert ledger["totals"] == totals | {"programs": 4, "notebooks": 2}
+    assert ledger["totals"] == totals | {"scripts": 2, "notebooks": 2}
     assert ledger["labs"] == labs
     assert ledger["exemptions"] == {"name": 2, "not run": 2, "source": 1}
     assert ledger["pages"]["c.md"]["blocks"] == 0
@@ -124,5 +122,5 @@ def test_the_site_s_ledger_adds_up(tmp_path):
 
 
 def test_a_preloaded_submodule_stands_under_its_package(tmp_path):
-    about = circumstances(Settings(tmp_path, preload=("markdown.util", "markdown.core")))
+    about = provenance(Settings(tmp_path, preload=("markdown.util", "markdown.core")))
     assert list(about["versions"]) == ["python", "markdown"]

@@ -11,14 +11,16 @@ from books import make_book
 from markdown import Markdown
 
 from proofbook.checking.book import Book
-from proofbook.execution.slicing import calls_display, program
+from proofbook.execution.names import reads_builtin
 from proofbook.model import Block, BlockResult, Output
 from proofbook.notebook.export import Notebooks, notebook
+from proofbook.notebook.programs import program_of
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.html import outputs_html
 from proofbook.rendering.page_renderer import PageRenderer
 from proofbook.rendering.rich_text import rich_text
 from proofbook.settings import load
+from tables import table
 
 ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
 FORMULAS = """\
@@ -42,7 +44,7 @@ def has_formulas(settings):
     return "proofbook.maths" in settings.extensions
 
 
-@pytest.mark.parametrize("tex", ["$x^2$", "$$x^2$$", r"\[x^2\]", "\n$\\displaystyle x^2$\n"])
+@table("tex", ["$x^2$", "$$x^2$$", r"\[x^2\]", "\n$\\displaystyle x^2$\n"])
 def test_tex_goes_through_the_converter_of_the_book(settings, tex):
     html = rich_text(Output("latex", tex), settings, "a")
     assert ("<math" in html) is has_formulas(settings)
@@ -126,7 +128,7 @@ def shown(tmp_path_factory):
         urls = (lambda name, path: name), (lambda name, text: name)
         marking.use(PageRenderer(book, "p.md", ABOUT, *urls, Notebooks().of))
         html = Markdown(extensions=[marking]).convert(PAGE)
-        programs = [program(*result.payload) for result in checked.run.blocks]
+        programs = program_of(checked.page.chapter.blocks, checked.run.blocks)
         return html, programs, notebook(checked, book.settings, ABOUT)
 
 
@@ -139,13 +141,12 @@ def test_all_stand_on_the_page_in_their_order(shown):
 
 
 def test_a_copied_program_that_displays_runs_in_plain_python(shown):
-    _, displaying, plain = shown[1]
-    assert displaying.startswith("from IPython.display import Markdown, display\n")
+    displaying = shown[1].script()
+    assert displaying.startswith("from IPython.display import display\n")
     done = subprocess.run(
         [sys.executable, "-c", displaying], capture_output=True, text=True, check=True
     )
-    assert re.fullmatch(r"<IPython.*Markdown object> x\nbetween\na dot\n", done.stdout)
-    assert "IPython" not in plain
+    assert re.fullmatch(r"<IPython.*Markdown object> x\nbetween\n2\n", done.stdout)
 
 
 def test_a_notebook_has_each_as_jupyter_would(shown):
@@ -162,7 +163,7 @@ def test_a_notebook_has_each_as_jupyter_would(shown):
     assert kinds == ["display_data", "display_data", "stream", "execute_result"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("codes", "calls"),
     [
         (["display(1)"], True),
@@ -176,4 +177,4 @@ def test_a_notebook_has_each_as_jupyter_would(shown):
 )
 def test_what_displays_by_the_page_s_own_means_needs_no_import(codes, calls):
     blocks = [Block("pycon" if code[0] == ">" else "python", code, 1) for code in codes]
-    assert calls_display(blocks) is calls
+    assert reads_builtin(blocks, "display") is calls

@@ -7,6 +7,7 @@ import pytest
 from books import build, build_error, make_book
 
 from proofbook.rendering.summary import PARTS, filled
+from tables import table
 
 LEDGER = {
     "totals": {"blocks": 2, "doctests": 0, "claims": 1234, "exempt": 3},
@@ -101,7 +102,7 @@ def test_pages_that_verify_anything_stand_in_reading_order_and_the_rest_below():
     assert '<a href="../b/">&lt;B&gt;</a>' in html
 
 
-@pytest.mark.parametrize("name", PARTS)
+@table("name", PARTS)
 def test_a_book_that_does_not_pass_has_verified_nothing(name):
     html = filled(place(name), {**LEDGER, "problems": 1}, {})
     assert "does not pass" in html
@@ -133,7 +134,7 @@ def test_a_page_that_comes_first_knows_those_that_come_after_it(tmp_path):
     tables = [rows(part) for part in html.split('<div data-verified="')[1:]]
     assert tables[0] == [
         ["pages", "3"], ["blocks", "2"], ["doctests", "0"], ["claims", "2"], ["exempt", "2"],
-        ["programs", "2"], ["notebooks", "2"],
+        ["scripts", "2"], ["notebooks", "2"],
     ]  # fmt: skip
     assert tables[1] == [["example", "2"]]
     one = ["1", "0", "1", "1"]

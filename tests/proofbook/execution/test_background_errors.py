@@ -1,6 +1,6 @@
 """What goes wrong beside the page fails it: threads, tasks, `__del__`, forked processes."""
 
-import pytest
+from tables import table
 
 FAIL = "def fail():\n    1 / 0\n"
 STRAY = {
@@ -26,7 +26,7 @@ STRAY = {
 }
 
 
-@pytest.mark.parametrize("how", STRAY)
+@table("how", STRAY)
 def test_an_error_that_nobody_catches_fails_its_block(project, how):
     run = project.run("x = 1", STRAY[how], "x")
     assert [output.data for output in run.blocks[2].outputs] == ["1"]
@@ -46,21 +46,34 @@ def test_a_thread_is_named(project):
     assert project.run(code).blocks[0].failure.reason.startswith("in thread 'clock': Zero")
 
 
+LATE = """\
+import threading
+
+go = threading.Event()
+
+
+def late():
+    go.wait()
+    1 / 0
+
+
+thread = threading.Thread(target=late)
+"""
+
+
 def test_what_fails_after_its_block_fails_a_later_one(project):
-    start = "import threading, time\ndef late():\n    time.sleep(0.1)\n    1 / 0\n"
-    start += "t = threading.Thread(target=late)\nt.start()"
-    run = project.run(start, "t.join()", "last = 1")
+    run = project.run(f"{LATE}thread.start()", "go.set()\nthread.join()", "last = 1")
     assert run.blocks[0].failure is None
     assert "ZeroDivisionError" in run.blocks[1].failure.reason
     assert run.blocks[2].failure is None
 
 
 def test_what_fails_after_the_last_block_fails_the_page(project):
-    start = "import threading, time\ndef late():\n    time.sleep(0.3)\n    1 / 0\n"
-    run = project.run(start + "threading.Thread(target=late).start()")
+    code = f"{LATE}threading._register_atexit(go.set)\nthread.start()"
+    run = project.run(code)
     assert run.blocks[0].failure is None
     assert "ZeroDivisionError: division by zero" in run.failure.reason
-    assert not project.run(start + "threading.Thread(target=late).start()").cached
+    assert not project.run(code).cached
 
 
 def test_a_task_that_nobody_asks_is_found_at_the_end_of_the_page(project):
@@ -73,7 +86,7 @@ def test_a_task_that_nobody_asks_is_found_at_the_end_of_the_page(project):
     assert "ZeroDivisionError" in run.failure.reason
 
 
-@pytest.mark.parametrize(
+@table(
     "code",
     [
         "import threading, sys\nt = threading.Thread(target=sys.exit)\nt.start()\nt.join()",
@@ -107,14 +120,14 @@ CHILD = {
 }
 
 
-@pytest.mark.parametrize("spawn", [False, True], ids=["fork", "spawn"])
-@pytest.mark.parametrize("how", CHILD)
+@table("spawn", [False, True])
+@table("how", CHILD)
 def test_a_forked_process_never_goes_on_with_the_page(project, how, spawn):
     fork = f"import os\npid = os.fork()\nif pid == 0:\n    {CHILD[how]}\n"
     fork += "else:\n    os.waitpid(pid, 0)\n"
     fork += "print('once' if pid else 'child')"
     page = project.page("print('first')", fork, "print('last')", claims=[("pid > 0", 2)])
-    run = project.run_pages(page, spawn=spawn)["page.md"]
+    run = project.run_pages(page, spawn=spawn, cache_dir=f"cache-{spawn}")["page.md"]
     assert run.failure is None
     assert [o.data for o in run.blocks[0].outputs] == ["first\n"]
     if how == "raises":

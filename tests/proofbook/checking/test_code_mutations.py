@@ -4,16 +4,17 @@ import ast
 
 import pytest
 
-from proofbook.checking.planting import planted
+from proofbook.checking.code_mutations import mutations_of
 from proofbook.model import Block
+from tables import table
 
 
 def wrong(code):
     """What is planted in a block: kind and code of each."""
-    return [(one.kind, one.code) for one in planted(0, Block("python", code, line=1))]
+    return [(one.kind, one.code) for one in mutations_of(0, Block("python", code, line=1))]
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "kind", "other"),
     [
         ("a @ b", "operands transposed", "a.mT @ b"),
@@ -53,7 +54,7 @@ def test_a_loaded_model_gets_random_weights():
 def test_one_error_at_a_time():
     code = "a = x[1] @ y\nb = a.sum(-1)\n"
     parsed = ast.unparse(ast.parse(code)).split("\n")
-    for one in planted(0, Block("python", code, line=1)):
+    for one in mutations_of(0, Block("python", code, line=1)):
         lines = one.code.split("\n")
         assert [n for n, (a, b) in enumerate(zip(parsed, lines, strict=True)) if a != b] == [
             one.statement
@@ -61,4 +62,4 @@ def test_one_error_at_a_time():
 
 
 def test_a_doctest_is_left_alone():
-    assert list(planted(0, Block("pycon", ">>> a @ b", line=1))) == []
+    assert list(mutations_of(0, Block("pycon", ">>> a @ b", line=1))) == []
