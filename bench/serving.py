@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("docs", "src", "bench", "tests", "overrides", "tools")
 PAGES = ["family/modern-block.md", "encoder/attention.md", "contributing.md"]
 INDEX = "search/search_index.json"
-PATIENCE = 1800  # seconds for the first build, which runs all pages and labs
+PATIENCE = 3600  # seconds for the first runs of all pages and labs
 EDITS = {
     "prose": "\nThe sentence that is looked for is {mark}.\n",
     "code": '\n```python\n"The sentence that is looked for is {mark}."\n```\n',
@@ -65,18 +65,28 @@ def served(book: Path, log: Path) -> Iterator[str]:
             server.wait(60)
 
 
-def wait_for(address: str, text: str) -> None:
-    """Ask for an address until it has a text."""
+def wait_for(address: str, text: str, gone: str | None = None) -> None:
+    """Ask for an address until it has one text and not the other."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         try:
             with urllib.request.urlopen(address, timeout=PATIENCE) as answer:
-                if text in answer.read().decode():
-                    return
+                page = answer.read().decode()
+            if text in page and (gone is None or gone not in page):
+                return
         except OSError:
             time.sleep(0.5)
         time.sleep(0.02)
     raise TimeoutError(f"no {text!r} at {address}")
+
+
+def wait_until_ready(log: Path) -> None:
+    """Wait until all pages have run."""
+    end = time.monotonic() + PATIENCE
+    while not re.search(r"All \d+ pages are ready", log.read_text()):
+        if time.monotonic() > end:
+            raise TimeoutError(f"some pages haven't run:\n{log.read_text()[-2000:]}")
+        time.sleep(0.05)
 
 
 def edit(book: Path, name: str, text: str, mark: str, root: str) -> tuple[float, float]:
@@ -112,9 +122,7 @@ def main() -> None:
         book, log = Path(folder), Path(file.name)
         copied(book)
         with served(book, log) as root:
-            wait_for(root + INDEX, "{")
-            # Pages that trained a model for the first time run once more at the first edit.
-            edit(book, "index.md", EDITS["prose"], f"mark-{os.getpid()}", root)
+            wait_until_ready(log)
             print(f"{'edit':34}" + "".join(f"{name:>14}" for name in columns))
             for name, (kind, text) in itertools.product(options.pages, EDITS.items()):
                 times = []
