@@ -4,6 +4,7 @@
 #   docker run --rm -p 8000:8000 glassformer
 #   docker run --rm --ipc=host glassformer make test
 #
+# `--build-arg TORCH_INDEX=ADDRESS` chooses PyTorch's build, as the README says.
 # `.devcontainer/devcontainer.json` takes the first stage, with your own copy of the repository.
 FROM python:3.11-bookworm AS tools
 RUN apt-get update \
@@ -14,5 +15,6 @@ EXPOSE 8000
 FROM tools
 WORKDIR /book
 COPY . .
+ARG TORCH_INDEX
 RUN make language-model
 CMD ["make", "serve", "HOST=0.0.0.0"]

@@ -51,15 +51,15 @@
 })();
 
 /* Around each button that copies, the theme puts a landmark, as soon as its block is seen; with one
- * a block, there are too many to find anything by. And its button says what is copied: a program
- * that runs, or just what is shown. */
+ * a block, there are too many to find anything by. The link that copies a block with what it
+ * needs goes beside it. */
 new MutationObserver((changes) => {
   for (const added of changes.flatMap((change) => [...change.addedNodes])) {
     if (added.className !== "md-code__nav") continue;
     added.setAttribute("role", "none");
-    const button = added.querySelector("[data-clipboard-target]");
-    const isProgram = added.closest(".proofbook-block")?.querySelector(".proofbook-payload");
-    button?.setAttribute("title", isProgram ? "Copy a program that runs" : "Copy these lines");
-    added.classList.toggle("copies-lines", !isProgram);
+    const more = added.closest(".proofbook-block")?.querySelector(":scope > .proofbook-copy");
+    if (!more) continue;
+    more.classList.add("md-code__button");
+    added.prepend(more);
   }
 }).observe(document.body, { childList: true, subtree: true });
