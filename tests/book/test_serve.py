@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from mkdocs.config import load_config
+from playwright.sync_api import Error, Page
 
 ROOT = Path(__file__).parents[2]
 PAGE = "docs/contributing.md"
@@ -80,6 +81,16 @@ def wait_for(url: str, text: str, log: Path) -> str:
     raise AssertionError(f"no {text!r} after {PATIENCE} s:\n{log.read_text()[-3000:]}")
 
 
+def seen(page: Page, expression: str) -> object:
+    """The value of the expression, also of a page that is just being loaded again."""
+    while True:
+        try:
+            return page.evaluate(expression)
+        except Error as error:
+            if "Execution context was destroyed" not in str(error):
+                raise
+
+
 @pytest.mark.browser
 @pytest.mark.timeout(3 * PATIENCE)
 def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, address, browser):
@@ -92,8 +103,8 @@ def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, ad
 
     opened = browser.new_page()
     opened.goto(f"{address}contributing/")
-    opened.evaluate(f"{HEADING}.scrollIntoView()")
-    before = opened.evaluate(f"{HEADING}.getBoundingClientRect().top")
+    seen(opened, f"{HEADING}.scrollIntoView()")
+    before = seen(opened, f"{HEADING}.getBoundingClientRect().top")
 
     text = (copy / PAGE).read_text()
     (copy / PAGE).write_text(text.replace("[four]", "[three]"))
@@ -102,7 +113,7 @@ def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, ad
 
     # A browser that shows the page shows the mended one at the same place.
     opened.wait_for_function("!document.querySelector('.proofbook-failed')")
-    after = opened.evaluate(f"{HEADING}.getBoundingClientRect().top")
+    after = seen(opened, f"{HEADING}.getBoundingClientRect().top")
     assert abs(after - before) < 5
-    assert opened.evaluate("scrollY") > 500
+    assert seen(opened, "scrollY") > 500
     opened.close()

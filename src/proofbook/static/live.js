@@ -18,7 +18,9 @@
     const go = () => scrollBy({top: part.getBoundingClientRect().top - kept.top, behavior: "instant"});
     history.scrollRestoration = "manual";
     go();
-    addEventListener("load", () => { go(); history.scrollRestoration = "auto"; });
+    addEventListener("load", go);
+    // Not sooner: a browser restores its own position once more after the page has loaded.
+    addEventListener("pagehide", () => { history.scrollRestoration = "auto"; });
   };
 
   let abort = new AbortController();
