@@ -166,11 +166,15 @@ LAB = """\
 # # A lab
 
 # %%
+import time
+
 from measured import answer
 
 with open("runs.txt", "a") as file:
     _ = file.write("run ")
-print(f"the answer is {answer}, not <b>{answer + 1}</b>")
+print("the answer", end="", flush=True)
+time.sleep(0.5)  # what is printed reaches the page in two messages
+print(f" is {answer}, not <b>{answer + 1}</b>")
 
 # %% [markdown]
 # And [home](../index.md) again.

@@ -55,5 +55,5 @@ def test_they_start_in_order_after_a_frame_even_if_one_is_missing(tmp_path):
         opened(tab := browser.new_page(), root)
         assert tab.evaluate("ran") == ["frame", "search", "aids"]
         (tmp_path / "js/aids.js").unlink()
-        opened(tab, root)
+        opened(tab := browser.new_page(), root)  # which has not kept the script
         assert tab.evaluate("ran") == ["frame", "search"]

@@ -14,6 +14,8 @@ from unittest.mock import patch
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.pages import Page
 from nbclient.exceptions import CellControlSignal, DeadKernelError
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from nbformat import from_dict
 
 from proofbook.settings import Settings
 
@@ -43,7 +45,9 @@ def run(
             asked = json.loads(told.read_text(encoding="utf-8"))
     except (CellControlSignal, DeadKernelError) as error:
         raise PluginError(complaint(page, str(error))) from error
-    cells: list[Cell] = json.loads(page.content or "")["cells"]
+    merging = CoalesceStreamsPreprocessor()  # a kernel may send what is printed in pieces
+    notebook = from_dict(json.loads(page.content or ""))
+    cells: list[Cell] = [merging.preprocess_cell(cell, {}, 0)[0] for cell in notebook["cells"]]
     for cell in cells:
         for output in cell.get("outputs", []):
             if output["output_type"] == "error":  # which a tag can allow
