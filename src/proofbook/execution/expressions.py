@@ -14,7 +14,6 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
-from proofbook.execution.value_mutations import Mentioned
 from proofbook.text import encodable
 
 LARGEST_LIST = 10_000
@@ -67,9 +66,6 @@ class Expression:
         self._code = compile(tree, "<claim>", "eval")
         self._helpers = {"word": word} if _calls(tree, "word") else {}
         self.reads = _free_names(self.text) - self._helpers.keys()
-        attributes = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
-        self.mentioned = Mentioned(attributes, self.reads)
-        self.constants = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
 
     def missing(self, names: Mapping[str, object]) -> list[str]:
         """List the names that neither the page nor Python defines yet."""

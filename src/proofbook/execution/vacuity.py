@@ -1,136 +1,190 @@
-"""Test whether an expression can have a different value: if it can't, it proves nothing."""
+"""Find expressions that prove nothing: true of every other value, or of one object and itself."""
 
+import ast
 import contextlib
-import signal
-import threading
-import time
+import copy
+import types
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proofbook.execution.expressions import Expression, as_data
-from proofbook.execution.sharing import Lead, leads_of, shared
-from proofbook.execution.value_mutations import mutated_values
 
-LONGEST = 2.0
-"""Seconds to spend on one expression; after that, it gets the benefit of the doubt."""
-INDIFFERENT = (
-    "comes out the same for all values of the names it reads, so it says nothing about this page"
-)
-ONE_OBJECT = (
-    "{leads} are one object, compared with itself: copy it before it changes, or use `is` "
-    "to say that they are the same"
-)
+FAR = 10_000
+"""What is added to a number to make one beyond any bound that a sentence gives."""
+EQUALITIES = frozenset(["allclose", "array_equal", "assert_close", "eq", "equal", "isclose"])
+NOT_NUMBERS = frozenset(["inf", "isfinite", "isinf", "isnan", "nan"])
 NEVER_FALSE = (
     "stayed true for every other value tried for {names}: "
     "write an expression that would be false if the sentence were"
 )
+ONE_OBJECT = (
+    "{names} are one object, compared with itself: copy it before it changes, or use `is` "
+    "to say that they are the same"
+)
 
 
 def vacuity_of(
-    expression: Expression,
-    data: Any,
-    names: Mapping[str, object],
-    made: Mapping[str, object],
-    asserted: bool,
+    expression: Expression, names: Mapping[str, Any], made: Mapping[str, Any], asserted: bool
 ) -> str:
     """Return why an expression proves nothing; "" if it proves something, or if we can't tell.
 
-    Evaluate it with other values of the names it reads until its value changes. Errors don't count.
-
     Args:
-        expression: The expression to test.
-        data: Its value, as JSON data.
+        expression: The expression, whose value is known.
         names: The names of the page.
         made: The names that the page's blocks bound.
-        asserted: Whether it must be true.
+        asserted: Whether it must be true, and is.
     """
+    for left, right in _compared(expression.tree):
+        if ast.dump(left) != ast.dump(right) and _are_one(left, right, names):
+            return ONE_OBJECT.format(names=f"{ast.unparse(left)} and {ast.unparse(right)}")
     read = expression.values_read(made)
-    groups = shared(expression.tree, names, read)
-    apart = {lead.root for leads in groups for lead in leads}
-    units = [*([Lead(name, name)] for name in read if name not in apart), *groups]
-    same = indifferent = 0
-    end = time.perf_counter() + LONGEST
-    known = [
-        (lead, value)
-        for lead, value in leads_of(expression.tree, names, read)
-        if lead.root not in apart
-    ]
-    for leads, other, alike in _others(expression, units, known, names):
-        try:
-            with _no_longer_than(end - time.perf_counter()):
-                if as_data(expression.value(_with(names, leads, other))) != data:
+    if not asserted or not _can_vary(expression, names, read):
+        return ""
+    tried = 0
+    for name in read:
+        for other in (*_compared_with(expression, name, names), *other_values(names[name])):
+            try:
+                if as_data(expression.value({**names, name: other})) is not True:
                     return ""
-        except _TimeIsUpError:
-            return ""
-        except BaseException:  # sys.exit() too: the page didn't ask for this
-            continue
-        same += alike
-        indifferent += not alike
-    if groups and same:
-        return ONE_OBJECT.format(leads=" and ".join(lead.text for lead in groups[0]))
-    if units and indifferent == len(units):
-        return INDIFFERENT
-    return NEVER_FALSE.format(names=", ".join(read)) if asserted and data is True and same else ""
+            except BaseException:  # sys.exit() too: the page didn't ask for this
+                continue
+            tried += 1
+    return NEVER_FALSE.format(names=", ".join(read)) if tried else ""
 
 
-def _others(
-    expression: Expression,
-    units: Sequence[Sequence[Lead]],
-    known: Sequence[tuple[Lead, object]],
-    names: Mapping[str, object],
-) -> Iterator[tuple[Sequence[Lead], object, bool]]:
-    """Yield leads to one object, a replacement for it, and whether that has the same kind.
+def _compared(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield the pairs that an expression compares: by an operator, a difference, or a function."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+                yield left, right
+            case ast.BinOp(left=left, op=ast.Sub(), right=right):
+                yield left, right
+            case ast.Call(func=ast.Attribute(value=left, attr=name), args=args):
+                if name in EQUALITIES and args:
+                    left, right = (left, args[0]) if len(args) == 1 else args[:2]
+                    yield left, right
 
-    The expression's other values come first, then alterations, and finally a bare object.
+
+def _are_one(left: ast.expr, right: ast.expr, names: Mapping[str, Any]) -> bool:
+    """Return whether two names, attributes, or items are one object that can change.
+
+    Arrays are one if they show the same memory in the same way. Tensors count their changes: views
+    of memory that never changed were meant to be compared.
     """
-    values = [value for _, value in known]
-    values += [item for one in values if isinstance(one, list | tuple) for item in one[:3]]
-    inner = [[lead] for lead, value in known if lead.links and not callable(value)]
-    for leads in (*units, *inner):
-        value = leads[0].value(names)
-        for other in values:
-            kinds = type(value), type(other)
-            if other is not value and (isinstance(other, kinds[0]) or isinstance(value, kinds[1])):
-                yield leads, other, True
-    for leads in (*inner, *units):  # an attribute costs less to alter than a whole model
-        value = leads[0].value(names)
-        with contextlib.suppress(Exception):  # an object may refuse to be copied
-            for other in mutated_values(value, expression.mentioned, expression.constants):
-                yield leads, other, True
-    for leads in units:
-        yield leads, object(), False
-
-
-def _with(
-    names: Mapping[str, object], leads: Sequence[Lead], other: object
-) -> Mapping[str, object]:
-    """Return the names with another object in place of the one that the leads refer to."""
-    for lead in leads:
-        names = lead.replaced(names, other)
-    return names
-
-
-class _TimeIsUpError(BaseException):
-    """A signal that time is up; `except Exception` doesn't catch it."""
-
-
-@contextlib.contextmanager
-def _no_longer_than(seconds: float) -> Iterator[None]:
-    """Raise `_TimeIsUpError` after some seconds, on systems that can interrupt running code."""
-    if seconds <= 0:
-        raise _TimeIsUpError
-    main = threading.current_thread() is threading.main_thread()
-    if not hasattr(signal, "setitimer") or not main:
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise _TimeIsUpError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    if not all(_is_place(node) for node in (left, right)):
+        return False
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        first, second = (
+            eval(compile(ast.Expression(node), "<claim>", "eval"), dict(names))
+            for node in (left, right)
+        )
+        never_changes = copy.copy(first) is first
+    except Exception:  # a name within a comprehension, a part that wasn't evaluated, a module
+        return False
+    if never_changes or type(first) is not type(second):
+        return False
+    if hasattr(type(first), "data_ptr") and first.numel():
+        changed = not first.is_inference() and first._version > 0
+        return (first is second or changed) and _memory(first) == _memory(second)
+    if hasattr(type(first), "__array_interface__") and first.size:
+        return bool(_memory(first) == _memory(second))
+    return first is second
+
+
+def _memory(array: Any) -> object:
+    """Return where an array's numbers are, and in what order."""
+    if hasattr(array, "data_ptr"):
+        return array.data_ptr(), array.shape, array.stride()
+    return array.__array_interface__["data"], array.shape, array.strides
+
+
+def _is_place(node: ast.AST) -> bool:
+    """Return whether a node is a name with attributes and constant items, as `net.layers[0]`."""
+    match node:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Constant()):
+            return _is_place(inner)
+    return False
+
+
+def _can_vary(expression: Expression, names: Mapping[str, Any], read: Sequence[str]) -> bool:
+    """Return whether all that an expression reads has other values that we can make.
+
+    A function, a model, and an attribute such as `x.grad` or `x.dtype` may depend on anything.
+    """
+    called = [node.func for node in ast.walk(expression.tree) if isinstance(node, ast.Call)]
+    attributes = [node for node in ast.walk(expression.tree) if isinstance(node, ast.Attribute)]
+    if any(node not in called and not _is_of_a_module(node, names) for node in attributes):
+        return False
+    if NOT_NUMBERS & ({node.attr for node in attributes} | expression.reads):
+        return False
+    return all(any(True for _ in other_values(names[name])) for name in read)
+
+
+def _is_of_a_module(node: ast.expr, names: Mapping[str, Any]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and isinstance(names.get(node.id), types.ModuleType)
+
+
+def _compared_with(expression: Expression, name: str, names: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield what could make an inequality false: the values and constants beside a name's value."""
+    value = names[name]
+    constants = [n.value for n in ast.walk(expression.tree) if isinstance(n, ast.Constant)]
+    values = [names[other] for other in expression.reads & names.keys() if other != name]
+    yield from (other for other in (*constants, *values) if type(other) is type(value))
+    if isinstance(value, list | tuple | set) and not hasattr(value, "_make"):
+        yield type(value)(constants)
+    if isinstance(value, dict):
+        yield dict.fromkeys(constants)
+
+
+def other_values(value: Any) -> Iterator[Any]:
+    """Yield other values of the same kind: larger, negated, turned, empty; or none if unknown."""
+    if isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int | float):
+        far = FAR + 10 * abs(value)
+        yield from (value + 1, -value, 0 * value, value - far, value + far)
+    elif isinstance(value, str):
+        yield from (value[::-1], value.swapcase(), f"{value} 7 ?A", "")
+    elif isinstance(value, bytes):
+        yield from (value[::-1], value.swapcase(), value + b" 7 ?A", b"")
+    elif isinstance(value, list | tuple) and not hasattr(value, "_make"):
+        yield from map(type(value), _other_items(list(value)))
+    elif isinstance(value, dict):
+        for items in _other_items(list(value.values())):
+            yield dict(zip(value, items, strict=False))
+    elif isinstance(value, set | frozenset):
+        yield from (type(value)(list(value)[1:]), value | {object()}, type(value)())
+    elif all(hasattr(type(value), name) for name in ("shape", "dtype", "ndim")):
+        with contextlib.suppress(TypeError, RuntimeError):  # types that nothing is computed with
+            yield from _other_arrays(value)
+
+
+def _other_items(items: list[Any]) -> Iterator[list[Any]]:
+    """Yield lists with each item replaced by another value, with items turned, added, or gone."""
+    replaced = 0
+    for others in zip(*map(other_values, items), strict=False):
+        replaced += 1
+        yield list(others)
+    if replaced or not items:
+        yield from (items[::-1], [*items, *99 * items[:99]], [*items, 0], items[:1], [])
+
+
+def _other_arrays(value: Any) -> Iterator[Any]:
+    """Yield arrays or tensors with other numbers in the same shape, turned, and with less."""
+    if "bool" in str(value.dtype):
+        yield ~value
+    else:
+        if value.ndim:
+            uneven = (value != value) + 0
+            uneven[..., ::2], uneven[..., 1::2] = -5, 7
+            yield value + uneven
+        yield from (-value, value + 1, 0 * value, value + FAR, value - FAR)
+    if value.ndim > 1:
+        yield value.swapaxes(-1, -2)
+    if value.ndim:
+        yield from (value[:-1], value[:0])

@@ -9,8 +9,8 @@ from books import make_book
 from proofbook.checking.book import Book
 from proofbook.checking.update import updated
 from proofbook.execution.failure_propagation import names_written
+from proofbook.integrations.reading import load
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import load
 from tables import table
 
 

@@ -3,7 +3,7 @@
 from books import make_book
 
 from proofbook.checking.book import Book
-from proofbook.settings import load
+from proofbook.integrations.reading import load
 from tables import table
 
 PAGE = """\

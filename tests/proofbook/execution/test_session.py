@@ -204,3 +204,19 @@ def test_values_survive_as_json(project):
     run = project.run("import math\nx = (1, [2.5, None])", claims=[("x", 1), ("math", 1)])
     assert run.values["x", 1].data == json.loads("[1, [2.5, null]]")
     assert run.values["math", 1].data.startswith("<module 'math'")
+
+
+def test_a_block_may_await_at_its_top_level_as_in_a_notebook(project):
+    """The event loop lasts for the page; `asyncio.run` still works, and so does a doctest."""
+    run = project.run(
+        "import asyncio\n\nasync def twice(x):\n    await asyncio.sleep(0)\n    return 2 * x",
+        "begun = asyncio.Event()\nasync with asyncio.timeout(9):\n    y = await twice(3)",
+        "asyncio.run(twice(5))",
+        "[await twice(x) for x in range(3)]",
+        ">>> await twice(y)\n12",
+        claims=[("y == 6", 2)],
+    )
+    assert run.failure is None
+    assert [block.failure for block in run.blocks] == 5 * [None]
+    assert [block.outputs[-1].data for block in run.blocks[2:4]] == ["10", "[0, 2, 4]"]
+    assert run.blocks[4].examples[0].got == "12\n"
