@@ -8,12 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from pydoc import locate
 from typing import Any
-
-import yaml
-
-from proofbook.problems import ChapterError, Problem
 
 REQUIRED_EXTENSIONS = ("pymdownx.superfences", "attr_list", "md_in_html")
 """The Markdown extensions that the engine itself needs."""
@@ -189,98 +184,6 @@ class Settings(Options):
         return environment | fixed
 
 
-def load(config_file: Path, given: Mapping[str, Any] | None = None) -> Settings:
-    """Read the settings of the book that a `mkdocs.yml` describes; use defaults if there is none.
-
-    Args:
-        config_file: The `mkdocs.yml`.
-        given: Options that take precedence over those in the file.
-
-    Raises:
-        ChapterError: The file can't be read, or an option can't be used.
-    """
-    config = _read(config_file) if config_file.is_file() else {}
-    try:
-        named = _named(config.get("markdown_extensions"))
-        plugins = _named(config.get("plugins"))
-        options = plugins.get("proofbook") or named.get("proofbook") or {}
-        return make(
-            {**options, **(given or {})},
-            extensions=with_added(["toc", "tables", *named]),
-            configs={name: value for name, value in named.items() if value},
-            repo_url=config.get("repo_url") or "",
-            edit_uri=config.get("edit_uri") or "",
-            root=config_file.parent.resolve(),
-            docs_dir=config.get("docs_dir", "docs"),
-            site_name=config.get("site_name") or "",
-            site_url=config.get("site_url") or "",
-            directory_urls=config.get("use_directory_urls", True),
-        )
-    except (TypeError, ValueError, AttributeError) as error:
-        raise _unusable(config_file, str(error)) from error
-
-
-def files_of(config_file: Path) -> list[Path]:
-    """List a `mkdocs.yml` and the files that it inherits from, as far as they can be read."""
-    files: list[Path] = []
-    parent: object = config_file.name
-    while parent is not None and (file := config_file.parent / str(parent)) not in files:
-        files.append(file)
-        config_file = file
-        try:
-            parent = _own(file).get("INHERIT")
-        except ChapterError:
-            break
-    return files
-
-
-def _read(file: Path, heirs: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """Read a `mkdocs.yml`, and the one that it inherits from, as MkDocs does.
-
-    Raises:
-        ChapterError: A file can't be read.
-    """
-    own = _own(file)
-    parent = own.pop("INHERIT", None)
-    if parent is None:
-        return own
-    if file in heirs:
-        raise _unusable(file, "it inherits from itself")
-    return _merged(_read(file.parent / str(parent), (*heirs, file)), own)
-
-
-def _own(file: Path) -> dict[str, Any]:
-    """Read one file of settings.
-
-    Raises:
-        ChapterError: It can't be read.
-    """
-    try:
-        config = yaml.load(file.read_bytes(), _Loader)
-    except Exception as error:  # a Python tag may call anything
-        mark = getattr(error, "problem_mark", None)
-        raise _unusable(file, str(error), mark.line + 1 if mark else 1) from error
-    if not isinstance(config or {}, dict):
-        raise _unusable(file, f"this is not a mapping of settings: {str(config)[:50]!r}")
-    return dict(config or {})
-
-
-def _merged(parent: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inherited settings, overridden by a file's own; mappings are merged."""
-    merged = {**parent, **own}
-    for name in parent.keys() & own.keys():
-        if isinstance(parent[name], dict) and isinstance(own[name], dict):
-            merged[name] = _merged(parent[name], own[name])
-    return merged
-
-
-def _unusable(file: Path, message: str, line: int = 1) -> ChapterError:
-    first, _, detail = message.partition("\n")
-    return ChapterError(
-        [Problem(file.name, line, f"these settings cannot be used: {first}", "", detail)]
-    )
-
-
 def make(
     options: Mapping[str, Any],
     *,
@@ -324,35 +227,7 @@ def with_added(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*given, *(name for name in ADDED_EXTENSIONS if name not in short)]))
 
 
-def _named(entries: Any) -> dict[str, Any]:
-    """Merge a list of names, or of one-entry mappings from name to options, into one mapping."""
-    if isinstance(entries, dict):
-        return dict(entries)
-    named: dict[str, Any] = {}
-    for entry in entries or []:
-        named.update(entry if isinstance(entry, dict) else {entry: None})
-    return named
-
-
 def _cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-class _Loader(yaml.UnsafeLoader):
-    """A loader for the tags that MkDocs knows; names that can't be found become `None`."""
-
-
-def _env(loader: yaml.SafeLoader, node: yaml.Node) -> Any:
-    if isinstance(node, yaml.SequenceNode):
-        *names, default = loader.construct_sequence(node)
-        return next((os.environ[name] for name in names if name in os.environ), default)
-    return os.environ.get(str(node.value))
-
-
-_Loader.add_constructor("!ENV", _env)
-_Loader.add_constructor("!relative", lambda loader, node: None)
-_Loader.add_multi_constructor(
-    "tag:yaml.org,2002:python/name:", lambda loader, name, node: locate(name)
-)

@@ -12,8 +12,8 @@ from nbformat import reads
 
 from booksite.labs.cells import about, colab_address
 from booksite.labs.plugin import as_notebook
+from proofbook.integrations.reading import Manuscript
 from proofbook.notebook.links import Links
-from proofbook.settings import load
 
 ROOT = Path(__file__).parents[2]
 KEYS = ("site_url", "repo_url", "edit_uri")
@@ -149,7 +149,9 @@ def test_a_lab_installs_the_package_from_the_repository_where_there_is_one():
 @pytest.mark.parametrize(("site", "repository"), [("", ""), (SITE, REPOSITORY)])
 def test_the_engine_reads_the_same_addresses(made, tmp_path, site, repository):
     made(site, repository)
-    settings = load(tmp_path / "mkdocs.yml")
+    manuscript = Manuscript(tmp_path / "mkdocs.yml")
+    settings = manuscript.settings
+    manuscript.close()
     assert settings.site_url == site
     page = Links(settings, "docs/part/one.md")
     assert page.link("Two", "two.md#here") == (f"[Two]({site}part/two/#here)" if site else "Two")

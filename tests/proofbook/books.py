@@ -21,6 +21,7 @@ def make_book(
     config: str = CONFIG,
 ) -> Path:
     """Write a book from its pages and its other files, by name; gives its folder."""
+    (folder / "docs").mkdir(parents=True, exist_ok=True)
     named = {f"docs/{name}": text for name, text in pages.items()}
     for name, text in {**named, **(files or {}), "mkdocs.yml": config}.items():
         path = folder / name

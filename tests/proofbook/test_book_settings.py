@@ -1,22 +1,22 @@
-"""A book's own file is read as MkDocs reads it, without MkDocs."""
+"""A book's own file is read by MkDocs, and what MkDocs refuses is refused."""
 
 import re
 
 import pytest
 from mkdocs.utils import markdown_extensions
-from mkdocs.utils.yaml import yaml_load
 
+from proofbook.integrations.reading import files_of, load
 from proofbook.problems import ChapterError
-from proofbook.settings import PAGES, _read, load, source_url, with_added
+from proofbook.settings import PAGES, source_url, with_added
 from tables import table
 
 CONFIG = """\
 site_name: x
 docs_dir: pages
+theme: mkdocs
 repo_url: https://github.com/someone/book
 edit_uri: edit/trunk/pages/
-names: &names {names: [A-1]}
-extra: !ENV [NOT_SET, fallback]
+extra: {names: &names {names: [A-1]}, env: !ENV [NOT_SET, fallback]}
 markdown_extensions:
   - attr_list
   - toc: {permalink: true}
@@ -29,6 +29,14 @@ plugins:
   - search
   - proofbook: {preload: [torch], timeout: 5, sources: [lib], cache_dir: kept, coverage: *names}
 """
+
+
+@pytest.fixture(autouse=True)
+def docs(tmp_path, monkeypatch):
+    """MkDocs wants a folder of pages."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("docs", "pages", "far"):
+        (tmp_path / name).mkdir()
 
 
 def test_a_book_is_what_its_file_says(tmp_path):
@@ -55,7 +63,7 @@ def test_it_may_be_listed_as_an_extension_alone(tmp_path, listed):
 
 
 def test_without_a_file_the_defaults_hold(tmp_path):
-    book = load(tmp_path / "mkdocs.yml")
+    book = load(None)
     assert (book.docs, book.source_folders, book.source_url) == (
         tmp_path / "docs",
         (tmp_path / "src",),
@@ -92,56 +100,62 @@ def test_pages_have_the_endings_that_mkdocs_knows(tmp_path):
     for ending in (*PAGES, ".txt", ".mdx"):
         (tmp_path / f"page{ending}").touch()
     (tmp_path / "folder.md").mkdir()
-    found = load(tmp_path / "mkdocs.yml").pages(tmp_path)
+    found = load(None).pages(tmp_path)
     assert {path.suffix for path in found} == set(PAGES)
     assert len(found) == len(PAGES)
 
 
-def test_what_a_file_inherits_is_read_as_mkdocs_reads_it(tmp_path):
+def test_what_a_file_inherits_counts(tmp_path):
     files = {
-        "far/base.yml": "site_name: far\ndocs_dir: far\nextra: {a: 1, b: {c: 1}}\nnav: [x, y]\n",
-        "base.yml": "INHERIT: far/base.yml\nsite_name: near\nextra: {b: {d: 2}}\nplugins: [a]\n",
-        "mkdocs.yml": "INHERIT: base.yml\nplugins:\n  proofbook: {timeout: 7}\nnav: [z]\n",
+        "far/base.yml": "site_name: far\ndocs_dir: far\nextra: {a: 1, b: {c: 1}}\n",
+        "base.yml": "INHERIT: far/base.yml\nsite_name: near\nextra: {b: {d: 2}}\n",
+        "mkdocs.yml": "INHERIT: base.yml\nplugins:\n  proofbook: {timeout: 7}\n",
     }
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     book = load(tmp_path / "mkdocs.yml")
-    assert (book.site_name, book.docs_dir, book.timeout) == ("near", "far", 7.0)
-    with (tmp_path / "base.yml").open("rb") as file:
-        assert _read(tmp_path / "base.yml") == yaml_load(file)
+    assert (book.site_name, book.docs, book.timeout) == ("near", tmp_path / "far", 7.0)
+    assert files_of(tmp_path / "mkdocs.yml") == [tmp_path / name for name in reversed(files)]
 
 
 @table(
     ("config", "line", "message"),
     [
-        (b"a: [b", 1, "expected ',' or ']'"),
-        (b"site_name: x\na: !!python/object/apply:no.such []", 2, "no.such"),
-        (b"site_name: x\n\na: !unknown x", 3, "!unknown"),
-        (b"a: !!python/object/apply:math.sqrt [-1]", 1, "math domain error"),
-        (b"site_name: \xff", 1, "unacceptable character"),
-        (b"- a\n- b", 1, "not a mapping of settings"),
-        (b"plugins: 3", 1, "'int' object is not iterable"),
-        (b"markdown_extensions: [{3: {}}]", 1, "has no attribute"),
-        (
-            b"plugins: [{proofbook: {timeout: soon}}]",
-            1,
-            "could not convert string to float: 'soon'",
-        ),
-        (b"plugins: [{proofbook: [timeout]}]", 1, "'list' object is not a mapping"),
-        (b"INHERIT: nothing.yml", 1, "No such file"),
-        (b"INHERIT: mkdocs.yml", 1, "inherits from itself"),
+        ("a: [b", 1, "expected ',' or ']'"),
+        ("site_name: x\na: !!python/object/apply:no.such []", 2, "module 'no'"),
+        ("site_name: x\n\na: !unknown x", 3, "!unknown"),
+        ("a: !!python/object/apply:math.sqrt [-1]", 1, "math domain error"),
+        ("- a\n- b", 1, "Expected a key-value mapping"),
+        ("site_name: x\nplugins: 3", 1, "Config value 'plugins'"),
+        ("site_name: x\nplugins: [no_such]", 1, 'The "no_such" plugin is not installed'),
+        ("site_name: x\nmarkdown_extensions: [not_there]", 1, "Failed to load extension"),
+        ("site_name: x\nmarkdown_extensions: [toc: {permalinks: true}]", 1, "permalinks"),
+        ("site_name: x\nplugins: [proofbook: {timeout: soon}]", 1, "Expected type"),
+        ("site_name: x\nplugins: [proofbook: {jobs: two}]", 1, "Expected type"),
+        ("site_name: x\nplugins: [proofbook: {sources: lib}]", 1, "Expected a list of items"),
+        ("site_name: x\nplugins: [proofbook: [timeout]]", 1, "Invalid config options"),
+        ("site_name: x\nstrict: true\nplugins: [proofbook: {timeot: 3}]", 1, "timeot"),
+        ("site_name: x\nmarkdown_extensions: [proofbook: {timeot: 3}]", 1, "timeot"),
+        ("site_name: x\ndocs_dir: nowhere", 1, "isn't an existing directory"),
+        ("INHERIT: nothing.yml", 1, "does not exist"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, config, line, message):
-    (tmp_path / "mkdocs.yml").write_bytes(config)
+def test_what_cannot_be_used_is_told_with_file_and_line(tmp_path, config, line, message):
+    (tmp_path / "mkdocs.yml").write_text(config)
     with pytest.raises(ChapterError, match=re.escape(message)) as error:
         load(tmp_path / "mkdocs.yml")
     [problem] = error.value.problems
     assert (problem.line, problem.message[:30]) == (line, "these settings cannot be used:")
 
 
+def test_what_mkdocs_warns_of_is_told(tmp_path, capsys):
+    (tmp_path / "mkdocs.yml").write_text("site_name: x\nplugins: [proofbook: {timeot: 3}]\n")
+    load(tmp_path / "mkdocs.yml")
+    assert "mkdocs.yml: warning: " in (told := capsys.readouterr().err)
+    assert "timeot" in told
+
+
 def test_a_function_with_arguments_may_be_a_setting(tmp_path):
     slugs = "{toc: {slugify: !!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}}}"
-    (tmp_path / "mkdocs.yml").write_text(f"markdown_extensions: [{slugs}]\n")
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nmarkdown_extensions: [{slugs}]\n")
     assert load(tmp_path / "mkdocs.yml").configs["toc"]["slugify"]("A B", "-") == "a-b"

@@ -17,8 +17,8 @@ from watchdog.observers import Observer
 
 from proofbook.caching import fingerprint
 from proofbook.checking.book import Book
+from proofbook.integrations.reading import Manuscript, files_of, find_config
 from proofbook.problems import ChapterError
-from proofbook.settings import Settings, files_of, load
 
 CALM = 0.1
 """Seconds without an event after which changes count as complete: editors save in several steps."""
@@ -31,13 +31,15 @@ State = dict[tuple[str, str], Any]
 """The answer to each question about each path."""
 
 
-def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -> int:
+def watch(
+    config_file: Path | None, covers: bool, check: Callable[[Book, Manuscript, bool], int]
+) -> int:
     """Check at once and after each change, until interrupted; return the last check's status.
 
     Args:
         config_file: The file with the book's settings, read again when it changes.
         covers: Whether runs must look up the names in the prose.
-        check: Checks the book, reports what it finds, and returns the exit status; its second
+        check: Checks the book, reports what it finds, and returns the exit status; its last
             argument says whether this is the first check.
     """
     alarm = _Alarm()
@@ -46,18 +48,19 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
     try:
         while True:
             # Record each state before reading what it describes.
-            files = files_of(config_file)
+            files = files_of(config_file or find_config(Path()) or Path("mkdocs.yml"))
             state = _signatures(files)
-            settings = _load(config_file)
-            alarm.hear_of(_folders(files, settings))
-            state |= _made_of(settings)
-            if settings is None:
+            manuscript = _open(config_file)
+            alarm.hear_of(_folders(files, manuscript))
+            state |= _made_of(manuscript)
+            if manuscript is None:
                 status = 1
             else:
                 is_first = book is None
-                book = book or Book(settings, covers)
-                book.renew(settings)
-                status = check(book, is_first)
+                book = book or Book(manuscript.settings, covers)
+                book.renew(manuscript.settings)
+                status = check(book, manuscript, is_first)
+                manuscript.close()
             asked = book.asked if book else []
             state = _asked_for(asked) | state  # older states win: pages may change what they read
             asked_of = {path for path, _ in state}
@@ -66,9 +69,9 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
             print("\nwatching for changes; press Ctrl-C to stop")
             changed = alarm.wait(
                 state,
-                lambda: _asked_for(asked) | _signatures(files) | _made_of(settings),  # noqa: B023
+                lambda: _asked_for(asked) | _signatures(files) | _made_of(manuscript),  # noqa: B023
             )
-            names = (_name(path, config_file.parent.resolve()) for path in changed)
+            names = (_name(path, Path().resolve()) for path in changed)
             print(f"\n{time.strftime('%H:%M:%S')} {', '.join(names)} changed")
     except KeyboardInterrupt:
         return status
@@ -78,29 +81,31 @@ def watch(config_file: Path, covers: bool, check: Callable[[Book, bool], int]) -
             book.close()
 
 
-def _load(config_file: Path) -> Settings | None:
-    """Read the settings, or report why they can't be used."""
+def _open(config_file: Path | None) -> Manuscript | None:
+    """Open the book, or report why that can't be done."""
     try:
-        return load(config_file)
+        return Manuscript(config_file)
     except ChapterError as error:
         print(error)
         return None
 
 
-def _folders(files: Sequence[Path], settings: Settings | None) -> dict[str, bool]:
+def _folders(files: Sequence[Path], manuscript: Manuscript | None) -> dict[str, bool]:
     """Return the folders of settings, chapters, and modules, and whether subfolders count."""
     folders = {str(file.parent.resolve()): False for file in files}
-    if settings is not None:
+    if manuscript is not None:
+        settings = manuscript.settings
         folders |= {str(one): True for one in (settings.docs, *settings.source_folders)}
     return folders
 
 
-def _made_of(settings: Settings | None) -> State:
-    """Return the state of chapters and modules."""
-    if settings is None:
+def _made_of(manuscript: Manuscript | None) -> State:
+    """Return the state of chapters, modules, and hooks."""
+    if manuscript is None:
         return {}
+    settings = manuscript.settings
     modules = (file for folder in settings.source_folders for file in _modules(folder))
-    return _signatures([*settings.pages(settings.docs), *modules])
+    return _signatures([*settings.pages(settings.docs), *modules, *manuscript.hooks])
 
 
 def _modules(top: Path) -> Iterator[Path]:

@@ -21,8 +21,9 @@ from mkdocs.utils import CountHandler
 from proofbook.caching import fingerprint
 from proofbook.caching.atomic import replace
 from proofbook.caching.dependencies import Dependencies, compared, is_current
+from proofbook.integrations.reading import files_of
 from proofbook.rendering.ledger import provenance
-from proofbook.settings import Settings, files_of
+from proofbook.settings import Settings
 
 NETWORK = ("(socket.connect)", "(socket.getaddrinfo)", "(socket.gethostbyname)")
 """Events that ask other machines; the engine's own processes talk in other ways."""

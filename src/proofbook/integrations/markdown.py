@@ -12,14 +12,15 @@ from typing import Any
 from markdown import Markdown
 
 from proofbook.checking.book import Book
+from proofbook.integrations.reading import find_config, load
 from proofbook.notebook.export import Notebooks
-from proofbook.parsing.markdown_processors import MarkingExtension
+from proofbook.parsing.markdown_processors import MarkingExtension, Renderer
 from proofbook.parsing.source import SourceText
 from proofbook.problems import ChapterError
 from proofbook.rendering.downloads import data_url
 from proofbook.rendering.ledger import provenance
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import Options, load
+from proofbook.settings import Options
 
 
 class ProofbookExtension(MarkingExtension):
@@ -31,7 +32,7 @@ class ProofbookExtension(MarkingExtension):
     """
 
     def __init__(self, **options: Any) -> None:
-        self.config = {"config_file": ["mkdocs.yml", "The file with the settings of the book"]}
+        self.config = {"config_file": ["", "The file with the settings of the book"]}
         for one in fields(Options):
             # Python-Markdown converts a value to a boolean if the default is None.
             default = getattr(Options, one.name, None)
@@ -40,9 +41,14 @@ class ProofbookExtension(MarkingExtension):
         super().__init__(**options)
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Register the processors, and open the book."""
+        """Register the processors."""
         super().extendMarkdown(md)
-        self.use(_LoneRenderer(_open(self.getConfig("config_file"), json.dumps(self.given))))
+
+    def begin(self) -> Renderer | None:
+        """Open the book for the first page: a builder may make an extension only to check it."""
+        if self.renderer is None:
+            self.use(_LoneRenderer(_open(self.getConfig("config_file"), json.dumps(self.given))))
+        return self.renderer
 
     def pass_by(self, text: str) -> None:
         """Raise an error for claims in a text that is converted within a page."""
@@ -70,7 +76,8 @@ class _LoneRenderer(PageRenderer):
 @cache
 def _open(config_file: str, given: str) -> Book:
     """Return the one book, with one runner, that all pages share."""
-    book = Book(load(Path(config_file), json.loads(given)))
+    file = Path(config_file) if config_file else find_config(Path())
+    book = Book(load(file, json.loads(given)))
     atexit.register(book.close)
     return book
 

@@ -5,15 +5,14 @@ While a book is served, its pages are shown first and run behind; see `live.py`.
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import is_dataclass
 from html import escape
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
-from mkdocs.config import config_options as options
 from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -33,6 +32,7 @@ from proofbook.integrations.last_build import LastBuild
 from proofbook.integrations.live import Live
 from proofbook.integrations.markdown import asset_data_url
 from proofbook.integrations.mkdocs_jupyter import refuse_unproved_notebooks
+from proofbook.integrations.reading import SCHEMA, name_of, settings_of
 from proofbook.integrations.serving import hand_back, take_over
 from proofbook.maths.symbol_table import strange_symbols
 from proofbook.model import Chapter, Run
@@ -44,36 +44,21 @@ from proofbook.rendering.ledger import account, provenance, verified_json
 from proofbook.rendering.page_renderer import Caption, PageRenderer
 from proofbook.rendering.placeholders import Placeholders
 from proofbook.rendering.summary import filled, has_places
-from proofbook.settings import Options, Settings, make, with_added
+from proofbook.settings import Settings
 
 ASSETS = "assets/proofbook"
 STATIC = Path(proofbook.__file__).parent / "static"
 log = logging.getLogger("mkdocs.plugins.proofbook")
 
 
-def _schema(kind: Any) -> options.BaseConfigOption[Any]:
-    """Return the MkDocs option for a type.
-
-    An option that isn't given is `None`, as `make` expects.
-    """
-    if is_dataclass(kind):
-        parts = get_type_hints(kind).items()
-        return options.SubConfig(*((name, _schema(part)) for name, part in parts))
-    if kind == tuple[str, ...]:
-        return options.Optional(options.ListOfItems(options.Type(str)))
-    if get_origin(kind) is Mapping:
-        return options.Optional(options.Type(dict))
-    if get_origin(kind) is UnionType:
-        return _schema(get_args(kind)[0])
-    return options.Optional(options.Type((int, float) if kind is float else kind))
-
-
 class ProofbookPlugin(BasePlugin[LegacyConfig]):
     """Runs, checks, and shows the chapters of a MkDocs site."""
 
-    config_scheme = tuple((name, _schema(kind)) for name, kind in get_type_hints(Options).items())
+    config_scheme = SCHEMA
 
     def __init__(self) -> None:
+        self.only_reads = False  # for `proofbook check`, which runs what plugins make of a page
+        self.settings: Settings
         self.live: Live | None = None
         self.may_end = False  # whether a build has nothing to do if nothing has changed
         self.last: LastBuild | None = None
@@ -99,7 +84,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         if self.live:
             self.book = None  # a build of this process has another kind of runner
             take_over(self.live)
-        self.may_end = command == "build" and not dirty
+        self.may_end = command == "build" and not (dirty or self.only_reads)
 
     def on_build_error(self, *, error: Exception) -> None:
         """Record nothing of a build that failed."""
@@ -130,8 +115,9 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self.told = set()
         self.lab_runs = []
         given: list[Any] = [name for name in config.markdown_extensions if name != "proofbook"]
-        names = with_added([name for name in given if isinstance(name, str)])
-        settings = _settings(config, names, self.config)
+        settings = self.settings = settings_of(config)
+        if self.only_reads:
+            return config
         if self.may_end:
             self.last = LastBuild(config, settings)
             if self.last.is_the_same():
@@ -142,7 +128,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         if self.book is None:
             self.book = Book(settings, make_runner=self.live.make_runner if self.live else Runner)
         self.book.renew(settings)
-        missing = [name for name in names if name not in given]
+        missing = [name for name in settings.extensions if name not in given]
         config.markdown_extensions = [*given, *missing, self.extension]
         config.extra_css += [f"{ASSETS}/{name}" for name in _styles(config)]
         config.extra_javascript.append(f"{ASSETS}/proofbook.js")
@@ -150,12 +136,14 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> Files:
         """Run all chapters, several at a time; while serving, they run behind."""
+        _refuse_unknown(self.settings, files)
+        if self.only_reads:
+            return files
         book = self._book
         try:
             self.about = provenance(book.settings, self.about if self.live else {})
         except FileNotFoundError as error:
             raise PluginError(f"hashed: {error}") from error
-        _refuse_unknown(book.settings.first, files)
         self.assets = {}
         self.offered = {}
         self.placeholders = Placeholders()
@@ -163,7 +151,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         for file in files.documentation_pages():
             if not is_markdown_file(file.src_uri):  # another plugin handles notebooks
                 continue
-            path = _name(file, book)
+            path = self.name(file)
             try:
                 texts[path] = file.content_string
             except (UnicodeDecodeError, OSError) as error:
@@ -173,7 +161,9 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
                 text = f"# {path}\n\n<pre>{escape(str(problem))}</pre>\n"
                 files.append(File.generated(config, file.src_uri, content=text))
         if not self.live:
-            book.check(texts, _progress)
+            checked = book.check(texts, lambda one: _progress(one.page.chapter, one.run))
+            if not all(one.page.converts for one in checked):
+                self._tell_problems()
         for name in (*_styles(config), "proofbook.js"):
             source = str(STATIC / name)
             files.append(File.generated(config, f"{ASSETS}/{name}", abs_src_path=source))
@@ -188,8 +178,10 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         self, markdown: str, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
         """Give the page's conversion a separate extension."""
+        if self.only_reads:
+            return
         book = self._book
-        self.path = _name(page.file, book)
+        self.path = self.name(page.file)
         renderer = self.renderer = PageRenderer(
             book,
             self.path,
@@ -258,7 +250,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
 
     def name(self, file: File) -> str:
         """Return the name under which a page runs."""
-        return _name(file, self._book)
+        return name_of(file, self.settings)
 
     def check(self, files: Iterable[File]) -> None:
         """Check pages, as far as they have run."""
@@ -314,7 +306,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         for target, text in self.offered.items():
             if own := taken.get(target):
                 message = "a download of a page would replace this file"
-                path = _name(own, self._book)
+                path = self.name(own)
                 self.found.append(Problem(path, 1, f"{message}; give it another name", target))
             else:
                 files.append(File.generated(config, target, content=text))
@@ -350,13 +342,13 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         ledger = None if is_running else account(book.results, self.about, self.labs)
         for page in asking:
             links = {
-                _name(one.file, book): (str(one.title), one.file.url_relative_to(page.file))
+                self.name(one.file): (str(one.title), one.file.url_relative_to(page.file))
                 for one in self.reading_order
             }
             try:
                 page.content = filled(page.content or "", ledger, links)
             except ValueError as error:
-                raise PluginError(f"{_name(page.file, book)}: {error}") from error
+                raise PluginError(f"{self.name(page.file)}: {error}") from error
 
     @property
     def _book(self) -> Book:
@@ -398,31 +390,16 @@ def _styles(config: MkDocsConfig) -> list[str]:
     return ["proofbook.css", *(["themes.css"] if config.theme.name != "material" else [])]
 
 
-def _settings(config: MkDocsConfig, names: list[str], own: LegacyConfig) -> Settings:
-    return make(
-        own,
-        extensions=names,
-        configs=config.mdx_configs,
-        repo_url=config.repo_url or "",
-        edit_uri=config.edit_uri or "",
-        root=Path(config.config_file_path).parent.resolve(),
-        docs_dir=config.docs_dir,
-        site_name=config.site_name,
-        site_url=config.site_url or "",
-        directory_urls=config.use_directory_urls,
-    )
-
-
-def _refuse_unknown(first: tuple[str, ...], files: Files) -> None:
-    """Raise an error if a page listed in `first` isn't in the book."""
+def _refuse_unknown(settings: Settings, files: Files) -> None:
+    """Raise an error if a page listed in `first` or a package in `preload` doesn't exist."""
     known = {file.src_uri for file in files.documentation_pages()}
-    if unknown := [page for page in first if page not in known]:
+    if unknown := [page for page in settings.first if page not in known]:
         raise PluginError(f"first: the book has no page {', '.join(unknown)}")
-
-
-def _name(file: File, book: Book) -> str:
-    path = book.name(Path(file.abs_src_path)) if file.abs_src_path else file.src_uri
-    return file.src_uri if Path(path).is_absolute() else path  # no path of this machine
+    folders = [str(one) for one in (settings.root, *settings.source_folders)]
+    for name in settings.preload:
+        top = name.partition(".")[0]
+        if not (PathFinder.find_spec(top, folders) or find_spec(top)):
+            raise PluginError(f"preload: no package {name!r} is installed")
 
 
 def _progress(chapter: Chapter, run: Run) -> None:
