@@ -2,20 +2,22 @@
 
 import argparse
 import io
+import os
 import sys
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from proofbook.checking.book import Book
+from proofbook.checking.book import Book, Checked
 from proofbook.checking.update import updated
 from proofbook.commands.as_json import as_json
-from proofbook.commands.as_text import as_text, progress_line
-from proofbook.commands.check import Asked, Findings, check, read
+from proofbook.commands.as_text import Report, as_text, count, progress_line
+from proofbook.commands.check import Asked, Findings, check
 from proofbook.commands.init import init
-from proofbook.commands.watch import watch
-from proofbook.model import Chapter, Run
+from proofbook.commands.watch import INTERRUPTED, watch
+from proofbook.integrations.reading import Manuscript
 from proofbook.problems import ChapterError
-from proofbook.settings import load
 
 COVERAGE = "also list prose that could be a claim but isn't"
 SENTENCES = "like --coverage, and also list sentences that bind nothing, which aren't problems"
@@ -40,15 +42,20 @@ def main(arguments: list[str] | None = None) -> int:
         return watch(
             options.config_file,
             asked.covers,
-            lambda book, is_first: _check(book, options, asked, tells_cached=is_first),
+            lambda book, manuscript, is_first: _check(
+                book, manuscript, options, asked, tells_cached=is_first
+            ),
         )
-    try:
-        settings = load(options.config_file)
-    except ChapterError as error:
-        print(as_json(Findings(problems=error.problems)) if options.format == "json" else error)
-        return 1
-    with Book(settings, asked.covers) as book:
-        return _check(book, options, asked)
+    with ExitStack() as stack:
+        try:
+            manuscript = Manuscript(options.config_file)
+            stack.callback(manuscript.close)
+        except ChapterError as error:
+            is_json = options.format == "json"
+            print(as_json(Findings(problems=error.problems)) if is_json else error)
+            return 1
+        book = stack.enter_context(Book(manuscript.settings, asked.covers))
+        return _check(book, manuscript, options, asked)
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -56,9 +63,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     config: dict[str, Any] = {
         "type": Path,
         "metavar": "FILE",
-        "help": "the book's settings; default: mkdocs.yml",
+        "help": "the book's settings; default: mkdocs.yml or mkdocs.yaml",
     }
-    parser.add_argument("-f", "--config-file", default=Path("mkdocs.yml"), **config)
+    parser.add_argument("-f", "--config-file", **config)
     commands = parser.add_subparsers(dest="command", required=True)
     purpose = "create a two-page book that passes, as a starting point"
     command = commands.add_parser("init", help=purpose, description=purpose)
@@ -90,74 +97,83 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _check(
-    book: Book, options: argparse.Namespace, asked: Asked, *, tells_cached: bool = True
+    book: Book,
+    manuscript: Manuscript,
+    options: argparse.Namespace,
+    asked: Asked,
+    *,
+    tells_cached: bool = True,
 ) -> int:
     """Run chapters and print the findings; return 1 if there are any."""
     is_json = options.format == "json"
+    report = Report()
+    done = 0
 
-    def progress(chapter: Chapter, run: Run) -> None:
-        if tells_cached or not run.cached:
-            print(progress_line(chapter, run), file=sys.stderr if is_json else sys.stdout)
+    def progress(checked: Checked) -> None:
+        nonlocal done
+        done += 1
+        if tells_cached or not checked.run.cached:
+            line = progress_line(checked.page.chapter, checked.run)
+            print(line, file=sys.stderr if is_json else sys.stdout)
+        if not is_json:
+            print(report.of(checked.problems), end="")
 
-    findings = check(book, _files(book, options.paths, options.only_docs), asked, progress)
+    read = manuscript.read(options.paths, only_pages=options.only_docs)
+    try:
+        findings = check(book, read, asked, progress)
+    except KeyboardInterrupt:
+        if is_json or options.watch:
+            raise
+        print(f"{report.rest()}\ninterrupted: {done} of {count(len(read[0]), 'chapter')} checked")
+        return INTERRUPTED
+    if not options.paths:
+        findings = replace(findings, foreign=manuscript.foreign)
     if is_json:
         print(as_json(findings))
     else:
-        print(as_text(findings, asked.sentences), end="")
+        print(as_text(findings, report, asked.sentences), end="")
     return 0 if findings.passes else 1
 
 
 def _update(options: argparse.Namespace) -> int:
     """Rewrite chapters where they differ from a run, then check them."""
     try:
-        settings = load(options.config_file)
+        manuscript = Manuscript(options.config_file)
     except ChapterError as error:
         print(error)
         return 1
 
-    def progress(chapter: Chapter, run: Run) -> None:
-        print(progress_line(chapter, run))
+    def progress(checked: Checked) -> None:
+        print(progress_line(checked.page.chapter, checked.run))
 
-    with Book(settings) as book:
-        files = _files(book, options.paths)
-        texts, _ = read(book, files)
+    with closing(manuscript), Book(manuscript.settings) as book:
+        texts, _ = manuscript.read(options.paths)
         for checked in book.check(texts, progress):
             path = checked.page.chapter.path
             file = book.settings.root / path
-            text = file.read_bytes().decode()
             try:
+                text = file.read_bytes().decode()
                 new = updated(text, checked)
-            except ValueError as error:
+            except (ValueError, OSError) as error:
                 print(f"{path}: not updated: {error}")
                 continue
             if new != text:
                 file.write_bytes(new.encode())
                 print(f"{path}: updated")
-        findings = check(book, files, Asked(), progress)
-        print(as_text(findings), end="")
+        findings = check(book, manuscript.read(options.paths), Asked(), progress)
+        print(as_text(findings, Report()), end="")
         return 0 if findings.passes else 1
-
-
-def _files(book: Book, paths: list[Path], only_docs: bool = False) -> list[Path]:
-    """Return the chapters that the paths name; all of them if no path is given.
-
-    Args:
-        book: The book.
-        paths: Files and folders.
-        only_docs: Leave out files that are not chapters of the book.
-    """
-    files: list[Path] = []
-    for path in paths or [book.settings.docs]:
-        files += book.settings.pages(path) if path.is_dir() else [path]
-    if only_docs:
-        chapters = {file.resolve() for file in book.settings.pages(book.settings.docs)}
-        files = [file for file in files if file.resolve() in chapters]
-    return files
 
 
 def run() -> NoReturn:
     """Run the command `proofbook`, and exit with its status."""
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # as in `proofbook check | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

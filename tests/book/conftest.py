@@ -13,7 +13,7 @@ from pages import ROOT
 
 from browser import launched, served
 from proofbook.checking.book import Book
-from proofbook.settings import load
+from proofbook.integrations.reading import load
 
 
 @pytest.fixture(scope="session")

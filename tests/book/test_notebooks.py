@@ -20,10 +20,10 @@ from pages import CHAPTERS, ROOT
 
 from proofbook.checking.book import Book
 from proofbook.checking.outputs import prints
+from proofbook.integrations.reading import load
 from proofbook.notebook.export import notebook
 from proofbook.parsing.fences import scan
 from proofbook.rendering.ledger import provenance
-from proofbook.settings import load
 
 EXPORTED = [
     path

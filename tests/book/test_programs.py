@@ -17,9 +17,9 @@ import pytest
 from pages import CHAPTERS, ROOT
 
 from proofbook.checking.book import Book
+from proofbook.integrations.reading import load
 from proofbook.model import BlockResult
 from proofbook.notebook.programs import program_of
-from proofbook.settings import load
 
 SOME = ("docs/encoder/attention.md", "docs/decoder/masks.md", "docs/reference/shapes.md")
 """Pages whose scripts run at each change, with doctests and an error among them."""

@@ -19,12 +19,13 @@ from wrong_pages import Falsehood, WrongPage, make_page
 
 from proofbook.caching import fingerprint
 from proofbook.checking.book import Book
+from proofbook.integrations.reading import load
 from proofbook.notebook.export import Notebooks
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.parsing.page import normal
 from proofbook.problems import ChapterError, Problem
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import ADDED_EXTENSIONS, load
+from proofbook.settings import ADDED_EXTENSIONS
 
 # Judged once: all of its tests go to one worker.
 pytestmark = [pytest.mark.timeout(3600), pytest.mark.xdist_group("fuzz")]

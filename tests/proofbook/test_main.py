@@ -66,5 +66,5 @@ def test_settings_of_no_use_are_told_in_a_line(book, capsys):
     (book / "mkdocs.yml").write_text("site_name: x\na: !unknown x\n")
     assert main(["check"]) == 1
     assert capsys.readouterr().out.startswith(
-        "mkdocs.yml:2: these settings cannot be used: could not"
+        "mkdocs.yml:2: these settings cannot be used: MkDocs encountered an error"
     )

@@ -12,13 +12,13 @@ from markdown import Markdown
 from proofbook.checking.book import Book
 from proofbook.checking.update import updated
 from proofbook.coverage.coverage import cover
+from proofbook.integrations.reading import load
 from proofbook.notebook.export import Notebooks, notebook
 from proofbook.notebook.programs import program_of
 from proofbook.parsing.fences import scan
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.ledger import counts
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import load
 from tables import table
 
 ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}

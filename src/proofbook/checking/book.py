@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,16 +13,17 @@ from proofbook.caching.dependencies import CLOCK_READ
 from proofbook.caching.fingerprint import matching
 from proofbook.caching.memo import Memo
 from proofbook.checking.judge import judge
+from proofbook.checking.places import placed
 from proofbook.checking.source_lookup import FindModule, Shown, module_file, show
 from proofbook.execution.runner import Runner, RunsChapters
 from proofbook.model import Chapter, Run
 from proofbook.parsing.front_matter import split_front_matter
-from proofbook.parsing.page import Page, normal, parse
+from proofbook.parsing.page import Page, normal, parse, unconverted
 from proofbook.parsing.source import read
 from proofbook.problems import Problem
 from proofbook.settings import Settings
 
-Progress = Callable[[Chapter, Run], None]
+Progress = Callable[["Checked"], None]
 MakeRunner = Callable[[Settings], RunsChapters]
 BRACES = re.compile(r"\{[^{}\n]*\w[^{}\n]*\}")
 TEXTS = 2
@@ -110,7 +111,10 @@ class Book:
         self.settings = settings
 
     def check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
-        """Parse, run, and judge chapters, given as text by path, before any is converted."""
+        """Parse, run, and judge chapters, given as text by path, before any is converted.
+
+        `progress` is called with each page that has something to run, once it has been judged.
+        """
         checked = self._check(texts, progress)
         for one in checked:
             self._announced[one.page.chapter.path] = one
@@ -118,18 +122,22 @@ class Book:
         return checked
 
     def _check(self, texts: Mapping[str, str], progress: Progress | None = None) -> list[Checked]:
-        pages = [self._page(path, text) for path, text in texts.items()]
-        chapters = [page.chapter for page in pages]
-        running = [c for c in chapters if c.blocks or c.claims or (self.covers and c.names)]
-        runs = self.runs(running, progress)
+        pages = {path: self._page(path, text) for path, text in texts.items()}
         find = cache(module_file)
-        return [
-            self._judged(page, runs.get(page.chapter.path, Run((), {})), find) for page in pages
-        ]
+        judged: dict[str, Checked] = {}
 
-    def runs(self, chapters: Sequence[Chapter], progress: Progress | None = None) -> dict[str, Run]:
-        """Run chapters or look up their results, by path, without judging them."""
-        return self._runner.run(chapters, progress, self.covers)
+        def know(chapter: Chapter, run: Run) -> None:
+            judged[chapter.path] = self._judged(pages[chapter.path], run, find)
+            if progress is not None:
+                progress(judged[chapter.path])
+
+        chapters = [page.chapter for page in pages.values()]
+        running = [c for c in chapters if c.blocks or c.claims or (self.covers and c.names)]
+        runs = self._runner.run(running, know, self.covers)
+        return [
+            judged.get(path) or self._judged(page, runs.get(path, Run((), {})), find)
+            for path, page in pages.items()
+        ]
 
     def of(self, path: str, text: str) -> Checked:
         """Return the result for a page whose text Markdown is now converting.
@@ -236,7 +244,10 @@ class Book:
         page = known.pop(text, None)
         if page is None:
             settings = self.settings
-            page = parse(path, text, settings.extensions, settings.configs, self.memo)
+            try:
+                page = parse(path, text, settings.extensions, settings.configs, self.memo)
+            except Exception as error:  # whatever a Markdown extension raises
+                page = unconverted(path, text, error)
         self._pages[path] = dict([*known.items(), (text, page)][-TEXTS:])
         return page
 
@@ -274,4 +285,4 @@ class Book:
                 line = page.offset + fence.line
                 message = f"show= shows nothing: {error}"
                 problems.append(Problem(page.chapter.path, line, message, target))
-        return Checked(page, run, sorted(problems), sources)
+        return Checked(page, run, placed(sorted(problems), page, self.settings), sources)

@@ -7,28 +7,35 @@ from tempfile import TemporaryDirectory
 
 from proofbook.checking.book import Checked
 from proofbook.checking.judge import difference, judge
+from proofbook.checking.places import placed
 from proofbook.execution.runner import Runner
 from proofbook.model import Block, BlockResult, Chapter, Run
 from proofbook.problems import Problem
 from proofbook.settings import Settings
 
-Progress = Callable[[Chapter, Run], None]
+Progress = Callable[[Checked], None]
 
 
-def again(
-    pages: Sequence[Checked], settings: Settings, progress: Progress | None = None
-) -> list[Problem]:
+def again(pages: Sequence[Checked], settings: Settings, progress: Progress) -> list[Problem]:
     """Run the passing pages again from scratch, and compare what a reader would see.
 
     Claims and doctests must hold again. Text that `value=` fills in may differ, within its `holds`.
     """
     passing = {one.page.chapter.path: one for one in pages if not one.problems}
+
+    def know(chapter: Chapter, run: Run) -> None:
+        progress(replace(passing[chapter.path], run=run))
+
     with (
         TemporaryDirectory() as folder,
         Runner(replace(settings, cache_dir=Path(folder))) as runner,
     ):
-        runs = runner.run([one.page.chapter for one in passing.values()], progress)
-    return [problem for path, run in runs.items() for problem in compared(passing[path], run)]
+        runs = runner.run([one.page.chapter for one in passing.values()], know)
+    return [
+        problem
+        for path, run in runs.items()
+        for problem in placed(compared(passing[path], run), passing[path].page, settings)
+    ]
 
 
 def compared(checked: Checked, second: Run) -> list[Problem]:

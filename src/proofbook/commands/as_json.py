@@ -25,6 +25,7 @@ def as_json(findings: Findings) -> str:
         "passes": findings.passes,
         "problems": [_problem(one, findings.texts) for one in findings.problems],
         "pages": [_page(one) for one in findings.pages],
+        "unchecked": list(findings.foreign),
         "coverage": _coverage(findings.coverage),
         "facts": None if trials is None else [_fact(one) for one in trials],
     }

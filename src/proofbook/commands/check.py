@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from proofbook.checking.against import Trial, against
 from proofbook.checking.book import Book, Checked
@@ -10,10 +9,10 @@ from proofbook.checking.rerun import again
 from proofbook.coverage.coverage import Coverage, cover
 from proofbook.coverage.report import is_whole
 from proofbook.maths.symbol_table import strange_symbols
-from proofbook.model import Chapter, Run
 from proofbook.problems import Problem
 
-Progress = Callable[[Chapter, Run], None]
+Progress = Callable[[Checked], None]
+Read = tuple[dict[str, str], list[Problem]]
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,7 @@ class Findings:
         problems: The problems found.
         pages: The checked chapters.
         unread: Number of chapters that couldn't be read.
+        foreign: The pages that other plugins make of something else; nothing here was checked.
         coverage: The coverage of each passing page; `None` if not asked for.
         trials: The trial of each fact; `None` if not asked for.
     """
@@ -57,6 +57,7 @@ class Findings:
     unread: int = 0
     coverage: Sequence[Coverage] | None = None
     trials: Sequence[Trial] | None = None
+    foreign: Sequence[str] = ()
 
     @property
     def surviving(self) -> list[Trial]:
@@ -69,9 +70,16 @@ class Findings:
         return not self.problems and not self.surviving and is_whole(self.coverage or ())
 
 
-def check(book: Book, files: Sequence[Path], asked: Asked, progress: Progress) -> Findings:
-    """Run chapters, and look for everything that was asked for."""
-    texts, unread = read(book, files)
+def check(book: Book, read: Read, asked: Asked, progress: Progress) -> Findings:
+    """Run chapters, and look for everything that was asked for.
+
+    Args:
+        book: The book.
+        read: The texts of its chapters, by name, and a problem for each that can't be read.
+        asked: What to look for.
+        progress: Called with each chapter that has run.
+    """
+    texts, unread = read
     pages = book.check(texts, progress)
     problems = [*unread, *(problem for checked in pages for problem in checked.problems)]
     problems += strange_symbols(pages, book.settings)
@@ -86,16 +94,3 @@ def check(book: Book, files: Sequence[Path], asked: Asked, progress: Progress) -
         [cover(checked, book.settings) for checked in passing] if asked.covers else None,
         against(pages, book.settings) if asked.against else None,
     )
-
-
-def read(book: Book, files: Sequence[Path]) -> tuple[dict[str, str], list[Problem]]:
-    """Read chapters; return their texts by path, and a problem for each unreadable file."""
-    texts: dict[str, str] = {}
-    problems = []
-    for file in files:
-        path = book.name(file)
-        try:
-            texts[path] = file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            problems.append(Problem(path, 1, f"this file cannot be read: {error}"))
-    return texts, problems

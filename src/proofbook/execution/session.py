@@ -7,6 +7,7 @@ block sets (default dtype, grad mode, print options, environment) ends with the 
 import __future__
 
 import ast
+import asyncio
 import builtins
 import contextlib
 import doctest
@@ -28,7 +29,6 @@ from proofbook.execution.expressions import Expression, as_data, random_states, 
 from proofbook.execution.failure_propagation import FailurePropagation
 from proofbook.execution.import_hooks import show_with
 from proofbook.execution.side_effects import ACTED, changed, state_of
-from proofbook.execution.spent import SPENT, is_spent
 from proofbook.execution.tracebacks import failure_of, last_words, with_traceback
 from proofbook.execution.vacuity import vacuity_of
 from proofbook.model import Block, BlockResult, Example, Failure, Output, Value
@@ -66,7 +66,9 @@ class Session:
         show_with(self._shown.display)
         self._ran = self._all = 0
         self._propagation: FailurePropagation | None = None
-        self._future = 0  # `from __future__` holds for the rest of the page, as in an interpreter
+        # `from __future__` holds for the rest of the page, as in an interpreter
+        self._flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self._loop: asyncio.AbstractEventLoop | None = None
         inspect.getfile = _finding_classes(inspect.getfile, blocks)  # type: ignore[assignment]
 
     def run(self, index: int) -> BlockResult:
@@ -211,17 +213,14 @@ class Session:
         if expression.is_constant(self.names.keys() - self._given):
             constant = "reads nothing that a block of the page computed or imported: a constant"
             return f"{constant} proves nothing"
-        for name in sorted(expression.reads & self.names.keys()):
-            if is_spent(self.names[name]):
-                return SPENT.format(name=name)
         return ""
 
     def _vacuity(self, expression: Expression, data: Any) -> str:
         """Return why an expression proves nothing; "" if it does prove something."""
         made = {name: self.names[name] for name in self.names.keys() - self._given}
-        asserted = expression.text in self._assertions
+        asserted = expression.text in self._assertions and data is True
         with self._background.watching("<claim>"), randomness_kept():
-            vacuity = vacuity_of(expression, data, self.names, made, asserted)
+            vacuity = vacuity_of(expression, self.names, made, asserted)
         self._background.take()
         self._capture.take()
         return vacuity
@@ -248,7 +247,7 @@ class Session:
         """Run a block; return the value of its last statement, if that is an expression."""
         _remember(filename, code)
         tree = ast.parse(code, filename)
-        compile(tree, filename, "exec", self._future, dont_inherit=True)  # syntax errors first
+        compile(tree, filename, "exec", self._flags, dont_inherit=True)  # syntax errors first
         self._all = len(tree.body)
         shows = not code.rstrip().endswith(";")
         value = None
@@ -256,10 +255,10 @@ class Session:
             with self._watching_draws(number):
                 if shows and statement is tree.body[-1] and isinstance(statement, ast.Expr):
                     expression = ast.Expression(statement.value)
-                    value = eval(self._compile(expression, filename, "eval"), self.names)
+                    value = self._execute(self._compile(expression, filename, "eval"))
                 else:
                     single = ast.Module([statement], [])
-                    exec(self._compile(single, filename, "exec"), self.names)
+                    self._execute(self._compile(single, filename, "exec"))
             self._ran += 1
         return value
 
@@ -285,7 +284,7 @@ class Session:
             sys.displayhook = partial(self._print, number)
             try:
                 with self._watching_draws(number):
-                    exec(self._compile_example(example, filename), self.names)
+                    self._execute(self._compile_example(example, filename))
                 got = without_device(self._capture.take(), self._device)
             except BaseException as error:
                 if TRACEBACK not in example.want.split("\n"):
@@ -310,9 +309,17 @@ class Session:
         return self._compile(ast.increment_lineno(tree, example.lineno), filename, "single")
 
     def _compile(self, tree: Any, filename: str, mode: str) -> types.CodeType:
-        code = compile(tree, filename, mode, self._future, dont_inherit=True)
-        self._future |= code.co_flags & _FUTURE
+        code = compile(tree, filename, mode, self._flags, dont_inherit=True)
+        self._flags |= code.co_flags & _FUTURE
         return code
+
+    def _execute(self, code: types.CodeType) -> Any:
+        """Run code; if it awaits at its top level, in the page's event loop, as in a notebook."""
+        value = eval(code, self.names)
+        if code.co_flags & inspect.CO_COROUTINE:
+            self._loop = self._loop or asyncio.new_event_loop()
+            value = self._loop.run_until_complete(value)
+        return value
 
 
 def _expression(text: str) -> Expression | None:

@@ -6,6 +6,7 @@ import traceback
 from itertools import dropwhile
 
 import proofbook
+from proofbook.caching.fingerprint import is_installed
 from proofbook.execution.import_hooks import place_in_project
 from proofbook.model import Failure
 from proofbook.text import TRACEBACK, clipped, readable
@@ -13,6 +14,9 @@ from proofbook.text import TRACEBACK, clipped, readable
 LONGEST_REASON = 500
 """Maximum length of the part of an error's message that is given as the reason."""
 
+FRAME = re.compile(r"^(?=  File \")|(?<=\n)(?=\S|$)", re.MULTILINE)
+"""Where a frame of a traceback begins, or the text after the last one."""
+FILE = re.compile(r'  File "([^"<]+)"')
 _OURS = ('  File "<block', '  File "<claim')
 _ENGINE = os.path.join(os.path.dirname(proofbook.__file__), "")
 _ENGINES = f'  File "{_ENGINE}'
@@ -34,8 +38,27 @@ def failure_of(error: BaseException, filename: str) -> Failure:
     return Failure(
         reason=_reason(error),
         line=lines[-1] - 1 if lines else None,
-        detail=clipped(readable("".join(report.format()).rstrip("\n"))),
+        detail=clipped(readable(_folded("".join(report.format()).rstrip("\n")))),
     )
+
+
+def _folded(trace: str) -> str:
+    """Replace all but the last of each run of a library's frames with their number."""
+    folded: list[str] = []
+    hidden: list[str] = []
+    for frame in FRAME.split(trace):
+        if (file := FILE.match(frame)) and is_installed(file[1]):
+            hidden.append(frame)
+            continue
+        folded += _fewer(hidden)
+        hidden = []
+        folded.append(frame)
+    return "".join([*folded, *_fewer(hidden)])
+
+
+def _fewer(frames: list[str]) -> list[str]:
+    number = len(frames) - 1
+    return [f"  … {number} frames of libraries\n", frames[-1]] if number > 1 else frames
 
 
 def _is_the_engine_s(stack: list[traceback.FrameSummary]) -> bool:

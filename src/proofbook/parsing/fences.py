@@ -10,7 +10,7 @@ OPENING = re.compile(r"(?P<prefix>[> ]*)(?P<ticks>`{3,}|~{3,})[ ]*(?P<info>[^`\n
 LANGUAGE = re.compile(r"\.?([\w#.+-]+)(?=\s|$)")
 OPTION = re.compile(r"""\s*([A-Za-z]\w*)=(?:"([^"]*)"|'([^']*)')(?=\s|$)""")
 
-NO_CODE = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s+#.*|\s*)$")
+NO_CODE = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s+#.*|\s*)$|\s*#")
 PROMPTED = re.compile(r"(?:[ ]*(?:#.*)?\n)*[ ]*>>>(?:\s|$)")
 """Code whose first line, ignoring comments, is a prompt."""
 LANGUAGES = ("python", "pycon", "facts")
@@ -24,6 +24,8 @@ SESSIONS = {"con", "console", "prompt", "repl", "session", "shell"}
 OUTPUTS = {"error", "log", "out", "output", "result", "stderr", "stdout", "tb", "traceback"}
 """Parts of a language's name that mean output rather than code that runs."""
 
+ON = ("1", "on", "true", "yes")
+"""What markdown-exec takes for "run this"."""
 LOOKS = {"title": r".+", "hl_lines": r"\d+(-\d+)?( \d+(-\d+)?)*", "linenums": r"\d+( \d+){0,2}"}
 TIMEOUT = r"(?=[0-9.]*[1-9])(?:[0-9]{1,6}(?:\.[0-9]{0,3})?|\.[0-9]{1,3})"
 RAISES = {"raises": r"[^\W\d][\w.]*(?:: .*\S.*)?"}
@@ -237,14 +239,12 @@ def _foreign_fault(name: str, info: str) -> str | None:
         what = "run" if meant == "python" else "be checked"
         options = "" if meant == "facts" else ', and write options without braces: title="…"'
         return f"a {name or info!r} fence would not {what}; write ```{meant}{options}"
-    if re.search(r"\bexec\s*=", info):
-        return f"exec= has no meaning on a {name!r} fence: nothing runs it"
     return None
 
 
 def _meant(info: str) -> str | None:
     """Return which of our languages a header seems to name, if any."""
-    words = WORD.findall(re.sub(r"\"[^\"]*\"|'[^']*'", " ", info.lower()))
+    words = WORD.findall(" ".join(_languages(info.lower())))
     for word in words:
         parts = {*re.split(r"[-_+]", word.strip("._+-"))}
         if any(PYCON.fullmatch(part) for part in parts):
@@ -254,6 +254,20 @@ def _meant(info: str) -> str | None:
     if "facts" in (names := [word.strip("._+-") for word in words]):
         return "facts"
     return _mistyped(names[0]) if names else None
+
+
+def _languages(info: str) -> list[str]:
+    """Return the parts of a header that may name a language, not the words of a title after it.
+
+    It's the first word; in braces, also each class, or the word after a directive for code.
+    """
+    directive = re.match(r"\{(?:code|code-block|code-cell|sourcecode)\}\s*(\S+)", info)
+    if directive:
+        return [directive[1]]
+    braces = re.match(r"\{([^}]*)", info)
+    if braces:
+        return [*braces[1].split()[:1], *re.findall(r"\.[\w#+-]+", braces[1])]
+    return info.split()[:1]
 
 
 def _mistyped(name: str) -> str | None:
@@ -272,7 +286,7 @@ def _kind(options: dict[str, str], code: str) -> str:
     """Return the kind of a `python` fence, from its options or, if it runs, its code."""
     if "show" in options:
         return "show"
-    if "exec" in options:
+    if "exec" in options and options["exec"] not in ON:
         return "off"
     return "pycon" if PROMPTED.match(code) else "python"
 
@@ -299,7 +313,9 @@ def _faults(kind: str, code: str, options: dict[str, str]) -> Iterator[str]:
     """Yield what is wrong with the options or the code of one fence."""
     known = OPTIONS[kind]
     for name, value in options.items():
-        if name == "session":
+        if name == "exec" and value in ON:
+            yield f'exec="{value}" isn\'t needed: a python fence runs anyway, so leave it out'
+        elif name == "session":
             yield "session= is not supported: each page is its own session"
         elif name not in known:
             yield f"unknown option {name!r} here; known: {', '.join(sorted(known)) or 'none'}"
@@ -325,9 +341,11 @@ def _doctest_faults(code: str) -> Iterator[str]:
         yield "a doctest without a prompt (>>>) checks nothing"
     if any(example.options for example in examples):
         yield "doctest directives are not supported: outputs are compared as written"
-    for line in _unchecked(code.split("\n"), examples) if examples else ():
+    unchecked = list(_unchecked(code.split("\n"), examples)) if examples else []
+    if unchecked:
+        more = f" and {len(unchecked) - 1} more" if unchecked[1:] else ""
         yield (
-            f"nothing checks {line.strip()!r}: write the output directly below its"
+            f"nothing checks {unchecked[0].strip()!r}{more}: write the output directly below its"
             " prompt, <BLANKLINE> for a blank line in it, and text outside the fence"
         )
 

@@ -107,8 +107,8 @@ class _Marker(Preprocessor):
                 self.marking.pass_by(source)
                 return convert(source)
             under_way = _converting.set(self.md)
-            self.renderer = self.marking.begin()
             try:
+                self.renderer = self.marking.begin()
                 return convert(source)
             finally:
                 self.renderer = None

@@ -12,11 +12,12 @@ from markdown.util import ETX, STX
 from proofbook.caching.memo import Memo
 from proofbook.model import Block, Chapter, Claim
 from proofbook.parsing.attributes import fault
+from proofbook.parsing.fences import PROMPTED
 from proofbook.parsing.front_matter import files_read, split_front_matter, symbol_values
 from proofbook.parsing.inline_code import names
 from proofbook.parsing.markdown_processors import TAG
 from proofbook.parsing.neighbors import misread
-from proofbook.parsing.source import SourceText
+from proofbook.parsing.source import SourceText, read
 from proofbook.parsing.visibility import Visibility, follow, recall
 from proofbook.problems import Problem
 from proofbook.settings import ADDED_EXTENSIONS
@@ -27,6 +28,7 @@ LITERAL = (
 )
 PLACEHOLDER = re.compile(rf"{STX}[^{ETX}]*{ETX}")
 """What Markdown substitutes for inline markup, entities, escaped characters, and marks."""
+INDENTED_PROMPT = re.compile(r"(?:(?<![^\n])|\n)[ ]*\n([ ]{4,}>>> \S.*)")
 OUR_OPTION = re.compile(rf' {TAG}="\d+"')
 
 
@@ -46,6 +48,7 @@ class Page:
         symbols: For each symbol with a value in the front matter, the number of its claim.
         reads: The files that the page says it reads, with their lines in the front matter.
         problems: The problems found before anything runs.
+        converts: Whether Markdown can convert it.
     """
 
     chapter: Chapter
@@ -59,6 +62,7 @@ class Page:
     symbols: Mapping[str, int] = field(default_factory=dict)
     reads: Mapping[str, int] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    converts: bool = True
 
 
 def parse(
@@ -125,6 +129,22 @@ def parse(
     )
 
 
+def unconverted(path: str, text: str, error: Exception) -> Page:
+    """Return a page that Markdown can't convert, because one of its extensions raised an error.
+
+    The problem's line is the first one with something that the error quotes.
+    """
+    whole = normal(text)
+    body, offset = split_front_matter(whole)
+    quoted = re.findall(r"['\"`]([^'\"`]+)['\"`]", str(error))
+    lines = (number for one in quoted if (number := whole.find(one)) >= 0)
+    line = whole.count("\n", 0, next(lines, 0)) + 1
+    message = f"Markdown cannot convert this page: {type(error).__name__}: {error}"
+    problems = (Problem(path, line, message),)
+    chapter = Chapter(path, (), ())
+    return Page(chapter, read(body), offset, problems=problems, converts=False)
+
+
 def normal(text: str) -> str:
     """Normalize text as Python-Markdown does: control characters, line endings, whitespace."""
     text = text.removeprefix("\ufeff").replace(STX, "").replace(ETX, "")
@@ -166,6 +186,8 @@ def _problems(
     """Yield source line, message, and excerpt of each problem found before anything runs."""
     source = visibility.source
     yield from source.faults
+    for line, code in _bare_doctests(source):
+        yield line, "a doctest outside of a fence does not run: put it in a ```pycon fence", code
     for index, fence in enumerate(source.fences):
         if ("fence", index) in visibility.literal:
             yield fence.line, LITERAL, fence.code
@@ -188,13 +210,24 @@ def _problems(
             yield fact.line, message, fact.phrase
     for marked in visibility.strays:
         code = OUR_OPTION.sub("", marked)
-        if not any("fence" in message for _, message, _ in source.faults):
-            yield _line_of_fence(code, source.text), "this fence is shown and not run", code
+        line = _line_of_fence(code, source.text)
+        if line and not any("fence" in message for _, message, _ in source.faults):
+            yield line, "this fence is shown and not run", code
     for braces in visibility.left_over:
         if not any(braces.strip() in excerpt for _, _, excerpt in source.faults):
             yield _line_of(braces, source.text), "a claim's braces are shown as text", braces
     yield from _attributes(visibility)
     yield from _repeated_ids(source, shown, offset)
+
+
+def _bare_doctests(source: SourceText) -> Iterator[tuple[int, str]]:
+    """Yield line and code of each doctest that is only indented, or in a fence of no language."""
+    for start, end in source.prose:
+        for found in INDENTED_PROMPT.finditer(source.text, start, end):
+            yield source.text.count("\n", 0, found.start(1)) + 1, found[1].strip()
+    for fence in source.foreign:
+        if not fence.language and PROMPTED.match(fence.code):
+            yield fence.line, fence.code
 
 
 def _attributes(visibility: Visibility) -> Iterator[tuple[int, str, str]]:
@@ -219,13 +252,16 @@ def _line_of_braces(attributes: str, text: str) -> int:
 
 
 def _line_of_fence(code: str, text: str) -> int:
-    """Find where a fence opens by its code, which may be indented, quoted, or contain marks."""
+    """Find where a fence opens by its code, which may be indented, quoted, or contain marks.
+
+    Return 0 if it isn't in the text: an extension has inserted it, such as a docstring's.
+    """
     lines = [
         r"[^\n]*?".join(map(re.escape, PLACEHOLDER.split(line)))
         for line in code.strip("\n").split("\n")
     ]
     found = re.search(r"\n[> ]*".join(["", *lines]), text)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    return text.count("\n", 0, found.start()) + 1 if found else 0
 
 
 def _line_of(excerpt: str, text: str) -> int:

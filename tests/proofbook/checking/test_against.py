@@ -7,7 +7,7 @@ from books import make_book, run_in
 
 from proofbook.checking.against import against
 from proofbook.checking.book import Book
-from proofbook.settings import load
+from proofbook.integrations.reading import load
 
 PAGE = """\
 ```python

@@ -6,7 +6,7 @@ import pytest
 from books import make_book
 
 from proofbook.checking.book import Book
-from proofbook.settings import load
+from proofbook.integrations.reading import load
 from tables import table
 
 PAGE = "---\ntitle: x\n---\n\n```python\nx = 2\n```\n\n[two]{ equals='x' }\n"
@@ -48,7 +48,7 @@ def test_a_page_that_nobody_announced_is_checked_in_every_build_once_it_holds_co
 
 def test_progress_is_told_page_by_page(book):
     told = []
-    book.check({"a.md": PAGE, "b.md": PAGE}, lambda chapter, run: told.append(chapter.path))
+    book.check({"a.md": PAGE, "b.md": PAGE}, lambda one: told.append(one.page.chapter.path))
     assert sorted(told) == ["a.md", "b.md"]
 
 

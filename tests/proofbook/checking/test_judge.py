@@ -4,9 +4,9 @@ from books import make_book
 
 from proofbook.checking.book import Book
 from proofbook.checking.judge import difference, judge, shown
+from proofbook.integrations.reading import load
 from proofbook.model import BlockResult, Example, Failure, Run, Value
 from proofbook.parsing.page import parse
-from proofbook.settings import load
 from tables import table
 
 TEXT = """\

@@ -14,11 +14,11 @@ from nbclient.exceptions import CellExecutionError
 
 from proofbook.checking.book import Book
 from proofbook.integrations.markdown import makeExtension
+from proofbook.integrations.reading import load
 from proofbook.notebook.export import Notebooks, notebook
 from proofbook.notebook.plain_markdown import pieces
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import load
 from tables import table
 
 ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "commit": ""}

@@ -10,12 +10,12 @@ from markdown import Markdown
 
 from proofbook.checking.book import Book
 from proofbook.execution.names import names_bound, statements_behind
+from proofbook.integrations.reading import load
 from proofbook.model import Block
 from proofbook.notebook.export import Notebooks
 from proofbook.notebook.programs import caught, printed, program_of
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import load
 from tables import table
 
 # Each with what no analysis of names sees: the later blocks show what the earlier ones changed.

@@ -100,7 +100,6 @@ def test_a_doctest_takes_a_doctest_s_options_in_whichever_fence():
         ("```py\nx\n```", 1, "'py' fence would not run"),
         ("```PyCon\n>>> 1\n1\n```", 1, "'PyCon' fence would not be checked"),
         ("```{ .python title='x' }\nx\n```", 1, "write options without braces"),
-        ("```bash exec='on'\nls\n```", 1, "exec= has no meaning on a 'bash' fence"),
         ("```python timeout=3\nx\n```", 1, "cannot read 'timeout=3'"),
         ("```python timeout='0'\nx\n```", 1, 'timeout="0" cannot be read'),
         ("```python timeout='soon'\nx\n```", 1, 'timeout="soon" cannot be read'),
@@ -109,7 +108,9 @@ def test_a_doctest_takes_a_doctest_s_options_in_whichever_fence():
         ("```python reason='x'\nx\n```", 1, "unknown option 'reason'"),
         ("```python id='a' id='b'\nx\n```", 1, "'id' is given twice"),
         ("```python session='a'\nx\n```", 1, "session= is not supported"),
-        ("```python exec='on'\nx\n```", 1, 'exec="on" cannot be read'),
+        ("```python exec='on'\nx\n```", 1, "a python fence runs anyway, so leave it out"),
+        ("```python exec='1' source='above'\nx\n```", 1, "a python fence runs anyway"),
+        ("```python exec='maybe' reason='x'\nx\n```", 1, 'exec="maybe" cannot be read'),
         ("```python exec='off'\nx\n```", 1, "needs a reason"),
         ("```python exec='off' reason=' '\nx\n```", 1, 'reason=" " cannot be read'),
         ("```python show='m:f'\nx\n```", 1, "leave it empty"),
@@ -120,6 +121,7 @@ def test_a_doctest_takes_a_doctest_s_options_in_whichever_fence():
         ("```pycon\nIt is 4.\n>>> 1\n1\n```", 1, "nothing checks 'It is 4.'"),
         ("```pycon\n>>> 1\n1\n\nIt is 4.\n```", 1, "nothing checks 'It is 4.'"),
         ("```pycon\n>>> 1\n1\n>>> # so\n4\n```", 1, "nothing checks '4'"),
+        ("```pycon\n>>> 1\n1\n\n# so\n4\n>>> 1\n1\n```", 1, "nothing checks '4'"),
         ("```pycon\n>>> # so\n4\n>>> 1\n1\n```", 1, "nothing checks '4'"),
         ("```pycon\n>>> 1\n1\n>>>\n4\n```", 1, "nothing checks '4'"),
         ("```pycon\n>>> 1\n1\n\n... 4\n```", 1, "nothing checks '... 4'"),
@@ -137,7 +139,7 @@ PYTHON_LIKE = [
     *("python,ignore", "python:main.py", "python;x", "python/3", "{python}", "{py}", "{.py}"),
     *("{ .PYTHON }", "{ .text .python }", "{.python .annotate}", "{python, echo=FALSE}", "=python"),
     *("{code-cell} python", "{code-cell} ipython3", "{code-block} python", "{pyodide-python}"),
-    *("py title='x'", "text python", "!python", "[python]", "python{1}", "python#L1"),
+    *("py title='x'", "!python", "[python]", "python{1}", "python#L1"),
 ]
 SESSION_LIKE = [
     *("PyCon", "pycon3", "pyconsole", "python-console", "python-repl", "python_shell", "doctest"),
@@ -156,11 +158,13 @@ OTHERS = [
         "happy",
     ),
     *("copy", "numpydoc", "{.text .pyramid}", 'bash title="python main.py"', "diff", "{.typst}"),
+    *("{admonition} Notes for Python 3.14", "text Python output", "text facts", "md exec='1'"),
+    *("bash exec='on'", "console exec='1'", "{note} A pycon session"),
     *("yaml title='.py'", "toml", "c++", "sh", "cython", "jython", "factor", "icon", "artifacts"),
 ]
 FACTS_LIKE = [
     *("Facts", "FACTS", "facts:", "{facts}", "{.facts}", "{ .facts }", "fact", "Fact", "{.fact}"),
-    *("fatcs", "acts", "fakts", "facts.", "text facts", "fac-ts", "facts,x", "=facts"),
+    *("fatcs", "acts", "fakts", "facts.", "fac-ts", "facts,x", "=facts"),
 ]
 
 
@@ -186,6 +190,11 @@ def test_ours_by_another_name_is_a_fault(headers, message, ticks, margin):
 def test_other_languages_are_left_alone(header):
     found = scan(f"```{header}\nx\n```")
     assert (found.fences, found.faults) == ([], [])
+
+
+def test_comments_between_prompts_are_comments():
+    found = scan("```pycon\n# first\n>>> x = 1\n\n# about the next one\n>>> x\n1\n\n# last\n```")
+    assert found.faults == []
 
 
 @given(st.sampled_from(["python", "pycon", "facts"]), st.data())

@@ -1,5 +1,8 @@
 """What runs is what a reader sees as a fence; what is claimed is what a reader sees as text."""
 
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
+
 from proofbook.parsing.page import parse
 from proofbook.settings import ADDED_EXTENSIONS
 from tables import table
@@ -167,6 +170,8 @@ def test_a_timeout_is_the_block_s():
         ('a\n\n![b [2]{ .literal reason="name" } c](d.png)', 3, "cannot be in an attribute"),
         ("&#123; .literal reason='name' }", 1, "braces are shown as text"),
         ("a <!-- b\n\n```python\nx\n```\n", 3, "shown and not run"),
+        ("a\n\n    >>> 1 + 1\n    3\n", 3, "a doctest outside of a fence does not run"),
+        ("a\n\n```\n>>> 1 + 1\n3\n```\n", 3, "a doctest outside of a fence does not run"),
         ("a <!-- b\n\n!!! n\n\n    ```python\n    x\n\n    y\n    ```\n", 5, "shown and not run"),
     ],
 )
@@ -174,6 +179,22 @@ def test_what_is_wrong_has_a_line(text, line, message):
     problem = parse("docs/page.md", text).problems[0]
     assert (problem.path, problem.line) == ("docs/page.md", line)
     assert message in problem.message
+
+
+class Inserting(Extension, Preprocessor):
+    """Inserts a fence after the engine has read the page, as one that shows docstrings does."""
+
+    def extendMarkdown(self, md):  # noqa: N802
+        md.preprocessors.register(self, "inserting", 25.2)
+
+    def run(self, lines):
+        return [*lines, "", "```python", "inserted", "```"]
+
+
+def test_a_fence_that_an_extension_inserts_is_not_the_author_s():
+    page = parse("page.md", "```python\nx = 3\n```\n", [*ADDED_EXTENSIONS, Inserting()])
+    assert page.problems == ()
+    assert [block.code for block in page.chapter.blocks] == ["x = 3"]
 
 
 def test_what_is_wrong_is_told_without_the_marks_that_stood_in_it():

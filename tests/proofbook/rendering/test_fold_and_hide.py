@@ -11,11 +11,11 @@ from browser import launched, served, visit
 from proofbook.__main__ import main
 from proofbook.checking.book import Book
 from proofbook.coverage.coverage import cover
+from proofbook.integrations.reading import load
 from proofbook.notebook.export import Notebooks, notebook
 from proofbook.parsing.fences import scan
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import load
 from tables import table
 
 ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}

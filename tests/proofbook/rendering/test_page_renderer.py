@@ -8,10 +8,10 @@ from books import make_book
 from markdown import Markdown
 
 from proofbook.checking.book import Book
+from proofbook.integrations.reading import load
 from proofbook.notebook.export import Notebooks
 from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.page_renderer import PageRenderer
-from proofbook.settings import load
 from tables import table
 
 PAGE = """\

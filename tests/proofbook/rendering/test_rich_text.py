@@ -12,6 +12,7 @@ from markdown import Markdown
 
 from proofbook.checking.book import Book
 from proofbook.execution.names import reads_builtin
+from proofbook.integrations.reading import load
 from proofbook.model import Block, BlockResult, Output
 from proofbook.notebook.export import Notebooks, notebook
 from proofbook.notebook.programs import program_of
@@ -19,7 +20,6 @@ from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.html import outputs_html
 from proofbook.rendering.page_renderer import PageRenderer
 from proofbook.rendering.rich_text import rich_text
-from proofbook.settings import load
 from tables import table
 
 ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
