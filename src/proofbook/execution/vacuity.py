@@ -5,12 +5,15 @@ import contextlib
 import copy
 import types
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from proofbook.execution.expressions import Expression, as_data
 
 FAR = 10_000
 """What is added to a number to make one beyond any bound that a sentence gives."""
+MOST = 25
+"""How many other values of each item of a list to try."""
 EQUALITIES = frozenset(["allclose", "array_equal", "assert_close", "eq", "equal", "isclose"])
 NOT_NUMBERS = frozenset(["inf", "isfinite", "isinf", "isnan", "nan"])
 NEVER_FALSE = (
@@ -112,8 +115,13 @@ def _is_place(node: ast.AST) -> bool:
 def _can_vary(expression: Expression, names: Mapping[str, Any], read: Sequence[str]) -> bool:
     """Return whether all that an expression reads has other values that we can make.
 
-    A function, a model, and an attribute such as `x.grad` or `x.dtype` may depend on anything.
+    A function, a model, and an attribute such as `x.grad` or `x.dtype` may depend on anything. That
+    two things which the page computed are equal, or near, may be a theorem, and says something.
     """
+    for sides in _compared(expression.tree):
+        names_of = [{n.id for n in ast.walk(side) if isinstance(n, ast.Name)} for side in sides]
+        if ast.dump(sides[0]) != ast.dump(sides[1]) and all(names_of):
+            return False
     called = [node.func for node in ast.walk(expression.tree) if isinstance(node, ast.Call)]
     attributes = [node for node in ast.walk(expression.tree) if isinstance(node, ast.Attribute)]
     if any(node not in called and not _is_of_a_module(node, names) for node in attributes):
@@ -147,7 +155,7 @@ def other_values(value: Any) -> Iterator[Any]:
         yield not value
     elif isinstance(value, int | float):
         far = FAR + 10 * abs(value)
-        yield from (value + 1, -value, 0 * value, value - far, value + far)
+        yield from (value + far, value - far, value + 1, -value, 0 * value)
     elif isinstance(value, str):
         yield from (value[::-1], value.swapcase(), f"{value} 7 ?A", "")
     elif isinstance(value, bytes):
@@ -155,6 +163,7 @@ def other_values(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple) and not hasattr(value, "_make"):
         yield from map(type(value), _other_items(list(value)))
     elif isinstance(value, dict):
+        yield {**value, **dict.fromkeys(range(FAR))}
         for items in _other_items(list(value.values())):
             yield dict(zip(value, items, strict=False))
     elif isinstance(value, set | frozenset):
@@ -165,13 +174,14 @@ def other_values(value: Any) -> Iterator[Any]:
 
 
 def _other_items(items: list[Any]) -> Iterator[list[Any]]:
-    """Yield lists with each item replaced by another value, with items turned, added, or gone."""
-    replaced = 0
-    for others in zip(*map(other_values, items), strict=False):
-        replaced += 1
-        yield list(others)
-    if replaced or not items:
-        yield from (items[::-1], [*items, *99 * items[:99]], [*items, 0], items[:1], [])
+    """Yield lists with items replaced by other values, all or one, and turned, added, or gone."""
+    others = [list(islice(other_values(item), MOST)) for item in items]
+    if not all(others):
+        return
+    yield from ([], items[:1], items[::-1], [*items, *99 * items[:99]], [*items, 0])
+    for number in range(max(map(len, others), default=0)):
+        replaced = [values[number % len(values)] for values in others]
+        yield from (replaced, [*replaced[:1], *items[1:]], [*items[:-1], *replaced[-1:]])
 
 
 def _other_arrays(value: Any) -> Iterator[Any]:
@@ -180,9 +190,10 @@ def _other_arrays(value: Any) -> Iterator[Any]:
         yield ~value
     else:
         if value.ndim:
-            uneven = (value != value) + 0
-            uneven[..., ::2], uneven[..., 1::2] = -5, 7
+            count = ((value == value) * 0 + 1).reshape(-1).cumsum(0).reshape(value.shape)
+            uneven = 29 * count % 97 - 40
             yield value + uneven
+            yield (uneven.to if hasattr(value, "data_ptr") else uneven.astype)(value.dtype)
         yield from (-value, value + 1, 0 * value, value + FAR, value - FAR)
     if value.ndim > 1:
         yield value.swapaxes(-1, -2)

@@ -40,7 +40,7 @@ point = collections.namedtuple("Point", "x y")(3, 4)
 ALWAYS = [
     *("n == n", "bool(xs) or True", "w is not None", "len(xs) >= 0", "(w == w).all()"),
     *("torch.allclose(w, w)", "abs(n) >= 0", "said.lower() == said.lower()", "len(said) >= 0"),
-    *("sorted(xs) == sorted(xs[::-1])", "(abs(w) >= 0).all()", "truth in (0, 1)"),
+    *("sorted(xs) == sorted(xs)", "(abs(w) >= 0).all()", "truth in (0, 1)"),
     *("len(named) >= 0", "len(kinds) > -1", "len([*pair, 1]) > 0", "torch.rand(n).max() <= 1"),
 ]
 OPEN = [
@@ -58,6 +58,7 @@ OPEN = [
     *("w.isfinite().all()", "mask.all()", "w.numel() == 4", "w.T.equal(w) or w[0, 1] == 0.5"),
 ]
 UNKNOWN = [
+    *("sorted(xs) == sorted(xs[::-1])", "(2 * w).equal(w + w)", "len(xs) == len(w) + 1"),
     *("double(n) == 2 * n", "thing is not None", "thing.size == 7", "w.grad is None"),
     *("w.dtype == torch.float32", "not w.requires_grad", "isinstance(thing, Thing)"),
     *("point.x > 0", "len(things) >= 0", "torch is not None", "model(x).shape == (2,)"),
