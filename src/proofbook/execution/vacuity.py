@@ -4,7 +4,7 @@ import ast
 import contextlib
 import copy
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -40,19 +40,49 @@ def vacuity_of(
     for left, right in _compared(expression.tree):
         if ast.dump(left) != ast.dump(right) and _are_one(left, right, names):
             return ONE_OBJECT.format(names=f"{ast.unparse(left)} and {ast.unparse(right)}")
+    if not asserted or _is_open(expression, names):
+        return ""
     read = expression.values_read(made)
-    if not asserted or not _can_vary(expression, names, read):
+    places = _Places(read)
+    same = Expression(ast.unparse(places.visit(copy.deepcopy(expression.tree))))
+    try:
+        values = {name: eval(code, dict(names)) for name, code in places.found.items()}
+    except Exception:  # a part that wasn't evaluated
+        return ""
+    if not all(any(True for _ in other_values(value)) for value in values.values()):
         return ""
     tried = 0
-    for name in read:
-        for other in (*_compared_with(expression, name, names), *other_values(names[name])):
+    for name, value in values.items():
+        for other in (*_compared_with(same, value, values.values()), *other_values(value)):
             try:
-                if as_data(expression.value({**names, name: other})) is not True:
+                if as_data(same.value({**names, **values, name: other})) is not True:
                     return ""
             except BaseException:  # sys.exit() too: the page didn't ask for this
                 continue
             tried += 1
     return NEVER_FALSE.format(names=", ".join(read)) if tried else ""
+
+
+class _Places(ast.NodeTransformer):
+    """Replaces names, with constant items of theirs such as `rows[0]["loss"]`, by new names.
+
+    Attributes:
+        found: The code that each new name stands for.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.found: dict[str, types.CodeType] = {}
+        self._known: dict[str, str] = {}
+
+    def visit(self, node: ast.AST) -> Any:
+        """Return the new name of a place; anything else with its places replaced."""
+        text = ast.unparse(node) if _is_place(node) and _root(node) in self.names else "."
+        if "." in text:
+            return self.generic_visit(node)
+        name = self._known.setdefault(text, f"_place_{len(self._known)}")
+        self.found[name] = compile(text, "<claim>", "eval")
+        return ast.Name(name, ast.Load())
 
 
 def _compared(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -112,36 +142,36 @@ def _is_place(node: ast.AST) -> bool:
     return False
 
 
-def _can_vary(expression: Expression, names: Mapping[str, Any], read: Sequence[str]) -> bool:
-    """Return whether all that an expression reads has other values that we can make.
+def _is_open(expression: Expression, names: Mapping[str, Any]) -> bool:
+    """Return whether an expression says something whatever it reads, or may do so.
 
-    A function, a model, and an attribute such as `x.grad` or `x.dtype` may depend on anything. That
-    two things which the page computed are equal, or near, may be a theorem, and says something.
+    An attribute such as `x.grad` or `x.dtype` may depend on anything. That two things which the
+    page computed are equal, or near, may be a theorem, and says something.
     """
     for sides in _compared(expression.tree):
         names_of = [{n.id for n in ast.walk(side) if isinstance(n, ast.Name)} for side in sides]
         if ast.dump(sides[0]) != ast.dump(sides[1]) and all(names_of):
-            return False
+            return True
     called = [node.func for node in ast.walk(expression.tree) if isinstance(node, ast.Call)]
     attributes = [node for node in ast.walk(expression.tree) if isinstance(node, ast.Attribute)]
-    if any(node not in called and not _is_of_a_module(node, names) for node in attributes):
-        return False
     if NOT_NUMBERS & ({node.attr for node in attributes} | expression.reads):
-        return False
-    return all(any(True for _ in other_values(names[name])) for name in read)
+        return True
+    return any(
+        node not in called and not isinstance(names.get(_root(node)), types.ModuleType)
+        for node in attributes
+    )
 
 
-def _is_of_a_module(node: ast.expr, names: Mapping[str, Any]) -> bool:
-    while isinstance(node, ast.Attribute):
+def _root(node: ast.AST) -> str:
+    """Return the name that a chain of attributes and items begins with, or ""."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
-    return isinstance(node, ast.Name) and isinstance(names.get(node.id), types.ModuleType)
+    return node.id if isinstance(node, ast.Name) else ""
 
 
-def _compared_with(expression: Expression, name: str, names: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield what could make an inequality false: the values and constants beside a name's value."""
-    value = names[name]
+def _compared_with(expression: Expression, value: Any, values: Collection[Any]) -> Iterator[Any]:
+    """Yield what could make an inequality false: the other values and the constants."""
     constants = [n.value for n in ast.walk(expression.tree) if isinstance(n, ast.Constant)]
-    values = [names[other] for other in expression.reads & names.keys() if other != name]
     yield from (other for other in (*constants, *values) if type(other) is type(value))
     if isinstance(value, list | tuple | set) and not hasattr(value, "_make"):
         yield type(value)(constants)
