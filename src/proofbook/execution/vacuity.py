@@ -77,9 +77,10 @@ class _Places(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Return the new name of a place; anything else with its places replaced."""
-        text = ast.unparse(node) if _is_place(node) and _root(node) in self.names else "."
-        if "." in text:
+        is_own = _is_place(node) and _root(node) in self.names
+        if not is_own or isinstance(node, ast.Attribute):
             return self.generic_visit(node)
+        text = ast.unparse(node)
         name = self._known.setdefault(text, f"_place_{len(self._known)}")
         self.found[name] = compile(text, "<claim>", "eval")
         return ast.Name(name, ast.Load())
@@ -193,9 +194,11 @@ def other_values(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple) and not hasattr(value, "_make"):
         yield from map(type(value), _other_items(list(value)))
     elif isinstance(value, dict):
-        yield {**value, **dict.fromkeys(range(FAR))}
-        for items in _other_items(list(value.values())):
+        number = 0
+        for number, items in enumerate(_other_items(list(value.values())), start=1):
             yield dict(zip(value, items, strict=False))
+        if number:
+            yield {**value, **dict.fromkeys(range(FAR))}
     elif isinstance(value, set | frozenset):
         yield from (type(value)(list(value)[1:]), value | {object()}, type(value)())
     elif all(hasattr(type(value), name) for name in ("shape", "dtype", "ndim")):

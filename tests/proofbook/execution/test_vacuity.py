@@ -34,7 +34,7 @@ class Thing:
 
 
 thing = Thing()
-things = [thing]
+things, models = [thing], {0.5: model}
 point = collections.namedtuple("Point", "x y")(3, 4)
 """
 ALWAYS = [
@@ -61,7 +61,9 @@ UNKNOWN = [
     *("sorted(xs) == sorted(xs[::-1])", "(2 * w).equal(w + w)", "len(xs) == len(w) + 1"),
     *("double(n) == 2 * n", "thing is not None", "thing.size == 7", "w.grad is None"),
     *("w.dtype == torch.float32", "not w.requires_grad", "isinstance(thing, Thing)"),
-    *("point.x > 0", "len(things) >= 0", "torch is not None", "model(x).shape == (2,)"),
+    *("point.x > 0", "len(things) >= 0", "len(models) >= 0"),
+    *("[n for n, _ in models[0.5].named_parameters()] == ['weight', 'bias']", "len(models) > 0"),
+    *("torch is not None", "model(x).shape == (2,)"),
 ]
 
 
