@@ -8,10 +8,7 @@ from proofbook.checking.book import Checked
 from proofbook.coverage.candidates import Candidate, candidates
 from proofbook.coverage.lexicon import (
     DIGIT,
-    IDIOMS,
     NUMBER,
-    NUMBER_WORD,
-    NUMERAL,
     named,
 )
 from proofbook.coverage.links import broken_links
@@ -80,7 +77,6 @@ def cover(checked: Checked, settings: Settings) -> Coverage:
             found.append(Candidate(code.start, kind, code.code))
     exempt = {one for span in _literals(checked) for one in found if _is_within(one, span)}
     bare = [*(one for one in found if one not in exempt), *_idle(checked, found)]
-    bare += _unheld(checked, names)
     bare += broken_links(source, (settings.root / page.chapter.path).parent)
     lines = [(source.text.count("\n", 0, one.start) + 1, one.kind, one.text) for one in bare]
     lines += _fences(checked)
@@ -104,16 +100,6 @@ def _idle(checked: Checked, found: list[Candidate]) -> Iterator[Candidate]:
     for span in _literals(checked):
         if not any(_is_within(one, span) for one in found):
             yield Candidate(span.start, "literal that exempts nothing", span.text)
-
-
-def _unheld(checked: Checked, names: re.Pattern[str]) -> Iterator[Candidate]:
-    """Find claims that state a number, but only have a `holds` that doesn't contain their text."""
-    for index in checked.page.claims:
-        span = checked.page.source.spans[index]
-        [*kinds], said = span.expressions, IDIOMS.sub("", names.sub("", span.text))
-        stated = any(some.search(said) for some in (NUMERAL, NUMBER_WORD))
-        if kinds == ["holds"] and stated and span.text not in span.expressions["holds"]:
-            yield Candidate(span.start, "words that holds= does not bind", span.text)
 
 
 def _kind(code: Inline, checked: Checked, settings: Settings) -> str:

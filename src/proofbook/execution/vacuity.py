@@ -149,7 +149,8 @@ def _is_open(expression: Expression, names: Mapping[str, Any]) -> bool:
     An attribute such as `x.grad` or `x.dtype` may depend on anything. That two things which the
     page computed are equal, or near, may be a theorem, and says something.
     """
-    for sides in _compared(expression.tree):
+    either = any(isinstance(node, ast.Or) for node in ast.walk(expression.tree))
+    for sides in () if either else _compared(expression.tree):
         names_of = [{n.id for n in ast.walk(side) if isinstance(n, ast.Name)} for side in sides]
         if ast.dump(sides[0]) != ast.dump(sides[1]) and all(names_of):
             return True
@@ -194,11 +195,9 @@ def other_values(value: Any) -> Iterator[Any]:
     elif isinstance(value, list | tuple) and not hasattr(value, "_make"):
         yield from map(type(value), _other_items(list(value)))
     elif isinstance(value, dict):
-        number = 0
-        for number, items in enumerate(_other_items(list(value.values())), start=1):
-            yield dict(zip(value, items, strict=False))
-        if number:
-            yield {**value, **dict.fromkeys(range(FAR))}
+        others = (dict(zip(value, one, strict=False)) for one in _other_items([*value.values()]))
+        if (first := next(others, None)) is not None:
+            yield from (first, *others, {**value, **dict.fromkeys(range(FAR))})
     elif isinstance(value, set | frozenset):
         yield from (type(value)(list(value)[1:]), value | {object()}, type(value)())
     elif all(hasattr(type(value), name) for name in ("shape", "dtype", "ndim")):

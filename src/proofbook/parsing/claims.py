@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from proofbook.parsing.bounds import LOOSE, loose_number
 from proofbook.parsing.syntax import expression_fault
 
 CODE_SPAN = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
@@ -186,6 +187,8 @@ def _checked(span: Span, text: str) -> Span:
                 'a bare holds asserts inline code; elsewhere write holds="…"'
             )
         expressions["holds"] = span.text
+    elif expressions.keys() == {"holds"} and re.search(r"[^\W\d_]", span.text):
+        expressions["holds"] = _after_words(span.text, expressions["holds"])
     if not all(expressions.values()):
         raise UnreadableClaimError("equals= and value= need an expression in quotes")
     _needs_text(span)
@@ -193,7 +196,24 @@ def _checked(span: Span, text: str) -> Span:
     for expression in expressions.values():
         if why := expression_fault(expression):
             raise UnreadableClaimError(f"cannot parse the expression {expression!r}: {why}")
+    if expressions.keys() == {"holds"} and text[span.start] != "`":
+        words = text[slice(*span.inner)]
+        if number := loose_number(words, expressions["holds"]):
+            raise UnreadableClaimError(LOOSE.format(number=number))
     return Span(span.start, span.inner, span.end, span.line, span.text, expressions)
+
+
+def _after_words(words: str, holds: str) -> str:
+    """Return an expression without the words that it binds, which it begins with as in a fact.
+
+    So nobody changes the words alone.
+    """
+    begins = f"{words}: "
+    if not holds.startswith(begins):
+        raise UnreadableClaimError(
+            f'holds= begins with the words that it binds: write holds="{begins}…"'
+        )
+    return holds.removeprefix(begins).strip()
 
 
 def _literal(span: Span) -> Span:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from proofbook.parsing.bounds import LOOSE, loose_number
 from proofbook.parsing.claims import Span, find_claims
 from proofbook.parsing.facts import Fact, find_facts
 from proofbook.parsing.fences import Fence, Foreign, scan
@@ -68,6 +69,12 @@ def read(text: str) -> SourceText:
     lines = text.split("\n")
     faults = [(line, message, lines[line - 1].strip()) for line, message in found.faults]
     facts, unbound = find_facts(text, found.fences, found.prose)
+    for fact in facts:
+        within = [(s.start, s.end, "") for s in spans if fact.start <= s.start < fact.end]
+        shifted = [(start - fact.start, end - fact.start, new) for start, end, new in within]
+        words = edited(text[fact.start : fact.end], shifted)
+        if number := loose_number(words, fact.expression):
+            unbound.append((fact.line, LOOSE.format(number=number), fact.phrase))
     return SourceText(
         text,
         found.fences,

@@ -134,7 +134,7 @@ def test_the_difference_is_shown():
         ("A *very long* way", "long way", "emphasis"),
         ("A *very long* way", "very long", None),
         ("A *very long* way", "very", None),
-        ("A [very long]{ holds='x' } way", "long way", "span"),
+        ("A [very long]{ equals='x' } way", "long way", "span"),
     ],
 )
 def test_a_phrase_may_not_cut_markup(prose, phrase, kind):

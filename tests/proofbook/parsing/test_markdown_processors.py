@@ -69,7 +69,7 @@ FENCE = "```python\nx\n```\n"
 
 def test_fences_and_claims_stand_at_their_marks():
     html, _ = convert(
-        f"{FENCE}\n{FENCE}\n> {FENCE.replace(chr(10), chr(10) + '> ')}\nA [b]{{ holds='x' }}."
+        f"{FENCE}\n{FENCE}\n> {FENCE.replace(chr(10), chr(10) + '> ')}\nA [b]{{ equals='x' }}."
     )
     assert html.index("head") < html.index("fence 0") < html.index("fence 2") < html.index("foot")
     assert "fence 1" not in html

@@ -165,7 +165,7 @@ def test_a_timeout_is_the_block_s():
         ("| a |\n|---|\n| five { equals='x|y' } |", 3, "must directly follow"),
         ("&#123; equals='x' }", 1, "a claim's braces are shown as text"),
         ("[a]: x.md '[b]{ equals=1 }'", 1, "needs an expression in quotes"),
-        ("[a]: x.md\n    '[b]{ holds=\"x\" }'", 2, "does not reach the page"),
+        ("[a]: x.md\n    '[b]{ equals=\"x\" }'", 2, "does not reach the page"),
         ("a\n\n![2]{ .literal reason='name' }", 3, "must directly follow"),
         ('a\n\n![b [2]{ .literal reason="name" } c](d.png)', 3, "cannot be in an attribute"),
         ("&#123; .literal reason='name' }", 1, "braces are shown as text"),
