@@ -145,10 +145,8 @@ def test_a_value_that_is_filled_in_is_one(book):
 
 def test_a_claim_about_a_word_names_no_value(book):
     for text in ("sorted", "within float32's rounding", "in triples"):
-        assert (
-            left(book, f'It is [{text}]{{ holds="{text}: x[0] < 9" }} in two senses, or more.')
-            == []
-        )
+        claim = f'[{text}]{{ holds="{text}: x[0] < 9" }}'
+        assert left(book, f"It is {claim} in two senses, or more.") == []
 
 
 def test_an_abbreviation_or_a_cell_ends_no_sentence_too_late(book):
