@@ -50,6 +50,14 @@ class Claim:
     fact: bool = False
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether it shows a number that a condition bounds, and none that equals its text."""
+        if self.value is not None:
+            return True
+        states = self.equals is None and not self.fact and self.text != self.holds
+        return states and any(map(str.isdigit, self.text))
+
+    @property
     def expressions(self) -> tuple[str, ...]:
         """The expressions to evaluate, in a fixed order."""
         return tuple(e for e in (self.equals, self.holds, self.value) if e is not None)

@@ -37,6 +37,7 @@ class Check:
 
 # Expressions may say $ for the first element that matches, $$ for all, and `page` for the document.
 OPEN = "$('.proofbook-proof:popover-open')?.innerText.includes('Checked when this page was built')"
+BOUND = "$('.proofbook-proof:popover-open')?.innerText.includes('built, within a bound')"
 NONE_OPEN = "$$('.proofbook-proof').filter(p => p.matches(':popover-open')).length"
 SCHEME = "page.body.dataset.mdColorScheme"
 WITHOUT_LINK = "!e.querySelector('a') && e.checkVisibility()"
@@ -267,7 +268,7 @@ CHECKS = (
     ),
     Check(
         "claims and terms have their lines",
-        "encoder/attention/",
+        "encoder/attention/?checks=shown",
         (
             ("see", BARE, []),
             ("see", f"getComputedStyle({CLAIM}).textDecorationStyle", "dotted"),
@@ -276,24 +277,37 @@ CHECKS = (
         everywhere=True,
     ),
     Check(
-        "the lines of checked words can be turned off, by mouse and by key, and that is remembered",
+        "the lines of checked words are shown on demand, by mouse and by key, which is remembered",
         "encoder/attention/",
         (
-            ("see", LINE, "underline"),
-            ("click", MARKS),
             ("see", LINE, "none"),
-            ("see", f"{MARKS}.textContent", "Show the lines"),
-            ("reload", ""),
-            ("see", LINE, "none"),
-            ("see", f"{MARKS}.textContent", "Show the lines"),
+            ("see", f"{MARKS}.ariaPressed", "false"),
             ("click", CLAIM),
             ("see", OPEN, True),
             ("press", "Escape"),
-            ("do", f"{MARKS}.focus()"),
-            ("press", "Enter"),
+            ("click", MARKS),
             ("see", LINE, "underline"),
+            ("see", f"{MARKS}.ariaPressed", "true"),
+            ("see", "location.search", "?checks=shown"),
+            ("do", "history.replaceState(null, '', location.pathname)"),
             ("reload", ""),
             ("see", LINE, "underline"),
+            ("see", "location.search", "?checks=shown"),
+            ("do", f"{MARKS}.focus()"),
+            ("press", "Enter"),
+            ("see", LINE, "none"),
+            ("see", "location.search", ""),
+            ("reload", ""),
+            ("see", LINE, "none"),
+        ),
+    ),
+    Check(
+        "a number that is only bounded has another line than one that is equal",
+        "reference/benchmarks/?checks=shown",
+        (
+            ("see", "getComputedStyle($('.proofbook-bounded')).textDecorationStyle", "dashed"),
+            ("click", "$('.proofbook-bounded')"),
+            ("see", BOUND, True),
         ),
     ),
     Check(

@@ -78,16 +78,21 @@ document.querySelector(".book-map")?.addEventListener("click", event => {
   link.classList.add("tapped");
 });
 
-// Who would rather read without the lines below checked words turns them off, for all pages.
+// Who asks for it sees what was checked, on all pages; an address says so too, for others.
 const marks = document.querySelector(".marks-switch");
 const root = document.documentElement;
-const sayMarks = () =>
-  (marks.textContent = root.dataset.marks === "off" ? "Show the lines" : "Hide the lines");
-if (marks && root.dataset.marks === "off") sayMarks();
+function sayMarks() {
+  const shown = root.dataset.marks === "on";
+  const address = new URL(location);
+  if (shown) address.searchParams.set("checks", "shown");
+  else address.searchParams.delete("checks");
+  history.replaceState(history.state, "", address);
+  marks.setAttribute("aria-pressed", shown);
+}
+if (marks && root.dataset.marks === "on") sayMarks();
 marks?.addEventListener("click", () => {
-  if (root.dataset.marks === "off") delete root.dataset.marks;
-  else root.dataset.marks = "off";
-  __md_set("marks", root.dataset.marks ?? "on");
+  root.dataset.marks = root.dataset.marks === "on" ? "off" : "on";
+  __md_set("marks", root.dataset.marks);
   sayMarks();
 });
 

@@ -78,11 +78,12 @@ def problems_html(problems: list[Problem]) -> str:
 
 def claim_marks(claim: Claim, target: str, number: int, run: Run) -> tuple[str, str, str]:
     """Return what goes before, in place of, and after the target of a claim that holds."""
+    bounded = " proofbook-bounded" if claim.is_bounded else ""
+    opening = f'<span class="proofbook-claim{bounded}">'
     if claim.value is not None:
         value = readable(str(run.values[claim.value, claim.place].data))
-        inner = f"{_opened(target)}{escape(value)}{_closed(target)}"
-        return f'<span class="proofbook-claim">{inner}', "", _sign(number)
-    return '<span class="proofbook-claim">', target, _sign(number)
+        return f"{opening}{_opened(target)}{escape(value)}{_closed(target)}", "", _sign(number)
+    return opening, target, _sign(number)
 
 
 def fact_marks(number: int) -> tuple[str, str]:
@@ -121,7 +122,8 @@ def proof_html(claim: Claim, number: int, run: Run) -> str:
         f"<code>{escape(shown(run.values[expression, claim.place].data))}</code></div>"
         for expression in claim.expressions
     )
-    head = "<p>Checked when this page was built</p>"
+    bound = ", within a bound" if claim.is_bounded else ""
+    head = f"<p>Checked when this page was built{bound}</p>"
     return f'<div popover id="proof-{number}" class="proofbook-proof">{head}{rows}</div>'
 
 
