@@ -303,7 +303,7 @@ CHECKS = (
     ),
     Check(
         "a number that is only bounded has another line than one that is equal",
-        "reference/benchmarks/?checks=shown",
+        "language-models/fewer-bits/?checks=shown",
         (
             ("see", "getComputedStyle($('.proofbook-bounded')).textDecorationStyle", "dashed"),
             ("click", "$('.proofbook-bounded')"),

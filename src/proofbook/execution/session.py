@@ -17,7 +17,7 @@ import re
 import sys
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Coroutine, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -244,23 +244,40 @@ class Session:
         return bool(missing) or self._propagation.touches(expression.reads)
 
     def _run_python(self, code: str, filename: str) -> Any:
-        """Run a block; return the value of its last statement, if that is an expression."""
+        """Run a block; return the value of its last statement, if that is an expression.
+
+        A block that awaits something runs as one task of the page's event loop, as in a notebook.
+        """
         _remember(filename, code)
         tree = ast.parse(code, filename)
-        compile(tree, filename, "exec", self._flags, dont_inherit=True)  # syntax errors first
+        whole = compile(tree, filename, "exec", self._flags, dont_inherit=True)  # syntax errors
         self._all = len(tree.body)
-        shows = not code.rstrip().endswith(";")
+        running = self._run_statements(tree, filename, not code.rstrip().endswith(";"))
+        if whole.co_flags & inspect.CO_COROUTINE:
+            return self._awaited(running)
+        try:
+            running.send(None)
+        except StopIteration as done:
+            return done.value
+
+    async def _run_statements(self, tree: ast.Module, filename: str, shows: bool) -> Any:
         value = None
         for number, statement in enumerate(tree.body):
             with self._watching_draws(number):
                 if shows and statement is tree.body[-1] and isinstance(statement, ast.Expr):
-                    expression = ast.Expression(statement.value)
-                    value = self._execute(self._compile(expression, filename, "eval"))
+                    code = self._compile(ast.Expression(statement.value), filename, "eval")
                 else:
-                    single = ast.Module([statement], [])
-                    self._execute(self._compile(single, filename, "exec"))
+                    code = self._compile(ast.Module([statement], []), filename, "exec")
+                value = eval(code, self.names)
+                if code.co_flags & inspect.CO_COROUTINE:
+                    value = await value
             self._ran += 1
         return value
+
+    def _awaited(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine in the page's event loop; return its value."""
+        self._loop = self._loop or asyncio.new_event_loop()
+        return self._loop.run_until_complete(coroutine)
 
     @contextlib.contextmanager
     def _watching_draws(self, number: int) -> Iterator[None]:
@@ -273,9 +290,9 @@ class Session:
             moved = [name for name, state in before.items() if after[name] != state]
             self._draws.extend((number, name) for name in moved)
 
-    def _run_doctest(self, code: str, filename: str) -> Iterator[Example]:
-        examples = doctest.DocTestParser().get_examples(code, filename)
-        lines = [""] * (code.count("\n") + 1)
+    def _run_doctest(self, text: str, filename: str) -> Iterator[Example]:
+        examples = doctest.DocTestParser().get_examples(text, filename)
+        lines = [""] * (text.count("\n") + 1)
         for example in examples:
             source = example.source.rstrip("\n").split("\n")
             lines[example.lineno : example.lineno + len(source)] = source
@@ -284,7 +301,10 @@ class Session:
             sys.displayhook = partial(self._print, number)
             try:
                 with self._watching_draws(number):
-                    self._execute(self._compile_example(example, filename))
+                    code = self._compile_example(example, filename)
+                    value = eval(code, self.names)
+                    if code.co_flags & inspect.CO_COROUTINE:
+                        self._awaited(value)
                 got = without_device(self._capture.take(), self._device)
             except BaseException as error:
                 if TRACEBACK not in example.want.split("\n"):
@@ -312,14 +332,6 @@ class Session:
         code = compile(tree, filename, mode, self._flags, dont_inherit=True)
         self._flags |= code.co_flags & _FUTURE
         return code
-
-    def _execute(self, code: types.CodeType) -> Any:
-        """Run code; if it awaits at its top level, in the page's event loop, as in a notebook."""
-        value = eval(code, self.names)
-        if code.co_flags & inspect.CO_COROUTINE:
-            self._loop = self._loop or asyncio.new_event_loop()
-            value = self._loop.run_until_complete(value)
-        return value
 
 
 def _expression(text: str) -> Expression | None:

@@ -16,7 +16,7 @@ LONGEST_REASON = 500
 
 FRAME = re.compile(r"^(?=  File \")|(?<=\n)(?=\S|$)", re.MULTILINE)
 """Where a frame of a traceback begins, or the text after the last one."""
-FILE = re.compile(r'  File "([^"<]+)"')
+FILE = re.compile(r'  File "([^"]+)"')
 _OURS = ('  File "<block', '  File "<claim')
 _ENGINE = os.path.join(os.path.dirname(proofbook.__file__), "")
 _ENGINES = f'  File "{_ENGINE}'
@@ -47,7 +47,8 @@ def _folded(trace: str) -> str:
     folded: list[str] = []
     hidden: list[str] = []
     for frame in FRAME.split(trace):
-        if (file := FILE.match(frame)) and is_installed(file[1]):
+        file = FILE.match(frame)
+        if file and (file[1].startswith("<frozen") or is_installed(file[1])):
             hidden.append(frame)
             continue
         folded += _fewer(hidden)

@@ -206,6 +206,12 @@ def test_values_survive_as_json(project):
     assert run.values["math", 1].data.startswith("<module 'math'")
 
 
+def test_a_block_that_awaits_is_one_task_as_in_a_notebook(project):
+    ask = "import asyncio\ntask = asyncio.current_task\nfirst = await ask()\nawait ask() is first"
+    run = project.run("async def ask():\n    return task()", ask)
+    assert run.blocks[1].outputs[-1].data == "True"
+
+
 def test_a_block_may_await_at_its_top_level_as_in_a_notebook(project):
     """The event loop lasts for the page; `asyncio.run` still works, and so does a doctest."""
     run = project.run(
