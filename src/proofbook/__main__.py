@@ -4,10 +4,10 @@ import argparse
 import io
 import os
 import sys
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from proofbook.checking.book import Book, Checked
 from proofbook.checking.update import updated
@@ -47,15 +47,18 @@ def main(arguments: list[str] | None = None) -> int:
             ),
         )
     with ExitStack() as stack:
+        document = sys.stdout if options.format == "json" else None
+        if document:  # which has nothing else in it, whatever hooks and plugins print
+            stack.enter_context(redirect_stdout(sys.stderr))
         try:
             manuscript = Manuscript(options.config_file)
             stack.callback(manuscript.close)
         except ChapterError as error:
-            is_json = options.format == "json"
-            print(as_json(Findings(problems=error.problems)) if is_json else error)
+            findings = Findings(problems=error.problems)
+            print(as_json(findings) if document else error, file=document)
             return 1
         book = stack.enter_context(Book(manuscript.settings, asked.covers))
-        return _check(book, manuscript, options, asked)
+        return _check(book, manuscript, options, asked, document)
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
@@ -101,11 +104,11 @@ def _check(
     manuscript: Manuscript,
     options: argparse.Namespace,
     asked: Asked,
+    document: TextIO | None = None,
     *,
     tells_cached: bool = True,
 ) -> int:
-    """Run chapters and print the findings; return 1 if there are any."""
-    is_json = options.format == "json"
+    """Run chapters and print the findings, as JSON into a document; return 1 if there are any."""
     report = Report()
     done = 0
 
@@ -113,23 +116,22 @@ def _check(
         nonlocal done
         done += 1
         if tells_cached or not checked.run.cached:
-            line = progress_line(checked.page.chapter, checked.run)
-            print(line, file=sys.stderr if is_json else sys.stdout)
-        if not is_json:
+            print(progress_line(checked.page.chapter, checked.run))
+        if not document:
             print(report.of(checked.problems), end="")
 
     read = manuscript.read(options.paths, only_pages=options.only_docs)
     try:
         findings = check(book, read, asked, progress)
     except KeyboardInterrupt:
-        if is_json or options.watch:
+        if document or options.watch:
             raise
         print(f"{report.rest()}\ninterrupted: {done} of {count(len(read[0]), 'chapter')} checked")
         return INTERRUPTED
     if not options.paths:
         findings = replace(findings, foreign=manuscript.foreign)
-    if is_json:
-        print(as_json(findings))
+    if document:
+        print(as_json(findings), file=document)
     else:
         print(as_text(findings, report, asked.sentences), end="")
     return 0 if findings.passes else 1

@@ -1,29 +1,23 @@
 """Check a book again whenever anything it depends on changes.
 
-The file system's events only wake it up; it finds the changes by comparing states. So it doesn't
-matter how an editor writes a file, or what pages write while they run.
+Changes are found by comparing states. So it doesn't matter how an editor writes a file, or what
+pages write while they run.
 """
 
 import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.machinery import EXTENSION_SUFFIXES, SOURCE_SUFFIXES
 from pathlib import Path
 from typing import Any
-
-from watchdog.events import FileSystemEvent, FileSystemEventHandler
-from watchdog.observers import Observer
 
 from proofbook.caching import fingerprint
 from proofbook.checking.book import Book
 from proofbook.integrations.reading import Manuscript, files_of, find_config
 from proofbook.problems import ChapterError
 
-CALM = 0.1
-"""Seconds without an event after which changes count as complete: editors save in several steps."""
-PATIENCE = 1.0
-"""Seconds after which changes count as complete even if events continue."""
+PAUSE = 0.4
+"""Seconds between two looks; editors save in several steps, so two must agree on a change."""
 INTERRUPTED = 130
 """Exit status if interrupted before the first check has finished."""
 
@@ -42,7 +36,6 @@ def watch(
         check: Checks the book, reports what it finds, and returns the exit status; its last
             argument says whether this is the first check.
     """
-    alarm = _Alarm()
     book: Book | None = None
     status = INTERRUPTED
     try:
@@ -51,7 +44,6 @@ def watch(
             files = files_of(config_file or find_config(Path()) or Path("mkdocs.yml"))
             state = _signatures(files)
             manuscript = _open(config_file)
-            alarm.hear_of(_folders(files, manuscript))
             state |= _made_of(manuscript)
             if manuscript is None:
                 status = 1
@@ -63,11 +55,8 @@ def watch(
                 manuscript.close()
             asked = book.asked if book else []
             state = _asked_for(asked) | state  # older states win: pages may change what they read
-            asked_of = {path for path, _ in state}
-            alarm.hear_of({str(Path(path).parent): False for path in asked_of})
-            alarm.hear_of(dict.fromkeys(asked_of, False))  # in folders, watch the entries
             print("\nwatching for changes; press Ctrl-C to stop")
-            changed = alarm.wait(
+            changed = _wait(
                 state,
                 lambda: _asked_for(asked) | _signatures(files) | _made_of(manuscript),  # noqa: B023
             )
@@ -76,7 +65,6 @@ def watch(
     except KeyboardInterrupt:
         return status
     finally:
-        alarm.close()
         if book is not None:
             book.close()
 
@@ -88,15 +76,6 @@ def _open(config_file: Path | None) -> Manuscript | None:
     except ChapterError as error:
         print(error)
         return None
-
-
-def _folders(files: Sequence[Path], manuscript: Manuscript | None) -> dict[str, bool]:
-    """Return the folders of settings, chapters, and modules, and whether subfolders count."""
-    folders = {str(file.parent.resolve()): False for file in files}
-    if manuscript is not None:
-        settings = manuscript.settings
-        folders |= {str(one): True for one in (settings.docs, *settings.source_folders)}
-    return folders
 
 
 def _made_of(manuscript: Manuscript | None) -> State:
@@ -149,46 +128,12 @@ def _name(path: str, root: Path) -> str:
     return file.relative_to(root).as_posix() if file.is_relative_to(root) else path
 
 
-class _Alarm(FileSystemEventHandler):
-    """An alarm that goes off when anything changes in the folders that it watches."""
-
-    def __init__(self) -> None:
-        self._rung = threading.Event()
-        self._known: dict[str, bool] = {}
-        self._observer = Observer()
-        self._observer.start()
-
-    def hear_of(self, folders: Mapping[str, bool]) -> None:
-        """Watch folders, and also their subfolders where the value is true."""
-        for folder, is_deep in folders.items():
-            if Path(folder).is_dir() and self._known.get(folder) not in (True, is_deep):
-                self._observer.schedule(self, folder, recursive=is_deep)
-                self._known[folder] = is_deep
-
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        """Sound the alarm, unless a file was only read."""
-        if event.event_type in ("created", "modified", "moved", "deleted"):
-            self._rung.set()
-
-    def wait(self, before: State, now: Callable[[], State]) -> list[str]:
-        """Wait until a state has changed and settled; return the paths that have changed."""
-        while True:
-            if _changed(before, now()):
-                self._calm_down()
-                if changed := _changed(before, now()):
-                    return changed
-            self._rung.wait()
-            self._rung.clear()
-
-    def _calm_down(self) -> None:
-        """Wait until events stop."""
-        end = time.monotonic() + PATIENCE
-        self._rung.set()
-        while self._rung.is_set() and time.monotonic() < end:
-            self._rung.clear()
-            time.sleep(CALM)
-
-    def close(self) -> None:
-        """Stop watching."""
-        self._observer.stop()
-        self._observer.join()
+def _wait(before: State, now: Callable[[], State]) -> list[str]:
+    """Wait until a state has changed and settled; return the paths that have changed."""
+    last = before
+    while True:
+        time.sleep(PAUSE)
+        state = now()
+        if state == last and (changed := _changed(before, state)):
+            return changed
+        last = state

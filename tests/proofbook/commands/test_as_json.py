@@ -117,3 +117,12 @@ def test_a_watch_tells_as_text(book, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["check", "--watch", "--format", "json"])
     assert "leave out --format json" in capsys.readouterr().err
+
+
+def test_it_is_alone_whatever_hooks_print(book, capsys):
+    (book / "hook.py").write_text("print('loaded')\ndef on_config(config):\n    print('opened')\n")
+    with (book / "mkdocs.yml").open("a") as config:
+        config.write("hooks: [hook.py]\n")
+    status, found, progress = document(capsys)
+    assert (status, len(found["problems"])) == (1, 2)
+    assert "loaded\nopened\n" in progress
