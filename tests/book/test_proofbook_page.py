@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ import yaml
 
 from proofbook.__main__ import main
 from proofbook.commands.as_json import as_json
-from proofbook.commands.as_text import as_text
+from proofbook.commands.as_text import Report, as_text
 from proofbook.commands.check import Findings
 from proofbook.parsing.fences import OPTIONS
 from proofbook.problems import Problem
@@ -79,7 +79,7 @@ def fence(language: str, title: str) -> str:
 def test_an_editor_finds_each_problem_where_it_is():
     [task] = json.loads(fence("json", ".vscode/tasks.json"))["tasks"]
     pattern = task["problemMatcher"]["pattern"]
-    text = as_text(Findings(problems=[PROBLEM, PROBLEM]))
+    text = as_text(Findings(problems=[PROBLEM, replace(PROBLEM, code="y")]), Report())
     found = re.findall(pattern["regexp"], text, re.MULTILINE)
     places = [
         {**{one: groups[pattern[one] - 1] for one in ("file", "line", "message")}}

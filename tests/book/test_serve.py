@@ -112,7 +112,9 @@ def test_a_false_claim_is_shown_in_its_place_and_goes_when_it_is_mended(copy, ad
     assert "proofbook-failed" not in page
 
     # A browser that shows the page shows the mended one at the same place.
-    opened.wait_for_function("!document.querySelector('.proofbook-failed')")
+    opened.wait_for_function(
+        "document.readyState === 'complete' && !document.querySelector('.proofbook-failed')"
+    )
     after = seen(opened, f"{HEADING}.getBoundingClientRect().top")
     assert abs(after - before) < 5
     assert seen(opened, "scrollY") > 500

@@ -104,7 +104,7 @@ def test_characters_of_all_scripts_are_read_run_shown_and_compared(tmp_path):
     told = shown(book, "häuser & 日本/straße/index.html")
     assert told.count("naïve 日本語 אבג 🙂🏽 e\u0301 \u200d") >= 3
     assert "a\u2028b" in told
-    assert '<span class="proofbook-claim">naïve<button' in told
+    assert '<span class="proofbook-claim proofbook-bounded">naïve<button' in told
 
 
 def test_lines_are_counted_right_behind_odd_characters(tmp_path, monkeypatch):
@@ -133,7 +133,7 @@ Odd()
     told = shown(make_book(tmp_path, {"index.md": page(code, claim)}))
     assert r"\x02wzxhzdk:0\x03 \x0265\x03 \x00 red" in told
     assert r"<b>half \ud83d</b>" in told
-    assert r'<span class="proofbook-claim">\ud83d<button' in told
+    assert r'<span class="proofbook-claim proofbook-bounded">\ud83d<button' in told
     failing = page(code, page("raise ValueError(half)"))
     message = build_error(make_book(tmp_path / "failing", {"index.md": failing}))
     assert r"ValueError: \ud83d" in message
@@ -186,7 +186,7 @@ def test_line_ends_and_marks_of_byte_order_change_nothing(tmp_path, ends, mark):
     told = shown(book)
     assert "firsst\nssecond" in told
     assert '<span class="proofbook-claim">two<button' in told
-    assert '<span class="proofbook-claim">12<button' in told
+    assert '<span class="proofbook-claim proofbook-bounded">12<button' in told
     assert "helper.py, lines 4 to 5" in told
     assert "\r" not in told
     wrong = text.replace("[two]", "[six]").replace(

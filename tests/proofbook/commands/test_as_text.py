@@ -68,7 +68,10 @@ def test_the_chain_of_a_traceback_in_a_doctest_is_one_problem(told):
 
 def start(book, *arguments, **options):
     command = [sys.executable, "-m", "proofbook", *arguments]
-    return subprocess.Popen(command, cwd=book, stdout=subprocess.PIPE, text=True, **options)
+    # A job in the background ignores Ctrl-C, and so does all that it starts.
+    as_in_front = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    pipes = {"stdout": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=book, **pipes, **as_in_front, **options)
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path):

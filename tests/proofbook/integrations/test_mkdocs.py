@@ -75,7 +75,7 @@ def test_a_page_shows_what_its_blocks_gave(site):
     assert '<span class="filename">names.py</span>' in page
     assert "<b>card</b>" in page
     assert page.index("<b>card</b>") < page.index('<span class="nc">Card</span>')
-    assert '<span class="proofbook-claim">1.5<button' in page
+    assert '<span class="proofbook-claim proofbook-bounded">1.5<button' in page
     assert "Not run: it would never end" in page
     lines = "https://github.com/someone/book/blob/main/lib/helper.py#L1-L3"
     assert f'<a href="{lines}">lib/helper.py, lines 1 to 3</a>' in page

@@ -52,7 +52,7 @@ def test_a_value_is_filled_in_where_its_text_stood(target, inner):
     claim = Claim("", 1, 2, value="a", holds="b")
     run = Run((), {("a", 2): Value("94%"), ("b", 2): Value(True)})
     before, between, after = claim_marks(claim, target, 3, run)
-    assert before + between == f'<span class="proofbook-claim">{inner}'
+    assert before + between == f'<span class="proofbook-claim proofbook-bounded">{inner}'
     assert 'popovertarget="proof-3"' in after
     assert "<code>b</code> was asserted and is <code>True</code>" in proof_html(claim, 3, run)
 
