@@ -1,9 +1,11 @@
 // Under `mkdocs serve`: reload a page when it has been made again, and stay at the same place.
-// The page's text has the same parts before and after; outputs between them may be new.
+// The page's text has the same parts before and after. Outputs within them may be new, and so may
+// what the engine and the theme add at the page's ends.
 (() => {
   const {page, epoch, mount} = document.currentScript.dataset;
   const key = "proofbook-place:" + location.pathname;
-  const parts = () => [...document.querySelectorAll("article > *")];
+  const added = ".md-content__button, .proofbook-end";
+  const parts = () => [...document.querySelectorAll(`article > :not(${added})`)];
 
   const place = () => {
     const all = parts();
