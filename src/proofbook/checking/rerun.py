@@ -1,19 +1,17 @@
 """Find outputs that differ in a second run because they depend on the clock or on chance."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proofbook.checking.book import Checked
+from proofbook.checking.book import Checked, Progress
 from proofbook.checking.judge import difference, judge
 from proofbook.checking.places import placed
 from proofbook.execution.runner import Runner
 from proofbook.model import Block, BlockResult, Chapter, Run
 from proofbook.problems import Problem
 from proofbook.settings import Settings
-
-Progress = Callable[[Checked], None]
 
 
 def again(pages: Sequence[Checked], settings: Settings, progress: Progress) -> list[Problem]:

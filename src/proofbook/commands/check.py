@@ -1,17 +1,16 @@
 """Check chapters, with options, and collect the findings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from proofbook.checking.against import Trial, against
-from proofbook.checking.book import Book, Checked
+from proofbook.checking.book import Book, Checked, Progress
 from proofbook.checking.rerun import again
 from proofbook.coverage.coverage import Coverage, cover
 from proofbook.coverage.report import is_whole
 from proofbook.maths.symbol_table import strange_symbols
 from proofbook.problems import Problem
 
-Progress = Callable[[Checked], None]
 Read = tuple[dict[str, str], list[Problem]]
 
 

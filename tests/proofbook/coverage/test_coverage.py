@@ -236,6 +236,8 @@ def test_a_page_without_blocks_may_name_the_book_s_own(book):
 @table("code", ["3.14", "y = x", ">>> y", "import y", "print(y)"])
 def test_a_fence_that_escapes_running_is_found(book, language, code):
     if (language, code) == ("", ">>> y"):  # which is a problem, even without coverage
+        [checked] = book.check({"docs/bare.md": f"```\n{code}\n```"})
+        assert "a doctest outside of a fence does not run" in checked.problems[0].message
         return
     assert left(book, f"```{language}\n{code}\n```") == [
         ("fence that does not run", f"```{language}")
