@@ -20,7 +20,7 @@ from proofbook.integrations.reading import Manuscript
 from proofbook.problems import ChapterError
 
 COVERAGE = "also list prose that could be a claim but isn't"
-SENTENCES = "like --coverage, and also list sentences that bind nothing, which aren't problems"
+SENTENCES = "like --coverage, and also list sentences and number words that bind nothing"
 TWICE = "run everything a second time, and list the differences"
 AGAINST = "plant errors in the code, and list the facts that catch none of them"
 ONLY_DOCS = "ignore files that are not chapters; for a pre-commit hook"

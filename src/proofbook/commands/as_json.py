@@ -78,6 +78,7 @@ def _covered(page: Coverage) -> dict[str, Any]:
             {"line": line, "kind": kind, "text": text} for line, kind, text in page.uncovered
         ],
         "unbound": [{"line": line, "text": text} for line, text in page.unbound],
+        "counts": [{"line": line, "text": text} for line, text in page.counts],
     }
 
 

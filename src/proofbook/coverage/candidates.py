@@ -12,6 +12,8 @@ from proofbook.parsing.source import SourceText
 
 VALUE, OTHER = "\ue000", "\ue001"
 """Characters that replace a claim that names a value, and any other claim or code."""
+COUNT = "count"
+"""The kind of a number word in a sentence without a value, such as `The two of them agree`."""
 SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?![a-z\s])|\n[> ]*\n|(?<!\\)\||\n(?=\s*[-*+:] )")
 
 
@@ -35,7 +37,7 @@ def candidates(
 ) -> list[Candidate]:
     """Find numerals outside claims and code, and number words and comparatives near values.
 
-    A number word or a comparative counts only in a sentence that contains a value.
+    In a sentence without a value, a number word is a `count`, and a comparative is nothing.
 
     Args:
         source: The page.
@@ -93,11 +95,11 @@ def _in_sentence(text: str, first: int, last: int) -> Iterator[tuple[int, int, s
     numerals = [_trimmed(match) for match in NUMERAL.finditer(text, first, last)]
     for start, end in numerals:
         yield start, end, "numeral"
-    if not numerals and VALUE not in text[first:last]:
-        return
-    for pattern, kind in ((NUMBER_WORD, "number word"), (COMPARATIVE, "comparative")):
-        for match in pattern.finditer(text, first, last):
-            yield *match.span(), kind
+    near = numerals or VALUE in text[first:last]
+    for match in NUMBER_WORD.finditer(text, first, last):
+        yield *match.span(), "number word" if near else COUNT
+    for match in COMPARATIVE.finditer(text, first, last) if near else ():
+        yield *match.span(), "comparative"
 
 
 def _trimmed(match: re.Match[str]) -> tuple[int, int]:
@@ -108,7 +110,7 @@ def _trimmed(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _placed(found: list[Candidate], alternative: list[tuple[int, int]]) -> Iterator[Candidate]:
-    """Yield the candidates, marking those in alternative texts."""
+    """Yield the candidates, marking those in alternative texts; counts are counts there, too."""
     for one in found:
-        within = any(start <= one.start < end for start, end in alternative)
+        within = one.kind != COUNT and any(a <= one.start < b for a, b in alternative)
         yield Candidate(one.start, "alternative text" if within else one.kind, one.text)

@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from proofbook.checking.book import Checked
-from proofbook.coverage.candidates import Candidate, candidates
+from proofbook.coverage.candidates import COUNT, Candidate, candidates
 from proofbook.coverage.lexicon import (
     DIGIT,
     NUMBER,
     named,
 )
 from proofbook.coverage.links import broken_links
-from proofbook.coverage.sentences import unbound
+from proofbook.coverage.sentences import sentences, unbound
 from proofbook.parsing.claims import Span
 from proofbook.parsing.inline_code import FILE, Inline, inline_code
+from proofbook.parsing.source import SourceText
 from proofbook.settings import Settings
 
 FORMULAS = {"proofbook.maths", "pymdownx.arithmatex"}
@@ -42,6 +43,7 @@ class Coverage:
         exempt: How many are in literals or in a fence with a reason not to run.
         uncovered: Line, kind, and text of each one that is neither.
         unbound: Line and text of each sentence that binds nothing.
+        counts: Line and text of each uncovered number word in a sentence without a value.
     """
 
     path: str
@@ -49,6 +51,7 @@ class Coverage:
     exempt: int
     uncovered: tuple[tuple[int, str, str], ...] = ()
     unbound: tuple[tuple[int, str], ...] = ()
+    counts: tuple[tuple[int, str], ...] = ()
 
     @property
     def candidates(self) -> int:
@@ -64,9 +67,7 @@ def cover(checked: Checked, settings: Settings) -> Coverage:
     found = candidates(source, [*page.claims, *page.literals], names, maths)
     phrases = [(source.facts[index].start, source.facts[index].end) for index in page.facts]
     found = [
-        one
-        for one in found
-        if one.kind != "comparative" or not any(a <= one.start < b for a, b in phrases)
+        one for one in found if one.kind not in ("comparative", COUNT) or not _in_any(one, phrases)
     ]
     covered = len(page.claims) + len(page.facts)
     for code in inline_code(source, page.claims):
@@ -78,17 +79,34 @@ def cover(checked: Checked, settings: Settings) -> Coverage:
     exempt = {one for span in _literals(checked) for one in found if _is_within(one, span)}
     bare = [*(one for one in found if one not in exempt), *_idle(checked, found)]
     bare += broken_links(source, (settings.root / page.chapter.path).parent)
-    lines = [(source.text.count("\n", 0, one.start) + 1, one.kind, one.text) for one in bare]
+    stretches = list(sentences(source))
+    counts = [one for one in bare if one.kind == COUNT]
+    counted = [one for one in counts if _in_any(one, stretches)]
+    lines = [(_line(source, one), one.kind, one.text) for one in bare if one.kind != COUNT]
     lines += _fences(checked)
     off = sum(source.fences[index].kind == "off" for index in page.shown)
     uncovered = sorted((page.offset + line, kind, text) for line, kind, text in lines)
     bound = [(source.spans[index].start, source.spans[index].end) for index in page.claims]
-    free = tuple(unbound(page, [*bound, *phrases]))
-    return Coverage(page.chapter.path, covered, len(exempt) + off, tuple(uncovered), free)
+    return Coverage(
+        page.chapter.path,
+        covered,
+        len(exempt) + off,
+        tuple(uncovered),
+        tuple(unbound(page, [*bound, *phrases])),
+        tuple((page.offset + _line(source, one), one.text) for one in counted),
+    )
 
 
 def _literals(checked: Checked) -> list[Span]:
     return [checked.page.source.spans[index] for index in sorted(checked.page.literals)]
+
+
+def _line(source: SourceText, one: Candidate) -> int:
+    return source.text.count("\n", 0, one.start) + 1
+
+
+def _in_any(one: Candidate, stretches: list[tuple[int, int]]) -> bool:
+    return any(start <= one.start < end for start, end in stretches)
 
 
 def _is_within(candidate: Candidate, span: Span) -> bool:

@@ -7,7 +7,7 @@ from proofbook.coverage.coverage import Coverage
 
 LARGEST_SHARE = 0.1
 """The largest share of the candidates that may be exempt."""
-HEAD = ("page", "candidates", "covered", "exempt", "uncovered", "share", "unbound")
+HEAD = ("page", "candidates", "covered", "exempt", "uncovered", "share", "unbound", "counts")
 LONGEST = 120
 """The most characters of a sentence that are shown."""
 
@@ -28,7 +28,7 @@ def report(pages: Sequence[Coverage], sentences: bool = False) -> str:
 
     Args:
         pages: The coverage of each page.
-        sentences: Also add a line for each sentence that binds nothing.
+        sentences: Also add a line for each sentence that binds nothing, and for each count.
     """
     lines = [
         f"{page.path}:{line}: {kind}: {text}"
@@ -41,6 +41,9 @@ def report(pages: Sequence[Coverage], sentences: bool = False) -> str:
             for page in pages
             for line, text in page.unbound
         ]
+        lines += [
+            f"{page.path}:{line}: count: {text}" for page in pages for line, text in page.counts
+        ]
     rows = [HEAD, *(_row(page) for page in [*pages, _total(pages)])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines += ["", *(_line(row, widths) for row in rows)]
@@ -52,8 +55,10 @@ def report(pages: Sequence[Coverage], sentences: bool = False) -> str:
 def _total(pages: Sequence[Coverage]) -> Coverage:
     uncovered = tuple(one for page in pages for one in page.uncovered)
     unbound = tuple(one for page in pages for one in page.unbound)
+    counts = tuple(one for page in pages for one in page.counts)
     covered = sum(page.covered for page in pages)
-    return Coverage("all", covered, sum(page.exempt for page in pages), uncovered, unbound)
+    exempt = sum(page.exempt for page in pages)
+    return Coverage("all", covered, exempt, uncovered, unbound, counts)
 
 
 def _row(page: Coverage) -> tuple[str, ...]:
@@ -61,7 +66,8 @@ def _row(page: Coverage) -> tuple[str, ...]:
     left = len(page.uncovered)
     share = 100 * (page.candidates - left) // page.candidates if page.candidates else 100
     counts = page.candidates, page.covered, page.exempt, left
-    return (page.path, *map(str, counts), f"{share}%", str(len(page.unbound)))
+    alone = len(page.unbound), len(page.counts)
+    return (page.path, *map(str, counts), f"{share}%", *map(str, alone))
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -132,6 +132,18 @@ def test_words_are_found_in_a_sentence_that_names_a_value(book, words, kind):
     assert left(book, f"Of {claim} they are {bound}.") == []
 
 
+def test_number_words_in_sentences_without_a_value_are_counts(book):
+    claim = "[3]{ equals='len(x)' }"
+    text = (
+        f"# Twelve heads\n\nThey have twelve heads.\n\n| two | b |\n|---|---|\n| a | {claim} |\n"
+        "\nTwice is `sorted`. ![Six dots](there.md) Larger.\n\n"
+        '[Four]{ .literal reason="example" } of them.\n'
+    )
+    found = judged(book, text)
+    assert found.counts == ((14, "twelve"), (20, "Twice"), (20, "Six"))
+    assert (found.uncovered, found.exempt) == ((), 1)
+
+
 @table("words", ["at most 7", "no longer", "*larger*", "half of them"])
 def test_what_holds_binds_is_covered(book, words):
     holds = f"{words.strip('*')}: max(x) < 7"
@@ -310,9 +322,9 @@ def test_the_command_lists_counts_and_fails(small, capsys):
     assert main(["check", "--coverage"]) == 1
     told = capsys.readouterr().out
     assert "\ndocs/part.md:3: numeral: 3\n" in told
-    assert re.search(r"^docs/part\.md +1 +0 +0 +1 +0% +1$", told, re.MULTILINE)
-    assert re.search(r"^docs/whole\.md +2 +2 +0 +0 +100% +0$", told, re.MULTILINE)
-    assert re.search(r"^all +3 +2 +0 +1 +66% +1$", told, re.MULTILINE)
+    assert re.search(r"^docs/part\.md +1 +0 +0 +1 +0% +1 +0$", told, re.MULTILINE)
+    assert re.search(r"^docs/whole\.md +2 +2 +0 +0 +100% +0 +0$", told, re.MULTILINE)
+    assert re.search(r"^all +3 +2 +0 +1 +66% +1 +0$", told, re.MULTILINE)
     assert main(["check"]) == 0
 
 
@@ -330,7 +342,7 @@ def test_the_command_lists_sentences_when_asked_and_fails_for_none(small, capsys
     assert main(["check", "--coverage"]) == 0
     told = capsys.readouterr().out
     assert "sentence" not in told
-    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100% +2$", told, re.MULTILINE)
+    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100% +2 +0$", told, re.MULTILINE)
     assert main(["check", "--sentences"]) == 0
     told = capsys.readouterr().out
     listed = [line for line in told.splitlines() if ": sentence: " in line]
@@ -338,7 +350,7 @@ def test_the_command_lists_sentences_when_asked_and_fails_for_none(small, capsys
     assert re.fullmatch(r"docs/part\.md:3: sentence: It is never very (very )+…", listed[0])
     assert len(listed) == 2
     assert len(listed[0]) < len(said)
-    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100% +2$", told, re.MULTILINE)
+    assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100% +2 +0$", told, re.MULTILINE)
 
 
 def test_sentences_do_not_hide_what_fails(small, capsys):
