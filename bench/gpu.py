@@ -47,15 +47,10 @@ from transformers.utils import logging
 from _fixed_step import FixedStep, captured, writer
 from _turns import CONFIDENCE, RESULTS, in_turn, machine, ratio
 from encoder import TorchEncoder, hidden, multiplications, training
-from glassformer import (
-    TransformerForCausalLM,
-    default_checkpoint,
-    from_hf,
-    language_checkpoint,
-    load,
-)
-from glassformer.attention import fused_attention, scaled_dot_product_attention
-from glassformer.online_attention import online_attention
+from glassbook.smollm import language_checkpoint
+from glassformer import TransformerForCausalLM, default_checkpoint, from_hf, load
+from glassformer.layers.attention import fused_attention, scaled_dot_product_attention
+from glassformer.layers.online_softmax import online_attention
 
 OFF = 0.05  # how far bfloat16's rounding may take two models apart, as a share of the length
 CLAIMED = 1e-4

@@ -30,21 +30,16 @@ import torch
 from torch import Tensor, nn
 
 from _turns import CONFIDENCE, RESULTS, in_turn, machine, peak_bytes, ratio
-from glassformer import (
-    TransformerForCausalLM,
-    generate,
-    language_checkpoint,
-    language_model,
-    tokenizer,
-)
-from glassformer.attention import fused_attention, scaled_dot_product_attention
-from glassformer.cache import KVCache
-from glassformer.drafts import PromptLookup
-from glassformer.examples import passages
-from glassformer.few_rows import few_rows
-from glassformer.ladder import Batched, Joined, Looped, attending, versions
-from glassformer.online_attention import online_attention
-from glassformer.speculative import speculative_generate
+from glassbook.bench.attention_ladder import Batched, Joined, Looped, attending, versions
+from glassbook.corpora.examples import passages
+from glassbook.smollm import language_checkpoint, language_model
+from glassformer import TransformerForCausalLM, generate, tokenizer
+from glassformer.inference.drafts import PromptLookup
+from glassformer.inference.fast_decode import few_rows
+from glassformer.inference.speculative import speculative_generate
+from glassformer.layers.attention import fused_attention, scaled_dot_product_attention
+from glassformer.layers.kv_cache import KVCache
+from glassformer.layers.online_softmax import online_attention
 from glassformer.views.costs import flops, widths
 
 READ = 256  # tokens of the text that is read

@@ -26,7 +26,8 @@ from transformers import AutoModelForCausalLM
 from transformers.utils import logging
 
 from _turns import RESULTS, in_turn, keep, machine, ratio
-from glassformer import TransformerForCausalLM, generate, language_checkpoint, language_model
+from glassbook.smollm import language_checkpoint, language_model
+from glassformer import TransformerForCausalLM, generate
 
 GOAL, GOAL_OF_READING = 1.3, 1.0
 READ_MIB = 512

@@ -20,8 +20,9 @@ from typing import Any
 import torch
 
 from _turns import in_turn, keep, machine, ratio
-from glassformer import generate, language_model
-from glassformer.language import extract_gguf
+from glassbook.smollm import language_model
+from glassbook.smollm.language import extract_gguf
+from glassformer import generate
 
 HOW = "llama.cpp is not installed: run python -m pip install --no-deps xllamacpp"
 

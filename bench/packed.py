@@ -1,10 +1,10 @@
 """Time greedy generation with the book's language model in 8 and 4 bits against its float32.
 
-All have the same weights, packed by `glassformer.packed`, and take turns, batch 1. A ratio is the
-time in float32 divided by the time with fewer bits: more than 1 means that fewer bits are faster.
-The goal is at least 1.6 with 8 bits, and 1.8 with 4, after a short prompt. The file, but not the
-table, has the price, too: the perplexity of a shipped text, and the share of its positions where
-the best next token is the same.
+All have the same weights, packed by `glassformer.quantization.packed_linear`, and take
+turns, batch 1. A ratio is the time in float32 divided by the time with fewer bits: more than 1
+means that fewer bits are faster. The goal is at least 1.6 with 8 bits, and 1.8 with 4, after a
+short prompt. The file, but not the table, has the price, too: the perplexity of a shipped text, and
+the share of its positions where the best next token is the same.
 
     python bench/packed.py [--turns 9] [--threads N] [--prompts 32 1024] [--new 64] [--json]
 """
@@ -18,15 +18,10 @@ import torch
 from torch import Tensor
 
 from _turns import in_turn, keep, machine, ratio
-from glassformer import (
-    TransformerForCausalLM,
-    generate,
-    language_checkpoint,
-    language_model,
-    tokenizer,
-)
-from glassformer.examples import passages
-from glassformer.packed import PackedLinear4, PackedLinear8, pack
+from glassbook.corpora.examples import passages
+from glassbook.smollm import language_checkpoint, language_model
+from glassformer import TransformerForCausalLM, generate, tokenizer
+from glassformer.quantization.packed_linear import PackedLinear4, PackedLinear8, pack
 
 GOALS = {8: 1.6, 4: 1.8}
 TEXT_TOKENS = 256

@@ -10,9 +10,9 @@ import json
 import sys
 
 from _turns import RESULTS, machine
-from glassformer.recipes import EXPERIMENTS, RECIPES, SEED
-from glassformer.retrain import last_values
-from glassformer.trained_models import FOLDER, read_record, train
+from glassbook.recipes.registry import EXPERIMENTS, RECIPES, SEED
+from glassbook.recipes.retrain import last_values
+from glassbook.recipes.trained_models import FOLDER, read_record, train
 
 FILE = RESULTS / "seeds.json"
 SEEDS = range(SEED, SEED + 5)

@@ -39,7 +39,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from browser import FLAGS, executable, served  # noqa: E402
 from glassformer import default_checkpoint, load, record  # noqa: E402
-from glassformer.checkpoints import tokenizer  # noqa: E402
+from glassformer.weights.checkpoints import tokenizer  # noqa: E402
 
 TOOLS = ROOT / ".cache" / "bench" / "site"
 PACKAGES = ["lighthouse@12.8.2", "requirejs@2.3.6", "d3@5.7.0", "jquery@2.1.4", "mathjax@2.7.9"]
@@ -51,7 +51,7 @@ KINDS = {
     "steps": "one-sentence/",
     "lab": "labs/anatomy/",
     "API reference": "reference/api/attention/",
-    "source": "source/glassformer/attention/",
+    "source": "source/glassformer/layers/attention/",
     "summary": "reference/verified/",
 }
 STOCKED = {**KINDS, "stock": "stock/"}

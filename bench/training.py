@@ -21,8 +21,8 @@ from transformers import MarianConfig, MarianMTModel
 
 from _turns import in_turn, keep, machine, ratio
 from glassformer import Transformer, from_hf
-from glassformer.masks import causal_mask, invert_mask
-from glassformer.training import next_token_loss, shift_targets
+from glassformer.layers.masks import causal_mask, invert_mask
+from glassformer.training.losses import next_token_loss, shift_targets
 
 # (layers of each stack, d_model, heads, d_ff, vocabulary, batch, source length, target length)
 SIZES = ((2, 128, 4, 512, 307, 128, 13, 17), (3, 256, 8, 1024, 2048, 32, 29, 31))

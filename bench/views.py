@@ -32,8 +32,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from browser import launched, served, visit  # noqa: E402
 from glassformer import default_checkpoint, load, record  # noqa: E402
-from glassformer.checkpoints import tokenizer  # noqa: E402
 from glassformer.views import cross_view, head_view, model_view, neuron_view  # noqa: E402
+from glassformer.weights.checkpoints import tokenizer  # noqa: E402
 
 SENTENCES = ("time flies like an arrow", "fruit flies like a banana")
 SLOWER = (1, 4)

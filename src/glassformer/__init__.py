@@ -1,48 +1,60 @@
-"""The transformer from first principles, one idea per file."""
+"""The transformer from first principles, one idea per file.
 
-from glassformer.attention import attention_scores, attention_weights, scaled_dot_product_attention
-from glassformer.cache import KVCache
-from glassformer.checkpoints import (
-    CheckpointError,
-    MissingModelError,
-    default_checkpoint,
-    default_device,
-    tokenizer,
+The rooms, from the ground up: `layers`, `models`, `weights`, `training`, `distributed`,
+`inference`, `interpret`, and `views`. Each imports only from those before it. `text` and
+`quantization` import from none.
+"""
+
+from glassformer.inference import embed, generate, mean_pool, stream
+from glassformer.interpret import Reading, Tape, read, record
+from glassformer.layers import (
+    AttentionHead,
+    FeedForward,
+    GatedFeedForward,
+    KVCache,
+    LearnedPositions,
+    MultiHeadAttention,
+    Patches,
+    RMSNorm,
+    RotaryPositions,
+    SinusoidalPositions,
+    SlidingWindowCache,
+    additive_mask,
+    attention_scores,
+    attention_weights,
+    causal_mask,
+    combine_masks,
+    invert_mask,
+    layer_norm,
+    padding_mask,
+    scaled_dot_product_attention,
 )
-from glassformer.config import TransformerConfig
-from glassformer.decoder import TransformerDecoder, TransformerDecoderLayer
-from glassformer.embeddings import Embeddings
-from glassformer.encoder import TransformerEncoder, TransformerEncoderLayer
-from glassformer.feed_forward import FeedForward, GatedFeedForward
-from glassformer.generation import generate, stream
-from glassformer.heads import (
+from glassformer.models import (
+    Embeddings,
+    Transformer,
+    TransformerConfig,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
     TransformerForCausalLM,
     TransformerForMaskedLM,
     TransformerForNextSentencePrediction,
     TransformerForSequenceClassification,
+    TransformerForTokenClassification,
+    VisionEncoder,
+    VisionForImageClassification,
 )
-from glassformer.language import language_checkpoint, language_model
-from glassformer.masks import (
-    additive_mask,
-    causal_mask,
-    combine_masks,
-    invert_mask,
-    padding_mask,
-)
-from glassformer.multihead import AttentionHead, MultiHeadAttention
-from glassformer.norms import RMSNorm, layer_norm
-from glassformer.patches import Patches
-from glassformer.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
-from glassformer.pretrained import from_hf, load
-from glassformer.probe import Tape, record
-from glassformer.reading import Reading, read
-from glassformer.sentences import embed, mean_pool
-from glassformer.token_classification import TransformerForTokenClassification
-from glassformer.trained_models import Trained, trained
 from glassformer.training import next_token_loss, shift_targets, warmup_decay
-from glassformer.transformer import Transformer
-from glassformer.vision import VisionEncoder, VisionForImageClassification
-from glassformer.window import SlidingWindowCache
+from glassformer.weights import (
+    CheckpointError,
+    MissingModelError,
+    default_checkpoint,
+    default_device,
+    from_hf,
+    load,
+    tokenizer,
+)
 
 __all__ = [
     "AttentionHead",
@@ -61,7 +73,6 @@ __all__ = [
     "SinusoidalPositions",
     "SlidingWindowCache",
     "Tape",
-    "Trained",
     "Transformer",
     "TransformerConfig",
     "TransformerDecoder",
@@ -86,8 +97,6 @@ __all__ = [
     "from_hf",
     "generate",
     "invert_mask",
-    "language_checkpoint",
-    "language_model",
     "layer_norm",
     "load",
     "mean_pool",
@@ -99,6 +108,5 @@ __all__ = [
     "shift_targets",
     "stream",
     "tokenizer",
-    "trained",
     "warmup_decay",
 ]

@@ -602,7 +602,7 @@ CHECKS = (
     ),
     Check(
         "a page of source numbers its lines and prints nothing over them",
-        "source/glassformer/attention/",
+        "source/glassformer/layers/attention/",
         (
             ("see", "$$('.source .line > a[data-n]').length > 20", True),
             (

@@ -87,31 +87,33 @@ def test_signatures_name_what_python_takes(entries):
 
 
 def test_shapes_in_signatures_are_the_source_s_own(entries):
-    given = signature(entries["glassformer.attention.scaled_dot_product_attention"][1])
+    given = signature(entries["glassformer.layers.attention.scaled_dot_product_attention"][1])
     assert 'value: Float[Tensor, "*kv_batch k_len value_dim"],' in given
     assert given.rstrip().endswith('-> Float[Tensor, "*batch q_len value_dim"]')
 
 
 def test_a_signature_ends_where_the_body_begins(entries):
-    given = signature(entries["glassformer.generation.NextLogits"][1])
+    given = signature(entries["glassformer.inference.generation.NextLogits"][1])
     assert given.rstrip().endswith("use_cache: bool,\n    )")
 
 
 def test_an_entry_says_what_its_signature_and_its_place_leave_open(site, entries):
-    assert "glassformer.generation.NextLogits.__call__" in entries
+    assert "glassformer.inference.generation.NextLogits.__call__" in entries
     strips = entries["glassformer.views.strips.strips"][1]
     assert re.search(r">src/glassformer/views/strips.py, lines \d+ to \d+</a>", strips)
     training = (site / "reference/api/training/index.html").read_text(encoding="utf-8")
-    runs = training.partition('id="glassformer.warmup.RUNS"')[2].partition("<h3")[0]
+    runs = training.partition('id="glassbook.recipes.warmup.RUNS"')[2].partition("<h3")[0]
     assert "warm_up" in runs
-    assert "#glassformer.warmup.warm_up" not in runs  # a field that is given, not the function
+    assert (
+        "#glassbook.recipes.warmup.warm_up" not in runs
+    )  # a field that is given, not the function
     weights = text((site / "reference/api/weights/index.html").read_text(encoding="utf-8"))
     kept = "Tables there whose rows up to the padding token's are left out."
     assert kept in weights.replace("’", "'")
 
 
 def test_each_error_has_the_messages_of_its_own_kind(entries):
-    html = entries["glassformer.pretrained.load"][1]
+    html = entries["glassformer.weights.pretrained.load"][1]
     errors = dict(re.findall(r"<dt><code>(\w+Error)</code></dt><dd>(.*?)</dd>", html, re.DOTALL))
     assert errors.keys() == {"CheckpointError", "ValueError"}
     assert "CheckpointError: … lacks" in errors["CheckpointError"]
@@ -119,26 +121,28 @@ def test_each_error_has_the_messages_of_its_own_kind(entries):
 
 
 def test_an_entry_has_shapes_errors_with_their_messages_source_and_lines(entries):
-    _, html = entries["glassformer.multihead.MultiHeadAttention"]
+    _, html = entries["glassformer.layers.multihead.MultiHeadAttention"]
     for title in ("Shapes", "Raises", "Source", "Used in", "Code"):
         assert f"<dt>{title}</dt>" in html, title
     assert "ValueError: num_heads (…) must divide d_model (…)" in text(html)
     assert "Vaswani et al. 2017, section 3.2.2" in text(html)
-    assert re.search(r'href="[./]*source/glassformer/multihead/#L\d+"', html)
+    assert re.search(r'href="[./]*source/glassformer/layers/multihead/#L\d+"', html)
 
 
 def test_messages_of_helpers_in_other_modules_are_listed_where_they_reach(entries):
-    said = text(entries["glassformer.attention.attention_weights"][1])
+    said = text(entries["glassformer.layers.attention.attention_weights"][1])
     assert "query and key must have the same width" in text(
-        entries["glassformer.attention.attention_scores"][1]
+        entries["glassformer.layers.attention.attention_scores"][1]
     )
     assert "ValueError as attention_scores ." in said
     made_by_a_helper = "ValueError: positions … to … are not all within max_positions (…)"
-    assert made_by_a_helper in text(entries["glassformer.positions.LearnedPositions.forward"][1])
+    assert made_by_a_helper in text(
+        entries["glassformer.layers.positions.LearnedPositions.forward"][1]
+    )
 
 
 def test_a_field_of_a_configuration_does_not_lead_to_a_function_of_its_name(entries):
-    said = entries["glassformer.decoder.TransformerDecoderLayer"][1]
+    said = entries["glassformer.models.decoder.TransformerDecoderLayer"][1]
     assert "<code>cross_attention</code>" in said
     assert ".evaluation.cross_attention" not in said
 
@@ -147,7 +151,7 @@ def test_inline_code_in_a_chapter_leads_to_the_entry_of_what_it_names(site, entr
     html = (site / "encoder/many-heads/index.html").read_text(encoding="utf-8")
     links = {code: address for address, code in LINK.findall(html)}
     assert links["MultiHeadAttention"].endswith(
-        "reference/api/attention/#glassformer.multihead.MultiHeadAttention"
+        "reference/api/layers/#glassformer.layers.multihead.MultiHeadAttention"
     )
     assert "d_model" not in links
     for path in site.rglob("index.html"):
@@ -177,7 +181,7 @@ def test_no_link_stands_within_a_link_or_a_heading(site):
 
 
 def test_entries_lead_back_to_the_chapters_that_show_and_use_them(site, entries):
-    address, html = entries["glassformer.attention.scaled_dot_product_attention"]
+    address, html = entries["glassformer.layers.attention.scaled_dot_product_attention"]
     shown = re.search(r"<dt>Shown in</dt><dd>(.*?)</dd>", html)[1]
     used = re.search(r"<dt>Used in</dt><dd>(.*?)</dd>", html)[1]
     assert 'href="../../../encoder/attention/">Attention</a>' in shown
@@ -190,7 +194,9 @@ def test_entries_lead_back_to_the_chapters_that_show_and_use_them(site, entries)
 
 def test_shown_code_and_imports_lead_to_the_entries(site):
     html = (site / "encoder/attention/index.html").read_text(encoding="utf-8")
-    assert re.search(r'#glassformer.attention.softmax_rows"><code>softmax_rows</code></a> in', html)
+    assert re.search(
+        r'#glassformer.layers.attention.softmax_rows"><code>softmax_rows</code></a> in', html
+    )
     assert re.search(r'#glassformer.views.grid.heatmap"><span class="n">heatmap</span></a>', html)
 
 
@@ -203,9 +209,9 @@ def test_pages_are_light(site):
 
 def test_the_build_reads_the_package_without_importing_it():
     code = (
-        "import sys; from pathlib import Path; from booksite.api.package import Package; "
-        "package = Package(Path.cwd(), 'src/glassformer'); "
-        "assert 'glassformer.masks.causal_mask' in package.symbols; "
+        "import sys; from pathlib import Path; from glassbook.site.api.package import Packages; "
+        "packages = Packages(Path.cwd(), ['src/glassformer'], ['glassformer.layers.*']); "
+        "assert 'glassformer.layers.masks.causal_mask' in packages.symbols; "
         "assert not {'torch', 'glassformer'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

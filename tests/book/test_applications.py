@@ -6,8 +6,8 @@ from pathlib import Path
 
 import torch
 
-from glassformer.checkpoints import tokenizer
-from glassformer.examples import passages
+from glassbook.corpora.examples import passages
+from glassformer.weights.checkpoints import tokenizer
 
 PAGE = Path(__file__).parents[2] / "docs/family/applications.md"
 

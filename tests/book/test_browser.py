@@ -120,7 +120,7 @@ def test_a_tap_on_the_map_shows_the_lines_of_a_chapter_and_the_next_opens_it(bro
         page.wait_for_url("**/encoder/many-heads/")
 
 
-ZOOMED = ["", "encoder/seeing-attention/", "decoder/generation/", "reference/api/attention/"]
+ZOOMED = ["", "encoder/seeing-attention/", "decoder/generation/", "reference/api/layers/"]
 # Pairs of things in the header that lie over one another, and what of them leaves it.
 CLASHES = """() => {
   const header = document.querySelector('.md-header');

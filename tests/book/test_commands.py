@@ -12,9 +12,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from glassformer import language_checkpoint
-from glassformer.checkpoints import cache_folder
-from glassformer.language import FETCH, WHEEL
+from glassbook.smollm import language_checkpoint
+from glassbook.smollm.language import FETCH, WHEEL
+from glassformer.weights.checkpoints import cache_folder
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pages import Page
 
-from booksite.glossary.terms import ENTRY
 from browser import opened, visit
+from glassbook.site.glossary.terms import ENTRY
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs/reference/glossary.md"

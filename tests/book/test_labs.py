@@ -14,7 +14,7 @@ import jupytext
 import pytest
 from pages import Page
 
-from booksite.labs.running import HERE
+from glassbook.site.labs.running import HERE
 
 ROOT = Path(__file__).parents[2]
 LABS = sorted((ROOT / "docs/labs").glob("*.py"))
@@ -159,7 +159,7 @@ plugins:
       execute: true
       allow_errors: false
       cache: false
-  - booksite/labs
+  - glassbook/labs
 """
 LAB = """\
 # %% [markdown]

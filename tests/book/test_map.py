@@ -35,10 +35,10 @@ def test_each_chapter_stands_in_the_table_with_its_modules_and_their_tests(site)
     for path in CHAPTERS:
         front = meta.get_data((DOCS / path).read_text(encoding="utf-8"))[1]
         for module in front["modules"]:
-            name = module.removeprefix("glassformer.")
+            folder, _, name = module.replace(".", "/").rpartition("/")
             wanted |= {
-                f"../../source/glassformer/{name}/",
-                f"../../source/tests/glassformer/test_{name}/",
+                f"../../source/{folder}/{name}/",
+                f"../../source/tests/{folder}/test_{name}/",
             }
     assert sources == wanted
     for href in sources:

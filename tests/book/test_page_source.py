@@ -16,7 +16,7 @@ EDIT = re.compile(r'<a href="([^"]*)" title="Edit this page"[^>]* rel="edit"')
 CONFIG = f"""
 site_name: One page
 theme: {{name: material, font: false, custom_dir: overrides}}
-plugins: [booksite/page-source]
+plugins: [glassbook/page-source]
 {EDIT_URI}
 """
 
@@ -31,7 +31,7 @@ def test_every_page_leads_to_its_own_markdown(site):
 
 
 def test_pages_that_the_build_makes_have_no_such_link(site):
-    page = site / "source/glassformer/attention/index.html"
+    page = site / "source/glassformer/layers/attention/index.html"
     assert not VIEW.search(page.read_text(encoding="utf-8"))
 
 

@@ -16,10 +16,10 @@ pytestmark = pytest.mark.browser
 BOX = "input.md-search__input"
 FIRST_HITS = {
     # a symbol: its entry
-    "scaled_dot_product_attention": "reference/api/attention/",
-    "MultiHeadAttention": "reference/api/attention/",
-    "glassformer.masks": "reference/api/attention/",
-    "padding_mask": "reference/api/attention/",
+    "scaled_dot_product_attention": "reference/api/layers/",
+    "MultiHeadAttention": "reference/api/layers/",
+    "glassformer.layers.masks": "reference/api/layers/",
+    "padding_mask": "reference/api/layers/",
     "TransformerConfig": "reference/api/models/",
     "from_hf": "reference/api/",
     # an error, as Python prints it: the chapter that shows who raises it, or the mistake
@@ -46,8 +46,9 @@ FIRST_HITS = {
     "RoPE": "family/rotary-positions/",
     "perplexity": "family/next-word/",
 }
+LAYERS = "reference/api/layers/"
 SECTIONS = {
-    "MultiHeadAttention": "reference/api/attention/#glassformer.multihead.MultiHeadAttention",
+    "MultiHeadAttention": f"{LAYERS}#glassformer.layers.multihead.MultiHeadAttention",
     "softmax axis": "encoder/attention/#softmax-over-the-wrong-axis",
     "num_heads must divide d_model": "encoder/all-heads-at-once/#which-number-must-divide-which",
 }
@@ -110,8 +111,8 @@ def test_the_right_section_stands_first_on_its_page(page: Any) -> None:
 
 def test_the_entry_of_what_raises_an_error_is_on_the_second_page_at_the_latest(page: Any) -> None:
     found = first(page, "attn_mask of shape (2, 3) does not broadcast to the scores' shape", 2)
-    [links] = [item for item in found if item[0].startswith("reference/api/attention/")]
-    assert "reference/api/attention/#glassformer.attention.attention_scores" in links
+    [links] = [item for item in found if item[0].startswith("reference/api/layers/")]
+    assert f"{LAYERS}#glassformer.layers.attention.attention_scores" in links
 
 
 def test_nothing_is_found_for_what_stands_nowhere(page: Any) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 from pages import Page, read
 
-from booksite.finish.theme import UNUSED
+from glassbook.site.finish.theme import UNUSED
 
 ROOT = Path(__file__).parents[2]
 SHEETS = ROOT / "docs/assets/css"

@@ -15,7 +15,7 @@ import pytest
 import test_notebooks
 from pages import CHAPTERS, ROOT
 
-from glassformer.checkpoints import DEFAULT_SHA256
+from glassformer.weights.checkpoints import DEFAULT_SHA256
 
 KINDS = ("blocks", "doctests", "claims", "exempt")
 

@@ -9,11 +9,11 @@ import torch
 from torch import distributed as dist
 from torch.distributed.tensor import DTensor
 
-from glassformer.config import TransformerConfig
-from glassformer.heads import TransformerForCausalLM
-from glassformer.parallel import joined, own_rows
-from glassformer.parallel_training import SCHEMES, share, split, train
-from glassformer.sharded_checkpoints import load, save
+from glassbook.apps.parallel_training import SCHEMES, share, split, train
+from glassformer.distributed.parallel import joined, own_rows
+from glassformer.distributed.sharded_checkpoints import load_sharded, save_sharded
+from glassformer.models.config import TransformerConfig
+from glassformer.models.task_models import TransformerForCausalLM
 
 STEPS, ROWS = 3, 12
 CONFIG = TransformerConfig(
@@ -73,7 +73,7 @@ def fresh(folder, scheme, rank, size):
     part, loss_of = split(scheme, build(), rank, size, 4)
     optimizer = optimizer_of(part)
     losses, first = run(part, loss_of, optimizer, range(STEPS), share(scheme, rank, size))
-    save(folder / f"{scheme}-{size}", STEPS, part, optimizer)
+    save_sharded(folder / f"{scheme}-{size}", STEPS, part, optimizer)
     torch.save((losses, first), folder / f"{scheme}-{size}-{rank}.pt")
 
 
@@ -84,7 +84,7 @@ def resumed(folder, scheme, other, rank, size):
     with torch.no_grad():
         for p in part.parameters():
             p.mul_(2)  # so that only loading can bring the weights back
-    load(folder / f"{other}-2", STEPS, part, optimizer)
+    load_sharded(folder / f"{other}-2", STEPS, part, optimizer)
     own = share(scheme, rank, size)
     losses, _ = run(part, loss_of, optimizer, range(STEPS, 2 * STEPS), own)
     torch.save(losses, folder / f"{scheme}-resumed-{rank}.pt")

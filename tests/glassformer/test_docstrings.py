@@ -10,7 +10,7 @@ import torch
 import glassformer
 
 NAMES = [one.name for one in pkgutil.walk_packages(glassformer.__path__, "glassformer.")]
-OF_THE_LANGUAGE_MODEL = "glassformer.language"
+OF_THE_LANGUAGE_MODEL = "glassbook.smollm.language"
 HAVE_NONE = {"CheckpointError", "MissingModelError", "Tape", "Trained", "default_device", "trained"}
 """Main names whose example would train a model, or be no more than that of another."""
 

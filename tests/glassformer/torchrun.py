@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from glassformer.parallel_training import RATE, build
+from glassbook.apps.parallel_training import RATE, build
 
 SOURCE = Path(__file__).parents[2] / "src"
 

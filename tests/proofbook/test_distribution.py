@@ -154,7 +154,7 @@ def test_both_wheels_install_from_a_folder_without_a_network(distributions, othe
     )
     code = (
         "import torch, glassformer, proofbook\n"
-        "from glassformer.attention import scaled_dot_product_attention as attention\n"
+        "from glassformer.layers.attention import scaled_dot_product_attention as attention\n"
         "print(attention(torch.ones(1, 2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 7)).shape)\n"
         "print(glassformer.__file__, proofbook.__file__, sep='\\n')"
     )

@@ -26,7 +26,6 @@ from glassformer.views.sharing import shared_heads
 from glassformer.views.stream import residual_stream
 from glassformer.views.strips import strips
 from glassformer.views.teaching import teacher_forcing
-from glassformer.views.three import readings
 from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 from glassformer.views.whole import whole
@@ -63,7 +62,6 @@ __all__ = [
     "published",
     "read",
     "reading_order",
-    "readings",
     "residual_stream",
     "roofline",
     "scatter",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.multihead import merge_heads, split_heads
+from glassformer.layers.multihead import merge_heads, split_heads
 from glassformer.views.drawing import Number, arrow, cells, largest, picture, text
 from glassformer.views.palette import SERIES
 from glassformer.views.steps import Stepped, step, stepped

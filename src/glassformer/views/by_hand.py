@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.attention import attention_scores, attention_weights
+from glassformer.layers.attention import attention_scores, attention_weights
 from glassformer.views.drawing import Number, arrow, bar, cells, largest, line, picture, text
 from glassformer.views.steps import Stepped, step, stepped
 from glassformer.views.view import number, words

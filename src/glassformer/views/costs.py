@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from glassformer.config import TransformerConfig
+from glassformer.models.config import TransformerConfig
 from glassformer.views.drawing import Number, as_role, bar, figure, legend, picture, text
 from glassformer.views.view import View
 

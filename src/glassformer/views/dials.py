@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.positions import RotaryPositions
+from glassformer.layers.positions import RotaryPositions
 from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text
 from glassformer.views.view import View, number
 

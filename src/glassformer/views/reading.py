@@ -7,8 +7,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from glassformer.config import TransformerConfig
-from glassformer.probe import record
+from glassformer.interpret.recording import record
+from glassformer.models.config import TransformerConfig
 
 
 @dataclass(frozen=True)

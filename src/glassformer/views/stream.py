@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from glassformer.encoder import TransformerEncoder
-from glassformer.probe import Tape, record
+from glassformer.interpret.recording import Tape, record
+from glassformer.models.encoder import TransformerEncoder
 from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text
 from glassformer.views.view import View
 

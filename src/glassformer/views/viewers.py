@@ -206,7 +206,7 @@ def neuron_view(
     largest entry.
 
     Args:
-        tape: What `glassformer.probe.record` yields, after a forward pass of one batch row.
+        tape: What `glassformer.record` yields, after a forward pass of one batch row.
         tokens: The words.
         layer: The layer shown at first.
         head: The head shown at first.

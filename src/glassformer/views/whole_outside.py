@@ -1,6 +1,6 @@
 """The outer levels of the whole transformer: the model, a layer, and the layer's attention."""
 
-from glassformer.config import TransformerConfig
+from glassformer.models.config import TransformerConfig
 from glassformer.views.drawing import Number, arrow, as_role, bar, line, text
 from glassformer.views.reading import Reading
 from glassformer.views.whole_scene import Level, door, lines, part

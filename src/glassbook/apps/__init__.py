@@ -1,0 +1,1 @@
+"""Programs that chapters run: train on data of your own, and on several processes."""

@@ -1,0 +1,1 @@
+"""What the benchmarks measure, and the tables that chapters show of them."""

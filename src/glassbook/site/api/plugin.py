@@ -1,0 +1,222 @@
+"""The plugin that makes the API reference.
+
+A page whose front matter names modules (`api: [glassformer.views, glassformer.layers.*]`) gets an
+entry for each of their public names below what its author wrote. One with `api: []` lists all modules in a place that it
+marks.
+"""
+
+import re
+from functools import cache, partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from markdown import Markdown
+from mkdocs.config import config_options as options
+from mkdocs.config.base import Config
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+from mkdocs.structure.toc import AnchorLink
+from mkdocs.utils import get_relative_url
+
+from glassbook.site.api.contents import contents
+from glassbook.site.api.entry import NAME, Colors, Entry, Pages, is_listed, within
+from glassbook.site.api.links import SymbolLinks
+from glassbook.site.api.mentions import Mentions, mentions_of_page, mentions_of_script
+from glassbook.site.api.package import Packages
+from glassbook.site.api.reference import Reference
+from glassbook.site.api.symbol import Symbol, walk
+from glassbook.site.engine import engine_of
+from glassbook.site.page_text import is_markdown, read_lab, read_page
+from glassbook.site.places import fill
+from glassbook.site.source_pages import address
+from proofbook.checking.source_lookup import Shown
+
+CONTENTS = "<div data-api></div>"
+# Imports are read from highlighted code: SuperFences highlights it and reports no names.
+IMPORT = re.compile(
+    r'(<span class="nn">([\w.]+)</span><span class="w"> </span>'
+    r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
+    re.DOTALL,
+)
+
+
+class ApiConfig(Config):
+    """Which packages are described, as folders relative to the root of the project."""
+
+    packages = options.ListOfItems(options.Type(str))
+
+
+class ApiPlugin(BasePlugin[ApiConfig]):
+    """Describes the packages' symbols, and links what names them."""
+
+    def __init__(self) -> None:
+        self.links = SymbolLinks()
+        self.markdown = Markdown(extensions=["proofbook.maths", self.links])
+        self.colors = Colors()
+        self.page_text = cache(read_page)  # under `mkdocs serve`, most pages stay as they are
+        self.lab_text = cache(read_lab)
+        self.said_by_page = cache(mentions_of_page)
+        self.said_by_script = cache(mentions_of_script)
+        self.read: object = None  # what the packages were read from
+        self.entries: dict[str, tuple[object, str]] = {}  # with what each was made from
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin across rebuilds."""
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Have inline code in sentences linked, and have captions name the symbols shown."""
+        self.root = Path(config.config_file_path).parent.resolve()
+        if engine := engine_of(config):
+            engine.captions.append(self._named)
+        config.markdown_extensions = [*config.markdown_extensions, self.links]
+        return config
+
+    @event_priority(-100)  # after the notebooks have been found
+    def on_files(self, files: Files, /, *, config: MkDocsConfig) -> None:
+        """Read the packages, and which page describes which part of them.
+
+        Raises:
+            PluginError: there is no module of a name, or two pages describe it.
+        """
+        pages = [file for file in files.documentation_pages() if is_markdown(file)]
+        api = {file: self.page_text(file.content_string).meta.get("api") or [] for file in pages}
+        described = [name for names in api.values() for name in names]
+        folders = [self.root / folder for folder in self.config.packages]
+        found = sorted(path for folder in folders for path in folder.rglob("*.py"))
+        read = described, {path: path.read_text(encoding="utf-8") for path in found}
+        if read != self.read:
+            self.read, self.packages = read, Packages(self.root, self.config.packages, described)
+        self.reference = Reference(self.packages)
+        for file, names in api.items():
+            self.reference.describe(file, self._modules(names))
+
+    def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
+        """Record which pages mention what, in reading order."""
+        for page in nav.pages:
+            is_page = is_markdown(page.file)
+            text = (self.page_text if is_page else self.lab_text)(page.file.content_string)
+            if "api" in text.meta:
+                named = [self.packages.modules[name] for name in self._modules(text.meta["api"])]
+                self.reference.pages.append((page.title or text.title, page.file, named))
+            else:
+                self.reference.read(page.title or text.title, page.file, self._said(page.file))
+
+    def on_page_markdown(
+        self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Link what the page's sentences name."""
+        said = self._said(page.file)
+
+        def address_of(code: str) -> str | None:
+            return self.reference.address(said.find(code, self.packages), page)
+
+        self.links.address = address_of
+
+    def on_page_content(
+        self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> str:
+        """Add the entries to a page that describes modules, and to its table of contents."""
+        names = page.meta.get("api")
+        if names == []:
+            where = partial(self.reference.address, page=page)
+            groups = {
+                f'<a href="{file.url_relative_to(page.file)}">{escape(title)}</a>': modules
+                for title, file, modules in self.reference.pages
+                if modules
+            }
+            return fill(html, CONTENTS, contents(groups, where), page)
+        parts = [html]
+        for module in (self.packages.modules[name] for name in self._modules(names or [])):
+            parts += [self._entry(one, page) for one in walk(module)]
+            _extend_toc(page, module)
+        return "\n".join(parts)
+
+    @event_priority(-200)  # when highlighted code is in its place
+    def on_page_context(
+        self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Link what a page's blocks import."""
+
+        def named(module: str, name: re.Match[str]) -> str:
+            to = self.reference.address(self.packages.find(f"{module}.{name[1]}"), page)
+            return f'<a class="symbol" href="{to}">{name[0]}</a>' if to else name[0]
+
+        def imported(line: re.Match[str]) -> str:
+            if line[2].partition(".")[0] not in self.packages.names:
+                return line[0]
+            return line[1] + NAME.sub(partial(named, line[2]), line[3])
+
+        page.content = IMPORT.sub(imported, page.content or "")
+
+    def _modules(self, names: list[str]) -> list[str]:
+        return [module for name in names for module in self.packages.modules_of(name)]
+
+    def _said(self, file: File) -> Mentions:
+        """Read the mentions of a page."""
+        if is_markdown(file):
+            return self.said_by_page(self.page_text(file.content_string), self.packages.names)
+        return self.said_by_script(file.content_string, self.packages.names)
+
+    def _named(self, page: Page, shown: Shown, place: str) -> str:
+        """Put the name of the shown symbol before its place."""
+        if not shown.path.is_relative_to(self.root):
+            return place
+        path = shown.path.relative_to(self.root).as_posix()
+        symbol = self.reference.lines.get((path, shown.first, shown.last))
+        to = self.reference.address(symbol, page)
+        if symbol is None or to is None:
+            return place
+        return f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a> in {place}'
+
+    def _entry(self, symbol: Symbol, page: Page) -> str:
+        """Describe a symbol, unless it was described the same way in the last build."""
+        lists = self.reference.shown, self.reference.used
+        shown, used = (self._pages(found, symbol, page) for found in lists)
+        given = symbol, self.packages, self.reference.urls, page.url, shown, used
+        kept, html = self.entries.get(symbol.name, (None, ""))
+        if kept != given:
+            html = self._made(symbol, page, shown, used)
+            self.entries[symbol.name] = given, html
+        return html
+
+    def _pages(
+        self, found: dict[str, list[tuple[str, File]]], symbol: Symbol, page: Page
+    ) -> list[tuple[str, str]]:
+        those = found.get(symbol.name, ())
+        return [(title, file.url_relative_to(page.file)) for title, file in those]
+
+    def _made(self, symbol: Symbol, page: Page, shown: Pages, used: Pages) -> str:
+        known = self.reference.known_in(self.packages.home(symbol))
+
+        def address_of(code: str) -> str | None:
+            if re.search(rf"\b{re.escape(code)}: ", symbol.signature):
+                return None  # its own parameter or field, even if something else has that name
+            found = known.find(code, self.packages)
+            return self.reference.address(found, page) if found is not symbol else None
+
+        def convert(text: str) -> str:
+            self.links.address = address_of
+            return self.markdown.reset().convert(text)
+
+        return Entry(
+            symbol,
+            convert,
+            address_of,
+            known.imported,
+            f"{get_relative_url(address(symbol.path), page.url)}#L{symbol.first}",
+            shown,
+            used,
+            self.colors,
+        ).html()
+
+
+def _extend_toc(page: Page, module: Symbol) -> None:
+    """List a module's functions and classes under it, below the page's own headings."""
+    item = AnchorLink(module.name, module.name, 2)
+    item.children = [AnchorLink(one.short, one.name, 3) for one in module.members if is_listed(one)]
+    top = page.toc.items
+    (top[0].children if top else top).append(item)

@@ -1,0 +1,106 @@
+"""Links from the first mention of each term to its entry."""
+
+import re
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.treeprocessors import Treeprocessor
+from markdown.util import ETX, STX, AtomicString
+from mkdocs.utils import get_relative_url
+
+from glassbook.site.glossary.terms import Glossary, Term
+
+VERBATIM = {"a", "abbr", "button", "code", "pre", "math", "summary", "figcaption", "th", "label"}
+HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
+
+
+class TermLinks(Extension):
+    """Links first mentions; the terms and the page are set before each conversion.
+
+    Attributes:
+        entries: the page of the glossary.
+        glossary: the terms.
+        page: the chapter being converted; None if nothing should be linked.
+    """
+
+    def __init__(self) -> None:
+        self.entries = ""
+        self.glossary = Glossary()
+        self.page: str | None = None
+        super().__init__()
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
+        """Run after everything that makes links and headings, before links are resolved."""
+        md.treeprocessors.register(_Linker(md, self), "glossary", 3)
+
+
+class _Linker(Treeprocessor):
+    def __init__(self, md: Markdown, links: TermLinks) -> None:
+        super().__init__(md)
+        self.links = links
+        self.seen: set[str] = set()
+
+    def run(self, root: Element) -> None:
+        """Link the first mention of each term after the heading of the first section."""
+        if self.links.page is None:
+            return
+        self.seen = {one.key for one in self.links.glossary.terms.values() if self._is_home(one)}
+        blocks = list(root)
+        start = next((at for at, block in enumerate(blocks) if block.tag == "h2"), len(blocks))
+        for block in blocks[start:]:
+            self._link(block)
+
+    def _is_home(self, term: Term) -> bool:
+        return term.home == self.links.page
+
+    def _link(self, element: Element) -> None:
+        if element.tag in VERBATIM | HEADINGS or "proofbook" in element.get("class", ""):
+            return
+        children = list(element)
+        for place, link in enumerate(self._split(element, "text")):
+            element.insert(place, link)
+        for child in children:
+            self._link(child)
+            after = list(element).index(child) + 1
+            for place, link in enumerate(self._split(child, "tail"), after):
+                element.insert(place, link)
+
+    def _split(self, holder: Element, name: str) -> Iterator[Element]:
+        """Cut mentions out of a text; each link takes the text that follows it as its tail."""
+        text = getattr(holder, name)
+        if not text or isinstance(text, AtomicString):
+            return
+        found = [
+            (match, term)
+            for match in self.links.glossary.pattern.finditer(text)
+            if not _is_marked(text, match) and (term := self._first(match[0]))
+        ]
+        if not found:
+            return
+        setattr(holder, name, text[: found[0][0].start()])
+        ends = [*(match.start() for match, _ in found[1:]), len(text)]
+        for (match, term), end in zip(found, ends, strict=True):
+            link = self._made(match[0], term)
+            link.tail = text[match.end() : end]
+            yield link
+
+    def _first(self, word: str) -> Term | None:
+        """Find the term that a word names; return None if the page has mentioned it before."""
+        term = self.links.glossary.find(" ".join(word.split()))
+        if term is None or term.key in self.seen:
+            return None
+        self.seen.add(term.key)
+        return term
+
+    def _made(self, word: str, term: Term) -> Element:
+        address = f"{get_relative_url(self.links.entries, str(self.links.page))}#{term.key}"
+        link = Element("a", {"class": "term", "href": address, "data-aid": term.definition})
+        link.text = word
+        return link
+
+
+def _is_marked(text: str, match: re.Match[str]) -> bool:
+    """Return whether a mention fills the space between two marks, where a tap opens the check."""
+    return text[: match.start()].endswith(ETX) and text[match.end() :].startswith(STX)

@@ -1,0 +1,125 @@
+"""Format a page's opening: what readers will know, what they need, and the page's sections.
+
+It is one paragraph under the question at the top of a page. In a chapter, a box with the sections
+follows, for windows that are too narrow for a table of contents.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from markdown import Markdown
+from markdown.extensions import Extension
+from markdown.treeprocessors import Treeprocessor
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+
+from glassbook.site.no_settings import NoSettings
+from glassbook.site.places import fill
+
+GIVES, TAKES = "You will know:", "You need:"
+OPENED = '<p class="opening">'
+BODY = "<body "
+LATE = 4  # after the table of contents has been made
+
+
+class OpeningPlugin(BasePlugin[NoSettings]):
+    """Marks openings and chapters."""
+
+    def __init__(self) -> None:
+        self.opening = Opening()
+
+    def on_config(self, config: MkDocsConfig) -> MkDocsConfig:
+        """Add the Markdown extension that finds openings."""
+        config.markdown_extensions = [*config.markdown_extensions, self.opening]
+        return config
+
+    def on_page_markdown(
+        self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Tell the extension whether the next page is a chapter."""
+        self.opening.boxed = is_chapter(page)
+
+    def on_page_content(
+        self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
+    ) -> None:
+        """Raise an error if a chapter has no opening.
+
+        Raises:
+            PluginError: The opening is missing.
+        """
+        if is_chapter(page) and OPENED not in html:
+            raise PluginError(
+                f"docs/{page.file.src_uri}: under its opening question, a chapter needs one "
+                f"paragraph with *{GIVES}* and *{TAKES}*"
+            )
+
+    def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
+        """Mark a chapter; the style sheet numbers its sections, including in the contents."""
+        return fill(output, BODY, f'{BODY}class="chapter" ', page) if is_chapter(page) else output
+
+
+def is_chapter(page: Page) -> bool:
+    """Return whether a page is a chapter; chapters name the modules that they teach."""
+    return "modules" in page.meta
+
+
+class Opening(Extension):
+    """Finds the opening of a page.
+
+    Attributes:
+        boxed: Whether a box with the page's sections follows.
+    """
+
+    def __init__(self) -> None:
+        self.boxed = False
+        super().__init__()
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
+        """Register a processor that runs once the sections are known."""
+        md.treeprocessors.register(_Finder(md, self), "opening", LATE)
+
+
+class _Finder(Treeprocessor):
+    def __init__(self, md: Markdown, opening: Opening) -> None:
+        super().__init__(md)
+        self.markdown = md
+        self.opening = opening
+
+    def run(self, root: Element) -> None:
+        """Mark the first paragraph that is an opening, and put the box after it."""
+        for place, block in enumerate(root):
+            if block.tag == "p" and _is_opening(block):
+                block.set("class", "opening")
+                if self.opening.boxed:
+                    self._insert_box(root, place)
+                return
+
+    def _insert_box(self, root: Element, place: int) -> None:
+        box = Element("p")
+        box.text = self.markdown.htmlStash.store(contents(getattr(self.markdown, "toc_tokens", [])))
+        box.tail, root[place].tail = root[place].tail, None
+        root.insert(place + 1, box)
+
+
+def _is_opening(paragraph: Element) -> bool:
+    """Return whether a paragraph says first what readers will know, then what they need."""
+    said = [part.text for part in paragraph if part.tag == "em"]
+    return not paragraph.text and said[:1] == [GIVES] and TAKES in said
+
+
+def contents(tokens: list[dict[str, Any]]) -> str:
+    """Make a box with the sections of a page, from its table of contents."""
+
+    def sections() -> Iterator[dict[str, Any]]:
+        for top in tokens:
+            yield from top["children"]
+
+    items = "".join(f'<li><a href="#{one["id"]}">{one["name"]}</a></li>' for one in sections())
+    return (
+        '<details class="contents" data-search-exclude><summary>In this chapter</summary>'
+        f"<ol>{items}</ol></details>"
+    )

@@ -1,0 +1,93 @@
+"""Combine the book's pages into a single page, to read through, search, and print.
+
+If a page's front matter has `whole_book`, its `<div data-whole-book></div>` is replaced by all
+other pages of the navigation, in order, except those under `without`.
+
+mkdocs-print-site-plugin (2.9) wasn't enough: it makes only the ids of headings, list items, and
+forms unique, so the ids of signs, formulas, and drawings on different pages would clash. It also
+copies a page before its pictures have been filled in.
+"""
+
+from functools import cache, lru_cache
+from html import escape
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import BasePlugin, event_priority
+from mkdocs.structure.files import Files
+from mkdocs.structure.nav import Navigation
+from mkdocs.structure.pages import Page
+
+from glassbook.site.book_part import as_part
+from glassbook.site.no_settings import NoSettings
+from glassbook.site.page_text import is_markdown, read_page
+from glassbook.site.parts import part_of
+from glassbook.site.places import fill
+
+PLACE = "<div data-whole-book></div>"
+
+
+class WholeBookPlugin(BasePlugin[NoSettings]):
+    """Makes the single page, which is rendered last."""
+
+    def __init__(self) -> None:
+        self.pages: list[Page] = []
+        # Under `mkdocs serve`, most pages don't change.
+        self.as_part = lru_cache(256)(as_part)
+        self.read = cache(read_page)
+
+    def on_startup(self, **_: object) -> None:
+        """Have MkDocs keep the plugin across rebuilds."""
+
+    @event_priority(-300)  # once all files exist
+    def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
+        """Put the single page after all others, since it is made from them."""
+        for file in list(files.documentation_pages()):
+            if is_markdown(file) and "whole_book" in self.read(file.content_string).meta:
+                files.remove(file)
+                files.append(file)
+        return files
+
+    def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
+        """Record the order of the pages."""
+        self.pages = nav.pages
+
+    @event_priority(-300)  # after everything else that changes a page's text
+    def on_page_context(
+        self, context: Any, /, *, page: Page, config: MkDocsConfig, nav: Navigation
+    ) -> None:
+        """Put all pages into the single page."""
+        if "whole_book" not in page.meta:
+            return
+        without = tuple(page.meta["whole_book"]["without"])
+        pages = [
+            one
+            for one in self.pages
+            if one is not page and not one.file.src_uri.startswith(without)
+        ]
+        chapters = "".join(self._chapter(one, pages, page) for one in pages)
+        book = f'<div class="whole-book no-copy">{contents(pages)}{chapters}</div>'
+        page.content = fill(page.content or "", PLACE, book, page)
+
+    def _chapter(self, page: Page, pages: list[Page], whole: Page) -> str:
+        """Convert a page to a part of the single page."""
+        names = tuple((other.url, name_of(other)) for other in pages)
+        article = self.as_part(page.content or "", page.url, names, whole.url)
+        part = escape(part_of(page))
+        return f'<section id="{name_of(page)}" data-part="{part}">{article}</section>'
+
+
+def name_of(page: Page) -> str:
+    """Return the name of a page within the single page, which is the prefix of its ids."""
+    return page.file.src_uri.rpartition(".")[0].replace("/", "-")
+
+
+def contents(pages: list[Page]) -> str:
+    """List the pages, part by part."""
+    lines, last = [], ""
+    for page in pages:
+        if part_of(page) != last:
+            last = part_of(page)
+            lines.append(f'<li class="part">{escape(last)}</li>')
+        lines.append(f'<li><a href="#{name_of(page)}">{escape(str(page.title))}</a></li>')
+    return f'<nav aria-label="Contents of the book"><ul>{"".join(lines)}</ul></nav>'

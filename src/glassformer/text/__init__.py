@@ -1,0 +1,20 @@
+"""Turn text into ids, and ids into batches: byte pairs, chats, masked tokens, streams of files."""
+
+from glassformer.text.bpe import apply, join, learn_merges
+from glassformer.text.chat import chat_text
+from glassformer.text.mlm_masking import hide_one, mask_tokens
+from glassformer.text.text_stream import batches, lines_of, rows_of, shuffled, stream
+
+__all__ = [
+    "apply",
+    "batches",
+    "chat_text",
+    "hide_one",
+    "join",
+    "learn_merges",
+    "lines_of",
+    "mask_tokens",
+    "rows_of",
+    "shuffled",
+    "stream",
+]

@@ -1,0 +1,3 @@
+"""What its tests start from."""
+
+from fixtures import *  # noqa: F403

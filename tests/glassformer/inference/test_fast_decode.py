@@ -1,0 +1,223 @@
+"""Layers for few rows beside the same layers as they are."""
+
+from contextlib import nullcontext
+from itertools import product
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from small_models import TOLERANCE, VOCAB, small_model
+from torch import nn
+
+from glassformer import RMSNorm, RotaryPositions, from_hf, generate, stream
+from glassformer.inference import fast_decode, generation
+from glassformer.layers.rope_scaling import LinearScaling, rotary_positions
+
+IN, OUT = 11, 30
+DECODERS = [
+    *("GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM"),
+    "Qwen3ForCausalLM",
+]
+sizes = st.integers(1, 23)
+
+
+@pytest.fixture(autouse=True)
+def _in_parts(monkeypatch):
+    """Two threads, whatever the machine has, and small layers that count as large ones."""
+    monkeypatch.setattr(fast_decode, "LEAST_SIZE", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+
+
+@given(
+    *(sizes, sizes, st.integers(1, fast_decode.MOST_ROWS + 3)),
+    *(st.integers(1, 3), st.booleans(), st.sampled_from([*TOLERANCE])),
+)
+def test_a_linear_layer_multiplies_as_ever(width, out, rows, batch, bias, dtype):
+    layer = nn.Linear(width, out, bias=bias, dtype=dtype)
+    hidden = torch.randn(batch, 1 + rows // batch, width + 2, dtype=dtype)[:, 1:, 1:-1]
+    wanted = hidden.double() @ layer.weight.double().mT
+    wanted = wanted + layer.bias.double() if bias else wanted
+    with torch.inference_mode(), fast_decode.few_rows(layer):
+        found = layer(hidden)
+    torch.testing.assert_close(found.double(), wanted, rtol=0, atol=TOLERANCE[dtype])
+
+
+def test_what_is_called_for_so_many_rows(monkeypatch):
+    called = []
+
+    def watch(owner, name, label):
+        real = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *inputs: called.append(label) or real(*inputs))
+
+    watch(torch, "bmm", "bmm")
+    watch(torch.Tensor, "__matmul__", "mm")
+    watch(fast_decode.F, "linear", "linear")
+    layer, found = nn.Linear(IN, OUT), {}
+    for rows in (1, 2, 4, 5, 16, 17, 64, 65):
+        called.clear()
+        with fast_decode.few_rows(layer):
+            layer(torch.randn(rows, 1, IN))
+        found[rows] = " ".join(called)
+    assert found == (
+        {1: "bmm", 2: "mm", 4: "mm", 5: "bmm", 16: "bmm", 17: "mm", 64: "mm", 65: "linear"}
+    )
+
+
+def test_blocks_are_equal_and_keep_all_threads_busy():
+    blocks = {
+        **{(30, 1): 1, (30, 2): 2, (30, 4): 5, (29, 2): 1, (6, 2): 2},
+        **{(49152, 2): 12, (50257, 2): 29},
+    }
+    assert {(out, threads): fast_decode._blocks(out, threads) for out, threads in blocks} == blocks
+
+
+def test_no_weight_is_copied():
+    layer = nn.Linear(IN, OUT)
+    ours = fast_decode.Multiply(layer)
+    assert ours.turned.untyped_storage().data_ptr() == layer.weight.untyped_storage().data_ptr()
+
+
+def test_a_norm_is_as_ever(subtests):
+    for dtype, shape in product(TOLERANCE, [(1, 1, IN), (3, 2, IN), (IN,)]):
+        with subtests.test(dtype=dtype, shape=shape):
+            norm, hidden = RMSNorm(IN, eps=1e-3).to(dtype), torch.randn(shape, dtype=dtype)
+            nn.init.normal_(norm.weight)
+            wanted = norm(hidden)
+            with fast_decode.few_rows(norm):
+                found = norm(hidden)
+            torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
+
+
+def test_positions_turn_as_ever_wherever_they_lie_in_memory(subtests):
+    """New positions may get the memory of the last ones, or be the same with other numbers."""
+    for interleaved in [True, False]:
+        with subtests.test(interleaved=interleaved):
+            layers = nn.ModuleList(
+                RotaryPositions(6, theta=theta, interleaved=interleaved)
+                for theta in (10.0, 99.0, 10.0)
+            )
+            heads = torch.randn(2, 3, 1, 6)
+            for step in range(9):
+                wanted = [layer(heads, torch.full((2, 1, 1), step)) for layer in layers]
+                with fast_decode.few_rows(layers):
+                    for again in range(3):
+                        positions = torch.full((2, 1, 1), step + again)
+                        found = [layer(heads, positions) for layer in layers]
+                        del positions
+                        if again == 0:
+                            assert all(map(torch.equal, found, wanted))
+                        else:
+                            fresh = torch.full((2, 1, 1), step + again)
+                            kept = RotaryPositions(6, theta=99.0, interleaved=interleaved)
+                            assert torch.equal(found[1], kept(heads, fresh))
+
+
+def test_layers_of_one_kind_share_their_tables(monkeypatch):
+    layers = nn.ModuleList(RotaryPositions(6, theta=theta) for theta in (10.0, 10.0, 7.0))
+    with fast_decode.few_rows(layers):
+        first, second, third = (vars(layer)["forward"] for layer in layers)
+    assert first is second
+    assert first is not third
+
+
+class Doubled(nn.Linear):
+    def forward(self, hidden):
+        return 2 * super().forward(hidden)
+
+
+def computed_elsewhere():
+    layer = nn.Linear(IN, OUT)
+    layer.forward = lambda hidden: hidden
+    return layer
+
+
+def test_any_other_layer_is_left_alone(subtests):
+    layers = [
+        nn.Linear(IN, OUT, device="meta"),
+        nn.Linear(IN, OUT, dtype=torch.bfloat16),
+        nn.Linear(IN, OUT)
+        .requires_grad_(False)
+        .apply(
+            lambda layer: layer.register_parameter(
+                "weight", nn.Parameter(torch.randn(IN, OUT).mT, requires_grad=False)
+            )
+        ),
+        Doubled(IN, OUT),
+        computed_elsewhere(),
+        nn.LayerNorm(IN),
+        RMSNorm(IN, eps=1e-6).bfloat16(),
+        rotary_positions(6, LinearScaling(factor=2.0), theta=10.0, interleaved=True),
+    ]
+    for layer in layers:
+        with subtests.test(layer=layer):
+            before = dict(vars(layer))
+            with fast_decode.few_rows(layer):
+                assert vars(layer) == before
+
+
+def test_a_small_layer_is_left_alone(monkeypatch):
+    monkeypatch.setattr(fast_decode, "LEAST_SIZE", IN * OUT + 1)
+    layer = nn.Linear(IN, OUT)
+    with fast_decode.few_rows(layer):
+        assert "forward" not in vars(layer)
+
+
+def test_the_layers_are_as_before_when_it_ends():
+    layer = nn.Linear(IN, OUT)
+    before = dict(vars(layer))
+    with pytest.raises(RuntimeError, match="size"), fast_decode.few_rows(layer):
+        layer(torch.randn(2, IN + 1))
+    assert vars(layer) == before
+
+
+def test_hooks_see_what_the_layer_gives():
+    layer, seen = nn.Linear(IN, OUT), []
+    layer.register_forward_hook(lambda module, inputs, output: seen.append(output))
+    with fast_decode.few_rows(layer):
+        output = layer(torch.randn(2, IN))
+    assert len(seen) == 1
+    assert seen[0] is output
+
+
+def test_a_model_writes_the_same(monkeypatch, subtests):
+    for batch, make in product([1, 3, 7], [*DECODERS, "MarianMTModel"]):
+        with subtests.test(batch=batch, make=make):
+            model = from_hf(small_model(make))
+            ids = torch.randint(3, VOCAB - 1, (batch, 4))
+            written = generate(model, ids, max_new_tokens=9)
+            streamed = torch.stack([*stream(model, ids, max_new_tokens=9)], dim=1)
+            with monkeypatch.context() as patch:
+                patch.setattr(generation, "few_rows", lambda model: nullcontext())
+                plain = generate(model, ids, max_new_tokens=9)
+            assert torch.equal(written, plain)
+            assert torch.equal(streamed, plain[:, -9:])
+
+
+def test_a_model_has_the_same_logits(subtests):
+    for dtype, make in product(TOLERANCE, DECODERS):
+        with subtests.test(dtype=dtype, make=make):
+            model = from_hf(small_model(make)).to(dtype)
+            ids = torch.randint(3, VOCAB - 1, (2, 8))
+            mask = torch.ones_like(ids)
+            mask[0, :3] = 0
+            with torch.inference_mode():
+                wanted = model(ids, mask)
+                with fast_decode.few_rows(model):
+                    found = model(ids, mask)
+            torch.testing.assert_close(found, wanted, rtol=0, atol=TOLERANCE[dtype])
+
+
+def test_between_the_tokens_of_a_stream_the_model_is_as_ever():
+    """What changes in the meantime counts: here another type, and all weights new."""
+    model = from_hf(small_model("LlamaForCausalLM"))
+    other = from_hf(small_model("LlamaForCausalLM")).double()
+    before = [dict(vars(layer)) for layer in model.modules()]
+    ids = torch.randint(3, VOCAB - 1, (1, 4))
+    tokens = stream(model, ids, max_new_tokens=3, use_cache=False)
+    first = next(tokens)
+    assert [vars(layer) for layer in model.modules()] == before
+    model.double().load_state_dict(other.state_dict())
+    read = torch.cat([ids, first[None]], dim=1)
+    with torch.no_grad():
+        assert torch.equal(next(tokens), other(read)[:, -1].argmax(-1))

@@ -1,0 +1,490 @@
+import math
+from itertools import product
+
+import pytest
+import torch
+import torch.nn.functional as F
+import transformers
+
+from glassformer import TransformerEncoder, from_hf, generate
+from glassformer.inference.generation import Start, beam_search, stream, token_probabilities
+from glassformer.inference.logits_processors import process
+
+BATCH, SEQ, VOCAB, NEW, POSITIONS = 3, 7, 23, 17, 61
+END, FILLER = 2, 3
+PROCESSED = ("repetition_penalty", "no_repeat_ngram_size")
+
+
+def gpt2(seed=0):
+    torch.manual_seed(seed)
+    sizes = {"vocab_size": VOCAB, "n_positions": POSITIONS, "n_embd": 35, "n_layer": 2, "n_head": 5}
+    special = {"bos_token_id": 1, "eos_token_id": None, "pad_token_id": FILLER}
+    return transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(**sizes, **special, initializer_range=0.5)
+    ).eval()
+
+
+def marian(seed=0):
+    torch.manual_seed(seed)
+    config = transformers.MarianConfig(
+        vocab_size=VOCAB,
+        d_model=30,
+        encoder_layers=2,
+        decoder_layers=3,
+        encoder_attention_heads=5,
+        decoder_attention_heads=3,
+        encoder_ffn_dim=41,
+        decoder_ffn_dim=37,
+        max_position_embeddings=POSITIONS,
+        pad_token_id=FILLER,
+        eos_token_id=None,
+        decoder_start_token_id=FILLER,
+        forced_eos_token_id=None,
+        scale_embedding=True,
+        init_std=0.3,
+    )
+    return transformers.MarianMTModel(config).eval()
+
+
+def prompts(make):
+    """Ids and mask of unequal lengths: prompts are padded on the left, sources on the right."""
+    ids, mask = torch.randint(4, VOCAB, (BATCH, SEQ)), torch.ones(BATCH, SEQ, dtype=torch.long)
+    padding = slice(0, 3) if make is gpt2 else slice(-3, None)
+    ids[1, padding], mask[1, padding] = FILLER, 0
+    return ids, mask
+
+
+@pytest.fixture
+def model():
+    return from_hf(gpt2())
+
+
+@pytest.fixture
+def translator():
+    return from_hf(marian())
+
+
+@pytest.fixture
+def ids():
+    return torch.randint(4, VOCAB, (BATCH, SEQ))
+
+
+def test_only_the_last_place_is_turned_into_logits(ids):
+    for make, more in ((gpt2, {}), (marian, {"decoder_start_token_id": FILLER})):
+        ours, seen = from_hf(make()), []
+        ours.lm_head.register_forward_pre_hook(lambda _, read, to=seen: to.append(read[0].shape[1]))
+        for use_cache in (True, False):
+            generate(ours, ids, max_new_tokens=5, use_cache=use_cache, **more)
+        assert seen == [1] * 10
+
+
+WAYS = [
+    {},
+    {"num_beams": 3},
+    {"num_beams": 4, "length_penalty": 0.3},
+    {"num_beams": 2, "length_penalty": 2.0},
+    {"num_beams": 3, "length_penalty": -1.0},
+    {"repetition_penalty": 1.7},
+    {"repetition_penalty": 0.6, "num_beams": 3},
+    {"no_repeat_ngram_size": 2},
+    {"no_repeat_ngram_size": 3, "num_beams": 2},
+    {"repetition_penalty": 1.3, "no_repeat_ngram_size": 2, "num_beams": 4, "length_penalty": 0.5},
+]
+
+
+def test_token_for_token_as_transformers(subtests):
+    for (way, end), make in product(
+        [*((way, END) for way in WAYS), *((way, None) for way in WAYS[:2])], [gpt2, marian]
+    ):
+        with subtests.test(end=end, way=way, make=make):
+            theirs, (ids, mask) = make(), prompts(make)
+            if end is not None:  # likelier than chance, so that rows end at different times
+                theirs = with_output_bias(theirs, F.one_hot(torch.tensor(end), VOCAB) * 4.0)
+            given = {"attention_mask": mask, "max_new_tokens": NEW, "pad_token_id": FILLER, **way}
+            expected = theirs.generate(ids, **given, eos_token_id=end, do_sample=False)
+            written = generate(biased(theirs), ids, **given, eos_token_id=end)
+            assert written.tolist() == expected.tolist()
+
+
+def with_output_bias(theirs, bias):
+    theirs.output_bias = bias
+    theirs.lm_head.register_forward_hook(lambda module, inputs, output: output + bias)
+    return theirs
+
+
+def biased(theirs):
+    """Ours, with the same push towards the end token."""
+    ours = from_hf(theirs)
+    if hasattr(theirs, "output_bias"):
+        bias = theirs.output_bias
+        ours.lm_head.register_forward_hook(lambda module, inputs, output: output + bias)
+    return ours
+
+
+def test_rows_end_at_different_times_and_are_filled():
+    bias = torch.zeros(VOCAB)
+    bias[END] = 9.0
+    ours = biased(with_output_bias(gpt2(), bias))
+    written = generate(
+        ours,
+        torch.randint(4, VOCAB, (11, SEQ)),
+        max_new_tokens=NEW,
+        eos_token_id=END,
+        pad_token_id=FILLER,
+    )[:, SEQ:]
+    lengths = []
+    for row in written.tolist():
+        length = row.index(END) + 1
+        assert set(row[length:]) <= {FILLER}
+        lengths.append(length)
+    assert len(set(lengths)) > 1
+    assert written.shape[1] == max(lengths) < NEW
+
+
+def test_without_cache_the_same(subtests):
+    for way, make in product([{}, {"num_beams": 3}], [gpt2, marian]):
+        with subtests.test(way=way, make=make):
+            ids, mask = prompts(make)
+            given = {"attention_mask": mask, "max_new_tokens": NEW, **way}
+            ours = from_hf(make())
+            assert generate(ours, ids, **given).equal(generate(ours, ids, **given, use_cache=False))
+
+
+def test_a_padded_row_is_continued_as_if_alone(subtests):
+    for way, make in product([{}, {"num_beams": 3}], [gpt2, marian]):
+        with subtests.test(way=way, make=make):
+            ids, mask = prompts(make)
+            ours = from_hf(make())
+            together = generate(ours, ids, attention_mask=mask, max_new_tokens=NEW, **way)
+            for row, real in zip(range(BATCH), mask.bool(), strict=True):
+                alone = generate(ours, ids[row][real][None], max_new_tokens=NEW, **way)
+                assert together[row, -NEW:].tolist() == alone[0, -NEW:].tolist()
+
+
+def test_one_beam_is_greedy_and_greedy_is_the_best_token_each_time(model, ids):
+    written = generate(model, ids, max_new_tokens=5)
+    expected = ids
+    for _ in range(5):
+        best = model(expected)[:, -1].argmax(-1, keepdim=True)
+        expected = torch.cat([expected, best], dim=1)
+    assert written.equal(expected)
+    with torch.no_grad():
+        start = Start.of(model, ids, max_new_tokens=5, use_cache=False)
+        assert beam_search(start, 1, 1.0).equal(expected)
+
+
+def test_as_many_beams_as_there_are_beginnings_find_the_best_of_all(model):
+    start = torch.tensor([[7]])
+    written = generate(model, start, max_new_tokens=2, num_beams=VOCAB)
+    pairs = torch.cartesian_prod(torch.arange(VOCAB), torch.arange(VOCAB))
+    with torch.no_grad():
+        log_probs = model(torch.cat([start.expand(len(pairs), 1), pairs], 1)).log_softmax(-1)
+    worth = log_probs[:, :2].gather(2, pairs[..., None]).sum((1, 2))
+    assert written[0, 1:].equal(pairs[worth.argmax()])
+
+
+def test_written_ids_can_be_trained_on(model, ids):
+    for way in ({}, {"num_beams": 2}):
+        model.zero_grad()
+        model.train()(generate(model, ids, max_new_tokens=2, **way)).sum().backward()
+        assert model.lm_head.weight.grad is not None
+
+
+def test_the_prompt_is_left_as_it_was(subtests):
+    for make, end in product([gpt2, marian], [None, END]):
+        with subtests.test(make=make, end=end):
+            ids, mask = prompts(make)
+            before = ids.clone(), mask.clone()
+            generate(from_hf(make()), ids, attention_mask=mask, max_new_tokens=3, eos_token_id=end)
+            assert ids.equal(before[0])
+            assert mask.equal(before[1])
+
+
+def test_a_target_starts_with_the_token_that_is_asked_for(translator, ids):
+    assert generate(translator, ids, max_new_tokens=1)[:, 0].tolist() == [FILLER] * BATCH
+    given = generate(translator, ids, max_new_tokens=1, decoder_start_token_id=5)
+    assert given[:, 0].tolist() == [5] * BATCH
+
+
+def test_without_a_processor_the_logits_are_left_alone(subtests):
+    for way, make in product([{}, {"num_beams": 3}], [gpt2, marian]):
+        with subtests.test(way=way, make=make):
+            ids, mask = prompts(make)
+            given = {"attention_mask": mask, "max_new_tokens": NEW, **way}
+            ours = from_hf(make())
+            plain = generate(ours, ids, **given)
+            assert generate(ours, ids, **given, repetition_penalty=1.0).equal(plain)
+            assert not generate(ours, ids, **given, repetition_penalty=2.0).equal(plain)
+
+
+def test_no_ngram_is_written_twice(subtests):
+    for make, size, way in product([gpt2, marian], [1, 2, 3], [{}, {"num_beams": 3}]):
+        with subtests.test(make=make, size=size, way=way):
+            ids = torch.arange(4, 4 + SEQ).expand(BATCH, SEQ)  # no token twice in a prompt
+            given = {"max_new_tokens": 11, "no_repeat_ngram_size": size, **way}
+            written = generate(from_hf(make()), ids, **given)
+            for row in written.tolist():
+                grams = [*zip(*(row[first:] for first in range(size)), strict=False)]
+                assert len(set(grams)) == len(grams)
+
+
+class TestStream:
+    WAYS = (
+        {},
+        {"repetition_penalty": 1.5, "no_repeat_ngram_size": 2},
+        {"do_sample": True, "top_k": 9, "min_p": 0.01},
+        {"use_cache": False},
+    )
+
+    def test_gives_what_generate_returns(self, subtests):
+        for (way, end), make in product(
+            [*((way, END) for way in self.WAYS), ({}, None)], [gpt2, marian]
+        ):
+            with subtests.test(way=way, end=end, make=make):
+                bias = torch.zeros(VOCAB)
+                bias[END] = 4.0 if end is not None else 0.0
+                ours, (ids, mask) = biased(with_output_bias(make(), bias)), prompts(make)
+                given = {"attention_mask": mask, "max_new_tokens": NEW, "eos_token_id": end, **way}
+                given |= {"pad_token_id": FILLER}
+                whole, pieces = (
+                    write(ours, ids, **given, generator=torch.Generator().manual_seed(1))
+                    for write in (generate, stream)
+                )
+                columns = torch.stack([*pieces], dim=1)
+                assert columns.equal(whole[:, -columns.shape[1] :])
+                assert whole.shape[1] - columns.shape[1] == (SEQ if make is gpt2 else 1)
+
+    def test_computes_no_token_before_it_is_asked_for(self, model, ids):
+        steps, calls = stream(model, ids, max_new_tokens=5), []
+        model.lm_head.register_forward_pre_hook(lambda *_: calls.append(1))
+        assert not calls
+        for count in (1, 2, 3):
+            next(steps)
+            assert len(calls) == count
+
+    def test_between_two_tokens_the_model_is_as_ever(self, model, ids):
+        before = model.lm_head.forward
+        for tokens in stream(model, ids, max_new_tokens=3):
+            assert not torch.is_inference_mode_enabled()
+            assert model.lm_head.forward == before
+            model.train()(tokens[:, None]).sum().backward()  # what came can be trained on
+            model.eval()
+
+    def test_what_came_can_be_changed_and_what_comes_stays(self, model, ids):
+        expected = generate(model, ids, max_new_tokens=9)[:, SEQ:]
+        for step, tokens in enumerate(stream(model, ids, max_new_tokens=9)):
+            assert tokens.equal(expected[:, step])
+            tokens.zero_()
+
+    def test_the_prompt_is_left_as_it_was(self, model, ids):
+        before = ids.clone()
+        [*stream(model, ids, max_new_tokens=3)]
+        assert ids.equal(before)
+
+    @pytest.mark.usefixtures("unhooked")
+    def test_is_refused_before_the_first_token_is_asked_for(self, model, ids, subtests):
+        rows = [
+            ({"max_new_tokens": 0}, r"max_new_tokens \(0\) must be at least 1"),
+            ({"top_k": 5}, r"need do_sample=True"),
+            ({"eos_token_id": VOCAB}, r"eos_token_id \(23\)"),
+        ]
+        for choice, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                stream(model, ids, **{"max_new_tokens": 2, **choice})
+
+    def test_has_no_beams(self, model, ids):
+        with pytest.raises(TypeError, match="num_beams"):
+            stream(model, ids, max_new_tokens=2, num_beams=2)
+
+
+class TestSampling:
+    CHOICES = (
+        {"temperature": 0.7},
+        {"temperature": 1.9},
+        {"top_k": 5},
+        {"top_k": 1000},
+        {"top_p": 0.8},
+        {"top_p": 1.0},
+        {"top_p": 1e-6},
+        {"temperature": 1.3, "top_k": 11, "top_p": 0.6},
+        {"min_p": 0.0},
+        {"min_p": 0.1},
+        {"min_p": 1.0},
+        {"temperature": 0.8, "top_k": 13, "top_p": 0.9, "min_p": 0.05},
+    )
+
+    def test_distribution_equals_transformers(self, subtests):
+        for choice in self.CHOICES:
+            with subtests.test(choice=choice):
+                logits = torch.randn(5, VOCAB) * 3
+                warpers = {
+                    "temperature": transformers.TemperatureLogitsWarper,
+                    "top_k": transformers.TopKLogitsWarper,
+                    "top_p": transformers.TopPLogitsWarper,
+                    "min_p": transformers.MinPLogitsWarper,
+                }
+                expected = logits
+                for name, value in choice.items():
+                    expected = warpers[name](value)(None, expected)
+                found = token_probabilities(logits, **choice)
+                torch.testing.assert_close(found, expected.softmax(-1))
+
+    def test_distribution_of_each_step_equals_transformers(self, subtests):
+        rows = [
+            {"repetition_penalty": 1.6, "temperature": 0.7},
+            {"no_repeat_ngram_size": 2, "top_p": 0.8},
+            {"repetition_penalty": 0.8, "no_repeat_ngram_size": 3, "top_k": 9, "min_p": 0.02},
+        ]
+        for choice, make in product(rows, [gpt2, marian]):
+            with subtests.test(choice=choice, make=make):
+                theirs, (ids, mask) = make(), prompts(make)
+                given = {"attention_mask": mask, "max_new_tokens": NEW, "do_sample": True, **choice}
+                given |= {"return_dict_in_generate": True, "output_scores": True}
+                drawn = theirs.generate(ids, **given)
+                penalty, size = (choice.get(name) for name in PROCESSED)
+                shape = {name: value for name, value in choice.items() if name not in PROCESSED}
+                given = {"attention_mask": mask, "repetition_penalty": penalty or 1.0}
+                given |= {"no_repeat_ngram_size": size, "max_new_tokens": NEW}
+                start = Start.of(from_hf(theirs), ids, **given)
+                for step, scores in enumerate(drawn.scores):
+                    there = drawn.sequences[:, : start.length + step]
+                    with torch.no_grad():
+                        logits = process(start.processors, there, start.next_logits(there))
+                    chances = token_probabilities(logits, **shape)
+                    torch.testing.assert_close(chances, scores.softmax(-1), rtol=1e-4, atol=1e-5)
+
+    def test_distribution_by_hand(self):
+        logits = torch.tensor([0.5, 0.125, 0.25, 0.125]).log()
+        half = token_probabilities(logits, top_p=0.5)
+        assert half.tolist() == [1.0, 0.0, 0.0, 0.0]
+        more = token_probabilities(logits, top_p=0.51)
+        torch.testing.assert_close(more, torch.tensor([2 / 3, 0.0, 1 / 3, 0.0]))
+        # Two of four equal ones have exactly half, and that is enough.
+        assert (token_probabilities(torch.zeros(4), top_p=0.5) > 0).sum() == 2
+        likely = token_probabilities(logits, min_p=0.3)  # at least 0.3 · 0.5
+        torch.testing.assert_close(likely, torch.tensor([2 / 3, 0.0, 1 / 3, 0.0]))
+        squared = token_probabilities(logits, temperature=0.5)  # p², made to sum to one
+        torch.testing.assert_close(squared, torch.tensor([16.0, 1.0, 4.0, 1.0]) / 22)
+
+    def test_draws_follow_transformers_distribution(self, subtests):
+        """Chi-square, at the level of 1 in 1000; the draws are the same in every run."""
+        for choice in [{}, {"temperature": 1.5, "top_k": 9, "top_p": 0.9}]:
+            with subtests.test(choice=choice):
+                theirs, draws = gpt2(), 3000
+                prompt = torch.randint(4, VOCAB, (1, SEQ))
+                with torch.no_grad():
+                    logits = theirs(prompt).logits[:, -1] / 4  # flat enough to expect some of each
+                warpers = [
+                    transformers.TemperatureLogitsWarper,
+                    transformers.TopKLogitsWarper,
+                    transformers.TopPLogitsWarper,
+                ]
+                expected = logits
+                for warper, value in zip(warpers, choice.values(), strict=False):
+                    expected = warper(value)(None, expected)
+                expected = expected.softmax(-1)[0] * draws
+                ours = from_hf(theirs)
+                ours.lm_head.register_forward_hook(lambda module, inputs, output: output / 4)
+                written = generate(
+                    ours,
+                    prompt.expand(draws, SEQ),
+                    max_new_tokens=1,
+                    do_sample=True,
+                    generator=torch.Generator().manual_seed(0),
+                    **choice,
+                )
+                seen = written[:, -1].bincount(minlength=VOCAB)
+                possible = expected > 0
+                assert seen[~possible].sum() == 0
+                assert expected[possible].min() > 5  # or chi-square would not hold
+                chi2 = ((seen - expected) ** 2 / expected)[possible].sum()
+                freedom = possible.sum().item() - 1
+                assert chi2 < chi2_quantile(freedom)
+
+    def test_the_generator_decides(self, model, ids):
+        def drawn(seed):
+            generator = torch.Generator().manual_seed(seed)
+            return generate(model, ids, max_new_tokens=9, do_sample=True, generator=generator)
+
+        assert drawn(1).equal(drawn(1))
+        assert not drawn(1).equal(drawn(2))
+
+    def test_one_candidate_is_greedy(self, model, ids):
+        greedy = generate(model, ids, max_new_tokens=5)
+        assert generate(model, ids, max_new_tokens=5, do_sample=True, top_k=1).equal(greedy)
+
+
+def chi2_quantile(freedom):
+    """The 99.9 % point, by Wilson and Hilferty."""
+    spread = 2 / (9 * freedom)
+    return freedom * (1 - spread + 3.0902 * math.sqrt(spread)) ** 3
+
+
+@pytest.mark.usefixtures("unhooked")
+class TestBadInput:
+    CASES = (
+        ({"max_new_tokens": 0}, r"max_new_tokens \(0\) must be at least 1"),
+        ({"max_new_tokens": -3}, r"max_new_tokens \(-3\) must be at least 1"),
+        ({"num_beams": 0}, r"num_beams \(0\) must be at least 1"),
+        ({"do_sample": True, "top_p": 0.0}, r"top_p \(0\.0\) must be more than 0 and at most 1"),
+        ({"do_sample": True, "top_p": 1.5}, r"top_p \(1\.5\) must be more than 0 and at most 1"),
+        ({"top_p": 1.5}, r"top_p \(1\.5\) must be more than 0 and at most 1"),
+        ({"do_sample": True, "top_k": 0}, r"top_k \(0\) must be at least 1"),
+        ({"do_sample": True, "temperature": 0.0}, r"temperature \(0\.0\) must be more than 0"),
+        ({"do_sample": True, "num_beams": 2}, r"num_beams \(2\) must be 1 with do_sample"),
+        ({"do_sample": True, "min_p": 1.1}, r"min_p \(1\.1\) must be at least 0 and at most 1"),
+        ({"do_sample": True, "min_p": -0.1}, r"min_p \(-0\.1\) must be at least 0"),
+        ({"min_p": 0.1}, r"min_p \(0\.1\) need do_sample=True"),
+        ({"top_k": 5}, r"top_k \(5\), top_p \(None\), and min_p \(None\) need do_sample=True"),
+        ({"repetition_penalty": 0.0}, r"repetition_penalty \(0\.0\) must be more than 0"),
+        ({"no_repeat_ngram_size": 0}, r"no_repeat_ngram_size \(0\) must be at least 1"),
+        ({"stop_strings": "end"}, r"stop_strings \(\['end'\]\) need a tokenizer"),
+        ({"temperature": 0.5}, r"temperature \(0\.5\), .* need do_sample=True"),
+        ({"eos_token_id": VOCAB}, r"eos_token_id \(23\) must be one of the vocab_size \(23\)"),
+        ({"eos_token_id": -1}, r"eos_token_id \(-1\) must be one of the vocab_size \(23\)"),
+        ({"pad_token_id": 99}, r"pad_token_id \(99\) must be one of the vocab_size \(23\)"),
+        ({"decoder_start_token_id": 1}, r"decoder_start_token_id \(1\) is for an encoder-decoder"),
+        ({"max_new_tokens": 56}, r"7 tokens .*\(56\) need 62 positions, .* \(61\)"),
+    )
+
+    def test_choices(self, model, ids, subtests):
+        for choice, message in self.CASES:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                generate(model, ids, **{"max_new_tokens": 2, **choice})
+
+    def test_as_many_tokens_as_there_are_positions(self, model, ids):
+        assert generate(model, ids, max_new_tokens=55).shape == (BATCH, 62)
+
+    def test_choices_of_a_target(self, translator, ids, subtests):
+        for name, value in [
+            ("decoder_start_token_id", 23),
+            ("max_new_tokens", 62),
+            ("eos_token_id", 23),
+        ]:
+            with subtests.test(name), pytest.raises(ValueError, match=rf"\({value}\)"):
+                generate(translator, ids, **{"max_new_tokens": 2, name: value})
+
+    def test_padding_that_is_not_on_the_left(self, model, ids):
+        for mask in [[1, 1, 1, 1, 1, 1, 0], [0, 1, 1, 0, 1, 1, 1], [0] * 7]:
+            masks = torch.tensor([[1] * SEQ, [0, 0, 1, 1, 1, 1, 1], mask])
+            message = r"rows \[2\] of attention_mask .* not on the left"
+            with pytest.raises(ValueError, match=message):
+                generate(model, ids, attention_mask=masks, max_new_tokens=2)
+
+    def test_a_source_of_nothing_but_padding(self, translator, ids):
+        mask = torch.tensor([[1] * SEQ, [0] * SEQ, [1] * SEQ])
+        with pytest.raises(ValueError, match=r"\[1\] is all padding"):
+            generate(translator, ids, attention_mask=mask, max_new_tokens=2)
+
+    def test_a_mask_of_another_shape(self, model, ids):
+        with pytest.raises(ValueError, match=r"\(3, 6\) must have the shape .* \(3, 7\)"):
+            generate(model, ids, attention_mask=torch.ones(BATCH, 6), max_new_tokens=2)
+
+    def test_a_model_that_cannot_write(self, translator, ids):
+        assert isinstance(translator.encoder, TransformerEncoder)
+        with pytest.raises(ValueError, match=r"can write, got a TransformerEncoder"):
+            generate(translator.encoder, ids, max_new_tokens=2)
+
+    def test_no_prompt(self, model):
+        with pytest.raises(ValueError, match=r"not be empty, got shape \(1, 0\)"):
+            generate(model, torch.zeros(1, 0, dtype=torch.long), max_new_tokens=2)

@@ -1,0 +1,331 @@
+"""Scaled rotary positions against those of transformers, in models and alone."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import pytest
+import torch
+import transformers
+from small_models import SIZES, TOLERANCE, randomized, small_config
+from torch import nn
+
+from glassformer import KVCache, RotaryPositions, TransformerConfig, from_hf, generate
+from glassformer.layers.rope_scaling import (
+    SCALINGS,
+    DynamicScaling,
+    LinearScaling,
+    Llama3Scaling,
+    RopeScaling,
+    ScaledRotaryPositions,
+    YarnScaling,
+    rotary_positions,
+)
+
+BATCH, SHORT, LONG, ORIGINAL, LONGEST, VOCAB, NEW = 5, 13, 53, 31, 127, 101, 23
+LLAMA3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+KINDS = {
+    "linear": {"rope_type": "linear", "factor": 2.5},
+    "dynamic": {"rope_type": "dynamic", "factor": 3.0},
+    "llama3": {"rope_type": "llama3", "factor": 8.0, **LLAMA3},
+    "yarn": {"rope_type": "yarn", "factor": 4.0},
+    "yarn, magnitude": {"rope_type": "yarn", "factor": 4.0, "attention_factor": 1.5},
+    "yarn, bounds": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 2.0, "beta_slow": 0.25},
+    "yarn, bounds between pairs": {
+        **{"rope_type": "yarn", "factor": 4.0, "truncate": False},
+        **{"beta_fast": 2.0, "beta_slow": 0.25},
+    },
+    "yarn, two slopes": {
+        **{"rope_type": "yarn", "factor": 40.0, "mscale": 0.5, "mscale_all_dim": 0.25}
+    },
+    "yarn, one pair": {"rope_type": "yarn", "factor": 4.0, "beta_fast": 1e9, "beta_slow": 1e8},
+}
+
+
+CASES = [*((kind, torch.float64) for kind in KINDS), ("llama3", torch.float32)]
+
+
+def parameters(kind):
+    """Return the field `rope_parameters` of transformers."""
+    given = {"rope_theta": 700.0, **KINDS[kind]}
+    if kind in ("linear", "dynamic"):
+        return given
+    return {**given, "original_max_position_embeddings": ORIGINAL}
+
+
+def sizes(kind):
+    longest = ORIGINAL if kind == "dynamic" else LONGEST
+    return {"num_key_value_heads": 2, "max_position_embeddings": longest, "hidden_size": 84}
+
+
+def config_of(kind, **changes):
+    given = {**sizes(kind), "rope_parameters": parameters(kind), **changes}
+    return small_config("LlamaForCausalLM", **given)
+
+
+def llama(kind, dtype=torch.float32):
+    theirs = randomized(transformers.LlamaForCausalLM(config_of(kind)), std=0.15).to(dtype)
+    if dtype == torch.float64:  # in transformers the norms are computed in float32
+        for layer in theirs.model.layers:
+            layer.input_layernorm = exact(layer.input_layernorm)
+            layer.post_attention_layernorm = exact(layer.post_attention_layernorm)
+        theirs.model.norm = exact(theirs.model.norm)
+    return theirs
+
+
+def exact(norm):
+    """Return the same norm, of torch."""
+    found = nn.RMSNorm(len(norm.weight), eps=norm.variance_epsilon, dtype=torch.float64)
+    found.weight = norm.weight
+    return found
+
+
+def close(ours, theirs):
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=TOLERANCE[ours.dtype])
+
+
+def padded(seq):
+    """Return which tokens are real, in rows of unequal length, padded on the left."""
+    return torch.arange(seq) >= torch.tensor([[2], [4], [3], [seq - 1], [5]])
+
+
+def places(real):
+    return (real.long().cumsum(1) - 1).clamp(min=0)
+
+
+def test_each_kind_of_transformers_that_is_built_is_compared():
+    assert {given["rope_type"] for given in KINDS.values()} == SCALINGS.keys()
+    assert len({BATCH, SHORT, LONG, ORIGINAL, LONGEST, VOCAB, NEW}) == 7
+
+
+def test_logits_equal(subtests):
+    for (kind, dtype), seq in product(CASES, [SHORT, LONG]):
+        with subtests.test(kind=kind, dtype=dtype, seq=seq):
+            theirs = llama(kind, dtype)
+            ids = torch.randint(VOCAB, (BATCH, seq))
+            with torch.no_grad():
+                logits = from_hf(theirs)(ids)
+                close(logits, theirs(ids).logits)
+                theirs.config.rope_parameters = {"rope_type": "default", "rope_theta": 700.0}
+                unscaled = transformers.LlamaForCausalLM(theirs.config).to(dtype).eval()
+                unscaled.load_state_dict(theirs.state_dict())
+                changed = (unscaled(ids).logits - logits).abs().max() > 1e-3
+            assert changed == (kind != "dynamic" or seq == LONG)
+
+
+def test_logits_equal_with_padding_on_the_left(subtests):
+    for (kind, dtype), seq in product(CASES, [SHORT, LONG]):
+        with subtests.test(kind=kind, dtype=dtype, seq=seq):
+            theirs, real = llama(kind, dtype), padded(seq)
+            ids = torch.randint(VOCAB, (BATCH, seq))
+            with torch.no_grad():
+                expected = theirs(ids, attention_mask=real.long(), position_ids=places(real)).logits
+                close(from_hf(theirs)(ids, real)[real], expected[real])
+
+
+def test_logits_equal_with_a_cache_past_the_original_length(subtests):
+    for kind, dtype in CASES:
+        with subtests.test(kind=kind, dtype=dtype):
+            theirs, real = llama(kind, dtype), padded(LONG)
+            ours, cache, kept = from_hf(theirs), KVCache(), None
+            ids, at = torch.randint(VOCAB, (BATCH, LONG)), places(real)
+            ends = (SHORT, ORIGINAL - 1, ORIGINAL + 2, ORIGINAL + 3, ORIGINAL + 9, LONG)
+            with torch.no_grad():
+                for start, end in zip((0, *ends), ends, strict=False):
+                    mask, rows = real[:, :end].long(), real[:, start:end]
+                    given = {"attention_mask": mask, "past_key_values": kept, "use_cache": True}
+                    expected = theirs(ids[:, start:end], position_ids=at[:, start:end], **given)
+                    kept = expected.past_key_values
+                    close(ours(ids[:, start:end], mask, cache)[rows], expected.logits[rows])
+
+
+def test_writes_token_for_token_as_transformers(subtests):
+    for number, kind in enumerate(KINDS):
+        with subtests.test(kind=kind):
+            theirs, real = llama(kind), padded(ORIGINAL - 7)
+            ids = torch.randint(VOCAB, real.shape)
+            given = {"attention_mask": real.long(), "max_new_tokens": NEW, "pad_token_id": 7}
+            given |= {"use_cache": number % 3 != 1, "eos_token_id": None}
+            expected = theirs.generate(ids, **given, do_sample=False)
+            assert generate(from_hf(theirs), ids, **given).tolist() == expected.tolist()
+
+
+def test_dynamic_frequencies_depend_on_what_was_read_before_as_in_transformers():
+    theirs, other = llama("dynamic", torch.float64), llama("dynamic", torch.float64)
+    ours, ids = from_hf(theirs), torch.randint(VOCAB, (BATCH, LONG))
+    other(ids)
+    if other.model.rotary_emb.max_seq_len_cached != LONG:
+        pytest.skip("this transformers keeps the longest length under a wrong name, and forgets it")
+    lengths = (ORIGINAL, 37, LONG, 37, ORIGINAL, SHORT, ORIGINAL, 37)
+    found = []
+    with torch.no_grad():
+        for length in lengths:
+            found.append(ours(ids[:, :length]))
+            close(found[-1], theirs(ids[:, :length]).logits)
+    assert found[1].equal(found[7])  # read after a text no longer than those of training
+    assert not found[1].equal(found[3])  # read after a longer one
+    assert found[0].equal(found[6])
+    assert not found[0].equal(found[4])
+
+
+def test_frequencies_equal_to_the_last_bit(subtests):
+    from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+    for kind, head_dim in product(KINDS, [6, 14, 64]):
+        with subtests.test(kind=kind, head_dim=head_dim):
+            config = config_of(kind, head_dim=head_dim)
+            there = LlamaRotaryEmbedding(config)
+            scaling = TransformerConfig.from_hf(config).rope_scaling
+            assert scaling.frequencies(head_dim, 700.0).equal(there.inv_freq)
+            assert scaling.magnitude == there.attention_scaling
+
+
+def test_linear_scaling_by_hand():
+    found = LinearScaling(factor=4.0).frequencies(4, 100.0)
+    torch.testing.assert_close(found, torch.tensor([1 / 4, 1 / 40]), rtol=1e-6, atol=0)
+
+
+def test_dynamic_scaling_by_hand():
+    """Twice as long as in training, by a factor of 3: the base grows by 3 · 2 − 2 = 4, squared."""
+    scaling = DynamicScaling(factor=3.0, original_max_positions=31)
+    found = scaling.frequencies_at(torch.tensor(62), 4, 100.0)
+    torch.testing.assert_close(found, torch.tensor([1.0, 1 / 40]), rtol=1e-6, atol=0)
+    plain = torch.tensor([1.0, 1 / 10])
+    torch.testing.assert_close(scaling.frequencies_at(torch.tensor(31), 4, 100.0), plain)
+
+
+def test_llama3_scaling_by_hand():
+    """Of four pairs, two come round often, one seldom, one 1.6 times: (1.6 − 1) / 3 of it stays."""
+    scaling = Llama3Scaling(
+        factor=8.0, original_max_positions=1000, low_freq_factor=1.0, high_freq_factor=4.0
+    )
+    turns = 1000 / (2 * math.pi * 100)
+    kept = (turns - 1) / 3
+    wanted = [1.0, 0.1, (1 - kept) * 0.01 / 8 + kept * 0.01, 0.001 / 8]
+    found = scaling.frequencies(8, 10000.0)
+    torch.testing.assert_close(found, torch.tensor(wanted), rtol=1e-5, atol=0)
+
+
+def test_yarn_scaling_by_hand():
+    """Of four pairs the first stays, the last is slowed, and the others by a third and by two."""
+    scaling = YarnScaling(
+        factor=2.0, original_max_positions=1000, beta_fast=100.0, beta_slow=0.2, truncate=True
+    )
+    wanted = [1.0, 0.1 * (2 / 3 + 1 / 6), 0.01 * (1 / 3 + 1 / 3), 0.001 / 2]
+    found = scaling.frequencies(8, 10000.0)
+    torch.testing.assert_close(found, torch.tensor(wanted), rtol=1e-5, atol=0)
+    assert scaling.magnitude == 0.1 * math.log(2) + 1
+
+
+def test_both_pairings_are_scaled_alike():
+    x, at = torch.randn(BATCH, SHORT, 14), torch.arange(SHORT) * 6
+    for pairing in ({"interleaved": True}, {"interleaved": False}):
+        rotary = rotary_positions(14, LinearScaling(factor=3.0), theta=700.0, **pairing)
+        plain = RotaryPositions(14, theta=700.0, **pairing)
+        torch.testing.assert_close(rotary(x, at), plain(x, at // 3), rtol=0, atol=2e-5)
+
+
+def test_frequencies_stay_as_they_are_when_a_model_changes_its_type(subtests):
+    for kind in KINDS:
+        with subtests.test(kind=kind):
+            scaling = TransformerConfig.from_hf(config_of(kind)).rope_scaling
+            rotary = rotary_positions(14, scaling, theta=700.0, interleaved=False)
+            x, at = torch.randn(BATCH, LONG, 14), torch.arange(LONG)
+            expected = rotary(x.bfloat16(), at)
+            assert rotary.bfloat16()(x.bfloat16(), at).equal(expected)
+            assert rotary.frequencies.dtype == torch.float32
+            assert not rotary.state_dict()
+            assert rotary.to_empty(device="cpu")(x.bfloat16(), at).equal(expected)
+
+
+def test_shapes_are_known_without_values():
+    scaling = DynamicScaling(factor=3.0, original_max_positions=ORIGINAL)
+    with torch.device("meta"):
+        rotary = rotary_positions(14, scaling, theta=700.0, interleaved=False)
+        assert rotary(torch.zeros(BATCH, LONG, 14), torch.arange(LONG)).shape == (BATCH, LONG, 14)
+
+
+def test_scaled_positions_say_what_they_are():
+    expected = (
+        "ScaledRotaryPositions(14, theta=7.0, interleaved=True, scaling=LinearScaling(factor=2.0))"
+    )
+    assert repr(ScaledRotaryPositions(14, LinearScaling(factor=2.0), theta=7.0)) == expected
+
+
+def test_both_spellings_of_a_config_mean_the_same(subtests):
+    for kind, spelling in product(KINDS, ["rope_parameters", "rope_scaling", "type"]):
+        with subtests.test(kind=kind, spelling=spelling):
+            expected = TransformerConfig.from_hf(config_of(kind))
+            assert type(expected.rope_scaling) is SCALINGS[KINDS[kind]["rope_type"]]
+            given = parameters(kind)
+            del given["rope_theta"]
+            if spelling == "type":
+                given["type"] = given.pop("rope_type")
+            holder = "rope_parameters" if spelling == "rope_parameters" else "rope_scaling"
+            written = {**SIZES["llama"], **sizes(kind), "rope_theta": 700.0, holder: given}
+            from_file = TransformerConfig.from_hf({"model_type": "llama", **written})
+            assert from_file == replace(expected, head_dim=None)
+            assert TransformerConfig.from_hf(transformers.LlamaConfig(**written)) == expected
+
+
+def from_rope(**given):
+    sizes = {"model_type": "llama", "max_position_embeddings": 124}
+    return TransformerConfig.from_hf({**sizes, "rope_scaling": given})
+
+
+def test_the_length_of_training_may_stand_beside_or_be_left_out():
+    given = {"rope_type": "llama3", "factor": 8.0, **LLAMA3}
+    assert from_rope(**given).rope_scaling.original_max_positions == 124
+    beside = {"model_type": "llama", "original_max_position_embeddings": 31}
+    config = TransformerConfig.from_hf({**beside, "rope_scaling": given})
+    assert config.rope_scaling.original_max_positions == 31
+
+
+def test_generation_may_go_on_to_the_length_that_the_factor_reaches(subtests):
+    for kind in ["linear", "dynamic"]:
+        with subtests.test(kind=kind):
+            assert from_rope(rope_type=kind, factor=2.5).max_positions == 310
+
+
+def test_yarn_knows_its_factor_from_the_lengths():
+    given = {"rope_type": "yarn", "factor": None, "original_max_position_embeddings": 31}
+    assert from_rope(**given).rope_scaling.factor == 4.0
+
+
+def test_what_a_kind_does_not_read_is_ignored_by_its_full_name():
+    with pytest.warns(UserWarning, match=r"no field rope_scaling\.low_freq_factor$"):
+        config = from_rope(rope_type="linear", factor=2.0, low_freq_factor=1.0)
+    assert config.rope_scaling == LinearScaling(factor=2.0)
+
+
+def test_what_cannot_be_built_is_refused(subtests):
+    rows = [
+        (
+            {"rope_type": "longrope"},
+            r"rope_type \('longrope'\) .* builds only 'default', 'linear', ",
+        ),
+        ({"rope_type": "linear"}, r"rope_type \('linear'\) needs factor: the config has none"),
+        ({"rope_type": "llama3", "factor": 8.0}, r"needs low_freq_factor, high_freq_factor: "),
+        ({"rope_type": "linear", "factor": 0.0}, r"factor \(0.0\) must be more than 0"),
+        (
+            {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 4, "high_freq_factor": 4},
+            r"low_freq_factor \(4.0\) must be less than high_freq_factor \(4.0\)",
+        ),
+        (
+            {"rope_type": "linear", "type": "dynamic"},
+            r"rope_scaling.rope_type \('linear'\) and rope_scaling.type \('dynamic'\) must be",
+        ),
+    ]
+    for given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            from_rope(**given)
+
+
+def test_scaling_without_rotary_positions_is_refused():
+    with pytest.raises(ValueError, match=r"rope_scaling \(Linear.*\) needs rotary .* 'learned'"):
+        TransformerConfig(rope_scaling=LinearScaling(factor=2.0))
+
+
+def test_a_scaling_says_its_own_frequencies():
+    with pytest.raises(NotImplementedError, match="RopeScaling"):
+        RopeScaling(factor=2.0).frequencies(14, 700.0)
