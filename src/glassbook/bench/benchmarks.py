@@ -17,7 +17,7 @@ from typing import Any
 
 from glassformer.views.view import View
 
-BENCH = Path(__file__).parents[2] / "bench"
+BENCH = Path(__file__).parents[3] / "bench"
 CODE = re.compile(r"`+([^`]+)`+")  # in a script's description
 ONLY = re.compile(r"In `([^`]+)`, ")  # begins a paragraph about one of several tables
 NO_INTERVAL = "–"  # for a single measurement, or for a program compared with itself
