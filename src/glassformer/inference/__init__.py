@@ -1,7 +1,7 @@
 """Use a trained model: generate text, fast or not, and embed sentences."""
 
 from glassformer.inference.drafts import ModelDraft, PromptLookup, early_exit
-from glassformer.inference.fast_decode import Multiply, Turn, few_rows
+from glassformer.inference.fast_decode import CachedRotary, Multiply, few_rows
 from glassformer.inference.generation import (
     Beams,
     Choice,
@@ -33,6 +33,7 @@ from glassformer.inference.stopping import Decodes, Ends
 
 __all__ = [
     "Beams",
+    "CachedRotary",
     "Choice",
     "Decodes",
     "Ends",
@@ -44,7 +45,6 @@ __all__ = [
     "RepetitionPenalty",
     "Speculation",
     "Start",
-    "Turn",
     "acceptance",
     "beam_search",
     "build_processors",

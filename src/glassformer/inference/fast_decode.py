@@ -76,45 +76,36 @@ class Multiply:
         return product if self.bias is None else product + self.bias
 
 
-class Turn:
-    """Rotary positions that cache the sines and cosines of the last call.
+class CachedRotary:
+    """Rotary positions that cache the sines and cosines of the last call's positions.
 
     Shapes: as `RotaryPositions`.
 
-    >>> rotary, heads = RotaryPositions(head_dim=4), torch.randn(3, 1, 4)
-    >>> torch.equal(Turn(rotary)(heads, torch.tensor([7])), rotary(heads, torch.tensor([7])))
+    >>> rotary, heads, ids = RotaryPositions(head_dim=4), torch.randn(3, 1, 4), torch.tensor([7])
+    >>> torch.equal(CachedRotary(rotary)(heads, ids), rotary(heads, ids))
     True
     """
 
     def __init__(self, rotary: RotaryPositions) -> None:
         self.rotary = rotary
-        self.positions: Tensor | None = None  # kept, so its memory isn't reused
+        self.positions: Tensor | None = None
         self.tables: tuple[Tensor, ...] = ()
 
     def __call__(
         self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
     ) -> Float[Tensor, "*batch seq head_dim"]:
         """Rotate by the angles of these positions."""
-        if not self._knows(position_ids):
+        if self.positions is None or not self.positions.equal(position_ids):
             angle = position_ids[..., None] * self.rotary.frequencies
-            self.positions = position_ids
+            self.positions = position_ids.clone()
             self.tables = (angle.cos().to(heads.dtype), angle.sin().to(heads.dtype))
         cos, sin = self.tables
         return heads * cos + self.rotary._partners(heads) * sin
 
-    def _knows(self, position_ids: Tensor) -> bool:
-        last = self.positions
-        return (
-            last is not None
-            and last.data_ptr() == position_ids.data_ptr()
-            and last.shape == position_ids.shape
-            and last.stride() == position_ids.stride()
-        )
-
 
 def _faster(model: nn.Module) -> Iterator[tuple[nn.Module, Callable[..., Tensor]]]:
     """Yield each layer that gets faster, with its temporary `forward`."""
-    turns: dict[tuple, Turn] = {}
+    rotaries: dict[tuple, CachedRotary] = {}
     for layer in model.modules():
         if "forward" in vars(layer):
             continue
@@ -125,7 +116,7 @@ def _faster(model: nn.Module) -> Iterator[tuple[nn.Module, Callable[..., Tensor]
             yield layer, partial(_rms_norm, layer)
         elif type(layer) is RotaryPositions and layer.frequencies.device.type == "cpu":
             kind = (layer.interleaved, *layer.frequencies.tolist())
-            yield layer, turns.setdefault(kind, Turn(layer))
+            yield layer, rotaries.setdefault(kind, CachedRotary(layer))
 
 
 def _is_plain(weight: Tensor) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +31,9 @@ class HFModel(Protocol):
 
 # Layer norms of old BERT checkpoints.
 LEGACY = MappingProxyType({"gamma": "weight", "beta": "bias"})
+
+# What DistributedDataParallel and torch.compile put before the names of all weights.
+WRAPPERS = ("module.", "_orig_mod.")
 
 # Data types that can be mapped, by their names in safetensors.
 MAPPED = MappingProxyType({"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16})
@@ -160,12 +163,12 @@ def _fill(
     places = _places(model, architecture, config.pad_token_id)
     known = {there for place in places.values() for there in place.names}
     unused = {_pattern(name)[0] for name in architecture.unused}
-    given = {_modern(name, architecture.in_files): weight for name, weight in hf_weights.items()}
-    if architecture.body and not any(name.startswith(architecture.body) for name in given):
-        given = {
-            name if name in known else f"{architecture.body}.{name}": weight
-            for name, weight in given.items()
-        }
+    given = {
+        _modern(name, architecture.in_files): weight
+        for name, weight in _without_wrapper(hf_weights).items()
+    }
+    roots = {name.partition(".")[0] for name in known}
+    given = _with_known_prefix(given, lambda n: n in known or _pattern(n)[0] in unused, roots)
     problems = [
         f"unexpected: {name}" for name in given.keys() - known if _pattern(name)[0] not in unused
     ]
@@ -202,6 +205,33 @@ def _fill(
         )
     model.load_state_dict(weights, assign=True)
     return model.eval()
+
+
+def _without_wrapper(weights: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """Drop the prefixes of names that DistributedDataParallel and torch.compile add to all."""
+    for prefix in WRAPPERS:
+        if weights and all(name.startswith(prefix) for name in weights):
+            inner = {name.removeprefix(prefix): weight for name, weight in weights.items()}
+            return _without_wrapper(inner)
+    return weights
+
+
+def _with_known_prefix(
+    given: dict[str, Tensor], fits: Callable[[str], bool], roots: Collection[str]
+) -> dict[str, Tensor]:
+    """Add the prefix of a model's body where names lack it, or drop one that the model lacks.
+
+    A body saved by itself has no prefix (`encoder…`), and within a model with a head it has one
+    (`bert.encoder…`). A name of which both are there stays as it is, to be reported.
+    """
+
+    def known(name: str) -> str:
+        root, _, inner = name.partition(".")
+        others = [] if root in roots else [inner, *(f"{one}.{name}" for one in roots)]
+        found = next((other for other in others if fits(other)), name)
+        return name if fits(name) or found in given else found
+
+    return {known(name): weight for name, weight in given.items()}
 
 
 @dataclass(frozen=True)

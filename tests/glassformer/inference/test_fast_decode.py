@@ -113,6 +113,14 @@ def test_positions_turn_as_ever_wherever_they_lie_in_memory(subtests):
                             assert torch.equal(found[1], kept(heads, fresh))
 
 
+def test_positions_that_change_in_place_have_new_angles():
+    rotary, heads, positions = RotaryPositions(6), torch.randn(2, 3, 1, 6), torch.tensor([5])
+    turn = fast_decode.CachedRotary(rotary)
+    for _ in range(3):
+        assert torch.equal(turn(heads, positions), rotary(heads, positions))
+        positions += 2
+
+
 def test_layers_of_one_kind_share_their_tables(monkeypatch):
     layers = nn.ModuleList(RotaryPositions(6, theta=theta) for theta in (10.0, 10.0, 7.0))
     with fast_decode.few_rows(layers):

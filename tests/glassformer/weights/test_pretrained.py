@@ -4,6 +4,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from small_models import small_model
 from torch import nn
 
 from glassformer import CheckpointError, TransformerEncoder, from_hf, load, record
@@ -168,6 +169,40 @@ def test_what_a_masked_lm_has_besides_is_knowingly_unused(small_bert, small_batc
 
     rewrite(tmp_path, add)
     assert torch.equal(load(tmp_path)(**small_batch), from_hf(hf)(**small_batch))
+
+
+def test_names_with_other_prefixes_are_recognized(tmp_path, subtests):
+    """Of a body inside a model with a head, of a body alone, and of wrapped models."""
+    torch.manual_seed(0)
+    ids = torch.randint(10, 23, (2, 5))
+    for body, headed, prefix in [
+        ("BertModel", "BertForMaskedLM", "bert."),
+        ("LlamaModel", "LlamaForCausalLM", "model."),
+        ("GPT2Model", "GPT2LMHeadModel", "transformer."),
+    ]:
+        for make, rename in {
+            (body, lambda name, prefix=prefix: prefix + name),
+            (body, lambda name: f"_orig_mod.module.{name}"),
+            (headed, lambda name, prefix=prefix: name.removeprefix(prefix)),
+            (headed, lambda name: f"module.{name}"),
+        }:
+            theirs = small_model(make)
+            with subtests.test(make=make, like=rename("x")):
+                theirs.save_pretrained(tmp_path)
+                wanted = load(tmp_path)(ids)
+                weights = load_file(tmp_path / "model.safetensors")
+                save_file(
+                    {rename(n): w for n, w in weights.items()}, tmp_path / "model.safetensors"
+                )
+                assert load(tmp_path)(ids).equal(wanted)
+
+
+def test_a_prefix_on_some_names_alone_is_reported(saved):
+    _, directory = saved
+    name = "encoder.layer.1.output.dense.bias"
+    rewrite(directory, lambda weights: weights.update({f"module.{name}": weights[name].clone()}))
+    with pytest.raises(CheckpointError, match=f"unexpected: module.{name}"):
+        load(directory)
 
 
 def test_a_checkpoint_in_several_files(small_bert, small_batch, tmp_path):

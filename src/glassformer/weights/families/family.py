@@ -32,8 +32,6 @@ class Architecture:
     aliases: Mapping[str, str] = field(default_factory=dict)  # weights there: their main names
     unused: frozenset[str] = frozenset()  # weights there that don't affect the output
     in_files: Mapping[str, str] = field(default_factory=dict)  # modules in files: modules there
-    # The prefix of the body's weights, which a file may leave out.
-    body: str = ""
 
 
 def as_they_are(fields: Fields) -> Fields:

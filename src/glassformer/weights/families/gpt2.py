@@ -89,7 +89,6 @@ GPT2 = Family(
             names={**nested("transformer", "decoder", NAMES), "lm_head": "lm_head"},
             transposed=frozenset(f"transformer.{name}" for name in TRANSPOSED),
             unused=frozenset(f"transformer.{name}" for name in UNUSED),
-            body="transformer",  # OpenAI's own files contain only the body
         ),
     },
 )
