@@ -15,19 +15,28 @@ from types import ModuleType
 
 import pytest
 
+import glassbook
 import glassformer
 
 ROOT = Path(__file__).parents[2]
 API = ROOT / "docs/reference/api"
 LINK = re.compile(r'<a class="symbol" href="([^"]*)">(?:<code>|<span class="n">)([^<]*)<')
-ENTRY = re.compile(r'<h[234] id="(glassformer[\w.]*)">(.*?)(?=<h[234] id="|</article>)', re.DOTALL)
+ENTRY = re.compile(
+    r'<h[234] id="(glass(?:former|book)[\w.]*)">(.*?)(?=<h[234] id="|</article>)', re.DOTALL
+)
 
 
 @cache
 def modules() -> dict[str, ModuleType]:
-    """The package's modules, one level deep: what lies in a package, it hands on."""
-    names = [f"glassformer.{one.name}" for one in pkgutil.iter_modules(glassformer.__path__)]
-    return {name: importlib.import_module(name) for name in names}
+    """The modules of the rooms; of two rooms, what lies in them is handed on."""
+    whole = {"glassformer.views", "glassbook.exercises"}
+    found = []
+    for package in (glassformer, glassbook):
+        for room in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            path = importlib.import_module(room.name).__path__
+            found += [] if room.name in whole else pkgutil.iter_modules(path, f"{room.name}.")
+    names = {one.name for one in found if not one.name.startswith("glassbook.site.")}
+    return {name: importlib.import_module(name) for name in sorted(names | whole)}
 
 
 def public() -> dict[str, object]:
@@ -101,8 +110,8 @@ def test_an_entry_says_what_its_signature_and_its_place_leave_open(site, entries
     assert "glassformer.inference.generation.NextLogits.__call__" in entries
     strips = entries["glassformer.views.strips.strips"][1]
     assert re.search(r">src/glassformer/views/strips.py, lines \d+ to \d+</a>", strips)
-    training = (site / "reference/api/training/index.html").read_text(encoding="utf-8")
-    runs = training.partition('id="glassbook.recipes.warmup.RUNS"')[2].partition("<h3")[0]
+    recipes = (site / "reference/api/recipes/index.html").read_text(encoding="utf-8")
+    runs = recipes.partition('id="glassbook.recipes.warmup.RUNS"')[2].partition("<h3")[0]
     assert "warm_up" in runs
     assert (
         "#glassbook.recipes.warmup.warm_up" not in runs

@@ -5,11 +5,18 @@ import pkgutil
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 
+import glassbook
 import glassformer
 
 
 def dataclasses() -> Iterator[type]:
-    for module in pkgutil.walk_packages(glassformer.__path__, "glassformer."):
+    found_in = [
+        one
+        for package in (glassformer, glassbook)
+        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if not one.name.startswith("glassbook.site")
+    ]
+    for module in found_in:
         for found in vars(importlib.import_module(module.name)).values():
             if isinstance(found, type) and is_dataclass(found) and found.__module__ == module.name:
                 yield found

@@ -124,8 +124,11 @@ def other(python, tmp_path_factory):
 def test_glassformer_s_wheel_leaves_the_engine_and_the_site_s_code_out(other):
     names = contents(other)
     packages = {name.parts[0] for name in names if not name.parts[0].endswith(".dist-info")}
-    assert packages == {"glassformer"}
-    assert {Path("glassformer/attention.py"), Path("glassformer/py.typed")} <= set(names)
+    assert packages == {"glassbook", "glassformer"}
+    typed = {Path("glassformer/py.typed"), Path("glassbook/py.typed")}
+    weights = Path("glassbook/recipes/trained_weights/gpt.safetensors")
+    assert {Path("glassformer/layers/attention.py"), weights, *typed} <= set(names)
+    assert not any(name.is_relative_to("glassbook/site") for name in names)
 
 
 def test_both_wheels_install_from_a_folder_without_a_network(distributions, other, tmp_path):
@@ -154,6 +157,8 @@ def test_both_wheels_install_from_a_folder_without_a_network(distributions, othe
     )
     code = (
         "import torch, glassformer, proofbook\n"
+        "from glassbook.recipes import trained\n"
+        "trained('gpt')\n"
         "from glassformer.layers.attention import scaled_dot_product_attention as attention\n"
         "print(attention(torch.ones(1, 2, 3), torch.ones(1, 5, 3), torch.ones(1, 5, 7)).shape)\n"
         "print(glassformer.__file__, proofbook.__file__, sep='\\n')"
