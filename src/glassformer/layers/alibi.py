@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from glassformer.layers.masks import combine_masks
 from glassformer.layers.multihead import MultiHeadAttention
 
-Model = TypeVar("Model", bound=nn.Module)
+_Model = TypeVar("_Model", bound=nn.Module)
 
 
 def alibi_slopes(num_heads: int) -> Float[Tensor, "{num_heads}"]:
@@ -80,7 +80,7 @@ class AlibiAttention(MultiHeadAttention):
         return super()._attend(query, key, value, combine_masks(attn_mask, bias), is_causal)
 
 
-def use_alibi(model: Model) -> Model:
+def use_alibi(model: _Model) -> _Model:
     """Replace each layer's attention with an `AlibiAttention` that has the same weights.
 
     The model, a `TransformerForCausalLM`, is changed in place and returned. Its positions must be

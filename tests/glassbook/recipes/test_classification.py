@@ -1,11 +1,11 @@
 import re
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import pytest
 import torch
 
+from glassbook.corpora import DATA
 from glassbook.recipes import classification
 from glassbook.recipes.classification import (
     LABELS,
@@ -78,7 +78,7 @@ class TestCorpus:
             )
 
     def test_is_installed_with_the_package(self):
-        assert corpus_file().is_relative_to(Path(classification.__file__).parent)
+        assert corpus_file().is_relative_to(DATA)
 
     def test_split_that_is_not_there(self):
         with pytest.raises(ValueError, match=r"split \('dev'\) must be one of test, train"):

@@ -6,6 +6,7 @@ from textwrap import dedent
 import pytest
 import torch
 
+from glassbook.recipes import registry
 from glassbook.recipes.registry import EXPERIMENTS, RECIPES, code_structure, find_recipe, recipe_key
 
 SOUP = (

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 import pytest
 import torch
-from test_lens import CONFIG, weighted
+from small_decoder import CONFIG, weighted
 
 from glassformer import record
 from glassformer.interpret.ablation import ablated

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from test_lens import CONFIG, weighted
+from small_decoder import CONFIG, weighted
 
 from glassformer import record
 from glassformer.interpret.activation_patching import patched, read_on

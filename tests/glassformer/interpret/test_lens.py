@@ -4,30 +4,10 @@ from dataclasses import replace
 
 import pytest
 import torch
+from small_decoder import CONFIG, weighted
 
-from glassformer import TransformerConfig, TransformerForCausalLM, record
+from glassformer import TransformerForCausalLM, record
 from glassformer.interpret.lens import logit_lens
-
-CONFIG = TransformerConfig(
-    vocab_size=101,
-    d_model=21,
-    num_heads=3,
-    num_layers=5,
-    d_ff=37,
-    max_positions=23,
-    norm="rms",
-    norm_first=True,
-    num_token_types=0,
-    initializer_range=0.3,
-)
-
-
-def weighted(config):
-    """A model whose norms are not all ones, so that none of them can be left out."""
-    model = TransformerForCausalLM(config).double().eval().requires_grad_(False)
-    for parameter in model.parameters():
-        parameter += torch.randn_like(parameter) * 0.1
-    return model
 
 
 def test_the_lens_after_a_layer_is_the_model_without_the_later_ones(subtests):

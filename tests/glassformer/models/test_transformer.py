@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 import torch
-from test_decoder import copied, torch_layer, twin_state
 from torch import nn
+from torch_layers import copied, torch_layer, twin_state
 
 from glassformer import Transformer, TransformerConfig
 from glassformer.layers.kv_cache import KVCache

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from test_lens import CONFIG, weighted
+from small_decoder import CONFIG, weighted
 from torch import nn
 
 from glassformer.training.lora import LoRALinear, adapter_state, add_lora, merge_lora

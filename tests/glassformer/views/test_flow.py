@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from test_views import contrast
+from drawings import contrast
 from torch import nn
 
 from glassformer.layers.attention import scaled_dot_product_attention

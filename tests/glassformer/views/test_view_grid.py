@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from test_views import stroked
+from drawings import stroked
 
 from glassformer.views import heatmap
 

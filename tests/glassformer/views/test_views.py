@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from drawings import contrast, stroked
 from jaxtyping import Int
 from torch import Tensor, nn
 
@@ -142,16 +143,6 @@ def test_cells_of_many_columns_share_a_pages_width_until_they_are_too_small(subt
             assert float(second["x"]) - float(first["x"]) == pytest.approx(cell, abs=0.11)
 
 
-def stroked(path):
-    """The cells, as column and row, that the strokes of a large matrix cover."""
-    x, y, covered = 0, 0, []
-    for right, down, count in re.findall(r"m(-?\d+) (-?\d+)h(\d+)", path):
-        x, y = x + int(right), y + int(down)
-        covered += [(x + k, y) for k in range(int(count))]
-        x += int(count)
-    return covered
-
-
 def test_large_heatmap_shares_paths_but_keeps_strengths():
     rows, columns = 37, 31  # more than 1024 cells
     weights = torch.rand(rows, columns)
@@ -232,20 +223,6 @@ def test_numbers_are_readable_on_every_cell(subtests):
             for step in range(1001):
                 cell = [(c * step + paper * (1000 - step)) / 1000 for c in colour]
                 assert contrast(cell, [255 if step / 1000 > WHITE_FROM else ink] * 3) >= 4.5, step
-
-
-def contrast(one, other):
-    """WCAG 2.2's contrast ratio."""
-
-    def light(colour):
-        linear = [
-            c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4
-            for c in colour
-        ]
-        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-    dark, bright = sorted((light(one), light(other)))
-    return (bright + 0.05) / (dark + 0.05)
 
 
 # --- shapes

@@ -234,5 +234,5 @@ def test_no_view_is_left_out():
     drawn = {name.partition(",")[0] for name in VIEWS}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
     needs_models = {"body_and_head", "costs", "merges", "shared_heads", "whole"}
-    no_views = {"View", "Viewer", "Reading", "read", "readings", "flops", "parameters", "published"}
+    no_views = {"View", "Viewer", "Reading", "read", "flops", "parameters", "published"}
     assert drawn | needs_a_tape | needs_models | no_views == set(views.__all__)
