@@ -16,7 +16,6 @@ from glassbook.site.api.symbol import Symbol
 from proofbook.rendering.downloads import copy_html, program_html
 
 NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>(?!<span class="o">=<)')
-DEPTH = 2  # slashes in the path of a module
 LONG = 12  # the most lines of a value that are shown
 
 Pages = Sequence[tuple[str, str]]
@@ -150,9 +149,8 @@ class Entry:
                 yield title, f"<p data-search-exclude>{links}</p>"
         first, last = self.symbol.first, self.symbol.last
         where = f"line {first}" if first == last else f"lines {first} to {last}"
-        if self.symbol.path.count("/") > DEPTH:  # in a file of its own below its module
-            where = f"{self.symbol.path}, {where}"
-        where = self.symbol.path if self.symbol.kind == "module" else where
+        path = self.symbol.path
+        where = path if self.symbol.kind == "module" else f"{path}, {where}"
         yield "Code", f'<p data-search-exclude><a href="{self.source}">{where}</a></p>'
 
 
