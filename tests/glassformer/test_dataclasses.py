@@ -1,24 +1,16 @@
 """What describes something cannot be changed afterwards: dataclasses are frozen."""
 
 import importlib
-import pkgutil
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 
-import glassbook
-import glassformer
+from modules import NAMES
 
 
 def dataclasses() -> Iterator[type]:
-    found_in = [
-        one
-        for package in (glassformer, glassbook)
-        for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        if not one.name.startswith("glassbook.site")
-    ]
-    for module in found_in:
-        for found in vars(importlib.import_module(module.name)).values():
-            if isinstance(found, type) and is_dataclass(found) and found.__module__ == module.name:
+    for name in NAMES:
+        for found in vars(importlib.import_module(name)).values():
+            if isinstance(found, type) and is_dataclass(found) and found.__module__ == name:
                 yield found
 
 

@@ -2,20 +2,13 @@
 
 import doctest
 import importlib
-import pkgutil
 
 import pytest
 import torch
 
-import glassbook
 import glassformer
+from modules import NAMES
 
-NAMES = [
-    one.name
-    for package in (glassformer, glassbook)
-    for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    if not one.name.startswith("glassbook.site")
-]
 OF_THE_LANGUAGE_MODEL = "glassbook.smollm.language"
 HAVE_NONE = {"CheckpointError", "MissingModelError", "Tape", "default_device"}
 """Main names whose example would be no more than that of another."""
