@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,7 +134,9 @@ class Session:
             pages = {place: self.get(place) for place in self.live.pages}
             is_running = any(RUNNING in page for page in pages.values())
             with self.live._making:  # nothing is written meanwhile
-                if not is_running and not self.live._has_work():
+                versions = {self.live._made[place].version for place in self.live.pages}
+                is_newest = versions == {self.live._version}  # all pages know of each other
+                if is_newest and not is_running and not self.live._has_work():
                     files = contents(Path(self.config.site_dir))
                     return files | {place: page.encode() for place, page in pages.items()}
             time.sleep(0.01)
@@ -433,6 +436,17 @@ def test_the_search_finds_edits_of_many_pages_that_nobody_opens(session):
     with session.live._making:
         index = Path(session.config.site_dir, "search/search_index.json").read_text()
     assert index.count("Everywhere new.") == len(names)
+
+
+def test_the_search_finds_what_a_page_that_is_looked_at_says_of_all_runs(book):
+    with opened(book) as session:
+        never = ("verified/index.html", 10**18)
+        threading.Thread(target=session.live.wait_for_newer, args=never, daemon=True).start()
+        index = Path(session.config.site_dir, "search/search_index.json")
+        deadline = time.monotonic() + PATIENCE
+        while not index.exists() or "Chapter two1010" not in index.read_text():  # of its table
+            assert time.monotonic() < deadline, index.read_text()
+            time.sleep(0.01)
 
 
 def test_what_an_editor_writes_for_a_moment_changes_no_page(session):

@@ -331,7 +331,6 @@ class Live:
             for place in [one for one, number in self._looking.items() if number]:
                 if place in self.pages:
                     self._make(place)
-            self._fresh = set()
 
     def _ran(self, path: str) -> None:
         """Make a page again that has run."""
