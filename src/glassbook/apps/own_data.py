@@ -24,6 +24,7 @@ from glassformer.inference.sentence_embeddings import embed, mean_pool
 from glassformer.models.config import TransformerConfig
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.models.task_models import TransformerForCausalLM
+from glassformer.text.mlm_masking import IGNORE_INDEX
 from glassformer.training.loop import (
     Report,
     fit,
@@ -36,7 +37,6 @@ from glassformer.weights.checkpoints import default_checkpoint, tokenizer
 from glassformer.weights.pretrained import load
 
 WEIGHTS, NOTES = "model.safetensors", "notes.json"  # the files of a saved model
-IGNORE_INDEX = -100  # a label that no token has, so the loss counts every token
 
 
 def example_files() -> Path:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import repeat
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
@@ -15,6 +15,7 @@ from glassbook.corpora.country_capitals import REGIONS
 from glassbook.smollm.language import language_checkpoint, language_model
 from glassformer.training.loop import Report, fit, warmup_linear_decay
 from glassformer.training.lora import add_lora
+from glassformer.training.losses import answer_loss
 from glassformer.weights.checkpoints import WEIGHTS, tokenizer
 
 MORE = (
@@ -108,14 +109,6 @@ def encode(
     return ids, asked
 
 
-def answer_loss(
-    model: nn.Module, ids: Int[Tensor, "batch seq"], asked: Bool[Tensor, "batch seq"]
-) -> Float[Tensor, ""]:
-    """Return the mean loss of only the answers' tokens."""
-    wanted = asked[:, 1:]
-    return cross_entropy(model(ids[:, :-1])[wanted], ids[:, 1:][wanted])
-
-
 @torch.no_grad()
 def answers_right(
     model: nn.Module, ids: Int[Tensor, "batch seq"], asked: Bool[Tensor, "batch seq"]
@@ -162,7 +155,8 @@ def _fit(model: nn.Module, run: Run, ids: Tensor, asked: Tensor) -> list[float]:
     """Train on all pairs at each step; return the losses."""
 
     def loss_fn(batch: tuple[Tensor, Tensor]) -> Tensor:
-        return answer_loss(model, *batch)
+        ids, asked = batch
+        return answer_loss(model(ids), ids, asked)
 
     learning = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=run.rate, weight_decay=0.0)

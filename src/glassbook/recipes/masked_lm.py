@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from glassbook.corpora.stories import MASK, SPECIAL, encode, make_stories, story_bytes, tokenizer
 from glassformer.models.config import TransformerConfig
 from glassformer.models.task_models import TransformerForMaskedLM
-from glassformer.text.mlm_masking import IGNORED, mask_tokens
+from glassformer.text.mlm_masking import IGNORE_INDEX, mask_tokens
 from glassformer.training.loop import Report, fit_language_model
 
 D_MODEL = 64
@@ -61,7 +61,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
         return cross_entropy(
             logits.flatten(0, 1),  # (batch · seq, vocab)
             labels.flatten().to(device),
-            ignore_index=IGNORED,
+            ignore_index=IGNORE_INDEX,
         )
 
     batches = (draw() for _ in range(STEPS))

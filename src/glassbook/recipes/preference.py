@@ -4,9 +4,8 @@ import copy
 from collections.abc import Iterable, Sequence
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Int
 from torch import Tensor, nn
-from torch.nn.functional import logsigmoid
 
 from glassbook.corpora.story_requests import Request, encode_answers
 from glassbook.recipes.gpt import build as build_gpt
@@ -14,6 +13,7 @@ from glassbook.recipes.registry import recipe_key
 from glassbook.recipes.supervised_tuning import tuning_pairs
 from glassbook.recipes.trained_models import trained
 from glassformer.training.loop import Report, fit_language_model
+from glassformer.training.losses import answer_log_probs, dpo_loss
 
 STEPS, BATCH = 60, 16
 RATE, TOO_HIGH = 0.0002, 0.001
@@ -27,37 +27,6 @@ Preference = tuple[Request, str, str]
 """A request, the answer that a reader chose, and the one that was rejected."""
 
 
-def dpo_loss(
-    chosen: Float[Tensor, " batch"],
-    rejected: Float[Tensor, " batch"],
-    reference_chosen: Float[Tensor, " batch"],
-    reference_rejected: Float[Tensor, " batch"],
-    beta: float = BETA,
-) -> Float[Tensor, ""]:
-    """Return the loss of direct preference optimization (DPO) from the answers' log-probabilities.
-
-    Each log-probability is a sum over an answer's tokens, given its request. The first two are the
-    model's; the other two are the reference's.
-
-    Source: Rafailov et al. 2023, equation 7.
-
-    >>> a, b = torch.tensor([-3.0]), torch.tensor([-5.0])
-    >>> dpo_loss(a, b, a, b)
-    tensor(0.6931)
-    """
-    margin = (chosen - reference_chosen) - (rejected - reference_rejected)
-    return -logsigmoid(beta * margin).mean()
-
-
-def answer_log_probs(
-    model: nn.Module, ids: Int[Tensor, "batch seq"], answer: Bool[Tensor, "batch seq"]
-) -> Float[Tensor, " batch"]:
-    """Return the log-probability of each answer, summed over its tokens."""
-    log_probs = model(ids[:, :-1]).log_softmax(-1)
-    of_tokens = log_probs.gather(2, ids[:, 1:, None])[..., 0]  # (batch, seq − 1)
-    return (of_tokens * answer[:, 1:]).sum(1)
-
-
 def prefer(
     model: nn.Module, preferences: Sequence[Preference], report: Report, rate: float = RATE
 ) -> list[float]:
@@ -68,13 +37,17 @@ def prefer(
     encoded = [[part.to(device) for part in encode_answers(pairs)] for pairs in sides]
     batches = (torch.randint(len(preferences), (BATCH,)) for _ in range(STEPS))
 
+    def log_probs(one: nn.Module, ids: Tensor, answer: Tensor) -> Tensor:
+        return answer_log_probs(one(ids), ids, answer)
+
     def loss_fn(rows: Int[Tensor, " batch"]) -> Tensor:
         chosen, rejected = [(ids[rows], answer[rows]) for ids, answer in encoded]
         return dpo_loss(
-            answer_log_probs(model, *chosen),
-            answer_log_probs(model, *rejected),
-            answer_log_probs(reference, *chosen),
-            answer_log_probs(reference, *rejected),
+            log_probs(model, *chosen),
+            log_probs(model, *rejected),
+            log_probs(reference, *chosen),
+            log_probs(reference, *rejected),
+            beta=BETA,
         )
 
     return fit_language_model(model, batches, loss_fn, steps=STEPS, rate=rate, report=report)

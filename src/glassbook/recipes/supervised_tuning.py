@@ -3,37 +3,19 @@
 from collections.abc import Iterable, Sequence
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Int
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
 from glassbook.corpora.stories import make_stories
 from glassbook.corpora.story_requests import Request, encode_answers, request_for
 from glassbook.recipes.gpt import build as build_gpt
 from glassbook.recipes.registry import recipe_key
 from glassbook.recipes.trained_models import trained
-from glassformer.text.mlm_masking import IGNORED
 from glassformer.training.loop import Report, fit_language_model
+from glassformer.training.losses import answer_loss
 
 STEPS, BATCH = 250, 16
 RATE = 0.003
-
-
-def answer_loss(
-    logits: Float[Tensor, "batch seq vocab"],
-    ids: Int[Tensor, "batch seq"],
-    answer: Bool[Tensor, "batch seq"],
-) -> Float[Tensor, ""]:
-    """Return the next-token loss over the answer's tokens alone.
-
-    Shapes: logits and ids of whole texts; `answer` is true at the answer's tokens.
-
-    >>> ids, answer = torch.tensor([[1, 2, 3]]), torch.tensor([[False, False, True]])
-    >>> answer_loss(torch.zeros(1, 3, 4), ids, answer)
-    tensor(1.3863)
-    """
-    wanted = ids.where(answer, IGNORED)[:, 1:]
-    return cross_entropy(logits[:, :-1].flatten(0, 1), wanted.flatten(), ignore_index=IGNORED)
 
 
 def tune(model: nn.Module, pairs: Sequence[tuple[Request, str]], report: Report) -> list[float]:

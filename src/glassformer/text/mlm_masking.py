@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-IGNORED = -100  # a label that losses skip: torch's `ignore_index`
+IGNORE_INDEX = -100  # a label that losses skip: torch's `ignore_index`
 
 
 def mask_tokens(
@@ -22,7 +22,7 @@ def mask_tokens(
     the vocabulary, and one in ten stays the same. Special tokens are never chosen.
 
     Shapes: ids (batch, seq) to ids and labels (batch, seq). A label is the true token where it
-    was chosen, and `IGNORED` elsewhere.
+    was chosen, and `IGNORE_INDEX` elsewhere.
 
     Raises:
         ValueError: share is 0 or less, or more than 1.
@@ -39,7 +39,7 @@ def mask_tokens(
         raise ValueError(f"share ({share}) must be more than 0 and at most 1")
     special = torch.isin(input_ids, torch.tensor(special_ids, device=input_ids.device))
     chosen = (_draw(input_ids, generator) < share) & ~special
-    labels = input_ids.masked_fill(~chosen, IGNORED)
+    labels = input_ids.masked_fill(~chosen, IGNORE_INDEX)
     fate = _draw(input_ids, generator)
     hidden = input_ids.masked_fill(chosen & (fate < 0.8), mask_token_id)
     swapped = chosen & (fate >= 0.8) & (fate < 0.9)
@@ -56,7 +56,7 @@ def hide_one(
 ) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
     """Hide one token of each row, to test whether a model can guess it.
 
-    Shapes: as `mask_tokens`, with one label per row that isn't `IGNORED`.
+    Shapes: as `mask_tokens`, with one label per row that isn't `IGNORE_INDEX`.
 
     Raises:
         ValueError: a row has only special tokens.
@@ -66,7 +66,9 @@ def hide_one(
         rows = special.all(dim=1).nonzero().flatten().tolist()
         raise ValueError(f"rows {rows} of input_ids have only special tokens: nothing to hide")
     places = _draw(input_ids, generator).masked_fill(special, -1.0).argmax(dim=1, keepdim=True)
-    labels = torch.full_like(input_ids, IGNORED).scatter(1, places, input_ids.gather(1, places))
+    labels = torch.full_like(input_ids, IGNORE_INDEX).scatter(
+        1, places, input_ids.gather(1, places)
+    )
     return input_ids.scatter(1, places, mask_token_id), labels
 
 

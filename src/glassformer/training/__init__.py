@@ -8,13 +8,23 @@ from glassformer.training.loop import (
     warmup_linear_decay,
 )
 from glassformer.training.lora import LoRALinear, adapter_state, add_lora, merge_lora
-from glassformer.training.losses import next_token_loss, shift_targets, warmup_decay
+from glassformer.training.losses import (
+    answer_log_probs,
+    answer_loss,
+    dpo_loss,
+    next_token_loss,
+    shift_targets,
+    warmup_decay,
+)
 
 __all__ = [
     "LoRALinear",
     "adapter_state",
     "add_lora",
+    "answer_log_probs",
+    "answer_loss",
     "at_most",
+    "dpo_loss",
     "fit",
     "fit_language_model",
     "merge_lora",

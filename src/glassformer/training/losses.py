@@ -1,7 +1,7 @@
 """Training a language model: targets, a loss, and a learning rate."""
 
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
@@ -67,6 +67,65 @@ def next_token_loss(
     )
     # torch's own mean is 0 / 0 where every label is padding.
     return total / labels.ne(pad_token_id).sum().clamp(min=1)
+
+
+def answer_loss(
+    logits: Float[Tensor, "batch seq vocab"],
+    ids: Int[Tensor, "batch seq"],
+    answer: Bool[Tensor, "batch seq"],
+) -> Float[Tensor, ""]:
+    """Return the next-token loss, averaged over the answers' tokens alone.
+
+    Shapes: logits (batch, seq, vocab) and ids (batch, seq) of whole texts; `answer` (batch, seq)
+    is true at the answers' tokens.
+
+    >>> ids, answer = torch.tensor([[1, 2, 3]]), torch.tensor([[False, False, True]])
+    >>> answer_loss(torch.zeros(1, 3, 4), ids, answer)
+    tensor(1.3863)
+    """
+    wanted = answer[:, 1:]
+    return F.cross_entropy(logits[:, :-1][wanted], ids[:, 1:][wanted])
+
+
+def answer_log_probs(
+    logits: Float[Tensor, "batch seq vocab"],
+    ids: Int[Tensor, "batch seq"],
+    answer: Bool[Tensor, "batch seq"],
+) -> Float[Tensor, " batch"]:
+    """Return the log-probability of each answer, summed over its tokens.
+
+    Shapes: as for `answer_loss`; the result is (batch).
+
+    >>> ids, answer = torch.tensor([[1, 2, 3]]), torch.tensor([[False, True, True]])
+    >>> answer_log_probs(torch.zeros(1, 3, 4), ids, answer)
+    tensor([-2.7726])
+    """
+    of_tokens = logits[:, :-1].log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0]
+    return (of_tokens * answer[:, 1:]).sum(1)
+
+
+def dpo_loss(
+    chosen: Float[Tensor, " batch"],
+    rejected: Float[Tensor, " batch"],
+    reference_chosen: Float[Tensor, " batch"],
+    reference_rejected: Float[Tensor, " batch"],
+    beta: float = 0.1,
+) -> Float[Tensor, ""]:
+    """Return the loss of direct preference optimization (DPO) from the answers' log-probabilities.
+
+    Each log-probability is a sum over an answer's tokens, given its request. The first two are the
+    model's; the other two are the reference's.
+
+    Shapes: four times (batch) to a number.
+
+    Source: Rafailov et al. 2023, equation 7.
+
+    >>> a, b = torch.tensor([-3.0]), torch.tensor([-5.0])
+    >>> dpo_loss(a, b, a, b)
+    tensor(0.6931)
+    """
+    margin = (chosen - reference_chosen) - (rejected - reference_rejected)
+    return -F.logsigmoid(beta * margin).mean()
 
 
 def warmup_decay(step: int, *, d_model: int, warmup_steps: int) -> float:

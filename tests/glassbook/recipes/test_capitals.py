@@ -7,7 +7,6 @@ from torch import nn
 from glassbook.recipes import capitals as module
 from glassbook.recipes.capitals import (
     RUNS,
-    answer_loss,
     answers_right,
     capitals,
     data,
@@ -78,19 +77,6 @@ def test_a_run_scales_its_change_by_alpha_over_rank():
         assert model.decoder.layers[29].attention.v_proj.scale == scale, name
 
 
-def test_the_loss_is_of_the_answers_alone():
-    ids = torch.randint(1, 22, (3, 7))
-    asked = torch.zeros(3, 7, dtype=torch.bool)
-    asked[0, 4:6] = asked[1, 2:3] = asked[2, 5:7] = True
-    high = (torch.tensor(9.0).exp() + 22).log()
-    told = answer_loss(Told(ids), ids, asked)
-    assert told.item() == pytest.approx((high - 9).item(), rel=1e-4)
-    elsewhere = answer_loss(Told(ids, wrong=[(0, 1), (1, 4)]), ids, asked)
-    assert elsewhere.item() == pytest.approx(told.item())
-    once = answer_loss(Told(ids, wrong=[(0, 4)]), ids, asked)
-    assert once.item() == pytest.approx((high - 9 + 9 / 5).item(), rel=1e-4)
-
-
 def test_an_answer_is_right_if_each_of_its_tokens_is():
     ids = torch.randint(1, 22, (3, 7))
     asked = torch.zeros(3, 7, dtype=torch.bool)
@@ -116,7 +102,7 @@ def test_a_run_trains_what_it_says(monkeypatch, subtests):
 
     def fit(model, batches, loss_fn, optimizer, **rest):
         given.extend(p for group in optimizer.param_groups for p in group["params"])
-        return [rest["share"](0)]
+        return [rest["lr_factor"](0)]
 
     monkeypatch.setattr(module, "fit", fit)
     monkeypatch.setattr(module, "answers_right", lambda *_: torch.tensor([True, False]))

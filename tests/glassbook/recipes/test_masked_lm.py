@@ -5,7 +5,7 @@ from glassbook.corpora.stories import MASK, SPECIAL, encode, make_stories, token
 from glassbook.recipes import masked_lm
 from glassbook.recipes.masked_lm import build, guesses, train
 from glassformer import TransformerConfig, TransformerForMaskedLM
-from glassformer.text.mlm_masking import IGNORED
+from glassformer.text.mlm_masking import IGNORE_INDEX
 
 
 def test_special_tokens_are_never_asked_for():
@@ -53,7 +53,7 @@ def test_training_asks_for_hidden_words_and_learns(monkeypatch):
     assert sum(history["loss"][-5:]) < 0.5 * sum(history["loss"][:5])
     assert len(asked) == 120
     assert not asked[0][1].equal(asked[1][1])
-    assert all(((labels != IGNORED).any() and (ids == MASK).any()) for ids, labels in asked)
+    assert all(((labels != IGNORE_INDEX).any() and (ids == MASK).any()) for ids, labels in asked)
 
 
 def test_guesses_are_the_softmax_at_the_mask():

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from small_models import VOCAB, small_model
 
 from glassbook.recipes import preference
 from glassbook.recipes.gpt import build as build_gpt
@@ -10,44 +9,13 @@ from glassbook.recipes.preference import (
     COLORS,
     RATE,
     UNSEEN_TOPICS,
-    answer_log_probs,
     build,
     colored_topics,
-    dpo_loss,
     prefer,
     preferences_for,
     train,
 )
 from glassbook.recipes.trained_models import Trained
-from glassformer import from_hf
-
-
-def test_the_loss_is_that_of_bradley_and_terry_with_the_implicit_rewards(subtests):
-    """-log of exp(r_w) / (exp(r_w) + exp(r_l)), r = beta * log(p / p_ref), pair by pair."""
-    for beta in [0.1, 0.7]:
-        with subtests.test(beta=beta):
-            torch.manual_seed(0)
-            numbers = -7 * torch.rand(4, 13, dtype=torch.float64)
-            expected = 0.0
-            for chosen, rejected, was_chosen, was_rejected in numbers.exp().T.tolist():
-                rewards = (chosen / was_chosen) ** beta, (rejected / was_rejected) ** beta
-                expected -= (
-                    torch.tensor(rewards[0] / sum(rewards), dtype=torch.float64).log().item() / 13
-                )
-            assert dpo_loss(*numbers, beta).item() == pytest.approx(expected, abs=1e-12)
-
-
-def test_log_probs_are_the_losses_of_transformers():
-    torch.manual_seed(0)
-    theirs = small_model("LlamaForCausalLM", num_key_value_heads=2)
-    ids = torch.randint(VOCAB, (3, 11))
-    answer = torch.arange(11) >= torch.tensor([[3], [5], [7]])
-    with torch.no_grad():
-        found = answer_log_probs(from_hf(theirs), ids, answer)
-        for row in range(3):
-            labels = ids[row : row + 1].where(answer[row], -100)
-            expected = -theirs(ids[row : row + 1], labels=labels).loss * answer[row].sum()
-            torch.testing.assert_close(found[row], expected, rtol=0, atol=2e-4)
 
 
 def test_each_pair_answers_one_request_and_differs_in_what_is_liked():

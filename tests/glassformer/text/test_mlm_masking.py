@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from glassformer.text.mlm_masking import IGNORED, hide_one, mask_tokens
+from glassformer.text.mlm_masking import IGNORE_INDEX, hide_one, mask_tokens
 
 BATCH, SEQ, VOCAB = 211, 307, 1009
 MASK, SPECIAL = 7, (0, 3, 7)
@@ -36,7 +36,7 @@ def test_shares_are_those_of_bert(ids, subtests):
     for share in [0.15, 0.4]:
         with subtests.test(share=share):
             hidden, labels = hide(ids, share)
-            chosen, words = labels != IGNORED, (~special(ids)).sum().item()
+            chosen, words = labels != IGNORE_INDEX, (~special(ids)).sum().item()
             total = chosen.sum().item()
             assert within(total, words, share)
             assert within((hidden == MASK)[chosen].sum().item(), total, 0.8 + 0.1 / VOCAB)
@@ -48,7 +48,7 @@ def test_shares_are_those_of_bert(ids, subtests):
 
 def test_tokens_swapped_in_are_any_of_the_vocabulary(ids):
     hidden, labels = hide(ids, share=1.0)
-    drawn = hidden[(labels != IGNORED) & (hidden != ids) & (hidden != MASK)].double()
+    drawn = hidden[(labels != IGNORE_INDEX) & (hidden != ids) & (hidden != MASK)].double()
     assert drawn.max() < VOCAB
     middle, spread = (VOCAB - 1) / 2, VOCAB / 12**0.5
     assert abs(drawn.mean() - middle) < 4 * spread / len(drawn) ** 0.5
@@ -57,19 +57,19 @@ def test_tokens_swapped_in_are_any_of_the_vocabulary(ids):
 
 def test_labels_stand_where_something_was_chosen_and_nowhere_else(ids):
     hidden, labels = hide(ids)
-    chosen = labels != IGNORED
+    chosen = labels != IGNORE_INDEX
     assert labels[chosen].equal(ids[chosen])
     assert hidden[~chosen].equal(ids[~chosen])
     assert not chosen[special(ids)].any()
 
 
 def test_what_is_not_asked_for_is_what_torchs_losses_ignore():
-    assert torch.nn.CrossEntropyLoss().ignore_index == IGNORED
+    assert torch.nn.CrossEntropyLoss().ignore_index == IGNORE_INDEX
 
 
 def test_with_a_share_of_one_everything_but_special_tokens_is_asked_for(ids):
     _, labels = hide(ids, share=1.0)
-    assert (labels != IGNORED).equal(~special(ids))
+    assert (labels != IGNORE_INDEX).equal(~special(ids))
 
 
 def test_a_generator_decides_and_what_was_given_stays(ids):
@@ -95,7 +95,7 @@ def test_one_token_a_row_is_hidden():
     ids = torch.randint(VOCAB, (BATCH, 11))
     ids[:, 0] = 11  # a row has at least one word
     hidden, labels = hide_one(ids, mask_token_id=MASK, special_ids=SPECIAL)
-    chosen = labels != IGNORED
+    chosen = labels != IGNORE_INDEX
     assert chosen.sum(1).eq(1).all()
     assert hidden[chosen].eq(MASK).all()
     assert hidden[~chosen].equal(ids[~chosen])
@@ -108,7 +108,7 @@ def test_every_word_of_a_row_is_hidden_as_often():
     _, labels = hide_one(
         ids, mask_token_id=MASK, special_ids=SPECIAL, generator=torch.Generator().manual_seed(5)
     )
-    times = (labels != IGNORED).sum(0).tolist()
+    times = (labels != IGNORE_INDEX).sum(0).tolist()
     assert times[0] == times[5] == times[6] == 0
     assert all(within(count, 2000, 1 / 4) for count in times[1:5])
 

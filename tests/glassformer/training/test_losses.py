@@ -1,10 +1,12 @@
 import math
 
 import pytest
+import small_models
 import torch
 from torch.nn.functional import cross_entropy
 
-from glassformer import next_token_loss, shift_targets, warmup_decay
+from glassformer import from_hf, next_token_loss, shift_targets, warmup_decay
+from glassformer.training.losses import answer_log_probs, answer_loss, dpo_loss
 
 BATCH, SEQ, VOCAB, PAD = 5, 11, 17, 3
 LENGTHS = torch.tensor([11, 7, 3, 2, 1])
@@ -118,3 +120,50 @@ class TestBadInput:
                 sizes = {"step": 1, "d_model": 1, "warmup_steps": 1} | {name: 0}
                 with pytest.raises(ValueError, match=rf"{name} \(0\) must be at least 1"):
                     warmup_decay(**sizes)
+
+
+def test_answer_loss_is_that_of_transformers_with_the_request_ignored():
+    torch.manual_seed(0)
+    theirs = small_models.small_model("LlamaForCausalLM", num_key_value_heads=2)
+    ids = torch.randint(small_models.VOCAB, (3, 11))
+    answer = torch.arange(11) >= torch.tensor([[3], [5], [7]])
+    answer[1, 9:] = False
+    with torch.no_grad():
+        expected = theirs(ids, labels=ids.where(answer, -100)).loss
+        found = answer_loss(from_hf(theirs)(ids), ids, answer)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+
+
+def test_answer_loss_gives_logits_before_the_request_and_after_the_answer_no_gradient():
+    logits = torch.zeros(1, 7, 5, requires_grad=True)
+    answer = torch.tensor([[False, False, False, True, True, False, False]])
+    answer_loss(logits, torch.arange(7)[None] % 5, answer).backward()
+    assert logits.grad.abs().sum(-1).gt(0).tolist() == [[False, False, True, True] + [False] * 3]
+
+
+def test_dpo_loss_is_that_of_bradley_and_terry_with_the_implicit_rewards(subtests):
+    """-log of exp(r_w) / (exp(r_w) + exp(r_l)), r = beta * log(p / p_ref), pair by pair."""
+    for beta in [0.1, 0.7]:
+        with subtests.test(beta=beta):
+            torch.manual_seed(0)
+            numbers = -7 * torch.rand(4, 13, dtype=torch.float64)
+            expected = 0.0
+            for chosen, rejected, was_chosen, was_rejected in numbers.exp().T.tolist():
+                rewards = (chosen / was_chosen) ** beta, (rejected / was_rejected) ** beta
+                expected -= (
+                    torch.tensor(rewards[0] / sum(rewards), dtype=torch.float64).log().item() / 13
+                )
+            assert dpo_loss(*numbers, beta).item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_answer_log_probs_are_the_losses_of_transformers():
+    torch.manual_seed(0)
+    theirs = small_models.small_model("LlamaForCausalLM", num_key_value_heads=2)
+    ids = torch.randint(small_models.VOCAB, (3, 11))
+    answer = torch.arange(11) >= torch.tensor([[3], [5], [7]])
+    with torch.no_grad():
+        found = answer_log_probs(from_hf(theirs)(ids), ids, answer)
+        for row in range(3):
+            labels = ids[row : row + 1].where(answer[row], -100)
+            expected = -theirs(ids[row : row + 1], labels=labels).loss * answer[row].sum()
+            torch.testing.assert_close(found[row], expected, rtol=0, atol=2e-4)
