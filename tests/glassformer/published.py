@@ -366,7 +366,7 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
             **{"max_position_embeddings": 131072, "pad_token_id": 100, "unsloth_fixed": True},
             "quantization_config": {"load_in_4bit": True, "quant_method": "bitsandbytes"},
         },
-        {"quantization_config", "unsloth_fixed"},
+        {"unsloth_fixed"},
     ),
     "HuggingFaceTB/SmolLM-135M": (
         {**SMOLLM, "max_position_embeddings": 2048, "rope_theta": 10000.0},

@@ -82,8 +82,14 @@ def check_ids(ids: Tensor, name: str = "input_ids") -> None:
     """Check that a tensor is a batch of token ids.
 
     Raises:
+        TypeError: `ids` isn't a tensor.
         ValueError: `ids` isn't (batch, seq), is empty, or has a type that torch can't look up.
     """
+    if not isinstance(ids, Tensor):
+        raise TypeError(
+            f"{name} must be a tensor (batch, seq), got {type(ids).__name__} {str(ids)[:40]}: "
+            'pass torch.tensor(ids), or a tokenizer\'s encoding["input_ids"]'
+        )
     if ids.ndim != 2 or 0 in ids.shape:
         raise ValueError(
             f"{name} must have shape (batch, seq) and not be empty, got shape {tuple(ids.shape)}"

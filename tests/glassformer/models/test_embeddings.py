@@ -125,6 +125,14 @@ class TestBadInput:
             ):
                 Embeddings(CONFIG)(torch.zeros(shape, dtype=torch.int64))
 
+    def test_ids_that_are_no_tensor(self):
+        with pytest.raises(
+            TypeError, match=r"must be a tensor \(batch, seq\), got list \[\[1, 2\]\]"
+        ):
+            Embeddings(CONFIG)([[1, 2]])
+        with pytest.raises(TypeError, match=r"got dict .* encoding\[\"input_ids\"\]"):
+            Embeddings(CONFIG)({"input_ids": torch.ones(1, 2, dtype=torch.int64)})
+
     def test_ids_that_are_no_integers(self):
         with pytest.raises(ValueError, match=r"int64 or int32, got torch\.float32"):
             Embeddings(CONFIG)(torch.zeros(BATCH, SEQ))

@@ -72,13 +72,20 @@ def test_what_transformers_lacks_is_ignored_with_one_warning(subtests):
         with subtests.test(model_type=model_type):
             plain = {"model_type": model_type, "vocab_size": 101, "pad_token_id": 0}
             odd = {"name": "Kim", "language": "de", "is_llama_config": True}
-            odd |= {"quantization_config": {}}
             assert not odd.keys() & transformers.CONFIG_MAPPING[model_type]().to_dict().keys()
-            match = "no field is_llama_config, language, name, quantization_config$"
+            match = "no field is_llama_config, language, name$"
             with pytest.warns(UserWarning, match=match) as warned:
                 config = TransformerConfig.from_hf({**plain, **odd})
             assert len(warned) == 1
             assert config == TransformerConfig.from_hf(plain)
+
+
+def test_a_configuration_for_quantized_weights_has_a_warning_of_its_own():
+    given = {"model_type": "llama", "quantization_config": {"quant_method": "gptq", "bits": 4}}
+    with pytest.warns(UserWarning, match=r"'gptq', 'bits': 4.* weights .* can't be loaded") as said:
+        config = TransformerConfig.from_hf(given)
+    assert len(said) == 1
+    assert config == TransformerConfig.from_hf({"model_type": "llama"})
 
 
 def test_a_live_config_with_more_fields_gives_what_its_file_gives(subtests):

@@ -14,12 +14,18 @@ def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str
     """Return the fields of our configuration that theirs sets.
 
     A field that transformers' own class of this type lacks cannot change the model's output. So
-    it's ignored, and one warning names all such fields.
+    it's ignored, and one warning names all such fields. Quantized weights get their own.
 
     Raises:
         ValueError: a field asks for something unsupported.
     """
     given = dict(hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict())
+    if quantization := given.pop("quantization_config", None):
+        warnings.warn(
+            f"quantization_config ({quantization}) is not honored: weights that are stored in "
+            "fewer bits can't be loaded",
+            stacklevel=4,  # where TransformerConfig.from_hf is called
+        )
     fields = family.settle(given)
     _refuse(family, family.refused_unless, fields)
     ignored = {name for name in fields if name not in family}
