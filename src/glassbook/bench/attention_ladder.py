@@ -22,14 +22,17 @@ class Version(nn.Module):
     Shapes: hidden (batch, seq, d_model) to the same; position ids broadcast to (batch, seq).
 
     Raises:
-        ValueError: the attention is a variation, which needs more steps, or there is a mask or a
-            cache: a version reads whole texts without padding.
+        ValueError: The attention has norms, a window, or ALiBi, which need more steps, or there is
+            a mask or a cache: a version reads whole texts without padding.
     """
 
     def __init__(self, attention: MultiHeadAttention):
         super().__init__()
-        if type(attention) is not MultiHeadAttention:
-            raise ValueError(f"a {type(attention).__name__} is not a plain MultiHeadAttention")
+        varies = attention.q_norm is not None or attention.sliding_window is not None
+        if varies or type(attention) is not MultiHeadAttention:
+            raise ValueError(
+                f"expected attention without norms, a window, or ALiBi, got {attention}"
+            )
         self.attention = attention
 
     def forward(self, hidden: Hidden, *, position_ids: Positions, **others: object) -> Hidden:

@@ -15,17 +15,19 @@ from glassformer.layers.attention import (
     softmax_rows,
 )
 from glassformer.layers.kv_cache import KVBuffer
-from glassformer.layers.masks import Mask, causal_lower_right
+from glassformer.layers.masks import Mask, causal_lower_right, combine_masks
+from glassformer.layers.norms import RMSNorm
 from glassformer.layers.positions import RotaryPositions
+from glassformer.layers.sliding_window import window_mask
 
 
 class AttentionHead(nn.Module):
     """One head: project to queries, keys, and values, then attend.
 
-    Shapes: query (batch, q_len, d_model), output (batch, q_len, head_dim).
+    Shapes: The query is (batch, q_len, d_model), the output (batch, q_len, head_dim).
 
     Raises:
-        ValueError: a size is less than one, or the inputs don't fit together.
+        ValueError: A size is less than one, or the inputs don't fit together.
 
     Source: Vaswani et al. 2017, section 3.2.2, whose `W_i^Q`, `W_i^K`, and `W_i^V` are
     q_proj, k_proj, and v_proj.
@@ -69,20 +71,35 @@ class AttentionHead(nn.Module):
 class MultiHeadAttention(nn.Module):
     """All heads at once: project, split into heads, attend, merge, project.
 
-    `head_dim` defaults to `d_model / num_heads`. If you pass it, the projections are
-    `num_heads * head_dim` wide, whatever `d_model` is. With fewer key-value heads than query heads,
-    each key-value head serves `num_heads / num_kv_heads` neighboring query heads. `rotary` rotates
-    queries and keys before the scores are computed; the cache keeps rotated keys.
+    Args:
+        d_model: The width of the inputs and the output.
+        num_heads: The number of query heads.
+        num_kv_heads: The number of key-value heads, `num_heads` by default. Each one serves
+            `num_heads / num_kv_heads` neighboring query heads.
+        head_dim: The width of a head, `d_model / num_heads` by default. Any other width makes
+            the projections `num_heads * head_dim` wide, whatever `d_model` is.
+        bias: Whether the projections have biases.
+        qkv_bias: Whether `q_proj`, `k_proj`, and `v_proj` have them, `bias` by default.
+        out_bias: Whether `out_proj` has one, `bias` by default.
+        qk_norm_eps: The eps of an `RMSNorm` for each head's queries and another for its keys. By
+            default, there are no norms.
+        sliding_window: How many tokens a query sees, counted back from its own; all by default.
+        dropout: The share of attention weights that are dropped in training.
+        rotary: Rotates queries and keys, after their norms. The cache keeps rotated keys.
 
-    Shapes: query (batch, q_len, d_model), key and value (batch, k_len, d_model), output as query;
-    `attn_mask` broadcasts to (batch, heads, q_len, k_len), position ids to (batch, q_len).
+    Shapes: The query is (batch, q_len, d_model), key and value (batch, k_len, d_model), and the
+    output as the query. `attn_mask` broadcasts to (batch, heads, q_len, k_len), position ids to
+    (batch, q_len). With a window, the mask may also cover keys that a cache has dropped.
 
     Raises:
-        ValueError: a size doesn't divide another, inputs or a cache don't fit together, or rotary
-            attention gets a `key`: tokens of two different sequences have no distance.
+        ValueError: A size doesn't divide another or is less than one, inputs or a cache don't fit
+            together, or rotary attention gets a `key`: tokens of two different sequences have no
+            distance.
 
     Source: Vaswani et al. 2017, section 3.2.2, whose `h` is num_heads and whose `W^O` is
-    out_proj; grouped keys and values: Ainslie et al. 2023, section 2.2.
+    out_proj. Grouped keys and values: Ainslie et al. 2023, section 2.2. Norms: Dehghani et al.
+    2023, section 2, and transformers 5.23, `Qwen3Attention`. The window: Jiang et al. 2023,
+    section 2. Biases: transformers 5.23, `Qwen2Attention`.
 
     >>> attention = MultiHeadAttention(d_model=8, num_heads=4)
     >>> attention(torch.randn(1, 3, 8)).shape
@@ -100,6 +117,10 @@ class MultiHeadAttention(nn.Module):
         num_kv_heads: int | None = None,
         head_dim: int | None = None,
         bias: bool = True,
+        qkv_bias: bool | None = None,
+        out_bias: bool | None = None,
+        qk_norm_eps: float | None = None,
+        sliding_window: int | None = None,
         dropout: float = 0.0,
         rotary: RotaryPositions | None = None,
     ):
@@ -115,12 +136,18 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"num_kv_heads ({num_kv_heads}) must divide num_heads ({num_heads})")
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout ({dropout}) must be at least 0 and less than 1")
+        if sliding_window is not None:
+            _check_positive(sliding_window=sliding_window)
+        qkv_bias = bias if qkv_bias is None else qkv_bias
+        out_bias = bias if out_bias is None else out_bias
         self.num_heads, self.num_kv_heads, self.head_dim = num_heads, num_kv_heads, head_dim
-        self.dropout = dropout
-        self.q_proj = nn.Linear(d_model, num_heads * head_dim, bias=bias)
-        self.k_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
-        self.v_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=bias)
-        self.out_proj = nn.Linear(num_heads * head_dim, d_model, bias=bias)
+        self.dropout, self.sliding_window = dropout, sliding_window
+        self.q_proj = nn.Linear(d_model, num_heads * head_dim, bias=qkv_bias)
+        self.k_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=qkv_bias)
+        self.v_proj = nn.Linear(d_model, num_kv_heads * head_dim, bias=qkv_bias)
+        self.out_proj = nn.Linear(num_heads * head_dim, d_model, bias=out_bias)
+        self.q_norm = None if qk_norm_eps is None else RMSNorm(head_dim, qk_norm_eps)
+        self.k_norm = None if qk_norm_eps is None else RMSNorm(head_dim, qk_norm_eps)
         self.rotary = rotary
 
     def forward(
@@ -146,12 +173,16 @@ class MultiHeadAttention(nn.Module):
         value = key if value is None else value
         self._check(query, key, value, crosses)
         query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, q_len, head_dim)
+        query = query if self.q_norm is None else self.q_norm(query)
         if crosses and cache is not None and cache.length:
             key, value = cache.cross_tensors(*key.shape[:2])
         else:
             key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, k_len, ...)
             value = split_heads(self.v_proj(value), self.num_kv_heads)
-            query, key, value = self._turn_and_keep(query, key, value, cache, position_ids)
+            key = key if self.k_norm is None else self.k_norm(key)
+            query, key, value = self._rotate_and_cache(query, key, value, cache, position_ids)
+        if self.sliding_window is not None:
+            attn_mask = self._within_window(query, key, attn_mask)
         output = self._attend(query, key, value, attn_mask, is_causal)
         return self.out_proj(merge_heads(output))  # (batch, q_len, d_model)
 
@@ -159,11 +190,13 @@ class MultiHeadAttention(nn.Module):
         """Return a copy of one head as an `AttentionHead`.
 
         Raises:
-            ValueError: there is no such head, or the attention is rotary, which `AttentionHead`
-                can't be.
+            ValueError: There is no such head, or the attention is rotary or has norms or a window.
         """
-        if self.rotary is not None:
-            raise ValueError(f"head {index} is rotary, which AttentionHead can't be: {self.rotary}")
+        for name in ("rotary", "q_norm", "sliding_window"):
+            if (extra := getattr(self, name)) is not None:
+                raise ValueError(
+                    f"head {index} has {name} ({extra}), which AttentionHead can't have"
+                )
         if not 0 <= index < self.num_heads:
             raise ValueError(f"head {index} is not one of 0 to {self.num_heads - 1}")
         kv_index = index * self.num_kv_heads // self.num_heads
@@ -180,7 +213,8 @@ class MultiHeadAttention(nn.Module):
         """Return the sizes that the projections don't show."""
         heads = f"num_heads={self.num_heads}, head_dim={self.head_dim}"
         kv_heads = f", num_kv_heads={self.num_kv_heads}" * (self.num_kv_heads < self.num_heads)
-        return f"{heads}{kv_heads}, dropout={self.dropout}"
+        window = f", sliding_window={self.sliding_window}" * (self.sliding_window is not None)
+        return f"{heads}{kv_heads}, dropout={self.dropout}{window}"
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor, crosses: bool) -> None:
         if crosses and self.rotary is not None:
@@ -190,7 +224,7 @@ class MultiHeadAttention(nn.Module):
             )
         _check_inputs(query, key, value, self.q_proj.in_features)
 
-    def _turn_and_keep(
+    def _rotate_and_cache(
         self,
         query: Tensor,
         key: Tensor,
@@ -200,12 +234,12 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, ...]:
         """Rotate queries and keys if the attention is rotary, then append them to the cache."""
         if self.rotary is not None:
-            query, key = self._turn(query, key, cache, position_ids)
+            query, key = self._rotate(query, key, cache, position_ids)
         if cache is not None:
             key, value = cache.append(key, value)
         return query, key, value
 
-    def _turn(
+    def _rotate(
         self, query: Tensor, key: Tensor, cache: KVBuffer | None, position_ids: Tensor | None
     ) -> tuple[Tensor, ...]:
         """Rotate queries and keys in one call: they have the same positions."""
@@ -214,8 +248,19 @@ class MultiHeadAttention(nn.Module):
             past = 0 if cache is None else cache.length
             position_ids = torch.arange(past, past + query.shape[2], device=query.device)[None]
         heads = torch.cat([query, key], dim=1)  # (batch, heads + kv_heads, q_len, head_dim)
-        turned = self.rotary(heads, position_ids[:, None])
-        return turned.split([self.num_heads, self.num_kv_heads], dim=1)
+        rotated = self.rotary(heads, position_ids[:, None])
+        return rotated.split([self.num_heads, self.num_kv_heads], dim=1)
+
+    def _within_window(self, query: Tensor, key: Tensor, attn_mask: Tensor | None) -> Tensor | None:
+        """Hide keys before the window, and drop the part of the mask for keys not in the cache."""
+        assert self.sliding_window is not None
+        q_len, k_len = query.shape[2], key.shape[2]
+        if attn_mask is not None:
+            attn_mask = attn_mask[..., -k_len:]
+        if k_len <= self.sliding_window:
+            return attn_mask
+        near = window_mask(q_len, k_len, self.sliding_window, device=query.device)
+        return combine_masks(attn_mask, near)
 
     def _attend(
         self, query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, is_causal: bool
@@ -254,7 +299,7 @@ def split_heads(
 ) -> Float[Tensor, "batch {num_heads} seq head_dim"]:
     """Cut each vector into one piece per head; move the heads before the positions.
 
-    Shapes: (batch, seq, heads · head_dim) to (batch, heads, seq, head_dim).
+    Shapes: From (batch, seq, heads · head_dim) to (batch, heads, seq, head_dim).
 
     >>> split_heads(torch.randn(1, 5, 6), num_heads=3).shape
     torch.Size([1, 3, 5, 2])
@@ -268,7 +313,7 @@ def merge_heads(
 ) -> Float[Tensor, "batch seq width"]:
     """Concatenate the heads' vectors at each position.
 
-    Shapes: (batch, heads, seq, head_dim) to (batch, seq, heads · head_dim).
+    Shapes: From (batch, heads, seq, head_dim) to (batch, seq, heads · head_dim).
 
     >>> merge_heads(torch.randn(1, 3, 5, 2)).shape
     torch.Size([1, 5, 6])

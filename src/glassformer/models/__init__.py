@@ -15,7 +15,6 @@ from glassformer.models.task_models import (
     TransformerForTokenClassification,
 )
 from glassformer.models.transformer import Transformer
-from glassformer.models.varied_attention import VariedAttention, attention_kind
 from glassformer.models.vision import PatchEmbeddings, VisionEncoder, VisionForImageClassification
 
 __all__ = [
@@ -35,10 +34,8 @@ __all__ = [
     "TransformerForNextSentencePrediction",
     "TransformerForSequenceClassification",
     "TransformerForTokenClassification",
-    "VariedAttention",
     "VisionEncoder",
     "VisionForImageClassification",
-    "attention_kind",
     "build_attention",
     "build_cache",
     "build_feed_forward",

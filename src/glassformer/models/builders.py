@@ -9,13 +9,13 @@ from glassformer.layers.norms import NORMS
 from glassformer.layers.rope_scaling import rotary_positions
 from glassformer.layers.sliding_window import SlidingWindowCache
 from glassformer.models.config import TransformerConfig
-from glassformer.models.varied_attention import attention_kind
 
 
 def build_attention(config: TransformerConfig, *, crosses: bool = False) -> MultiHeadAttention:
     """Build self-attention, or, with `crosses`, attention to another sequence.
 
-    Only self-attention can be rotary or have a window: two sequences share no positions.
+    Only self-attention can be rotary or have a window, because two sequences share no positions.
+    It alone has norms of queries and keys.
     """
     head_dim = config.head_dim or config.d_model // config.num_heads
     rotary = None
@@ -26,12 +26,16 @@ def build_attention(config: TransformerConfig, *, crosses: bool = False) -> Mult
             theta=config.rope_theta,
             interleaved=config.positions == "rotary",
         )
-    return attention_kind(config, crosses=crosses)(
+    return MultiHeadAttention(
         config.d_model,
         config.num_heads,
         num_kv_heads=config.num_kv_heads,
         head_dim=head_dim,
         bias=config.bias,
+        qkv_bias=config.qkv_bias,
+        out_bias=config.out_bias,
+        qk_norm_eps=config.norm_eps if config.qk_norm and not crosses else None,
+        sliding_window=None if crosses else config.sliding_window,
         dropout=config.attn_dropout,
         rotary=rotary,
     )

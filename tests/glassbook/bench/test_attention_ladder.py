@@ -9,8 +9,8 @@ from small_models import CLOSE, VOCAB, answer, small_model
 
 from glassbook.bench.attention_ladder import Batched, Joined, Looped, attending, versions
 from glassformer import KVCache, from_hf
+from glassformer.layers.alibi import AlibiAttention
 from glassformer.layers.multihead import MultiHeadAttention
-from glassformer.models.varied_attention import VariedAttention
 
 MAKES = {
     "looped": Looped,
@@ -67,10 +67,15 @@ def test_masks_caches_and_variations_are_refused(subtests):
                     decoder(ids, cache=KVCache())
                 with pytest.raises(ValueError, match=r"takes no attn_mask$"):
                     decoder(ids, torch.ones_like(ids))
-            with pytest.raises(
-                ValueError, match="a VariedAttention is not a plain MultiHeadAttention"
+            for more in (
+                MultiHeadAttention(21, 3, sliding_window=2),
+                MultiHeadAttention(21, 3, qk_norm_eps=1e-6),
+                AlibiAttention(21, 3),
             ):
-                make(VariedAttention(21, 3, window=2))
+                with pytest.raises(
+                    ValueError, match=rf"window, or ALiBi, got {type(more).__name__}\("
+                ):
+                    make(more)
 
 
 def test_every_layer_needs_one():

@@ -269,6 +269,88 @@ def test_repr_names_the_sizes():
     assert "num_heads=6, head_dim=5, num_kv_heads=2, dropout=0.25" in text
 
 
+SHARED = {"num_kv_heads": 2, "head_dim": 10}
+
+
+def varied(**choices):
+    """An attention of 6 heads with random biases and norms."""
+    attention = MultiHeadAttention(13, 6, **SHARED, **choices).double()
+    for parameter in attention.parameters():
+        nn.init.normal_(parameter)
+    return attention.requires_grad_(False)
+
+
+def by_torch(attention, x, mask=None, is_causal=False):
+    """The same with torch's norm, mask, and kernel."""
+    heads = {
+        name: split_heads(getattr(attention, f"{name}_proj")(x), count)
+        for name, count in {"q": 6, "k": 2, "v": 2}.items()
+    }
+    for name in ("q", "k"):
+        norm = getattr(attention, f"{name}_norm")
+        if norm is not None:
+            heads[name] = F.rms_norm(heads[name], (10,), norm.weight, norm.eps)
+    if attention.rotary is not None:
+        heads |= {name: attention.rotary(heads[name], torch.arange(K_LEN)) for name in ("q", "k")}
+    output = F.scaled_dot_product_attention(
+        *heads.values(), attn_mask=mask, is_causal=is_causal, enable_gqa=True
+    )
+    return attention.out_proj(merge_heads(output))
+
+
+def test_queries_and_keys_are_normalized_before_they_are_rotated(subtests):
+    for eps, rotary in product([1e-6, 0.5], [None, RotaryPositions(10)]):
+        with subtests.test(eps=eps, rotary=rotary):
+            attention, x = varied(qk_norm_eps=eps, rotary=rotary), hidden(K_LEN, 13)
+            expected = by_torch(attention, x, is_causal=True)
+            torch.testing.assert_close(attention(x, is_causal=True), expected, rtol=0, atol=1e-10)
+
+
+def test_a_window(subtests):
+    back = torch.arange(K_LEN)[:, None] - torch.arange(K_LEN)
+    for window, eps in product([1, 3, 10, 11, 99], [None, 1e-6]):
+        with subtests.test(window=window, eps=eps):
+            attention, x = varied(sliding_window=window, qk_norm_eps=eps), hidden(K_LEN, 13)
+            expected = by_torch(attention, x, mask=(back >= 0) & (back < window))
+            torch.testing.assert_close(attention(x, is_causal=True), expected, rtol=0, atol=1e-10)
+
+
+def test_queries_of_a_cached_memory_are_normalized():
+    attention, memory, cache = varied(qk_norm_eps=1e-6), hidden(K_LEN, 13), KVBuffer()
+    for x in hidden(Q_LEN, 13).split((2, 3), dim=1):
+        output = attention(x, memory, cache=cache)
+        torch.testing.assert_close(output, attention(x, memory), **EXACT)
+
+
+def test_biases(subtests):
+    answers = [True, False, None]
+    for bias, qkv_bias, out_bias in product([True, False], answers, answers):
+        with subtests.test(bias=bias, qkv_bias=qkv_bias, out_bias=out_bias):
+            attention = varied(bias=bias, qkv_bias=qkv_bias, out_bias=out_bias)
+            first = bias if qkv_bias is None else qkv_bias
+            for name in ("q_proj", "k_proj", "v_proj"):
+                assert (getattr(attention, name).bias is not None) is first
+            assert (attention.out_proj.bias is not None) is (bias if out_bias is None else out_bias)
+
+
+def test_names_of_the_parameters():
+    weights = [f"{name}_proj.weight" for name in ("q", "k", "v", "out")]
+    assert [*varied(bias=False).state_dict()] == weights
+    norms = ["q_norm.weight", "k_norm.weight"]
+    assert [*varied(bias=False, qk_norm_eps=1e-6).state_dict()] == weights + norms
+
+
+def test_repr_names_the_window():
+    assert "num_kv_heads=2, dropout=0.0, sliding_window=7" in repr(varied(sliding_window=7))
+    assert "window" not in repr(varied())
+
+
+def test_a_head_can_be_taken_out_where_only_biases_vary():
+    attention = varied(qkv_bias=False)
+    assert attention.head(5).k_proj.weight.equal(attention.k_proj.weight[10:])
+    assert attention.head(5).q_proj.bias is None
+
+
 @pytest.mark.usefixtures("unhooked")
 class TestBadInput:
     def test_sizes(self, subtests):
@@ -283,6 +365,10 @@ class TestBadInput:
                 r"num_kv_heads \(4\) must divide num_heads \(6\)",
             ),
             ({"d_model": 8, "num_heads": 2, "dropout": 1.5}, r"dropout \(1.5\) must be at least 0"),
+            (
+                {"d_model": 8, "num_heads": 2, "sliding_window": 0},
+                r"sliding_window \(0\) must be at",
+            ),
         ]
         for sizes, message in rows:
             with subtests.test(message), pytest.raises(ValueError, match=message):
@@ -320,6 +406,12 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             rotary_layer(hidden(Q_LEN, 13), hidden(K_LEN, 13))
 
-    def test_one_head_of_a_rotary_attention(self, rotary_layer):
-        with pytest.raises(ValueError, match=r"head 0 is rotary.*RotaryPositions\(10, theta=500.0"):
-            rotary_layer.head(0)
+    def test_one_head_of_an_attention_that_does_more(self, rotary_layer, subtests):
+        rows = [
+            (rotary_layer, r"head 1 has rotary \(RotaryPositions\(10, theta=500.0.*which Att"),
+            (varied(qk_norm_eps=0.5), r"head 1 has q_norm \(RMSNorm\(10, eps=0.5\)\), which Att"),
+            (varied(sliding_window=3), r"head 1 has sliding_window \(3\), which AttentionHead"),
+        ]
+        for attention, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                attention.head(1)

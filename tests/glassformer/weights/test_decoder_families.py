@@ -19,7 +19,6 @@ from glassformer import (
     record,
 )
 from glassformer.layers.sliding_window import SlidingWindowCache
-from glassformer.models.varied_attention import VariedAttention
 
 BODIES = {"mistral": "MistralModel", "qwen2": "Qwen2Model", "qwen3": "Qwen3Model"}
 WRITERS = {
@@ -213,12 +212,6 @@ def test_switches_that_make_a_family():
         "qwen2": {"qkv_bias": True},
         "qwen3": {"qk_norm": True},
     }
-
-
-def test_the_block_is_that_of_llama_with_another_attention():
-    for make in WRITERS.values():
-        layers = from_hf(small_model(make)).decoder.layers
-        assert {type(layer.attention) for layer in layers} == {VariedAttention}
 
 
 def test_what_is_not_built_is_refused(subtests):
