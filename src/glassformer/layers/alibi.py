@@ -107,7 +107,10 @@ def _with_alibi(attention: MultiHeadAttention) -> AlibiAttention:
         attention.num_heads,
         num_kv_heads=attention.num_kv_heads,
         head_dim=attention.head_dim,
-        bias=attention.q_proj.bias is not None,
+        qkv_bias=attention.q_proj.bias is not None,
+        out_bias=attention.out_proj.bias is not None,
+        qk_norm_eps=None if attention.q_norm is None else attention.q_norm.eps,
+        sliding_window=attention.sliding_window,
         dropout=attention.dropout,
     )
     made.load_state_dict(attention.state_dict())

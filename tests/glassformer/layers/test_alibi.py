@@ -109,6 +109,18 @@ def test_sizes_and_bias_of_the_attention_stay():
     assert attention.q_proj.bias is None
 
 
+def test_biases_norms_and_window_of_the_attention_stay():
+    attention = (
+        use_alibi(small_model(qkv_bias=False, qk_norm=True, norm_eps=0.25, sliding_window=3))
+        .decoder.layers[1]
+        .attention
+    )
+    assert attention.q_proj.bias is None
+    assert attention.out_proj.bias is not None
+    assert attention.k_norm.eps == 0.25
+    assert attention.sliding_window == 3
+
+
 @torch.no_grad()
 def test_a_cache_and_padding_on_the_left_change_nothing():
     model = use_alibi(small_model())
