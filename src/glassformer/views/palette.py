@@ -67,10 +67,7 @@ SHADES_DARK = {
     "ink": "#e2e4e9",
     "surface": "var(--md-default-bg-color,var(--jp-layout-color0,#181a20))",
 }
-VIEWS = (
-    ":is(.glassformer-drawing,.glassformer-heatmap,.glassformer-flow,.glassformer-arcs,"
-    "glassformer-view)"
-)
+VIEWS = ":is(.glassformer-drawing,glassformer-view)"
 
 
 def properties(scheme: int) -> str:
