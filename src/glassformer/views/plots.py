@@ -164,7 +164,9 @@ class Frame:
         margin: bool,
     ) -> "Frame":
         """Find axes that contain all points, or those within the range."""
-        every = [p for runs in points.values() for run in runs for p in run if all(map(finite, p))]
+        every = [
+            p for runs in points.values() for run in runs for p in run if all(map(math.isfinite, p))
+        ]
         right = span([p[0] for p in every])
         if not margin and len({p[0] for p in every}) > 1:
             right = min(p[0] for p in every), max(p[0] for p in every)
@@ -182,7 +184,7 @@ class Frame:
 
     def holds(self, point: Point) -> bool:
         """Return whether a point is finite and within both axes."""
-        return all(map(finite, point)) and all(
+        return all(map(math.isfinite, point)) and all(
             axis.low <= value <= axis.high
             for axis, value in zip((self.x, self.y), point, strict=True)
         )
@@ -204,11 +206,6 @@ class Frame:
             drawn,
         ]
         return picture(parts, WIDTH, bottom + (42 if x else 24), grows=GROWS)
-
-
-def finite(value: float) -> bool:
-    """Return whether a number is finite and can be drawn."""
-    return math.isfinite(value)
 
 
 def lay_out(names: list[str]) -> tuple[list[tuple[str, float, float]], float]:
@@ -316,5 +313,5 @@ def told(points: Mapping[str, list[list[Point]]], x: str) -> tuple[list[str], li
 def ends(run: list[Point]) -> list[str]:
     """Return the first, lowest, highest, and last height of a run."""
     heights = [p[1] for p in run]
-    known = [height for height in heights if finite(height)] or heights
+    known = [height for height in heights if math.isfinite(height)] or heights
     return [short(v) for v in (heights[0], min(known), max(known), heights[-1])]
