@@ -14,7 +14,7 @@ from glassformer.views.watching import watched
 
 STYLE = """
 .glassformer-table .module{font-weight:inherit}
-.glassformer-table :is(.module,.shape){white-space:nowrap}
+.glassformer-table :is(.module,.shape,.kind){white-space:nowrap}
 .glassformer-table :is(.kind,.same){opacity:.8}.glassformer-table .count{text-align:right}
 .glassformer-table ruby{ruby-position:under;margin:0 .15em}
 .glassformer-table rt{font-size:.74em;opacity:.85;padding:0 .2em}
