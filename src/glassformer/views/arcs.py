@@ -7,7 +7,7 @@ from html import escape
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.views.drawing import cut, framed
+from glassformer.views.drawing import choice, cut, framed
 from glassformer.views.view import UNSEEN, View, aligned, columns_of, isolated, number, table, words
 
 FAINTEST = 0.02  # the smallest weight that is drawn
@@ -19,10 +19,7 @@ LONGEST = 14  # columns; a longer word is cut, and its tooltip has it in full
 SURE = 9  # letters; longer or non-ASCII words could reach their neighbors, so they are fitted
 
 STYLE = """
-.glassformer-arcs :is(.controls,fieldset){display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;
-justify-content:center;margin:0;padding:0;border:0;font-size:.9rem}
-.glassformer-arcs label{display:flex;gap:.4em;align-items:center;min-height:28px;cursor:pointer}
-.glassformer-arcs input{margin:0;accent-color:var(--pos)}
+.glassformer-arcs fieldset{justify-content:center}.glassformer-arcs .controls{text-align:center}
 .glassformer-arcs .arc{fill:none;stroke:var(--pos);stroke-linecap:round;
 transition:opacity .35s ease}
 .glassformer-arcs .word{font-size:27px;text-anchor:middle;font-family:var(--serif,Georgia,serif);
@@ -95,23 +92,19 @@ def arcs(
         ),
     )
     drawn = (
-        f'{choice(list(values), shown)}{"".join(pictures)}<p class="says" aria-hidden="true"></p>'
+        f'{controls(list(values), shown)}{"".join(pictures)}<p class="says" aria-hidden="true"></p>'
     )
     return View(framed(drawn, told, caption, "glassformer-arcs", style), write(values, shown))
 
 
-def choice(names: list[str], tokens: list[str]) -> str:
+def controls(names: list[str], tokens: list[str]) -> str:
     """Return one button per head, if there are several, and the button that stops the motion."""
     stop = '<button type="button">❚❚</button>'
     if len(names) == 1:
         return f'<div class="controls">{stop}</div>'
     group = "arcs-" + hashlib.sha256("\0".join([*names, *tokens]).encode()).hexdigest()[:8]
-    options = "".join(
-        f'<label><input type="radio" name="{group}" value="{k}"{" checked" * (k == 0)}>'
-        f"{escape(name)}</label>"
-        for k, name in enumerate(names)
-    )
-    return f'<fieldset><legend style="{UNSEEN}">Head</legend>{options}{stop}</fieldset>'
+    legend = f'<legend style="{UNSEEN}">Head</legend>'
+    return f"<fieldset>{legend}{choice(group, names)}{stop}</fieldset>"
 
 
 def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:

@@ -62,6 +62,11 @@ stroke-linecap:round;stroke-linejoin:round}}
 .glassformer-drawing .number{{fill:var(--number);font-size:{SMALL:g}px;text-anchor:middle;
 pointer-events:none}}
 .glassformer-drawing .number.on{{fill:#fff}}
+.glassformer-drawing fieldset{{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin:0;padding:0;
+border:0;font-size:.9rem}}
+.glassformer-drawing label{{display:flex;gap:.4em;align-items:center;min-height:28px;
+cursor:pointer}}
+.glassformer-drawing input{{margin:0;accent-color:var(--pos)}}
 .glassformer-drawing a:is(:hover,:focus-visible) .box{{stroke-width:{BOLD:g}}}
 .glassformer-drawing figcaption{{max-width:none;margin:.5em auto 0;text-align:center;
 font-size:.9em;opacity:.85;font-style:normal}}
@@ -389,6 +394,15 @@ def picture(
         f'<div class="scroll" style="{sizes}"{reach}><svg aria-hidden="true" '
         f'viewBox="{left:g} 0 {width:.1f} {height:.1f}" style="max-width:{widest:.0f}px;'
         f'min-width:{narrowest:.0f}px">{"".join(parts)}</svg></div>'
+    )
+
+
+def choice(group: str, names: Sequence[str]) -> str:
+    """Return one radio button for each name, the first one pressed."""
+    return "".join(
+        f'<label><input type="radio" name="{group}" value="{k}"{" checked" * (k == 0)}>'
+        f"{escape(name)}</label>"
+        for k, name in enumerate(names)
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
-from glassformer.views.drawing import figure
+from glassformer.views.drawing import choice, figure
 from glassformer.views.head_activations import HeadActivations
 from glassformer.views.view import View
 from glassformer.views.whole_inside import head, product, score
@@ -37,7 +37,9 @@ def whole(runs: Mapping[str, HeadActivations]) -> View:
         for k, (name, run) in enumerate(runs.items())
     }
     kinds = "".join(kind(name, k, levels) for k, (name, levels) in enumerate(drawn.items()))
-    body = f'<div class="glassformer-whole">{choice(list(drawn))}{kinds}</div>'
+    buttons = f"<legend>Which kind?</legend>{choice('whole-kind', list(drawn))}"
+    several = f"<fieldset>{buttons}</fieldset>" if len(drawn) > 1 else ""
+    body = f'<div class="glassformer-whole">{several}{kinds}</div>'
     facts = [
         [f"{name}, {at}: {level.name}", level.says]
         for name, levels in drawn.items()
@@ -46,18 +48,6 @@ def whole(runs: Mapping[str, HeadActivations]) -> View:
     header, style = ["level", "what it shows"], STYLE + shown(len(drawn))
     view = figure(body, header, facts, name="The whole transformer", style=style)
     return replace(view, text="\n".join(f"{level}. {says}" for level, says in facts))
-
-
-def choice(names: list[str]) -> str:
-    """Return one button per kind of model, with the first one pressed, if there are several."""
-    if len(names) == 1:
-        return ""
-    options = "".join(
-        f'<label><input type="radio" name="whole-kind" value="{k}"{" checked" * (k == 0)}>'
-        f"{escape(name)}</label>"
-        for k, name in enumerate(names)
-    )
-    return f"<fieldset><legend>Which kind?</legend>{options}</fieldset>"
 
 
 def shown(count: int) -> str:

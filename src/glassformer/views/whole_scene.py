@@ -24,11 +24,8 @@ CHAPTERS = {
 }
 
 STYLE = """
-.glassformer-whole fieldset{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin:0 0 .6em;padding:0;
-border:0;font-size:.9em}
+.glassformer-whole fieldset{margin:0 0 .6em;font-size:.9em}
 .glassformer-whole legend{float:left;padding:.2em 1em 0 0}
-.glassformer-whole label{display:flex;gap:.4em;align-items:center;min-height:28px;cursor:pointer}
-.glassformer-whole input{margin:0;accent-color:var(--pos)}
 .glassformer-whole .level{max-width:620px;margin:0 auto 2.2em}
 .glassformer-whole .level p{margin:.3em 0}
 .glassformer-whole .name{font-weight:600}
