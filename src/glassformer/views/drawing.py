@@ -253,7 +253,9 @@ def cells(
         role: The role of the matrix; its frame has that color.
     """
     wide, high = size
-    inside = squares(rows, x, y, end, size) + (numbers(rows, x, y, end, size) if numbered else "")
+    inside = squares(rows, x, y, end, size) + (
+        cell_numbers(rows, x, y, end, size) if numbered else ""
+    )
     right, bottom = x + wide * len(rows[0]), y + high * len(rows)
     lines = "".join(f"M{x:.1f} {y + i * high:.1f}H{right:.1f}" for i in range(1, len(rows)))
     lines += "".join(f"M{x + j * wide:.1f} {y:.1f}V{bottom:.1f}" for j in range(1, len(rows[0])))
@@ -281,7 +283,7 @@ def squares(
     )
 
 
-def numbers(
+def cell_numbers(
     rows: Sequence[Sequence[Number]],
     x: Number,
     y: Number,

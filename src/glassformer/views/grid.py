@@ -11,10 +11,10 @@ from glassformer.views.drawing import (
     PHONE,
     UNGROWN,
     Number,
+    cell_numbers,
     cut,
     figure,
     mosaic,
-    numbers,
     picture,
     squares,
     text,
@@ -142,7 +142,7 @@ def draw(
     else:
         parts.append(squares(values, left, top, largest, size, tooltip))
     if numbered:
-        parts.append(numbers(values, left, top, largest, size))
+        parts.append(cell_numbers(values, left, top, largest, size))
     between = numbered or cell > 2 * SMALLEST
     parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
     legend, legend_end = scale(values, left, top + down + 14, largest)

@@ -51,7 +51,7 @@ def strips(
     """
     names = words(rows)
     check("strips", {name: [tensor] for name, tensor in tensors.items()}, names, every_row=True)
-    values = {name: numbers(tensor) for name, tensor in tensors.items()}
+    values = {name: as_rows(tensor) for name, tensor in tensors.items()}
     lengths = {name: [math.hypot(*row) for row in rows] for name, rows in values.items()}
     facts = [
         [f"{title}: {name}", f"{length:.2f}", *(f"{value:.2f}" for value in row[:LISTED])]
@@ -123,7 +123,7 @@ def check(
         )
 
 
-def numbers(tensor: Tensor) -> Rows:
+def as_rows(tensor: Tensor) -> Rows:
     """Return the numbers of a tensor, row by row."""
     rows: Rows = tensor.detach().cpu().double().tolist()
     return rows
@@ -173,7 +173,7 @@ def draw_steps(
     steps: Mapping[str, Sequence[Tensor]], same: Mapping[str, list[list[bool]]], names: list[str]
 ) -> str:
     """Draw one name below another, each with its steps side by side, and the scale below all."""
-    every = [row[:DRAWN_EACH] for each in steps.values() for step in each for row in numbers(step)]
+    every = [row[:DRAWN_EACH] for each in steps.values() for step in each for row in as_rows(step)]
     first = next(iter(steps.values()))
     columns, count = len(every[0]), first[0].shape[1]
     end, high = scale_end(every), ROW * len(names) + ABOVE + 22
@@ -186,7 +186,7 @@ def draw_steps(
             x = left + (wide + APART) * k
             below = top + ROW * len(kept) + 14
             parts.append(text(x + wide / 2, top - 6, f"step {k + 1}", css="small"))
-            parts += blocks(numbers(step), kept, x, top, end)
+            parts += blocks(as_rows(step), kept, x, top, end)
             parts.append(text(x + wide / 2, below, size(step), css="small"))
     bottom = high * len(steps) + 6
     drawn = "all" if columns == count else f"the first {columns} of"
