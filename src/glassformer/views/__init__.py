@@ -1,18 +1,16 @@
 """Pictures of what a model does: flows, arcs, heatmaps, plots, shapes, and bertviz's viewers."""
 
-from glassformer.views.apart import heads_apart
 from glassformer.views.arcs import arcs
 from glassformer.views.bars import bars, dots
 from glassformer.views.beams import beam_tree
 from glassformer.views.bodies import body_and_head
 from glassformer.views.by_hand import by_hand
 from glassformer.views.costs import costs, flops, parameters, published
-from glassformer.views.dials import dials
 from glassformer.views.embedding_map import embedding_map
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
-from glassformer.views.growth import growth
-from glassformer.views.hands import hands
+from glassformer.views.head_activations import HeadActivations, head_activations
+from glassformer.views.heads import heads_apart, shared_heads
 from glassformer.views.lookup import lookup
 from glassformer.views.merging import merges
 from glassformer.views.next_tokens import next_tokens
@@ -20,18 +18,17 @@ from glassformer.views.order import reading_order
 from glassformer.views.page import Viewer
 from glassformer.views.path import shapes
 from glassformer.views.plots import lines, scatter
-from glassformer.views.reading import Reading, read
 from glassformer.views.roofline import roofline
-from glassformer.views.sharing import shared_heads
+from glassformer.views.rotary import dials, hands
 from glassformer.views.stream import residual_stream
-from glassformer.views.strips import strips
+from glassformer.views.strips import growth, strips
 from glassformer.views.teaching import teacher_forcing
 from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 from glassformer.views.whole import whole
 
 __all__ = [
-    "Reading",
+    "HeadActivations",
     "View",
     "Viewer",
     "arcs",
@@ -49,6 +46,7 @@ __all__ = [
     "flow",
     "growth",
     "hands",
+    "head_activations",
     "head_view",
     "heads_apart",
     "heatmap",
@@ -60,7 +58,6 @@ __all__ = [
     "next_tokens",
     "parameters",
     "published",
-    "read",
     "reading_order",
     "residual_stream",
     "roofline",

@@ -7,8 +7,7 @@ from html import escape
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.views.grid import shorten
-from glassformer.views.palette import THEME
+from glassformer.views.drawing import choice, cut, framed
 from glassformer.views.view import UNSEEN, View, aligned, columns_of, isolated, number, table, words
 
 FAINTEST = 0.02  # the smallest weight that is drawn
@@ -16,27 +15,19 @@ NAMED = 3  # the most weights that a word's sentence names
 BASE = 148.0  # the y of the words
 RISE = 30.0  # the height of a line, before the distance between its words is added
 BETWEEN = 26.0  # the space between two words
+LONGEST = 14  # columns; a longer word is cut, and its tooltip has it in full
 SURE = 9  # letters; longer or non-ASCII words could reach their neighbors, so they are fitted
 
 STYLE = """
-.glassformer-arcs{position:relative;margin:1.2em 0;color:inherit;font-family:inherit}
-.glassformer-arcs :is(.controls,fieldset){display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;
-justify-content:center;margin:0;padding:0;border:0;font-size:.9rem}
-.glassformer-arcs label{display:flex;gap:.4em;align-items:center;min-height:28px;cursor:pointer}
-.glassformer-arcs input{margin:0;accent-color:var(--pos)}
-.glassformer-arcs svg{display:block;width:100%;height:auto;margin:auto;overflow:visible;
-direction:ltr;font-family:inherit}
+.glassformer-arcs fieldset{justify-content:center}.glassformer-arcs .controls{text-align:center}
 .glassformer-arcs .arc{fill:none;stroke:var(--pos);stroke-linecap:round;
 transition:opacity .35s ease}
-.glassformer-arcs .word{fill:currentColor;font-size:27px;text-anchor:middle;
-font-family:var(--serif,Georgia,serif)}
+.glassformer-arcs .word{font-size:27px;text-anchor:middle;font-family:var(--serif,Georgia,serif);
+font-variant-numeric:normal}
 .glassformer-arcs .special{font-size:16px;fill-opacity:.8;font-family:inherit}
-.glassformer-arcs .share{fill:currentColor;font-size:14px;text-anchor:middle;opacity:0;
-pointer-events:none;font-variant-numeric:tabular-nums}
+.glassformer-arcs .share{font-size:14px;text-anchor:middle;opacity:0;pointer-events:none}
 .glassformer-arcs .hit{fill:transparent}
 .glassformer-arcs .says{min-height:1.6em;margin:.2em auto 0;text-align:center;font-size:.95em}
-.glassformer-arcs figcaption{max-width:34em;margin:.4em auto 0;text-align:center;font-size:.86em;
-opacity:.85;font-style:normal}
 .glassformer-arcs.live .arc{opacity:var(--rest)!important}
 .glassformer-arcs.live .arc.on{opacity:var(--o)!important}
 .glassformer-arcs.live .share.on{opacity:.9}
@@ -51,8 +42,6 @@ color:inherit;font:inherit;cursor:pointer;visibility:hidden}
 @media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}
 .glassformer-arcs .word{font-size:29px}.glassformer-arcs .special,
 .glassformer-arcs .share{font-size:20px}.glassformer-arcs .share{translate:0 5px}}
-@media print{.glassformer-arcs{break-inside:avoid;print-color-adjust:exact;
--webkit-print-color-adjust:exact}}
 """.replace("\n", "")
 
 
@@ -102,27 +91,20 @@ def arcs(
             for k in range(len(values))
         ),
     )
-    html = (
-        f'<figure class="glassformer-arcs" data-search-exclude><style>{THEME}{style}</style>'
-        f"{choice(list(values), shown)}{''.join(pictures)}"
-        f'<p class="says" aria-hidden="true"></p><div style="{UNSEEN}">{told}</div>'
-        f"{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
+    drawn = (
+        f'{controls(list(values), shown)}{"".join(pictures)}<p class="says" aria-hidden="true"></p>'
     )
-    return View(html, write(values, shown))
+    return View(framed(drawn, told, caption, "glassformer-arcs", style), write(values, shown))
 
 
-def choice(names: list[str], tokens: list[str]) -> str:
+def controls(names: list[str], tokens: list[str]) -> str:
     """Return one button per head, if there are several, and the button that stops the motion."""
     stop = '<button type="button">❚❚</button>'
     if len(names) == 1:
         return f'<div class="controls">{stop}</div>'
     group = "arcs-" + hashlib.sha256("\0".join([*names, *tokens]).encode()).hexdigest()[:8]
-    options = "".join(
-        f'<label><input type="radio" name="{group}" value="{k}"{" checked" * (k == 0)}>'
-        f"{escape(name)}</label>"
-        for k, name in enumerate(names)
-    )
-    return f'<fieldset><legend style="{UNSEEN}">Head</legend>{options}{stop}</fieldset>'
+    legend = f'<legend style="{UNSEEN}">Head</legend>'
+    return f"<fieldset>{legend}{choice(group, names)}{stop}</fieldset>"
 
 
 def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
@@ -156,7 +138,7 @@ def place(tokens: list[str]) -> list[float]:
 
 def width(token: str) -> float:
     """Return the approximate width of a word, as shortened."""
-    return (9.0 if special(token) else 13.0) * columns_of(shorten(token))
+    return (9.0 if special(token) else 13.0) * columns_of(cut(token, LONGEST))
 
 
 def special(token: str) -> bool:
@@ -189,7 +171,7 @@ def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
     half = width(token) / 2 + BETWEEN / 2 - 2
     shares = " ".join(f"{weight:.2f}" for weight in row)
     css = "word special" if special(token) else "word"
-    short = shorten(token)
+    short = cut(token, LONGEST)
     tooltip = f"<title>{escape(token)}</title>" if short != token else ""
     fits = (
         f' textLength="{width(token):.0f}" lengthAdjust="spacingAndGlyphs"'

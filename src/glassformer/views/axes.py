@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from glassformer.views.drawing import line, text, width_of
 from glassformer.views.palette import SMALL
-from glassformer.views.view import number
+from glassformer.views.view import minus, number
 
 ROOM = 0.06  # margin at both ends, as a share of the difference between the extremes
 WORDS_APART = 14.0  # the least distance between two labels in a column
@@ -56,17 +56,17 @@ def tick(value: float, *, log: bool = False) -> str:
     """Format a number for an axis: `1,000`, `−0.5`, or `10⁻⁵` for a tiny or huge one."""
     if value and not (1e-2 if log else 1e-3) <= abs(value) < (2e3 if log else 1e6):
         digits, power = f"{value:.1e}".split("e")
-        times = {"1.0": "", "-1.0": "−"}.get(digits, f"{float(digits):g}·".replace("-", "−"))
+        times = {"1.0": "", "-1.0": "−"}.get(digits, minus(f"{float(digits):g}·"))
         return f"{times}10{str(int(power)).translate(SUPERSCRIPT)}"
-    return f"{value:,.6g}".replace("-", "−")
+    return minus(f"{value:,.6g}")
 
 
 def short(value: float) -> str:
     """Format a measured number with three digits, or from 1,000 up as a whole number."""
     if not math.isfinite(value):
-        return number(value, 1.0).replace("-", "−")
+        return minus(number(value, 1.0))
     written = f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
-    return written.replace("-", "−")
+    return minus(written)
 
 
 def span(

@@ -22,9 +22,7 @@ def bars(
     values: Mapping[str, Any],
     *,
     x: str = "",
-    x_range: Range | None = None,
     levels: Mapping[str, float | int] | None = None,
-    role: str = "series-1",
     caption: str | None = None,
 ) -> View:
     """Draw numbers as bars from zero, one below the other, each with its number.
@@ -32,25 +30,21 @@ def bars(
     Args:
         values: Each bar's name and number; negative bars point to the left.
         x: The name of the axis.
-        x_range: The ends of the axis; use the same ones in pictures you compare.
         levels: Dotted lines to compare with: their names and numbers.
-        role: The role whose color the bars have. Negative bars have the color of negative numbers.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no number, none is finite, or the range doesn't go from a smaller to
-            a larger number.
+        ValueError: There is no number, or none is finite.
     """
     found = checked(values)
     marks = {name: float(level) for name, level in (levels or {}).items()}
     every = [0.0, *(v for v in (*found.values(), *marks.values()) if math.isfinite(v))]
     low, high = min(every), max(every)
-    across = x_range or (low, high if high > low else low + 1.0)
-    axis = sideways(found, span([], across), BEHIND_BARS)
-    drawn = [draw_bar(value, k, axis, role) for k, value in enumerate(found.values())]
+    axis = sideways(found, (low, high if high > low else low + 1.0), BEHIND_BARS)
+    drawn = [draw_bar(value, k, axis) for k, value in enumerate(found.values())]
     dotted = [axis.place(mark) for mark in marks.values()]
     written = [write_number(value, k, axis, dotted) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, written, marks, {}, x, caption, BEHIND_BARS)
+    return finished(found, axis, [*drawn, *written], marks, x, caption, BEHIND_BARS)
 
 
 def dots(
@@ -60,7 +54,6 @@ def dots(
     x_range: Range | None = None,
     log: bool = False,
     levels: Mapping[str, float | int] | None = None,
-    bands: Mapping[str, tuple[float, float]] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw numbers as dots along one axis, one name below the other.
@@ -71,7 +64,6 @@ def dots(
         x_range: The ends of the axis; use the same ones in pictures you compare.
         log: Whether the axis is logarithmic.
         levels: Dotted lines to compare with: their names and numbers.
-        bands: Shaded ranges: their names and their two ends.
         caption: A line below the picture.
 
     Raises:
@@ -80,12 +72,10 @@ def dots(
     """
     found = checked(values)
     marks = {name: float(level) for name, level in (levels or {}).items()}
-    shades = {name: (float(low), float(high)) for name, (low, high) in (bands or {}).items()}
-    edges = [edge for shade in shades.values() for edge in shade]
-    across = span([*found.values(), *marks.values(), *edges], x_range, log=log)
+    across = span([*found.values(), *marks.values()], x_range, log=log)
     axis = sideways(found, across, BEHIND_DOTS, log=log)
     drawn = [draw_dot(value, k, axis) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, [], marks, shades, x, caption, BEHIND_DOTS)
+    return finished(found, axis, drawn, marks, x, caption, BEHIND_DOTS)
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, float]:
@@ -110,19 +100,19 @@ def row_middle(k: int) -> float:
     return TOP + ROW * (k + 0.5)
 
 
-def draw_bar(value: float, k: int, axis: Axis, role: str) -> str:
-    """Draw a bar from zero, or from the end of the axis that is nearer to zero."""
+def draw_bar(value: float, k: int, axis: Axis) -> str:
+    """Draw a bar from zero; a negative one has the color of negative numbers."""
     if not math.isfinite(value):
         return ""
-    start, end = (axis.place(min(max(v, axis.low), axis.high)) for v in (0.0, value))
-    left, role = min(start, end), "negative" if value < 0 else role
+    start, end = axis.place(0.0), axis.place(value)
+    left, role = min(start, end), "negative" if value < 0 else SERIES[0]
     return bar(left, row_middle(k) - 8, abs(end - start), 16, role=role)
 
 
 def write_number(value: float, k: int, axis: Axis, dotted: Sequence[float]) -> str:
     """Write a bar's number past its end, and past a dotted line that would run through it."""
     shown = value if math.isfinite(value) else 0.0
-    end, y = axis.place(min(max(shown, axis.low), axis.high)), row_middle(k) + 4
+    end, y = axis.place(shown), row_middle(k) + 4
     if shown < 0:
         return text(end - 6, y, short(value), css="small", anchor="end")
     start, wide = end + 6, width_of(short(value), SMALL)
@@ -146,35 +136,24 @@ def finished(
     found: Mapping[str, float],
     axis: Axis,
     drawn: Sequence[str],
-    written: Sequence[str],
     levels: Mapping[str, float],
-    bands: Mapping[str, tuple[float, float]],
     x: str,
     caption: str | None,
     behind: float,
 ) -> View:
-    """Return the view: the drawing with names, axis, levels, bands, and numbers."""
+    """Return the view: the drawing with names, axis, and levels."""
     bottom = TOP + ROW * len(found) + 4
     names = [
         text(0, row_middle(k) + 4, name, anchor="start", most=LONGEST)
         for k, name in enumerate(found)
     ]
-    shades = [band(name, axis, ends, bottom) for name, ends in bands.items()]
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
-    parts = [*shades, *names, *drawn, *dotted, *written, along(axis, bottom, x)]
+    parts = [*names, *dotted, *drawn, along(axis, bottom, x)]
     wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
     rows = [[name, short(value)] for name, value in found.items()]
     rows += [[f"{name} (dotted)", short(value)] for name, value in levels.items()]
-    rows += [[f"{name} (shaded)", " to ".join(map(short, ends))] for name, ends in bands.items()]
     shown = picture(parts, wide, high, grows=GROWS)
     return figure(shown, ["", x or "number"], rows, name=x or "numbers", caption=caption)
-
-
-def band(name: str, axis: Axis, ends: tuple[float, float], bottom: float) -> str:
-    """Draw a shaded range with its name above."""
-    low, high = (axis.place(min(max(end, axis.low), axis.high)) for end in ends)
-    place = f'x="{low:.1f}" y="{TOP:.1f}" width="{high - low:.1f}" height="{bottom - TOP:.1f}"'
-    return f'<rect class="band" {place}/>' + text((low + high) / 2, TOP - 5, name, css="small")
 
 
 def level(name: str, axis: Axis, value: float, bottom: float) -> str:

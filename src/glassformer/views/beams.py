@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from glassformer.views.drawing import Number, as_role, figure, line, picture, text, width_of
-from glassformer.views.view import View, number, visible
+from glassformer.views.drawing import CHIP, Number, figure, line, panel, picture, text, width_of
+from glassformer.views.view import View, minus, number, visible
 
-HIGH, BOX, ROW = 26.0, 104.0, 34.0
+BOX, ROW = 104.0, 34.0
 APART = 30.0  # between two steps
 MEANINGS = (
     "filled: kept; dashed: dropped; bold: the winning path",
@@ -109,7 +109,7 @@ def beam_tree(
             y = top + ROW * i
             parts.append(candidate(branch, name, x, y, before[branch.parent], bold=i == best[k]))
             if branch.kept:
-                now.append((x + BOX, y + HIGH / 2))
+                now.append((x + BOX, y + CHIP / 2))
         before = now
     bottom, wide = ROW * count + 16, 58 + steps * (BOX + APART) - APART + 4
     for k, meaning in enumerate(MEANINGS):
@@ -161,15 +161,12 @@ def candidate(
     bold: bool,
 ) -> str:
     """Draw a candidate, and the line from the one that it continues."""
-    edge = f'x="{x:.1f}" y="{y:.1f}" width="{BOX}" height="{HIGH}" rx="5"'
     role = "attention" if branch.kept else "quiet"
     css = "bold" if bold else "" if branch.kept else "dashed"
-    dashes = "" if branch.kept else ' stroke-dasharray="4 4"'
-    tint = f'<rect class="tint" {edge}/>' if branch.kept else ""
-    weight = "frame bold" if bold else "frame"
+    tint = 0.1 if branch.kept else 0.0
     return (
-        line([parent, (x, y + HIGH / 2)], role=role, css=css)
-        + f'<g{as_role(role)}>{tint}<rect class="{weight}" {edge}{dashes}/></g>'
+        line([parent, (x, y + CHIP / 2)], role=role, css=css)
+        + panel(x, y, BOX, CHIP, role=role, css=f"frame {css}".strip(), tint=tint)
         + text(
             x + 7,
             y + 17.5,
@@ -181,7 +178,7 @@ def candidate(
         + text(
             x + BOX - 6,
             y + 17.5,
-            number(branch.score, 1.0).replace("-", "−"),
+            minus(number(branch.score, 1.0)),
             css="small",
             anchor="end",
         )

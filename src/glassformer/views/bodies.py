@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from glassformer.models.decoder import TransformerDecoder
 from glassformer.models.encoder import TransformerEncoder
-from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text
+from glassformer.views.drawing import Number, arrow, figure, panel, picture, text
 from glassformer.views.view import View
 
 WIDTH, ROW, LEFT, ACROSS = 400.0, 84.0, 4.0, 222.0
@@ -73,22 +73,13 @@ def row(name: str, body: int, head: int, shape: tuple[int, ...], top: Number, sc
     return "".join(
         [
             text(LEFT, top + 16, name, css="title", anchor="start"),
-            piece(LEFT, top + 26, wide, "encoder"),
+            panel(LEFT, top + 26, wide, 30, role="encoder", tint=0.25),
             text(LEFT + wide / 2, top + 46, "body"),
-            piece(LEFT + wide + 2, top + 26, small, "decoder"),
+            panel(LEFT + wide + 2, top + 26, small, 30, role="decoder", tint=0.25),
             text(LEFT, top + 72, f"{body:,} parameters", css="small", anchor="start"),
             text(LEFT + wide + 2, top + 72, held, css="small"),
             arrow([(LEFT + wide + small + 6, top + 41), (LEFT + ACROSS + 36, top + 41)]),
             text(LEFT + ACROSS + 42, top + 38, answers, css="title", anchor="start"),
             text(LEFT + ACROSS + 42, top + 54, f"for {told(shape)}", css="small", anchor="start"),
         ]
-    )
-
-
-def piece(x: Number, y: Number, wide: Number, role: str) -> str:
-    """Draw a part of a model."""
-    edge = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="30" rx="4"'
-    return (
-        f'<g{as_role(role)}><rect class="tint" style="fill-opacity:.25" {edge}/>'
-        f'<rect class="frame" {edge}/></g>'
     )

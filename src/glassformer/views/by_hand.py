@@ -9,7 +9,7 @@ from torch import Tensor
 from glassformer.layers.attention import attention_scores, attention_weights
 from glassformer.views.drawing import Number, arrow, bar, cells, largest, line, picture, text
 from glassformer.views.steps import Stepped, step, stepped
-from glassformer.views.view import number, words
+from glassformer.views.view import minus, number, words
 
 MOST_WORDS, MOST_NUMBERS = 5, 2  # more wouldn't fit on a phone
 WIDTH, CELL, ROW, LEFT = 400.0, 38.0, 30.0, 64.0
@@ -128,7 +128,7 @@ def listed(row: Sequence[float]) -> str:
 
 def short(value: Number) -> str:
     """Format a number for a sum: `1`, `0.5`, `−0.25`."""
-    return f"{round(value, 2):g}".replace("-", "−")
+    return minus(f"{round(value, 2):g}")
 
 
 def heading(step: int, words: str) -> str:
@@ -181,7 +181,7 @@ def scores_of(
         total = sum(q * k for q, k in zip(query, key, strict=True))
         x = LEFT + 2 * wide + 34
         parts.append(text(x, y + 17, f"= {short(total)}", anchor="start"))
-        sum_of = f"÷ √{len(query)} = {number(score, 1.0)}".replace("-", "−")
+        sum_of = minus(f"÷ √{len(query)} = {number(score, 1.0)}")
         parts.append(text(WIDTH - 4, y + 17, sum_of, css="title", anchor="end"))
     return parts, TOP - 8 + ROW * len(names) + 14
 
@@ -192,7 +192,7 @@ def weights_of(scores: list[float], weights: list[float], names: list[str]) -> P
     for i, (score, weight) in enumerate(zip(scores, weights, strict=True)):
         y = TOP - 8 + i * ROW
         parts.append(word_beside(names[i], y + 16))
-        parts.append(text(LEFT + 34, y + 17, number(score, 1.0).replace("-", "−"), anchor="end"))
+        parts.append(text(LEFT + 34, y + 17, minus(number(score, 1.0)), anchor="end"))
         parts.append(arrow([(LEFT + 44, y + 12), (LEFT + 72, y + 12)]))
         parts.append(bar(LEFT + 82, y + 2, 200 * weight, ROW - 10, role="attention"))
         place = LEFT + 90 + 200 * weight

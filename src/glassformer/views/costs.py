@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from glassformer.models.config import TransformerConfig
-from glassformer.views.drawing import Number, as_role, bar, figure, legend, picture, text
+from glassformer.views.drawing import Number, bar, figure, legend, panel, picture, text
 from glassformer.views.view import View
 
 WIDTH, ROW = 400.0, 58.0
@@ -140,8 +140,8 @@ def costs(
         for part in PARTS
     ]
     header = ["part", "parameters", f"operations per token, in a text of {seq:,} tokens"]
-    drawn = f"<style>{SHARES}</style>" + picture(parts, WIDTH, bottom + 30)
-    return figure(drawn, header, facts, name="Parameters and operations", caption=caption)
+    name, drawn = "Parameters and operations", picture(parts, WIDTH, bottom + 30)
+    return figure(drawn, header, facts, name=name, caption=caption, style=SHARES)
 
 
 def squares(totals: Mapping[str, int]) -> list[str]:
@@ -151,11 +151,8 @@ def squares(totals: Mapping[str, int]) -> list[str]:
     for name, total in totals.items():
         side = SIDE * (total / most) ** 0.5
         across = max(side, slot - 4 if len(totals) > 1 else side)
-        place = f'x="{x:.1f}" y="{SIDE - side + 2:.1f}" width="{side:.1f}" height="{side:.1f}"'
-        parts.append(
-            f'<g{as_role("series-1")}><rect class="tint" style="fill-opacity:.3" {place}/>'
-            f'<rect class="frame" {place}/></g>'
-        )
+        square = (x, SIDE - side + 2, side, side)
+        parts.append(panel(*square, role="series-1", tint=0.3, corner=0))
         parts.append(text(x, SIDE + 18, name, css="small", anchor="start", most=13))
         parts.append(text(x, SIDE + 34, billions(total), css="title", anchor="start"))
         x += across + 4 if side < slot else side

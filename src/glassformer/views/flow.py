@@ -4,40 +4,26 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from glassformer.views.palette import SHADOWS, THEME
+from glassformer.views import drawing
+from glassformer.views.drawing import TIP, UNGROWN, framed, picture
 from glassformer.views.path import Axes
 from glassformer.views.plan import APART, GAP, PAD, TITLE, Box, Plan, lay_out, notes, title, wide
 from glassformer.views.trace import Node, trace
-from glassformer.views.view import UNSEEN, View, room
+from glassformer.views.view import View
 
 EDGE = 6.0  # room around the picture
-TIP = 6.0  # length of an arrowhead
 DEEPEST = 0.42  # opacity of the blue in a box that holds all parameters; text on it stays readable
-PHONE = 300  # width of a phone's column
-NARROWEST = 0.8  # share of its full size; in a narrower window, it scrolls
 
+# Words have the same size on a phone: boxes have no more room there.
 STYLE = """
-.glassformer-flow{position:relative;margin:1em auto;color:inherit;font-family:inherit}
-.glassformer-flow .scroll{overflow-x:auto;{SHADOWS}}
-.glassformer-flow svg{display:block;margin:auto;width:100%;height:auto;direction:ltr;
-font-family:inherit;overflow:visible}
-.glassformer-flow text{fill:currentColor;text-anchor:middle;font-size:13.5px;font-weight:600}
-.glassformer-flow .small{font-size:11.5px;font-weight:400;opacity:.82;
-font-variant-numeric:tabular-nums}
+.glassformer-flow text{text-anchor:middle;font-size:13.5px;font-weight:600}
+.glassformer-flow .small{font-size:11.5px;font-weight:400}
 .glassformer-flow .sign{font-size:17px;font-weight:400}
 .glassformer-flow .name{font-weight:400;font-style:italic}
-.glassformer-flow .box{fill:var(--surface);stroke:var(--line);stroke-width:1.2}
-.glassformer-flow .ink{fill:var(--cell);stroke:none}
-.glassformer-flow .frame{fill:var(--line);fill-opacity:.05;stroke:var(--line);stroke-opacity:.5}
-.glassformer-flow .wire{fill:none;stroke:var(--line);stroke-width:1.4}
-.glassformer-flow .round{stroke:var(--pos);stroke-width:1.6}
-.glassformer-flow .tip{fill:var(--line)}.glassformer-flow .round.tip{fill:var(--pos);stroke:none}
-.glassformer-flow{--line:color-mix(in srgb,currentColor 62%,transparent)}
-.glassformer-flow figcaption{max-width:34em;margin:.7em auto 0;text-align:center;font-size:.86em;
-opacity:.85;font-style:normal}
-@media print{.glassformer-flow{break-inside:avoid;print-color-adjust:exact;
--webkit-print-color-adjust:exact}}
-""".replace("\n", "").replace("{SHADOWS}", SHADOWS)
+.glassformer-flow .ink{fill:var(--cell)}
+.glassformer-flow .frame{fill:var(--line);fill-opacity:.05;stroke-opacity:.5}
+.glassformer-flow .round{--role:var(--pos)}
+""".replace("\n", "")
 
 
 def flow(
@@ -67,11 +53,8 @@ def flow(
     steps = lines(whole.inside)
     told = "".join(f"<li>{escape(step.strip())}</li>" for step in steps)
     name = f"What {whole.kind} did, step by step"
-    html = (
-        f'<figure class="glassformer-flow" data-search-exclude><style>{THEME}{STYLE}</style>'
-        f'{draw(whole)}<div style="{UNSEEN}"><p>{name}:</p><ol>{told}</ol></div>'
-        f"{f'<figcaption>{escape(legend)}</figcaption>' if legend else ''}</figure>"
-    )
+    facts = f"<p>{name}:</p><ol>{told}</ol>"
+    html = framed(draw(whole), facts, legend, "glassformer-flow", STYLE)
     return View(html, "\n".join([f"{whole.kind} {count(whole)}".strip(), *steps]))
 
 
@@ -103,18 +86,11 @@ def draw(whole: Node) -> str:
     last = plan.boxes[-1]
     shape = " × ".join(map(str, whole.shape))
     out = wire([(last.x, last.bottom), (last.x, plan.height + GAP)])
-    label = small(last.x, plan.height + GAP + 14, shape)
+    label = drawing.text(last.x, plan.height + GAP + 14, shape, css="small")
     left, width = plan.left - EDGE, plan.right - plan.left + 2 * EDGE
+    parts = [paint(plan, whole.inside, float(whole.parameters)), out, label]
     height = plan.height + GAP + 20
-    narrowest = NARROWEST * width
-    place = room(width, height, narrowest, width)
-    reach = ' tabindex="0"' if narrowest > PHONE else ""  # keys can scroll it
-    return (
-        f'<div class="scroll" {place}{reach}><svg aria-hidden="true" '
-        f'viewBox="{left:.1f} 0 {width:.1f} {height:.1f}" '
-        f'style="max-width:{width:.0f}px;min-width:{narrowest:.0f}px">'
-        f"{paint(plan, whole.inside, float(whole.parameters))}{out}{label}</svg></div>"
-    )
+    return picture(parts, width, height, left=left, shrinks=UNGROWN)
 
 
 def paint(plan: Plan, nodes: Sequence[Node], all_parameters: float) -> str:
@@ -152,11 +128,15 @@ def paint_box(box: Box, node: Node, nodes: Sequence[Node], all_parameters: float
     name, width = title(node), box.left + box.right
     if len(name) == 1:
         circle = f'cx="{box.x:.1f}" cy="{box.middle:.1f}" r="{box.height / 2:.1f}"'
-        text = f'<text class="sign" x="{box.x:.1f}" y="{box.middle + 5.5:.1f}">{name}</text>'
-        return f'<circle class="box" {circle}/>{text}'
+        return f'<circle class="box" {circle}/>' + drawing.text(
+            box.x, box.middle + 5.5, name, css="sign"
+        )
     below = notes(node, nodes)
     texts = [f'<text x="{box.x:.1f}" y="{box.y + 18:.1f}">{escape(name)}{times(node)}</text>']
-    texts += [small(box.x, box.y + 18 + 15 * (k + 1), line) for k, line in enumerate(below)]
+    texts += [
+        drawing.text(box.x, box.y + 18 + 15 * (k + 1), line, css="small")
+        for k, line in enumerate(below)
+    ]
     if node.kind == "input":
         return "".join(texts).replace("<text x", '<text class="name" x', 1)
     place = (
@@ -203,11 +183,6 @@ def times(node: Node) -> str:
     return f' <tspan class="small">× {node.times}</tspan>' if node.times > 1 else ""
 
 
-def small(x: float, y: float, text: str) -> str:
-    """Draw a line of small text."""
-    return f'<text class="small" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
-
-
 def down(start: Box, end: Box) -> str:
     """Draw an arrow to a box in a row below."""
     if abs(start.x - end.x) < 1:
@@ -218,14 +193,14 @@ def down(start: Box, end: Box) -> str:
         f"M{start.x:.1f} {start.bottom:.1f}V{bend:.1f}"
         f"C{start.x:.1f} {middle:.1f} {end.x:.1f} {middle:.1f} {end.x:.1f} {end.y - TIP:.1f}"
     )
-    return f'<path class="wire" d="{path}"/>{head(end.x, end.y, 0, 1)}'
+    return f'<path class="line" d="{path}"/>{drawing.tip(end.x, end.y, 0, 1)}'
 
 
 def past(start: Box, end: Box, lane: float) -> str:
     """Draw a residual: out below one box, along its lane, and in at the side of another."""
     y = start.bottom + GAP * 0.3
     corners = [(start.x, y), (lane, y), (lane, end.middle), (end.x + end.right, end.middle)]
-    return wire(corners, css=" round")
+    return wire(corners, css="round")
 
 
 def over(start: Box, end: Box, node: Node, source: int) -> str:
@@ -249,7 +224,8 @@ def wire(points: list[tuple[float, float]], *, css: str = "", tip: bool = True) 
         (ax, ay), (bx, by) = toward((x, y), before), toward((x, y), after)
         path += f"L{ax:.1f} {ay:.1f}Q{x:.1f} {y:.1f} {bx:.1f} {by:.1f}"
     path += f"L{end[0]:.1f} {end[1]:.1f}"
-    return f'<path class="wire{css}" d="{path}"/>{head(x1, y1, dx, dy, css) if tip else ""}'
+    head = drawing.tip(x1, y1, dx, dy, css=css) if tip else ""
+    return f'<path class="{f"line {css}".strip()}" d="{path}"/>{head}'
 
 
 def toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
@@ -257,14 +233,6 @@ def toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[flo
     (x, y), (u, v) = corner, other
     reach = min(7.0, (abs(u - x) + abs(v - y)) / 2)
     return x + reach * ((u > x) - (u < x)), y + reach * ((v > y) - (v < y))
-
-
-def head(x: float, y: float, dx: int, dy: int, css: str = "") -> str:
-    """Draw an arrowhead whose tip is at a point."""
-    back, half = (x - dx * 7, y - dy * 7), 3.6
-    a = f"{back[0] - dy * half:.1f} {back[1] + dx * half:.1f}"
-    b = f"{back[0] + dy * half:.1f} {back[1] - dx * half:.1f}"
-    return f'<path class="tip{css}" d="M{x:.1f} {y:.1f}L{a}L{b}z"/>'
 
 
 def count(node: Node) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.views.drawing import Number, as_role, figure, line, picture, text
+from glassformer.views.drawing import CHIP, Number, chip, figure, line, picture, text
 from glassformer.views.view import View, number, words
 
-WIDTH, ROW, HIGH, TOP = 400.0, 36.0, 26.0, 46.0
+WIDTH, ROW, TOP = 400.0, 36.0, 46.0
 KEY, VALUE, WIDE = 116.0, 240.0, 74.0
 
 
@@ -47,12 +47,12 @@ def lookup(
         text(34, middle - 24, "query", role="query"),
         text(364, middle - 24, "output", role="attention"),
         text((KEY + WIDE + VALUE) / 2, TOP - 14, "weight", css="small"),
-        chip("to write", 0, middle - HIGH / 2 - 2, 68, "query"),
+        entry("to write", 0, middle - CHIP / 2 - 2, 68, "query"),
         text(0, middle + 30, f"“{writes}”", css="title", anchor="start", most=12),
-        chip("average", 334, middle - HIGH / 2 - 2, 64, "attention"),
+        entry("average", 334, middle - CHIP / 2 - 2, 64, "attention"),
     ]
     for k, (name, share) in enumerate(zip(names, shares, strict=True)):
-        y = TOP + ROW * k + HIGH / 2
+        y = TOP + ROW * k + CHIP / 2
         strong = f"stroke-width:{0.6 + 9 * share:.1f};stroke-opacity:{0.25 + 0.7 * share:.2f}"
         css = "title" if share == max(shares) else "label"
         into, out = (
@@ -62,8 +62,8 @@ def lookup(
         parts += [
             into,
             out,
-            chip(name, KEY, y - HIGH / 2, WIDE, "key"),
-            chip(name, VALUE, y - HIGH / 2, WIDE, "value"),
+            entry(name, KEY, y - CHIP / 2, WIDE, "key"),
+            entry(name, VALUE, y - CHIP / 2, WIDE, "value"),
             text(
                 (KEY + WIDE + VALUE) / 2,
                 y + 4.5,
@@ -77,9 +77,6 @@ def lookup(
     return figure(drawn, header, facts, name="A lookup in the source", caption=caption)
 
 
-def chip(word: str, x: Number, y: Number, wide: Number, role: str) -> str:
-    """Draw a word in a box of its role's color."""
-    edge = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{HIGH}" rx="5"'
-    return f'<g{as_role(role)}><rect class="box" {edge}/><rect class="tint" {edge}/></g>' + text(
-        x + wide / 2, y + 17.5, word, most=9
-    )
+def entry(word: str, x: Number, y: Number, wide: Number, role: str) -> str:
+    """Draw a word in a box, which hides the lines behind it."""
+    return chip(word, x, y, wide, role=role, most=9, css="box")

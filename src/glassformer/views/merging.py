@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from glassformer.views.drawing import Number, as_role, figure, line, picture, text
+from glassformer.views.drawing import Number, figure, line, panel, picture, text
 from glassformer.views.view import View, visible
 
 if TYPE_CHECKING:
@@ -82,9 +82,7 @@ def row(pieces: list[str], top: Number, rule: Pair | None, following: Pair | Non
         wide = LETTER * len(piece)
         fresh = rule is not None and piece == "".join(rule)
         role = "attention" if fresh else "quiet"
-        edge = f'x="{x + 1.5:.1f}" y="{top:.1f}" width="{wide - 3:.1f}" height="{HIGH}" rx="4"'
-        tint = f'<rect class="tint" style="fill-opacity:.25" {edge}/>' if fresh else ""
-        parts.append(f'<g{as_role(role)}>{tint}<rect class="frame" {edge}/></g>')
+        parts.append(panel(x + 1.5, top, wide - 3, HIGH, role=role, tint=0.25 * fresh))
         css = "title" if fresh else "label"
         parts.append(text(x + wide / 2, top + 16.5, visible(piece), css=css))
         places.append((x + wide / 2, top + HIGH))

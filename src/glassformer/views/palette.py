@@ -36,48 +36,29 @@ ROLES: dict[str, tuple[str, str]] = {  # on a light background, and on a dark on
     "series-4": ("#a03c8c", "#e79ad6"),
     "quiet": ("#6a6f78", "#8b929d"),
 }
+SURFACE = "var(--md-default-bg-color,var(--jp-layout-color0,{}))"
 # Colors of cells and of bertviz's drawings, and strengths of lines that aren't selected.
-SHADES_LIGHT = {
-    "pos": "#1f4fb5",
-    "neg": "#b0440b",
-    "cell": "#1a47a8",
-    "negative-cell": "#8f3405",
-    "number": "#000",
-    "edge": "rgba(0,0,0,.16)",
-    "hover": "rgba(0,0,0,.1)",
-    "glow": "#7fb0f5",
-    "brown": "#8c564b",
-    "lift": "1",
-    "rest": ".07",
-    "ink": "#202020",
-    "surface": "var(--md-default-bg-color,var(--jp-layout-color0,#fff))",
+SHADES: dict[str, tuple[str, str]] = {
+    "pos": ("#1f4fb5", "#4a82e6"),
+    "neg": ("#b0440b", "#d0601f"),
+    "cell": ("#1a47a8", "#3b6dcc"),
+    "negative-cell": ("#8f3405", "#b9500f"),
+    "number": ("#000", "#fff"),
+    "edge": ("rgba(0,0,0,.16)", "rgba(255,255,255,.2)"),
+    "hover": ("rgba(0,0,0,.1)", "rgba(255,255,255,.16)"),
+    "glow": ("#7fb0f5", "#2c5cb0"),
+    "brown": ("#8c564b", "#c08376"),
+    "lift": ("1", "1.7"),
+    "rest": (".07", ".16"),
+    "ink": ("#202020", "#e2e4e9"),
+    "surface": (SURFACE.format("#fff"), SURFACE.format("#181a20")),
 }
-SHADES_DARK = {
-    "pos": "#4a82e6",
-    "neg": "#d0601f",
-    "cell": "#3b6dcc",
-    "negative-cell": "#b9500f",
-    "number": "#fff",
-    "edge": "rgba(255,255,255,.2)",
-    "hover": "rgba(255,255,255,.16)",
-    "glow": "#2c5cb0",
-    "brown": "#c08376",
-    "lift": "1.7",
-    "rest": ".16",
-    "ink": "#e2e4e9",
-    "surface": "var(--md-default-bg-color,var(--jp-layout-color0,#181a20))",
-}
-VIEWS = (
-    ":is(.glassformer-drawing,.glassformer-heatmap,.glassformer-flow,.glassformer-arcs,"
-    "glassformer-view)"
-)
+VIEWS = ":is(.glassformer-drawing,glassformer-view)"
 
 
 def properties(scheme: int) -> str:
     """Return the CSS declarations of a scheme: 0 is light, 1 is dark."""
-    colors = {role: pair[scheme] for role, pair in ROLES.items()}
-    values = colors | (SHADES_LIGHT, SHADES_DARK)[scheme]
-    return "".join(f"--{name}:{value};" for name, value in values.items())
+    return "".join(f"--{name}:{pair[scheme]};" for name, pair in (ROLES | SHADES).items())
 
 
 LIGHT, DARK = properties(0), properties(1)

@@ -9,20 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.views.view import View
+from glassformer.views.view import View, scrolling
 from glassformer.views.watching import watched
 
 STYLE = """
-.glassformer-shapes{overflow-x:auto;margin:1em 0}
-.glassformer-shapes table{border-collapse:collapse;width:100%;font-size:.86em;
-font-variant-numeric:tabular-nums}
-.glassformer-shapes th,.glassformer-shapes td{padding:.35em .6em;text-align:left;
-vertical-align:baseline;border-bottom:1px solid rgba(128,128,128,.25);white-space:nowrap}
-.glassformer-shapes tbody th{font-weight:inherit}
-.glassformer-shapes .kind,.glassformer-shapes .same{opacity:.8}
-.glassformer-shapes .count{text-align:right}
-.glassformer-shapes ruby{ruby-position:under;margin:0 .15em}
-.glassformer-shapes rt{font-size:.74em;opacity:.85;padding:0 .2em}
+.glassformer-table .module{font-weight:inherit}
+.glassformer-table :is(.module,.shape,.kind){white-space:nowrap}
+.glassformer-table :is(.kind,.same){opacity:.8}.glassformer-table .count{text-align:right}
+.glassformer-table ruby{ruby-position:under;margin:0 .15em}
+.glassformer-table rt{font-size:.74em;opacity:.85;padding:0 .2em}
 """.replace("\n", "")
 
 # Configuration fields that give the size of an axis, and the axis's name.
@@ -228,20 +223,17 @@ def draw(rows: list[Row], axes: Axes) -> str:
         count = "" if row.parameters is None else f"{row.parameters:,}"
         css = ' class="same"' if row.kind == "the same" else ""
         lines.append(
-            f'<tr{css}><th scope="row" style="padding-left:{0.6 + row.depth}em">'
+            f'<tr{css}><th class="module" scope="row" style="padding-left:{0.6 + row.depth}em">'
             f"{escape(row.name)}</th>"
-            f'<td>{shape}</td><td class="count">{count}</td>'
+            f'<td class="shape">{shape}</td><td class="count">{count}</td>'
             f'<td class="kind">{escape(row.kind)}</td></tr>'
         )
     head = (
         '<th scope="col">module</th><th scope="col">gives</th>'
         '<th scope="col" class="count">parameters</th><th scope="col">kind</th>'
     )
-    return (
-        f'<div class="glassformer-shapes" tabindex="0" role="region" aria-label="Shapes" '
-        f'data-search-exclude><style>{STYLE}</style><table class="glassformer-steps"><thead><tr>'
-        f"{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
-    )
+    body = f"<tbody>{''.join(lines)}</tbody>"
+    return scrolling(head, body, name="Shapes", style=STYLE)
 
 
 def write(rows: list[Row], axes: Axes) -> str:

@@ -31,7 +31,6 @@ def lines(
     at: Sequence[float | int] | Tensor | None = None,
     x: str = "",
     y: str = "",
-    x_range: Range | None = None,
     y_range: Range | None = None,
     levels: Mapping[str, float | int] | None = None,
     caption: str | None = None,
@@ -45,18 +44,19 @@ def lines(
             on.
         x: The name of the horizontal axis.
         y: The name of the vertical axis.
-        x_range: The ends of the horizontal axis; by default, all points fit.
-        y_range: The ends of the vertical axis; use the same ones in pictures you compare.
+        y_range: The ends of the vertical axis; use the same ones in pictures you compare. By
+            default, all points fit.
         levels: Dotted lines to compare with: their names and heights.
         caption: A line below the picture.
 
     Raises:
         ValueError: There are no lines or more than four, a line has no points or not as many
-            as `at`, no number is finite, or a range doesn't go from a smaller to a larger number.
+            as `at`, no number is finite, or `y_range` doesn't go from a smaller to a larger
+            number.
     """
     points = {name: [placed(name, run, at) for run in runs_of(c)] for name, c in curves.items()}
     check(points, "lines")
-    frame = Frame.around(points, x_range, y_range, levels or {}, margin=False)
+    frame = Frame.around(points, y_range, levels or {}, margin=False)
     marked = max(len(run) for runs in points.values() for run in runs) <= MARKED
     drawn = "".join(
         draw_line(run, frame, number, marked)
@@ -75,8 +75,6 @@ def scatter(
     *,
     x: str = "",
     y: str = "",
-    x_range: Range | None = None,
-    y_range: Range | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw points by their two coordinates, with a color and a mark for each name.
@@ -86,17 +84,15 @@ def scatter(
             horizontal and vertical. At most four names.
         x: The name of the horizontal axis.
         y: The name of the vertical axis.
-        x_range: The ends of the horizontal axis; by default, all points fit.
-        y_range: The ends of the vertical axis; use the same ones in pictures you compare.
         caption: A line below the picture.
 
     Raises:
         ValueError: There are no points or more than four names, a name's two sequences differ in
-            length, no number is finite, or a range doesn't go from a smaller to a larger number.
+            length, or no number is finite.
     """
     points = {name: [placed(name, up, right)] for name, (right, up) in groups.items()}
     check(points, "scatter")
-    frame = Frame.around(points, x_range, y_range, {}, margin=True)
+    frame = Frame.around(points, None, {}, margin=True)
     drawn = "".join(
         mark(*frame.at(point), number, css=" faint")
         for number, [run] in enumerate(points.values())
@@ -162,20 +158,17 @@ class Frame:
     def around(
         cls,
         points: Mapping[str, list[list[Point]]],
-        x_range: Range | None,
         y_range: Range | None,
         levels: Mapping[str, float | int],
         *,
         margin: bool,
     ) -> "Frame":
-        """Find axes that contain all points, or those within the ranges."""
-        every = [p for runs in points.values() for run in runs for p in run if all(map(finite, p))]
-        low, high = x_range or (None, None)
+        """Find axes that contain all points, or those within the range."""
         every = [
-            p for p in every if (low is None or low <= p[0]) and (high is None or p[0] <= high)
+            p for runs in points.values() for run in runs for p in run if all(map(math.isfinite, p))
         ]
-        right = span([p[0] for p in every], x_range)
-        if not margin and x_range is None and len({p[0] for p in every}) > 1:
+        right = span([p[0] for p in every])
+        if not margin and len({p[0] for p in every}) > 1:
             right = min(p[0] for p in every), max(p[0] for p in every)
         heights = {name: float(level) for name, level in levels.items()}
         up = span([*(p[1] for p in every), *heights.values()], y_range)
@@ -191,7 +184,7 @@ class Frame:
 
     def holds(self, point: Point) -> bool:
         """Return whether a point is finite and within both axes."""
-        return all(map(finite, point)) and all(
+        return all(map(math.isfinite, point)) and all(
             axis.low <= value <= axis.high
             for axis, value in zip((self.x, self.y), point, strict=True)
         )
@@ -213,11 +206,6 @@ class Frame:
             drawn,
         ]
         return picture(parts, WIDTH, bottom + (42 if x else 24), grows=GROWS)
-
-
-def finite(value: float) -> bool:
-    """Return whether a number is finite and can be drawn."""
-    return math.isfinite(value)
 
 
 def lay_out(names: list[str]) -> tuple[list[tuple[str, float, float]], float]:
@@ -325,5 +313,5 @@ def told(points: Mapping[str, list[list[Point]]], x: str) -> tuple[list[str], li
 def ends(run: list[Point]) -> list[str]:
     """Return the first, lowest, highest, and last height of a run."""
     heights = [p[1] for p in run]
-    known = [height for height in heights if finite(height)] or heights
+    known = [height for height in heights if math.isfinite(height)] or heights
     return [short(v) for v in (heights[0], min(known), max(known), heights[-1])]

@@ -5,10 +5,10 @@ import math
 from collections.abc import Iterable, Mapping
 
 from glassformer.views.axes import Axis, along, short, tick_width, upward
-from glassformer.views.drawing import Number, figure, line, picture, text, width_of
+from glassformer.views.drawing import Number, cut, figure, line, picture, text, width_of
 from glassformer.views.palette import SMALL
 from glassformer.views.plots import GROWS, HIGH, WIDTH, mark
-from glassformer.views.view import View, columns_of
+from glassformer.views.view import View
 
 DOT = 4.0  # radius of a point
 APART = 15.0  # the least distance between two names in a column
@@ -66,8 +66,8 @@ def roofline(
 
 
 def wide(name: str) -> float:
-    """Return the width of a name, which is cut if it's long."""
-    return LONGEST * width_of("m", SMALL) if columns_of(name) > LONGEST else width_of(name, SMALL)
+    """Return the width of a name, as it is shown."""
+    return width_of(cut(name, LONGEST), SMALL)
 
 
 def decades(values: Iterable[float]) -> tuple[float, float]:

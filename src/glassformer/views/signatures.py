@@ -9,19 +9,9 @@ from typing import Any, get_args
 import torch
 from torch import Tensor, nn
 
-from glassformer.views.view import View, aligned
+from glassformer.views.view import View, aligned, scrolling
 
-STYLE = """
-.glassformer-signatures{overflow-x:auto;margin:1em 0}
-.glassformer-signatures table{border-collapse:collapse;width:100%;font-size:.86em;
-font-variant-numeric:tabular-nums}
-.glassformer-signatures th,.glassformer-signatures td{padding:.3em .6em;text-align:left;
-vertical-align:baseline;border-bottom:1px solid rgba(128,128,128,.25)}
-.glassformer-signatures tbody th{padding-top:1em}
-.glassformer-signatures .size{white-space:nowrap}
-@media print{.glassformer-signatures{overflow:visible}
-.glassformer-signatures tr{break-inside:avoid}}
-""".replace("\n", "")
+STYLE = ".glassformer-table .call{padding-top:1em}.glassformer-table .size{white-space:nowrap}"
 HEADER = ("name", "tensor", "shape", "here")
 
 Row = tuple[str, str, str]
@@ -137,10 +127,7 @@ def draw(tables: Mapping[str, list[Row]]) -> str:
             for tensor, axes, size in rows
         )
         title = escape(name.partition(" ")[2])
-        first = f'<tr><th scope="rowgroup" colspan="3">{title}</th></tr>'
+        first = f'<tr><th class="call" scope="rowgroup" colspan="3">{title}</th></tr>'
         groups.append(f"<tbody>{first}{lines}</tbody>")
     head = "".join(f'<th scope="col">{name}</th>' for name in HEADER[1:])
-    return (
-        f'<div class="glassformer-signatures" tabindex="0"><style>{STYLE}</style>'
-        f"<table><thead><tr>{head}</tr></thead>{''.join(groups)}</table></div>"
-    )
+    return scrolling(head, "".join(groups), name="Signatures", style=STYLE)

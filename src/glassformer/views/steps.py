@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from glassformer.views.drawing import framed, told
-from glassformer.views.view import View
+from glassformer.views.view import View, table
 
 SCRIPT = "glassformer-steps.js"
 
@@ -14,8 +14,7 @@ STYLE = """
 .glassformer-steps>ol{max-width:36em;margin:.4em auto 0;padding-left:1.6em;text-align:left}
 .glassformer-steps>ol>li{margin:.15em 0}
 .glassformer-steps [data-step]{transition:opacity .3s ease}
-.glassformer-steps [data-step].later,.glassformer-steps [data-alone].past{opacity:0;
-visibility:hidden}
+.glassformer-steps [data-step].later{opacity:0;visibility:hidden}
 .glassformer-steps .bar{display:flex;flex-wrap:wrap;gap:.4rem .6rem;align-items:center;
 justify-content:center;margin:.5em 0 0;font-size:.9rem}
 .glassformer-steps .bar button{min-width:44px;min-height:34px;padding:.2rem .8rem;
@@ -37,16 +36,9 @@ clip-path:inset(50%);white-space:nowrap}
 """.replace("\n", "")
 
 
-def step(number: int, *parts: str, alone: bool = False) -> str:
-    """Return parts of a picture that appear with a step and stay from then on.
-
-    Args:
-        number: The step's number, from 1.
-        parts: SVG.
-        alone: Whether they disappear with the next step, as a pointer does. They're in the
-            picture until a reader steps through it, so they must not cover anything.
-    """
-    return f'<g data-step="{number}"{" data-alone" * alone}>{"".join(parts)}</g>'
+def step(number: int, *parts: str) -> str:
+    """Return parts of a picture that appear with a step, counted from 1, and stay from then on."""
+    return f'<g data-step="{number}">{"".join(parts)}</g>'
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,10 +84,7 @@ def stepped(
             f"but parts belong to {beyond}"
         )
     listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-    whole = f"<style>{STYLE}</style>{drawn}<ol>{listed}</ol>"
-    html = framed(whole, header, rows, name, caption)
-    html = html.replace(
-        'class="glassformer-drawing"', 'class="glassformer-drawing glassformer-steps"', 1
-    )
+    facts = table(header, rows, caption=name, css="glassformer-cells")
+    html = framed(f"{drawn}<ol>{listed}</ol>", facts, caption, "glassformer-steps", STYLE)
     steps = "\n".join(f"{k}. {sentence}" for k, sentence in enumerate(sentences, 1))
     return Stepped(html, f"{told(header, rows, caption)}\n{steps}")

@@ -1,185 +1,239 @@
-"""`strips`: vectors as rows of colored cells, one row per word, with each vector's length."""
+"""`strips` and `growth`: vectors as rows of colored cells, one row per word."""
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
 from itertools import groupby
 
+import torch
 from torch import Tensor
 
-from glassformer.views.grid import PHONE, STYLE, scale, shorten, strength, width, word
-from glassformer.views.palette import THEME
-from glassformer.views.view import UNSEEN, View, aligned, table, words
+from glassformer.views.drawing import PHONE, UNGROWN, figure, mosaic, picture, text
+from glassformer.views.grid import STYLE, scale, word, word_width
+from glassformer.views.view import View, isolated, words
 
 CELL, ROW = 7.0, 15.0  # cells are narrow and tall, so the eye follows a row
-LENGTHS = 44  # width of the column of lengths
-LEVELS = 24  # steps of color; cells of the same step share a path
+SHADES = 24  # steps of color
 BEYOND = 0.98  # the share of nonzero numbers that the scale covers: outliers don't dim the rest
+LENGTHS = 44  # width of the column of lengths
 LISTED = 3  # numbers of each vector in the text
+APART = 12.0  # the space between two steps
+ABOVE = 40.0  # room above the cells of a step for their name and the number of the step
+LEGEND = 260.0  # width of the legend of what grows
+ROUNDING = 1e-5  # numbers that differ by less count as equal
+DRAWN, DRAWN_EACH = 48, 5  # numbers drawn for each vector: of strips, and of each step
 
-STRIPS = (
-    ".glassformer-heatmap .strip path{fill:none}"
-    ".glassformer-heatmap .strip .p{stroke:var(--cell)}"
-    ".glassformer-heatmap .strip .n{stroke:var(--negative-cell)}"
-    ".glassformer-heatmap .name{font-size:13px;font-weight:600}"
-    ".glassformer-heatmap:has(.strip) .word{font-size:12.7px}"  # rows on a narrow phone are low
-)
+CSS = "glassformer-heatmap glassformer-strips"
+STRIPS = f"""{STYLE}
+.glassformer-strips .word{{font-size:12.7px}}
+.glassformer-strips .kept{{opacity:.42}}
+.glassformer-strips .fresh{{fill:none;stroke:var(--pos);stroke-width:1.8}}
+""".replace("\n", "")  # rows on a narrow phone are low
+
+Rows = list[list[float]]
 
 
 def strips(
-    tensors: Mapping[str, Tensor],
-    rows: Sequence[object],
-    *,
-    caption: str | None = None,
-    most: int = 48,
+    tensors: Mapping[str, Tensor], rows: Sequence[object], *, caption: str | None = None
 ) -> View:
     """Draw vectors as strips of colored cells, a row for each word, one tensor below another.
 
     All tensors share one scale, so you can compare vectors with those they're added to. The
-    scale ends below the few largest numbers, whose cells have its strongest color.
+    scale ends below the few largest numbers, whose cells have its strongest color. At most 48
+    numbers of each vector are drawn; the length beside it is the whole vector's.
 
     Args:
         tensors: Each tensor's name, and the tensor: `(rows, width)`, all of the same shape.
         rows: The words beside the rows.
         caption: A line below the picture.
-        most: The most numbers drawn for each vector; the length beside it is the whole vector's.
 
     Raises:
-        ValueError: There is no tensor, one isn't `(rows, width)`, shapes differ, or `most` is
-            less than one.
+        ValueError: There is no tensor, one isn't `(rows, width)`, or shapes differ.
     """
-    row_words = words(rows)
-    check(tensors, row_words, most)
-    panels = [panel(name, tensor, most) for name, tensor in tensors.items()]
-    count = next(iter(tensors.values())).shape[1]
-    header, facts = listed(panels, row_words)
-    hidden = table(header, facts, caption=caption or ", ".join(tensors), css="glassformer-cells")
-    html = (
-        f'<figure class="glassformer-heatmap" data-search-exclude><style>{THEME}{STYLE}{STRIPS}'
-        f'</style>{draw(panels, row_words, count)}<div style="{UNSEEN}">{hidden}</div>'
-        f"{f'<figcaption>{escape(caption)}</figcaption>' if caption else ''}</figure>"
-    )
-    text = aligned([header, *facts])
-    return View(html, f"{caption}\n{text}" if caption else text)
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One tensor in a picture: its name, the numbers drawn, and the lengths of its full rows."""
-
-    name: str
-    values: list[list[float]]
-    lengths: list[float]
-
-
-def panel(name: str, tensor: Tensor, most: int) -> Panel:
-    """Return the panel of a tensor, with at most `most` numbers of each row."""
-    whole = tensor.detach().cpu().double()
-    return Panel(name, whole[:, :most].tolist(), whole.norm(dim=-1).tolist())
-
-
-def listed(panels: list[Panel], rows: list[str]) -> tuple[list[str], list[list[str]]]:
-    """Return a table's header and rows: each vector, its length, and its first numbers."""
-    header = [
-        "vector",
-        "length",
-        *(f"number {k}" for k in range(len(panels[0].values[0][:LISTED]))),
-    ]
+    names = words(rows)
+    check("strips", {name: [tensor] for name, tensor in tensors.items()}, names, every_row=True)
+    values = {name: as_rows(tensor) for name, tensor in tensors.items()}
+    lengths = {name: [math.hypot(*row) for row in rows] for name, rows in values.items()}
     facts = [
-        [f"{one.name}: {row}", f"{length:.2f}", *(f"{value:.2f}" for value in values[:LISTED])]
-        for one in panels
-        for row, length, values in zip(rows, one.lengths, one.values, strict=True)
+        [f"{title}: {name}", f"{length:.2f}", *(f"{value:.2f}" for value in row[:LISTED])]
+        for title, matrix in values.items()
+        for name, length, row in zip(names, lengths[title], matrix, strict=True)
     ]
-    return header, facts
+    header = ["vector", "length", *(f"number {k}" for k in range(len(facts[0]) - 2))]
+    drawn, name = draw_strips(values, lengths, names), caption or ", ".join(tensors)
+    return figure(drawn, header, facts, name=name, caption=caption, css=CSS, style=STRIPS)
 
 
-def check(tensors: Mapping[str, Tensor], rows: list[str], most: int) -> None:
+def growth(
+    steps: Mapping[str, Sequence[Tensor]], rows: Sequence[object], *, caption: str | None = None
+) -> View:
+    """Draw vectors that are added step by step: a column for each step, a row for each word.
+
+    A row with the same numbers as in the step before, up to rounding, is faint. A row that is new
+    or has changed is framed. Each step's size is written below it. All steps share one scale. At
+    most five numbers of each vector are drawn.
+
+    Args:
+        steps: The vectors' name, and their values at each step: `(rows, width)`, one row for each
+            of the first words. All names have the same number of steps.
+        rows: The words beside the rows.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no step, one isn't `(rows, width)` or has more rows than there are
+            words, or the numbers of steps or the widths differ.
+    """
+    names = words(rows)
+    check("growth", steps, names, every_row=False)
+    same = {name: unchanged(each) for name, each in steps.items()}
+    facts = [
+        [
+            f"{title}, step {k}",
+            " ".join(isolated(row) for row, old in zip(names, kept, strict=False) if not old)
+            or "nothing",
+            str(sum(kept)),
+            size(step),
+        ]
+        for title, each in steps.items()
+        for k, (step, kept) in enumerate(zip(each, same[title], strict=True), 1)
+    ]
+    header, name = ["vectors", "new", "rows kept", "size"], caption or ", ".join(steps)
+    drawn = draw_steps(steps, same, names)
+    return figure(drawn, header, facts, name=name, caption=caption, css=CSS, style=STRIPS)
+
+
+def check(
+    kind: str, tensors: Mapping[str, Sequence[Tensor]], names: list[str], *, every_row: bool
+) -> None:
     """Raise an error if the tensors can't be drawn as rows of the same width."""
-    shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if most < 1:
-        raise ValueError(f"most ({most}) must be at least 1")
-    if not shapes:
-        raise ValueError("strips needs at least one tensor, but got none")
-    for name, shape in shapes.items():
-        if len(shape) != 2 or shape[0] != len(rows) or 0 in shape:
-            raise ValueError(
-                f"{name!r} of shape {shape} must be (rows, width) with one row for each of the "
-                f"{len(rows)} words"
-            )
-    if len(set(shapes.values())) > 1:
-        raise ValueError(f"all tensors must have the same shape, but have {shapes}")
+    shapes = {name: [tuple(each.shape) for each in several] for name, several in tensors.items()}
+    if not all([shapes, *shapes.values()]):
+        raise ValueError(f"{kind} needs at least one tensor of each name, but got {shapes}")
+    for name, several in shapes.items():
+        for shape in several:
+            fewer = len(shape) == 2 and shape[0] < len(names) and every_row
+            if len(shape) != 2 or 0 in shape or shape[0] > len(names) or fewer:
+                raise ValueError(
+                    f"{name!r} of shape {shape} must be (rows, width), with "
+                    f"{'a' if every_row else 'at most one'} row for each of {len(names)} words"
+                )
+    kinds = {(len(several), shape[1]) for several in shapes.values() for shape in several}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"all tensors must have the same width, and all names as many of them, but {shapes}"
+        )
 
 
-def draw(panels: list[Panel], rows: list[str], count: int) -> str:
-    """Draw one panel below another, and the scale below them all."""
-    shown = [shorten(w) for w in rows]
-    left = max(map(width, shown)) + 9
-    columns = len(panels[0].values[0])
-    end, high = scale_end(panels), ROW * len(rows) + 28
-    right, bottom = left + CELL * columns, 6 + high * len(panels)
-    drawn = [
-        names(one, shown, rows, left, right, 6 + high * k)
-        + strip(one.values, left, 26 + high * k, end)
-        for k, one in enumerate(panels)
-    ]
+def as_rows(tensor: Tensor) -> Rows:
+    """Return the numbers of a tensor, row by row."""
+    rows: Rows = tensor.detach().cpu().double().tolist()
+    return rows
+
+
+def unchanged(steps: Sequence[Tensor]) -> list[list[bool]]:
+    """Return, for each row of each step, whether it's the same as in the step before."""
+    before, found = steps[0][:0], []
+    for now in steps:
+        both = min(len(before), len(now))
+        alike = torch.isclose(now[:both], before[:both], atol=ROUNDING).all(-1).tolist()
+        found.append([*alike, *[False] * (len(now) - both)])
+        before = now
+    return found
+
+
+def size(step: Tensor) -> str:
+    """Return the number of rows, and of numbers in each: `7 × 16`."""
+    return " × ".join(map(str, step.shape))
+
+
+def draw_strips(
+    values: Mapping[str, Rows], lengths: Mapping[str, list[float]], names: list[str]
+) -> str:
+    """Draw one tensor below another, each vector with its length, and the scale below them all."""
+    every = [row[:DRAWN] for matrix in values.values() for row in matrix]
+    columns, count = len(every[0]), len(next(iter(values.values()))[0])
+    end, high = scale_end(every), ROW * len(names) + 28
+    left = max(map(word_width, names)) + 9
+    right, bottom = left + CELL * columns, 6 + high * len(values)
+    parts = [text(right + LENGTHS, 18, "length", css="small", anchor="end")]
+    for k, (title, matrix) in enumerate(values.items()):
+        top = 26 + high * k
+        parts += [*beside(title, names, left, top, top - 8), strip(matrix, DRAWN, left, top, end)]
+        written = [f"{length:.1f}" for length in lengths[title]]
+        parts += column_of(written, right + LENGTHS, top)
     across = f"{columns} numbers" if columns == count else f"the first {columns} of {count} numbers"
-    every = [row for one in panels for row in one.values]
     if any(abs(value) > end for row in every for value in row):
         across += ", some beyond the scale"
     legend, legend_end = scale(every, left, bottom + 4, end)
+    parts += [legend, text(left, bottom + 33, across, css="small", anchor="start")]
     wide = max(right + LENGTHS + 4, legend_end)
-    return (
-        f'<svg aria-hidden="true" viewBox="0 0 {wide:.0f} {bottom + 40:.0f}" '
-        f'style="width:100%;max-width:{1.2 * wide:.0f}px;min-width:{min(wide, PHONE):.0f}px">'
-        f'<text class="axis" x="{right + LENGTHS:.1f}" y="18" text-anchor="end">length</text>'
-        f"{''.join(drawn)}{legend}"
-        f'<text class="axis" x="{left:.1f}" y="{bottom + 33:.1f}">{across}</text></svg>'
-    )
+    return picture(parts, wide, bottom + 40, shrinks=PHONE / wide, grows=1.2)
 
 
-def names(
-    one: Panel, shown: list[str], rows: list[str], left: float, right: float, top: float
+def draw_steps(
+    steps: Mapping[str, Sequence[Tensor]], same: Mapping[str, list[list[bool]]], names: list[str]
 ) -> str:
-    """Draw a tensor's name over its cells, a word beside each row, and the row's length."""
-    parts = [f'<text class="name" x="{left:.1f}" y="{top + 12:.1f}">{escape(one.name)}</text>']
-    for i, (short, whole) in enumerate(zip(shown, rows, strict=True)):
-        y, length = top + 20 + (i + 0.5) * ROW + 4.5, f"{one.lengths[i]:.1f}"
-        parts.append(word(short, whole, left - 7, y, "end"))
-        parts.append(word(length, length, right + LENGTHS, y, "end"))
-    return "".join(parts)
+    """Draw one name below another, each with its steps side by side, and the scale below all."""
+    every = [row[:DRAWN_EACH] for each in steps.values() for step in each for row in as_rows(step)]
+    first = next(iter(steps.values()))
+    columns, count = len(every[0]), first[0].shape[1]
+    end, high = scale_end(every), ROW * len(names) + ABOVE + 22
+    left, wide = max(map(word_width, names)) + 9, CELL * columns
+    parts = []
+    for i, (title, each) in enumerate(steps.items()):
+        top = high * i + ABOVE
+        parts += beside(title, names, left, top, top - 24)
+        for k, (step, kept) in enumerate(zip(each, same[title], strict=True)):
+            x = left + (wide + APART) * k
+            below = top + ROW * len(kept) + 14
+            parts.append(text(x + wide / 2, top - 6, f"step {k + 1}", css="small"))
+            parts += blocks(as_rows(step), kept, x, top, end)
+            parts.append(text(x + wide / 2, below, size(step), css="small"))
+    bottom = high * len(steps) + 6
+    drawn = "all" if columns == count else f"the first {columns} of"
+    told = ("framed: new; faint: as in the step before", f"{drawn} {count} numbers of a vector")
+    parts.append(scale(every, left, bottom, end)[0])
+    for k, line in enumerate(told):
+        parts.append(text(left, bottom + 27 + 16 * k, line, css="small", anchor="start"))
+    across = max(left + (wide + APART) * len(first), left + LEGEND)
+    return picture(parts, across, bottom + 50, shrinks=UNGROWN, grows=1.4)
 
 
-def scale_end(panels: list[Panel]) -> float:
+def beside(title: str, names: list[str], left: float, top: float, above: float) -> list[str]:
+    """Write the vectors' name above them, and a word beside each row."""
+    heading = text(left, above, title, css="title", anchor="start")
+    return [heading, *column_of(names, left - 7, top)]
+
+
+def column_of(entries: list[str], x: float, top: float) -> list[str]:
+    """Write a word or a number for each row, all ending at `x`."""
+    return [word(each, x, top + (i + 0.5) * ROW + 4.5, "end") for i, each in enumerate(entries)]
+
+
+def blocks(matrix: Rows, kept: list[bool], left: float, top: float, end: float) -> list[str]:
+    """Draw the cells of one step; neighboring rows that are all kept or all new are grouped."""
+    parts, start = [], 0
+    for old, run in groupby(kept):
+        count, y = len(list(run)), top + ROW * start
+        rows = matrix[start : start + count]
+        cells, wide = strip(rows, DRAWN_EACH, left, y, end), CELL * len(rows[0][:DRAWN_EACH])
+        place = f'x="{left:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{ROW * count:.1f}"'
+        frame = f'<rect class="fresh" {place}/>'
+        parts.append(f'<g class="kept">{cells}</g>' if old else f"<g>{cells}{frame}</g>")
+        start += count
+    return parts
+
+
+def scale_end(rows: Rows) -> float:
     """Return the end of the scale: a number that only a few exceed."""
-    values = (value for one in panels for row in one.values for value in row)
-    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
+    sizes = sorted(abs(value) for row in rows for value in row if value and math.isfinite(value))
     return sizes[round(BEYOND * (len(sizes) - 1))] if sizes else 0.0
 
 
-def strip(matrix: list[list[float]], left: float, top: float, end: float) -> str:
-    """Draw the cells: in each row, neighbors of the same sign and color step share a stroke."""
-
-    def look(value: float) -> tuple[str, int]:
-        return "n" if value < 0 else "p", round(LEVELS * min(1, strength(value, end)))
-
-    paths: dict[tuple[str, int], list[str]] = defaultdict(list)
-    for i, row in enumerate(matrix):
-        start = 0
-        for (sign, level), cells in groupby(map(look, row)):
-            count = len(list(cells))
-            if level:
-                paths[sign, level].append(f"M{start} {i}h{count}")
-            start += count
-    strokes = "".join(
-        f'<path class="{sign}" stroke-opacity="{level / LEVELS:.2f}" d="{"".join(d)}"/>'
-        for (sign, level), d in sorted(paths.items())
-    )
-    right, bottom = left + CELL * len(matrix[0]), top + ROW * len(matrix)
-    lines = "".join(f"M{left:.1f} {top + i * ROW:.1f}H{right:.1f}" for i in range(len(matrix) + 1))
-    return (
-        f'<g class="strip" transform="translate({left:.1f} {top + ROW / 2:.1f}) '
-        f'scale({CELL} {ROW})">{strokes}</g>'
-        f'<path class="g" d="{lines}M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}V{top:.1f}"/>'
-    )
+def strip(matrix: Rows, most: int, left: float, top: float, end: float) -> str:
+    """Draw the cells of some rows, at most `most` of each, with lines between the rows."""
+    rows = [row[:most] for row in matrix]
+    right, bottom = left + CELL * len(rows[0]), top + ROW * len(rows)
+    lines = "".join(f"M{left:.1f} {top + i * ROW:.1f}H{right:.1f}" for i in range(len(rows) + 1))
+    lines += f"M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}V{top:.1f}"
+    drawn = mosaic(rows, left, top, end, (CELL, ROW), shades=SHADES)
+    return f'{drawn}<path class="line thin" d="{lines}"/>'

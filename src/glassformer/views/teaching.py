@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from glassformer.views.drawing import Number, arrow, as_role, figure, line, picture, text, width_of
+from glassformer.views.drawing import CHIP, arrow, chip, cut, figure, line, picture, text, width_of
 from glassformer.views.view import View, words
 
-HIGH, ROW, LONGEST = 26.0, 34.0, 10
+ROW, LONGEST = 34.0, 10
 READS, ANSWERS = 26.0, 110.0  # the tops of the two rows in training
 LEFT = 82.0
 PAST = "gray: earlier words, which each position also sees"
@@ -36,7 +36,7 @@ def teacher_forcing(
         )
     places = [LEFT]
     for one, other in zip(read, asked, strict=True):
-        longest = max(width_of(one[:LONGEST]), width_of(other[:LONGEST]))
+        longest = max(width_of(cut(name, LONGEST)) for name in (one, other))
         places.append(places[-1] + max(34.0, longest + 16) + 6)
     parts = [
         text(0, 14, "Training: the true words, in one pass", css="title", anchor="start"),
@@ -46,14 +46,14 @@ def teacher_forcing(
     middles = [(here + after - 6) / 2 for here, after in pairwise(places)]
     for k, middle in enumerate(middles):
         end = (middle, ANSWERS - 2)
-        parts += [line([(x, READS + HIGH + 2), end], role="quiet", css="thin") for x in middles[:k]]
+        parts += [line([(x, READS + CHIP + 2), end], role="quiet", css="thin") for x in middles[:k]]
     for k, (one, other) in enumerate(zip(read, asked, strict=True)):
         x, wide = places[k], places[k + 1] - places[k] - 6
-        parts.append(chip(one, x, READS, wide, "encoder"))
-        parts.append(arrow([(middles[k], READS + HIGH + 2), (middles[k], ANSWERS - 2)]))
-        parts.append(chip(other, x, ANSWERS, wide, "decoder"))
-    parts.append(text(LEFT, ANSWERS + HIGH + 16, PAST, css="small", anchor="start"))
-    top = ANSWERS + HIGH + 50
+        parts.append(chip(one, x, READS, wide, role="encoder", most=LONGEST))
+        parts.append(arrow([(middles[k], READS + CHIP + 2), (middles[k], ANSWERS - 2)]))
+        parts.append(chip(other, x, ANSWERS, wide, role="decoder", most=LONGEST))
+    parts.append(text(LEFT, ANSWERS + CHIP + 16, PAST, css="small", anchor="start"))
+    top = ANSWERS + CHIP + 50
     many = f"Writing: its own words, in {len(read)} passes"
     parts.append(text(0, top, many, css="title", anchor="start"))
     for k in range(len(read)):
@@ -61,13 +61,13 @@ def teacher_forcing(
         parts.append(text(LEFT - 10, y + 18, f"pass {k + 1}", anchor="end"))
         for i in range(k + 1):
             word, role = (read[0], "encoder") if i == 0 else (asked[i - 1], "decoder")
-            parts.append(chip(word, places[i], y, places[i + 1] - places[i] - 6, role))
+            wide = places[i + 1] - places[i] - 6
+            parts.append(chip(word, places[i], y, wide, role=role, most=LONGEST))
         x = places[k + 1]
         parts.append(arrow([(x - 4, y + 13), (x + 16, y + 13)]))
-        parts.append(
-            chip(asked[k], x + 18, y, width_of(asked[k][:LONGEST]) + 16, "decoder", new=True)
-        )
-    across = places[-1] + 22 + width_of(asked[-1][:LONGEST]) + 16
+        wide = width_of(cut(asked[k], LONGEST)) + 16
+        parts.append(chip(asked[k], x + 18, y, wide, role="decoder", most=LONGEST, bold=True))
+    across = places[-1] + 22 + width_of(cut(asked[-1], LONGEST)) + 16
     drawn = picture(parts, across, top + 18 + ROW * len(read))
     facts = [
         [f"training, place {k}", " ".join(read[:k]), other] for k, other in enumerate(asked, 1)
@@ -78,12 +78,3 @@ def teacher_forcing(
     ]
     name = "Training and writing"
     return figure(drawn, ["", "it sees", "it answers"], facts, name=name, caption=caption)
-
-
-def chip(word: str, x: Number, y: Number, wide: Number, role: str, *, new: bool = False) -> str:
-    """Draw a word, either a given one or one that the model wrote."""
-    edge = f'x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{HIGH}" rx="5"'
-    css = "frame bold" if new else "frame"
-    return f'<g{as_role(role)}><rect class="tint" {edge}/><rect class="{css}" {edge}/></g>' + text(
-        x + wide / 2, y + 17.5, word, css="title" if new else "label", most=LONGEST
-    )

@@ -95,6 +95,11 @@ def number(value: float | int, largest: float | int) -> str:
     return text if float(text) else text.lstrip("-")
 
 
+def minus(written: str) -> str:
+    """Write a minus sign for each hyphen that begins a number."""
+    return re.sub(r"(?<!\w)-(?=[\d∞])|(?<=\de)-(?=\d)", "−", written)
+
+
 def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -> str:
     """Write an HTML table whose first column names its rows; every word is escaped."""
     head = "".join(
@@ -112,17 +117,30 @@ def table(header: list[str], rows: list[list[str]], *, caption: str, css: str) -
     )
 
 
-def room(width: float, height: float, narrowest: float, widest: float) -> str:
-    """Return a picture's sizes as CSS properties, so pages can reserve room for it.
+TABLE = """
+.glassformer-table{overflow-x:auto;margin:1em 0}
+.glassformer-table table{border-collapse:collapse;width:100%;font-size:.86em;
+font-variant-numeric:tabular-nums}
+.glassformer-table :is(th,td){padding:.35em .6em;text-align:left;vertical-align:baseline;
+border-bottom:1px solid rgba(128,128,128,.25)}
+@media print{.glassformer-table{overflow:visible}.glassformer-table tr{break-inside:avoid}}
+""".replace("\n", "")
+
+
+def scrolling(header: str, body: str, *, name: str, style: str) -> str:
+    """Return a table that scrolls by itself if it's wider than its column.
 
     Args:
-        width: Its width in its own coordinates.
-        height: Its height in its own coordinates.
-        narrowest: The width in pixels below which it scrolls.
-        widest: The width in pixels above which it doesn't grow.
+        header: The cells of its header, as HTML.
+        body: One or several `tbody`.
+        name: Its accessible name.
+        style: CSS that only this kind of table needs.
     """
-    sizes = f"--narrowest:{narrowest:.0f}px;--widest:{widest:.0f}px"
-    return f'style="{sizes};--shape:{height:.1f}/{width:.1f}"'
+    return (
+        f'<div class="glassformer-table" tabindex="0" role="region" aria-label="{escape(name)}" '
+        f"data-search-exclude><style>{TABLE}</style><style>{style}</style>"
+        f"<table><thead><tr>{header}</tr></thead>{body}</table></div>"
+    )
 
 
 def aligned(rows: list[list[str]]) -> str:

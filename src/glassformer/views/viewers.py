@@ -60,17 +60,11 @@ def head_view(
             between 0 and 1.
     """
     weights = stacked(attentions, tokens)  # (layers, heads, seq, seq)
-    layers, num_heads, seq, _ = weights.shape
-    check_index("layer", layer, layers)
-    for head in heads or ():
-        check_index("head", head, num_heads)
+    shown, what = chosen(weights, heads, layer)
+    _, num_heads, seq, _ = weights.shape
     split = second_sentence(sentence_b_start, seq)
     least = least_drawn(weights[layer])
-    shown = sorted(set(heads)) if heads else list(range(num_heads))
-    what = f"layer {layer}, " + (
-        f"head {shown[0]}" if len(shown) == 1 else f"{len(shown)} heads of {num_heads}"
-    )
-    strong = strongest(weights, tokens, [layer], shown)
+    strong = strongest(weights, tokens, [layer], shown, tokens)
     header = describe(weights, tokens, split, least) | {"layer": layer, "shown": heads and shown}
     picture = Picture(
         kind="head",
@@ -122,20 +116,15 @@ def cross_view(
                 f"{name}_attentions have (layers, heads) = {tuple(weights.shape[:2])}, "
                 f"but cross_attentions have {(layers, num_heads)}; all three must be equal"
             )
-    check_index("layer", layer, layers)
-    for head in heads or ():
-        check_index("head", head, num_heads)
+    shown, what = chosen(cross, heads, layer)
     # As one sequence, the target first; the source never looks at the target.
     weights = cross.new_zeros(layers, num_heads, target + source, target + source)
     weights[..., :target, :target] = own
     weights[..., :target, target:] = cross
     weights[..., target:, target:] = there
     tokens = [*decoder_tokens, *encoder_tokens]
-    shown = sorted(set(heads)) if heads else list(range(num_heads))
     least = least_drawn(weights[layer])
-    what = f"the target's attention to the source, layer {layer}, " + (
-        f"head {shown[0]}" if len(shown) == 1 else f"{len(shown)} heads of {num_heads}"
-    )
+    what = f"the target's attention to the source, {what}"
     strong = strongest(cross, decoder_tokens, [layer], shown, encoder_tokens)
     header = describe(weights, tokens, target, least)
     picture = Picture(
@@ -179,7 +168,7 @@ def model_view(
     split = second_sentence(sentence_b_start, seq)
     least = least_drawn(weights)
     what = f"{layers} layers of {num_heads} heads"
-    strong = strongest(weights, tokens, range(layers), range(num_heads))
+    strong = strongest(weights, tokens, range(layers), range(num_heads), tokens)
     row = seq * 7 * 12 / num_heads + 10
     picture = Picture(
         kind="model",
@@ -228,7 +217,7 @@ def neuron_view(
     check_finite("keys", keys, tokens)
     (query_bytes, query_steps), (key_bytes, key_steps) = vector_bytes(queries), vector_bytes(keys)
     what = f"layer {layer}, head {head}"
-    strong = strongest(weights, tokens, [layer], [head])
+    strong = strongest(weights, tokens, [layer], [head], tokens)
     header = describe(weights, tokens, split, 1) | {
         "layer": layer,
         "head": head,
@@ -255,6 +244,17 @@ def neuron_view(
         table=as_table(strong, what),
     )
     return viewer(picture, as_text("Neuron view", what, strong))
+
+
+def chosen(weights: Tensor, heads: Sequence[int] | None, layer: int) -> tuple[list[int], str]:
+    """Return the heads shown at first, in order, and the layer and the heads in words."""
+    layers, count, _, _ = weights.shape
+    check_index("layer", layer, layers)
+    for head in heads or ():
+        check_index("head", head, count)
+    shown = sorted(set(heads)) if heads else list(range(count))
+    some = f"head {shown[0]}" if len(shown) == 1 else f"{len(shown)} heads of {count}"
+    return shown, f"layer {layer}, {some}"
 
 
 def stacked(
@@ -387,13 +387,14 @@ def strongest(
     tokens: Sequence[str],
     layers: Sequence[int],
     heads: Sequence[int],
-    keys: Sequence[str] | None = None,
+    keys: Sequence[str],
 ) -> list[list[str]]:
     """Return layer, head, query, key, and weight of the largest weights, the largest first."""
     part = weights[list(layers)][:, list(heads)]
     values, places = part.flatten().topk(min(STRONGEST, part.numel()))
-    names = [f"{word} ({i})" for i, word in enumerate(words(tokens))]
-    key_names = names if keys is None else [f"{w} ({i})" for i, w in enumerate(words(keys))]
+    names, key_names = (
+        [f"{word} ({i})" for i, word in enumerate(words(each))] for each in (tokens, keys)
+    )
     rows = []
     for value, place in zip(values.tolist(), places, strict=True):
         i, j, query, key = (int(x) for x in torch.unravel_index(place, part.shape))

@@ -1,10 +1,11 @@
 """`whole`: a transformer as one drawing, from its architecture down to a single product."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from html import escape
 
-from glassformer.views.drawing import framed
-from glassformer.views.reading import Reading
+from glassformer.views.drawing import choice, figure
+from glassformer.views.head_activations import HeadActivations
 from glassformer.views.view import View
 from glassformer.views.whole_inside import head, product, score
 from glassformer.views.whole_outside import attention, layer, model
@@ -13,8 +14,10 @@ from glassformer.views.whole_scene import HEIGHT, STYLE, WIDTH, Level
 LEVELS = (model, layer, attention, head, score, product)
 
 
-def whole(readings: Mapping[str, Reading], *, root: str = "../") -> View:
+def whole(runs: Mapping[str, HeadActivations]) -> View:
     """Draw models that have read a text, from the architecture down to a product of two numbers.
+
+    The links to chapters are for a page in a folder of the book's root.
 
     Each kind of model has six levels, one inside the other. Each level's picture shows where the
     next one is, and links each of its boxes to the chapter that explains it. A page that loads
@@ -22,42 +25,29 @@ def whole(readings: Mapping[str, Reading], *, root: str = "../") -> View:
     levels are one below the other.
 
     Args:
-        readings: The name of each kind of model, with the run of one such model on a text.
-        root: The path from the page to the root of the book, for the links to its chapters.
+        runs: The name of each kind of model, with the run of one such model on a text.
 
     Raises:
         ValueError: There is no model.
     """
-    if not readings:
-        raise ValueError("whole needs at least one model, but readings is empty")
+    if not runs:
+        raise ValueError("whole needs at least one model, but runs is empty")
     drawn = {
-        name: [make(reading, f"whole-{k}") for make in LEVELS]
-        for k, (name, reading) in enumerate(readings.items())
+        name: [make(run, f"whole-{k}") for make in LEVELS]
+        for k, (name, run) in enumerate(runs.items())
     }
-    kinds = "".join(kind(name, k, levels, root) for k, (name, levels) in enumerate(drawn.items()))
-    body = (
-        f'<div class="glassformer-whole"><style>{STYLE}{shown(len(drawn))}</style>'
-        f"{choice(list(drawn))}{kinds}</div>"
-    )
+    kinds = "".join(kind(name, k, levels) for k, (name, levels) in enumerate(drawn.items()))
+    buttons = f"<legend>Which kind?</legend>{choice('whole-kind', list(drawn))}"
+    several = f"<fieldset>{buttons}</fieldset>" if len(drawn) > 1 else ""
+    body = f'<div class="glassformer-whole">{several}{kinds}</div>'
     facts = [
         [f"{name}, {at}: {level.name}", level.says]
         for name, levels in drawn.items()
         for at, level in enumerate(levels, 1)
     ]
-    html = framed(body, ["level", "what it shows"], facts, "The whole transformer", None)
-    return View(html, "\n".join(f"{level}. {says}" for level, says in facts))
-
-
-def choice(names: list[str]) -> str:
-    """Return one button per kind of model, with the first one pressed, if there are several."""
-    if len(names) == 1:
-        return ""
-    options = "".join(
-        f'<label><input type="radio" name="whole-kind" value="{k}"{" checked" * (k == 0)}>'
-        f"{escape(name)}</label>"
-        for k, name in enumerate(names)
-    )
-    return f"<fieldset><legend>Which kind?</legend>{options}</fieldset>"
+    header, style = ["level", "what it shows"], STYLE + shown(len(drawn))
+    view = figure(body, header, facts, name="The whole transformer", style=style)
+    return replace(view, text="\n".join(f"{level}. {says}" for level, says in facts))
 
 
 def shown(count: int) -> str:
@@ -70,23 +60,22 @@ def shown(count: int) -> str:
     return f"@supports selector(:has(a)){{{rules}}}" if count > 1 else ""
 
 
-def kind(name: str, k: int, levels: list[Level], root: str) -> str:
+def kind(name: str, k: int, levels: list[Level]) -> str:
     """Return all levels of one kind of model, one below the other."""
-    inner = "".join(section(level, f"whole-{k}", at, root) for at, level in enumerate(levels))
+    inner = "".join(section(level, f"whole-{k}", at) for at, level in enumerate(levels))
     return (
         f'<div class="kind" data-kind="{k}" role="group" aria-label="{escape(name)}">{inner}</div>'
     )
 
 
-def section(level: Level, prefix: str, at: int, root: str) -> str:
+def section(level: Level, prefix: str, at: int) -> str:
     """Return one level: its name, its picture, and the picture's sentences."""
     door = " ".join(f"{value:.1f}" for value in level.door)
     opens = f' data-door="{door}"' if level.door else ""
-    picture = "".join(level.drawn).replace('href="@', f'href="{escape(root)}')
     return (
         f'<section class="level" id="{prefix}-{at}" aria-labelledby="{prefix}-{at}-name"{opens}>'
         f'<p class="name" id="{prefix}-{at}-name"><b>{at + 1}</b>{escape(level.name)}</p>'
         f'<div class="stage"><svg viewBox="0 0 {WIDTH} {HEIGHT}" role="group" '
-        f'aria-label="{escape(level.name)}">{picture}</svg></div>'
+        f'aria-label="{escape(level.name)}">{"".join(level.drawn)}</svg></div>'
         f'<p class="says">{escape(level.says)}</p></section>'
     )

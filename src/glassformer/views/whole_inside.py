@@ -1,31 +1,27 @@
 """The inner levels of the whole transformer: one head, one score, one product."""
 
-import re
-
 from torch import Tensor
 
 from glassformer.views.drawing import Number, arrow, bar, largest, line, text
-from glassformer.views.reading import Reading
-from glassformer.views.view import words
-from glassformer.views.whole_scene import WIDTH, Level, door, lines, part, squares
+from glassformer.views.head_activations import HeadActivations
+from glassformer.views.view import minus, words
+from glassformer.views.whole_scene import WIDTH, Level, door, lines, matrix, part
 
 SIDE, HIGH = 136.0, 100.0  # of a matrix in the picture of a head
 LEFT, RIGHT = 62.0, 258.0  # its two columns of matrices
 ROWS = (28.0, 188.0, 348.0)  # and its three rows
 
 
-def head(reading: Reading, prefix: str) -> Level:
+def head(run: HeadActivations, prefix: str) -> Level:
     """Draw one head: queries times keys, scores turned into weights, and the average of values."""
-    n, (i, j) = len(reading.tokens), reading.pair
-    finite = reading.scores.masked_fill(reading.scores.isinf(), 0.0)
-    output = reading.weights @ reading.value  # (tokens, head_dim)
-    names = words(reading.tokens)
+    n, (i, j) = len(run.tokens), run.pair
+    finite = run.scores.masked_fill(run.scores.isinf(), 0.0)
+    output = run.weights @ run.value  # (tokens, head_dim)
+    names = words(run.tokens)
     drawn = [
-        *matrices(
-            ("queries", "query", reading.query), ("keys", "key", reading.key), ROWS[0], names
-        ),
-        *matrices(("scores", "", finite), ("weights", "", reading.weights), ROWS[1], names),
-        *matrices(("values", "value", reading.value), ("output", "", output), ROWS[2], names),
+        *matrices(("queries", "query", run.query), ("keys", "key", run.key), ROWS[0], names),
+        *matrices(("scores", "", finite), ("weights", "", run.weights), ROWS[1], names),
+        *matrices(("values", "value", run.value), ("output", "", output), ROWS[2], names),
         arrow([(LEFT + 40, ROWS[0] + HIGH), (LEFT + 40, ROWS[1] - 20)]),
         line([(RIGHT + 40, ROWS[0] + HIGH), (RIGHT + 40, 147), (LEFT + 40, 147)]),
         text(202, 142, "each query · each key", css="small"),
@@ -37,14 +33,14 @@ def head(reading: Reading, prefix: str) -> Level:
     ]
     opening = (LEFT + j * SIDE / n, ROWS[1] + i * HIGH / n, SIDE / n, HIGH / n)
     drawn.append(door(opening, f"{prefix}-4", "one score"))
-    hides = bool(reading.scores.isinf().any())
+    hides = bool(run.scores.isinf().any())
     seen = "a mask hides the later words" if hides else "no word is hidden from another"
     says = (
         f"Each of {n} queries meets each of {n} keys: {n * n} scores; {seen}. Softmax turns a row "
-        f"of scores into weights: “{names[i]}” gives “{names[j]}” {reading.weights[i, j]:.2f}. The "
+        f"of scores into weights: “{names[i]}” gives “{names[j]}” {run.weights[i, j]:.2f}. The "
         "weights average the values."
     )
-    return Level(f"Head {reading.head} of layer {reading.layer}", says, tuple(drawn), opening)
+    return Level(f"Head {run.head} of layer {run.layer}", says, tuple(drawn), opening)
 
 
 def matrices(
@@ -56,24 +52,24 @@ def matrices(
         text(LEFT - 5, y + (k + 0.5) * step + 4, name, css="small", anchor="end", most=8)
         for k, name in enumerate(names)
     ]
-    for x, (title, role, matrix) in ((LEFT, one), (RIGHT, other)):
-        rows = matrix.tolist()
+    for x, (title, role, numbers) in ((LEFT, one), (RIGHT, other)):
+        rows = numbers.tolist()
         parts.append(text(x + SIDE / 2, y - 7, title, role=role, css="title"))
-        parts.append(squares(rows, (x, y, SIDE, HIGH), largest(rows), role))
+        parts.append(matrix(rows, (x, y, SIDE, HIGH), largest(rows), role))
     return parts
 
 
-def terms(reading: Reading) -> tuple[Tensor, Tensor, Tensor, int]:
+def terms(run: HeadActivations) -> tuple[Tensor, Tensor, Tensor, int]:
     """Return the pair's query and key, their products, and the index of the largest product."""
-    i, j = reading.pair
-    products = reading.query[i] * reading.key[j]  # (head_dim)
-    return reading.query[i], reading.key[j], products, int(products.abs().argmax())
+    i, j = run.pair
+    products = run.query[i] * run.key[j]  # (head_dim)
+    return run.query[i], run.key[j], products, int(products.abs().argmax())
 
 
-def score(reading: Reading, prefix: str) -> Level:
+def score(run: HeadActivations, prefix: str) -> Level:
     """Draw one score: a query and a key, number by number, and the sum of the products."""
-    (i, j), names = reading.pair, words(reading.tokens)
-    query, key, products, most = terms(reading)
+    (i, j), names = run.pair, words(run.tokens)
+    query, key, products, most = terms(run)
     count, total = len(query), products.sum().item()
     wide, tall = 360.0 / count, 62 / products.abs().max().item()
     end = largest([query.tolist(), key.tolist()])
@@ -88,9 +84,9 @@ def score(reading: Reading, prefix: str) -> Level:
     aside, side = (380, "end") if most < count / 2 else (20, "start")  # clear of the door
     drawn = [
         text(aside, 26, f"query of “{names[i]}”", role="query", anchor=side),
-        squares([query.tolist()], (20, 40, 360, 38), end, "query"),
+        matrix([query.tolist()], (20, 40, 360, 38), end, "query"),
         text(aside, 106, f"key of “{names[j]}”", role="key", anchor=side),
-        squares([key.tolist()], (20, 118, 360, 38), end, "key"),
+        matrix([key.tolist()], (20, 118, 360, 38), end, "key"),
         text(aside, 182, "number by number", css="title", anchor=side),
         *bars,
         line([(20, 250), (380, 250)], css="thin"),
@@ -108,16 +104,16 @@ def score(reading: Reading, prefix: str) -> Level:
     return Level("One score", says, tuple(drawn), opening)
 
 
-def product(reading: Reading, prefix: str) -> Level:
+def product(run: HeadActivations, prefix: str) -> Level:
     """Draw one product of two numbers, and the number of all such products.
 
     The factors have enough decimals that multiplying them gives the two decimals of the product.
     """
-    (i, j), names = reading.pair, words(reading.tokens)
-    *rows, at = terms(reading)
+    (i, j), names = run.pair, words(run.tokens)
+    *rows, at = terms(run)
     query, key, products = (row.tolist() for row in rows)
     digits = fitting(query[at], key[at])
-    config, n = reading.stack, len(names)
+    config, n = run.stack, len(names)
     every = len(query) * n * n * config.num_heads * config.num_layers
     drawn = [
         *factor(query[at], 14, f"“{names[i]}”", "query", "×", digits),
@@ -154,12 +150,7 @@ def factor(value: Number, x: Number, word: str, role: str, sign: str, digits: in
     return [
         text(x + 52, 62, word, css="title", most=14),
         text(x + 52, 82, f"its {role}" if role else "product", role=role),
-        squares([[value]], (x, 92, 104, 90), 1.4 * abs(value), role),
+        matrix([[value]], (x, 92, 104, 90), 1.4 * abs(value), role),
         text(x + 52, 147, minus(f"{value:.{digits}f}"), css="big"),
         text(x + 117, 147, sign, css="big"),
     ]
-
-
-def minus(words: str) -> str:
-    """Write negative numbers with a minus sign."""
-    return re.sub(r"(?<!\w)-(?=\d)", "−", words)

@@ -1,42 +1,40 @@
 """The outer levels of the whole transformer: the model, a layer, and the layer's attention."""
 
 from glassformer.models.config import TransformerConfig
-from glassformer.views.drawing import Number, arrow, as_role, bar, line, text
-from glassformer.views.reading import Reading
+from glassformer.views.drawing import Number, arrow, as_role, bar, line, panel, text
+from glassformer.views.head_activations import HeadActivations
 from glassformer.views.whole_scene import Level, door, lines, part
 
 Sublayer = tuple[str, str, str, str]  # title, chapter, role, note
 
 
-def model(reading: Reading, prefix: str) -> Level:
+def model(run: HeadActivations, prefix: str) -> Level:
     """Draw the architecture, from the words to the output, with all layers as one stack."""
-    config, stack = reading.config, reading.stack
+    config, stack = run.config, run.stack
     x = 208.0 if config.decoder else 110.0
     opening = (x, 150.0, 180.0, 180.0)
-    parts = [tower(stack, reading.tokens, x), door(opening, f"{prefix}-1", "one layer")]
+    parts = [tower(stack, run.tokens, x), door(opening, f"{prefix}-1", "one layer")]
     if config.decoder:
-        parts.append(tower(config, reading.source, 12.0))
+        parts.append(tower(config, run.source, 12.0))
         parts.append(arrow([(102, 330), (102, 356), (194, 356), (194, 240), (208, 240)]))
         parts.append(lines(148, 374, "memory: the source,", "read once"))
     parts.append(arrow([(x + 90, 330), (x + 90, 386)]))
-    parts.append(ending(reading, x) if reading.answer else vectors(reading, x + 90))
+    parts.append(ending(run, x) if run.answer else vectors(run, x + 90))
     says = (
         f"Each token becomes a vector of {stack.d_model} numbers. {stack.num_layers} layers of the "
         "same design then transform the vectors, one after the other."
     )
-    if reading.answer:
-        word, chance = reading.answer[0]
-        says += (
-            f" After “{reading.tokens[-1]}” the model gives “{word}” a probability of {chance:.2f}."
-        )
-    return Level(kind(reading), says, tuple(parts), opening)
+    if run.answer:
+        word, chance = run.answer[0]
+        says += f" After “{run.tokens[-1]}” the model gives “{word}” a probability of {chance:.2f}."
+    return Level(kind(run), says, tuple(parts), opening)
 
 
-def kind(reading: Reading) -> str:
+def kind(run: HeadActivations) -> str:
     """Return the title: what this kind of model does."""
-    if reading.config.decoder:
+    if run.config.decoder:
         return "An encoder reads, a decoder writes"
-    if reading.answer:
+    if run.answer:
         return "A decoder alone writes the next token"
     return "An encoder reads a sentence"
 
@@ -77,8 +75,8 @@ def layers(config: TransformerConfig, x: Number) -> str:
         part((x + 14, 182 + step * k, 152, step - 10), title, chapter, role=role)
         for k, (title, chapter, role, _) in enumerate(parts)
     )
-    role = as_role("decoder" if config.cross_attention else "encoder")
-    frame = f'<g{role}><rect class="box" x="{x}" y="150" width="180" height="180" rx="7"/></g>'
+    role = "decoder" if config.cross_attention else "encoder"
+    frame = panel(x, 150, 180, 180, role=role, css="box")
     count = text(x + 90, 170, f"{config.num_layers} layers, each of these", css="title")
     return f"{frame}{count}{boxes}{behind}"
 
@@ -94,34 +92,34 @@ def sublayers(config: TransformerConfig) -> list[Sublayer]:
     ]
 
 
-def ending(reading: Reading, x: Number) -> str:
+def ending(run: HeadActivations, x: Number) -> str:
     """Draw the last linear layer, and the likeliest next tokens as bars."""
-    config = reading.stack
+    config = run.stack
     bars = "".join(
         text(x + 82, 451 + 15 * k, word, css="small", anchor="end")
         + bar(x + 88, 442 + 15 * k, 60 * chance, 10, role="series-1")
         + text(x + 94 + 60 * chance, 451 + 15 * k, f"{chance:.2f}", css="small", anchor="start")
-        for k, (word, chance) in enumerate(reading.answer[:2])
+        for k, (word, chance) in enumerate(run.answer[:2])
     )
     note = f"{config.d_model} → {config.vocab_size:,} probabilities"
     return part((x, 386, 180, 46), "Next token", "generation", note=note) + bars
 
 
-def vectors(reading: Reading, middle: Number) -> str:
+def vectors(run: HeadActivations, middle: Number) -> str:
     """Write the encoder's output: one vector per token."""
-    size = f"{len(reading.tokens)} × {reading.stack.d_model}"
+    size = f"{len(run.tokens)} × {run.stack.d_model}"
     return text(middle, 404, "one vector for each token", css="title") + lines(middle, 421, size)
 
 
-def layer(reading: Reading, prefix: str) -> Level:
+def layer(run: HeadActivations, prefix: str) -> Level:
     """Draw one layer: the residual stream, and the sub-layers that read it and add to it."""
-    config, parts = reading.stack, sublayers(reading.stack)
+    config, parts = run.stack, sublayers(run.stack)
     high = 420 / len(parts)
     opening = (150.0, 40 + high / 2 - 25, 225.0, 60.0)
     drawn = [
         f'<g{as_role("stream")}><path class="line stream" d="M60 14V462"/></g>',
         text(74, 20, "residual stream", css="title", anchor="start"),
-        text(74, 36, f"{len(reading.tokens)} × {config.d_model}", css="small", anchor="start"),
+        text(74, 36, f"{len(run.tokens)} × {config.d_model}", css="small", anchor="start"),
         *(sublayer(one, 40 + high * k, high, config) for k, one in enumerate(parts)),
         door(opening, f"{prefix}-2", "the attention"),
     ]
@@ -151,12 +149,12 @@ def sublayer(one: Sublayer, top: Number, high: Number, config: TransformerConfig
     return f"{into}{back}{drawn}{add}"
 
 
-def attention(reading: Reading, prefix: str) -> Level:
+def attention(run: HeadActivations, prefix: str) -> Level:
     """Draw the attention: projections, heads side by side, and the linear layer that joins them."""
-    config, heads = reading.stack, reading.stack.num_heads
+    config, heads = run.stack, run.stack.num_heads
     shared = heads // (config.num_kv_heads or heads)
     left, wide = 68.0, 322.0 / heads
-    size = f"{len(reading.tokens)} × {config.d_model}"
+    size = f"{len(run.tokens)} × {config.d_model}"
     drawn = [text(229, 14, size, css="small")]
     for k, (name, group) in enumerate([("query", 1), ("key", shared), ("value", shared)]):
         x, title = left + 110 * k, {"query": "Queries", "key": "Keys", "value": "Values"}[name]
@@ -164,17 +162,17 @@ def attention(reading: Reading, prefix: str) -> Level:
         drawn.append(part((x, 48, 102, 46), title, "heads", note="a linear layer", role=name))
         drawn.append(slots(left, 130 + 46 * k, heads, wide, group, name, title.lower()))
     drawn += [
-        text(229, 112, f"each cut into {heads} heads, {reading.query.shape[1]} wide", css="small"),
+        text(229, 112, f"each cut into {heads} heads, {run.query.shape[1]} wide", css="small"),
         part((left, 276, 322, 34), "Each head attends by itself", "heads", role="attention"),
         slots(left, 322, heads, wide, 1, "attention", "outputs"),
         arrow([(229, 364), (229, 396)]),
         part((124, 396, 210, 46), "Output projection", "heads", note="joins what the heads found"),
     ]
-    opening = (left + wide * reading.head, 126.0, wide, 238.0)
+    opening = (left + wide * run.head, 126.0, wide, 238.0)
     drawn.append(door(opening, f"{prefix}-3", "one head", low=True))
     says = (
         f"Linear layers make queries, keys, and values. Each is cut into {heads} pieces, one for "
-        f"each of {heads} heads, which work side by side. We follow head {reading.head}."
+        f"each of {heads} heads, which work side by side. We follow head {run.head}."
     )
     return Level("The attention of this layer", says, tuple(drawn), opening)
 
@@ -183,12 +181,8 @@ def slots(
     left: Number, y: Number, heads: int, wide: Number, group: int, role: str, title: str
 ) -> str:
     """Draw a row of heads; a key or value that several heads share is as wide as they are."""
-    rects = "".join(
-        f'<rect class="{css}" x="{left + wide * k + 1.5:.1f}" y="{y}" rx="2" '
-        f'width="{wide * group - 3:.1f}" height="36"/>'
+    boxes = "".join(
+        panel(left + wide * k + 1.5, y, wide * group - 3, 36, role=role, css="box", tint=0.1)
         for k in range(0, heads, group)
-        for css in ("box", "tint")
     )
-    return (
-        text(left - 6, y + 22, title, css="small", anchor="end") + f"<g{as_role(role)}>{rects}</g>"
-    )
+    return text(left - 6, y + 22, title, css="small", anchor="end") + boxes

@@ -1,14 +1,13 @@
 """Parts of the levels of the whole transformer: boxes that link to chapters, and doors."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from html import escape
 
-from glassformer.views.drawing import Number, as_role, box, strength, text
+from glassformer.views.drawing import Number, box, mosaic, panel, text
 from glassformer.views.view import UNSEEN
 
 WIDTH, HEIGHT = 400, 470
-SHADES = 16  # steps of color; cells of the same step share a path
+SHADES = 16  # steps of color
 
 # The chapter that explains each part.
 CHAPTERS = {
@@ -25,11 +24,8 @@ CHAPTERS = {
 }
 
 STYLE = """
-.glassformer-whole fieldset{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin:0 0 .6em;padding:0;
-border:0;font-size:.9em}
+.glassformer-whole fieldset{margin:0 0 .6em;font-size:.9em}
 .glassformer-whole legend{float:left;padding:.2em 1em 0 0}
-.glassformer-whole label{display:flex;gap:.4em;align-items:center;min-height:28px;cursor:pointer}
-.glassformer-whole input{margin:0;accent-color:var(--pos)}
 .glassformer-whole .level{max-width:620px;margin:0 auto 2.2em}
 .glassformer-whole .level p{margin:.3em 0}
 .glassformer-whole .name{font-weight:600}
@@ -83,7 +79,7 @@ class Level:
     Attributes:
         name: Its title: what it shows.
         says: What it shows, in a few sentences.
-        drawn: Its parts, `WIDTH` by `HEIGHT`; links to chapters begin with `@`.
+        drawn: Its parts, `WIDTH` by `HEIGHT`; links lead to chapters.
         door: The part that the next level shows: left, top, width, and height; empty in the last.
     """
 
@@ -102,7 +98,7 @@ def part(
     role: str = "",
 ) -> str:
     """Draw a box that links to a chapter; its place is left, top, width, and height."""
-    return box(*place, label, note=note, role=role, href=f"@{CHAPTERS[chapter]}/")
+    return box(*place, label, note=note, role=role, href=f"../{CHAPTERS[chapter]}/")
 
 
 def door(place: tuple[Number, ...], at: str, name: str, *, low: bool = False) -> str:
@@ -123,7 +119,7 @@ def lines(x: Number, y: Number, *words: str, css: str = "small") -> str:
     return "".join(text(x, y + 18 * k, line, css=css) for k, line in enumerate(words))
 
 
-def squares(
+def matrix(
     values: list[list[float]],
     place: tuple[Number, Number, Number, Number],
     end: Number,
@@ -131,19 +127,6 @@ def squares(
 ) -> str:
     """Draw numbers as colored cells that fill a place; `end` has the strongest color."""
     x, y, width, height = place
-    wide, high = width / len(values[0]), height / len(values)
-    paths: dict[tuple[str, int], str] = defaultdict(str)
-    for i, row in enumerate(values):
-        for j, value in enumerate(row):
-            level = round(SHADES * strength(value, end))
-            corner = f"M{x + j * wide:.1f} {y + i * high:.1f}"
-            paths["n" if value < 0 else "p", level] += (
-                f"{corner}h{wide:.2f}v{high:.2f}h-{wide:.2f}z"
-            )
-    cells = "".join(
-        f'<path class="{sign}" fill-opacity="{level / SHADES:.2f}" d="{d}"/>'
-        for (sign, level), d in sorted(paths.items())
-        if level
-    )
-    edge = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
-    return f'{cells}<g{as_role(role)}><rect class="frame" {edge}/></g>'
+    size = width / len(values[0]), height / len(values)
+    cells = mosaic(values, x, y, end, size, shades=SHADES)
+    return cells + panel(x, y, width, height, role=role, corner=0)

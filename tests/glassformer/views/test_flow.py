@@ -1,12 +1,13 @@
 """A flow shows the calls that were made, in their order, on what they took, and nothing else."""
 
 import re
-from itertools import combinations, product
+from dataclasses import replace
+from itertools import combinations, pairwise, product
 from xml.etree import ElementTree
 
 import pytest
 import torch
-from drawings import contrast
+from drawings import contrast, near, numbers, svgs, widths
 from torch import nn
 
 from glassformer.layers.attention import scaled_dot_product_attention
@@ -16,11 +17,13 @@ from glassformer.models.decoder import TransformerDecoderLayer
 from glassformer.models.encoder import TransformerEncoder, TransformerEncoderLayer
 from glassformer.models.transformer import Transformer
 from glassformer.views import beside, flow
-from glassformer.views.flow import DEEPEST, STYLE
+from glassformer.views.drawing import STYLE
+from glassformer.views.flow import DEEPEST, draw, lines
 from glassformer.views.palette import DARK, LIGHT
 from glassformer.views.path import Axes
-from glassformer.views.plan import lay_out
-from glassformer.views.trace import trace
+from glassformer.views.plan import lay_out, notes
+from glassformer.views.trace import Node, trace
+from glassformer.views.view import View
 
 SEQ, TGT, HEADS, D_MODEL, D_FF = 5, 3, 2, 14, 11
 SMALL = {
@@ -51,6 +54,11 @@ def hidden():
 @pytest.fixture
 def translator():
     return Transformer(config(decoder=config(cross_attention=True)))
+
+
+@pytest.fixture
+def ids():
+    return torch.randint(23, (1, SEQ)), torch.randint(23, (1, TGT))
 
 
 def test_attention_step_by_step():
@@ -115,8 +123,8 @@ def test_a_residual_that_is_missing_is_not_drawn(hidden):
     whole, forgetful = TransformerEncoderLayer(config()), Forgetful(config())
     assert [step[0] for step in steps(forgetful, hidden)].count("+") == 1
     # A residual is one line and one arrowhead.
-    assert flow(whole, hidden).html.count('wire round"') == 2
-    assert flow(forgetful, hidden).html.count('wire round"') == 1
+    assert flow(whole, hidden).html.count('"line round"') == 2
+    assert flow(forgetful, hidden).html.count('"tip round"') == 1
 
 
 def test_a_bound_module_that_never_runs_is_not_drawn(hidden):
@@ -156,8 +164,7 @@ def test_equal_layers_are_one_and_unequal_ones_are_not():
     assert [n.times for n in trace(encoder, (ids,), 1, Axes(encoder)).inside] == [1, 1, 1, 1, 1]
 
 
-def test_looking_deeper_finds_what_is_inside(translator):
-    ids = torch.randint(23, (1, SEQ)), torch.randint(23, (1, TGT))
+def test_looking_deeper_finds_what_is_inside(translator, ids):
     flat = trace(translator, ids, 1, Axes(translator)).inside
     assert [n.label for n in flat] == ["src_ids", "tgt_ids", "encoder", "decoder", "lm_head"]
     assert not any(n.inside for n in flat)
@@ -178,51 +185,192 @@ def test_the_model_is_left_as_it_was(hidden):
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in layer.modules())
 
 
-def boxes(plan, x=0.0, y=0.0):
-    """The corners of all boxes that have no others inside, where they stand on the page."""
-    for box in plan.boxes:
-        if box.plan:
-            yield from boxes(box.plan, x + box.x, y + box.y + 25)
-        elif box.height:
-            left, top = x + box.x - box.left, y + box.y
-            yield left, top, left + box.left + box.right, top + box.height
+# --- where it all is
+
+INPUT = Node("hidden", "input", (2, 3))
 
 
-def test_no_box_lies_on_another(subtests):
+def node(label, kind, *sources, **more):
+    return Node(label, kind, (2, 3), sources, **more)
+
+
+def module(*sources):
+    return node("module", "Norm", *sources)
+
+
+def plus(*sources):
+    return node("+", "", *sources)
+
+
+def shown(nodes, **more):
+    """A view of a model that has these nodes inside."""
+    return View(draw(Node("", "Model", nodes[-1].shape, inside=tuple(nodes), **more)), "")
+
+
+class Picture:
+    """Where each part of a flow is on the page; frames are within frames."""
+
+    def __init__(self, view):
+        self.boxes, self.frames, self.inks, self.tips, self.words = [], [], [], [], []
+        self._walk(svgs(view)[0], 0.0, 0.0)
+
+    def _walk(self, element, x, y):
+        for one in element:
+            css = one.get("class", "").split()
+            if one.tag == "g":
+                dx, dy = numbers(one.get("transform"))
+                self._walk(one, x + dx, y + dy)
+            elif one.tag == "rect":
+                left, top, wide, high = (float(one.get(k)) for k in ("x", "y", "width", "height"))
+                place = (x + left, y + top, x + left + wide, y + top + high)
+                if "ink" in css:
+                    self.inks.append((place, float(one.get("fill-opacity"))))
+                else:
+                    (self.boxes if "box" in css else self.frames).append(place)
+            elif one.tag == "circle":
+                cx, cy, r = (float(one.get(k)) for k in ("cx", "cy", "r"))
+                self.boxes.append((x + cx - r, y + cy - r, x + cx + r, y + cy + r))
+            elif one.tag == "text":
+                self.words.append(("".join(one.itertext()), x + float(one.get("x"))))
+            elif "tip" in css:
+                a, b, *_ = numbers(one.get("d"))
+                self.tips.append((x + a, y + b))
+
+
+def test_no_box_lies_on_another_and_each_arrow_ends_at_a_box(subtests):
+    """Or below the last one, where the result comes out."""
     for depth, changes in product(
         [1, 2, 3, 4, 5], [{}, {"norm_first": True, "gated": True, "norm": "rms"}]
     ):
         with subtests.test(depth=depth, changes=changes):
             model = Transformer(config(**changes, decoder=config(**changes, cross_attention=True)))
-            ids = torch.randint(23, (1, SEQ)), torch.randint(23, (1, TGT))
-            plan = lay_out(trace(model, ids, depth, Axes(model)).inside)
-            placed = list(boxes(plan))
-            for (a, b, c, d), (e, f, g, h) in combinations(placed, 2):
+            tokens = torch.randint(23, (1, SEQ)), torch.randint(23, (1, TGT))
+            view = flow(model, *tokens, depth=depth)
+            picture = Picture(view)
+            for (a, b, c, d), (e, f, g, h) in combinations(picture.boxes, 2):
                 assert c <= e or g <= a or d <= f or h <= b
-            assert plan.left <= min(box[0] for box in placed)
-            assert plan.right >= max(box[2] for box in placed)
+            left, _, wide, high = numbers(svgs(view)[0].get("viewBox"))
+            for a, b, c, d in picture.boxes + picture.frames:
+                assert left <= a < c <= left + wide
+                assert 0 <= b < d <= high
+            ends = [
+                (x, y)
+                for x, y in picture.tips
+                if not any(
+                    (a - 1 <= x <= c + 1 and abs(y - b) < 0.2)
+                    or (b <= y <= d and min(abs(x - a), abs(x - c)) < 0.2)
+                    for a, b, c, d in picture.boxes + picture.frames
+                )
+            ]
+            assert len(ends) == 1
+            assert ends[0][1] > max(d for *_, d in picture.boxes)
 
 
-def test_the_picture_is_well_formed_and_told_in_words(translator):
-    ids = torch.randint(23, (1, SEQ)), torch.randint(23, (1, TGT))
-    view = flow(translator, *ids, depth=3, caption="a < b")
-    figure = ElementTree.fromstring(view.html.replace(" data-search-exclude", ""))
-    told = [item.text for item in figure.iter("li")]
-    assert told == [line.strip() for line in str(view).splitlines()[1:]]
-    assert "memory" in next(line for line in told if line.startswith("cross_attention of"))
-    [caption] = figure.iter("figcaption")
-    assert caption.text == "a < b"
-    drawn = [text.text for text in figure.iter("text")]
-    assert {"encoder", "decoder", "cross_attention", "lm_head"} <= set(drawn)
+def test_words_are_no_wider_than_their_boxes():
+    """A letter is at most 7.2 wide in a title, and 6.2 below it."""
+    long = node("module_with_a_long_name", "Norm", 0)
+    noted = node("up", "LinearWithAVeryLongName", 1, parameters=20_000)
+    picture = Picture(shown([INPUT, long, noted]))
+    for place, title, below in zip(picture.boxes, *[iter(picture.words[2:6])] * 2, strict=True):
+        wide = place[2] - place[0]
+        assert len(title[0]) * 7.2 < wide
+        assert len(below[0]) * 6.2 < wide
+
+
+def test_a_title_stands_beside_the_line_into_its_frame(subtests):
+    """On its left where there's room, else on its right."""
+    for letters, side in [(5, "left"), (20, "right")]:
+        with subtests.test(letters=letters):
+            inside = (INPUT, node("box", "N" * 30, 0))
+            frame = node("t" * letters, "M", 0, inside=inside)
+            picture = Picture(shown([INPUT, frame]))
+            [x] = [x for word, x in picture.words if word == "t" * letters]
+            assert picture.frames[0][0] < x
+            assert x + letters * 7.2 < 0 if side == "left" else x > 0
+
+
+def test_boxes_in_a_row_are_apart_around_what_they_come_from():
+    parts = [node(name, "Linear", 0) for name in ("query_projection", "k", "value_proj")]
+    first, *row, last = lay_out([INPUT, *parts, node("attention", "", 1, 2, 3)]).boxes
+    for one, other in pairwise(row):
+        assert other.x - other.left - one.x - one.right == near(14)
+    assert sum(box.x for box in row) == near(0)
+    assert first.x == last.x == near(0)
+
+
+def lanes(*nodes):
+    """How far each residual runs beyond the widest box, in steps of 14."""
+    plan = lay_out(nodes)
+    widest = max(box.x + box.right for box in plan.boxes)
+    assert plan.right == near(max(plan.lanes.values()))
+    return {edge: round((lane - widest) / 14, 3) for edge, lane in plan.lanes.items()}
+
+
+def test_residuals_share_a_lane_only_if_one_ends_before_the_other_begins():
+    start, one = INPUT, module(0)
+    assert lanes(start, one, module(1), plus(0, 2), module(3), plus(3, 4)) == {(0, 3): 1, (3, 5): 1}
+    assert lanes(start, one, plus(0, 1), module(2), module(3), plus(2, 4)) == {(0, 2): 1, (2, 5): 1}
+    assert lanes(start, one, module(1), plus(1, 2), plus(0, 3)) == {(1, 3): 1, (0, 4): 2}
+    assert lanes(start, one, module(1), plus(0, 2), plus(0, 3)) == {(0, 3): 1, (0, 4): 2}
+    nested = [start, one, module(1), module(2), plus(2, 3), plus(1, 4), plus(0, 5)]
+    assert lanes(*nested) == {(2, 4): 1, (1, 5): 2, (0, 6): 3}
+    assert not lay_out([start, one, module(1), plus(2)]).lanes
+    assert not lay_out([start, module(0), module(0), module(2), plus(1, 3)]).lanes  # two branches
+
+
+def test_it_shrinks_as_far_as_its_words_can_be_read_and_then_scrolls(subtests):
+    for letters in (20, 40, 52, 60):
+        with subtests.test(letters=letters):
+            view = shown([INPUT, node("norm", "N" * letters, 0)])
+            full, widest, narrowest = widths(view)
+            assert widest == pytest.approx(full, abs=1)
+            assert narrowest == pytest.approx(max(0.8 * full, min(full, 280)), abs=1)
+            assert ("tabindex" in view.html) == (0.8 * full > 280)
+
+
+def test_a_box_is_called_by_the_end_of_its_path_and_layers_by_that_of_their_list(subtests):
+    rows = [
+        ("encoder.norm", 1, "norm"),
+        ("encoder.layers.0", 1, "layers.0"),
+        ("encoder.layers.0", 3, "layers × 3"),
+        ("0", 1, "0"),
+    ]
+    for label, times, name in rows:
+        with subtests.test(label=label, times=times):
+            picture = Picture(shown([INPUT, node(label, "Linear", 0, times=times)]))
+            assert picture.words[2][0] == name
+
+
+def test_the_shares_of_all_boxes_make_one(translator, ids, subtests):
+    """Layers that are drawn once count as often as there are; the table that is shared, twice."""
+    for depth in [1, 2, 3, 4]:
+        with subtests.test(depth=depth):
+            picture = Picture(flow(translator, *ids, depth=depth))
+            shares = [(opacity / DEEPEST) ** (1 / 0.7) for _, opacity in picture.inks]
+            count = sum(parameter.numel() for parameter in translator.parameters())
+            assert sum(shares) == pytest.approx(1 + 23 * 14 / count, abs=0.003)
 
 
 def test_small_words_can_be_read_on_the_bluest_box(subtests):
     for theme, paper, ink in [(LIGHT, 253, 0x1C), (DARK, 0x15, 0xE2)]:
-        with subtests.test(theme=theme, paper=paper, ink=ink):
+        with subtests.test(paper=paper):
             blue = bytes.fromhex(re.search("--cell:#(......)", theme)[1])
             box = [DEEPEST * c + (1 - DEEPEST) * paper for c in blue]
             faded = float(re.search(r"\.small\{[^}]*opacity:([.\d]+)", STYLE)[1])
             assert contrast(box, [faded * ink + (1 - faded) * c for c in box]) >= 4.5
+
+
+# --- in words
+
+
+def test_the_picture_is_told_in_words(translator, ids):
+    view = flow(translator, *ids, depth=3)
+    figure = ElementTree.fromstring(view.html.replace(" data-search-exclude", ""))
+    told = [item.text for item in figure.iter("li")]
+    assert told == [line.strip() for line in str(view).splitlines()[1:]]
+    assert "memory" in next(line for line in told if line.startswith("cross_attention of"))
+    drawn = [text.text for text in figure.iter("text")]
+    assert {"encoder", "decoder", "cross_attention", "lm_head"} <= set(drawn)
 
 
 def test_as_text():
@@ -235,18 +383,31 @@ def test_as_text():
     )
 
 
+def test_steps_of_one_name_are_numbered_equal_layers_counted_and_insides_indented():
+    layers = node("layers.0", "Layer", 0, parameters=5000, times=3)
+    inside = (INPUT, node("up", "Linear", 0))
+    once = node("layers.3", "Layer", 1, inside=inside)
+    assert lines([INPUT, layers, once, plus(0, 2), plus(0, 3)])[1:] == [
+        "  layers of hidden (Layer, 3 times, 5,000 parameters): 2 × 3",
+        "  layers.3 of layers (Layer): 2 × 3",
+        "    up of hidden (Linear): 2 × 3",
+        "  + (1) of hidden and layers.3: 2 × 3",
+        "  + (2) of hidden and + (1): 2 × 3",
+    ]
+
+
+def test_what_is_shared_says_so_in_words_and_in_the_picture():
+    again = node("head", "Linear", 0, parameters=21, shared=True)
+    assert lines([INPUT, again])[1:] == [
+        "  head of hidden (Linear, 21 parameters that an earlier step also has): 2 × 3"
+    ]
+    assert notes(again, [INPUT, again]) == ["Linear · 21 shared"]
+    assert notes(replace(again, shared=False), [INPUT])[0] == "Linear · 21"
+
+
 def test_beside(hidden):
     first, second = flow(nn.Linear(D_MODEL, 2), hidden), flow(nn.Linear(D_MODEL, 3), hidden)
     both = beside(first, second)
     assert first.html in both.html
     assert second.html in both.html
     assert str(both) == f"{first}\n\n{second}"
-
-
-def test_what_cannot_be_drawn(hidden, unhooked):
-    with pytest.raises(ValueError, match=r"depth \(0\) must be at least 1"):
-        flow(nn.Linear(2, 2), hidden, depth=0)
-    with pytest.raises(ValueError, match=r"Linear does not take inputs of shape \(1, 5, 14\)"):
-        flow(nn.Linear(2, 2), hidden)
-    with pytest.raises(ValueError, match="<lambda> returns nothing that was computed from"):
-        flow(lambda x: torch.ones(2), hidden)

@@ -1,5 +1,6 @@
 """Every view, with whatever a notebook may hand it: drawn with all its words, or refused."""
 
+import math
 import re
 from html import escape, unescape
 from html.parser import HTMLParser
@@ -7,16 +8,20 @@ from itertools import product
 
 import pytest
 import torch
+from tokenizers import Tokenizer, models
 from torch import nn
 
 from glassformer import views
 from glassformer.layers.positions import RotaryPositions
+from glassformer.models.config import TransformerConfig
 from glassformer.views import (
     arcs,
     bars,
     beam_tree,
     beside,
+    body_and_head,
     by_hand,
+    costs,
     dials,
     dots,
     embedding_map,
@@ -28,14 +33,17 @@ from glassformer.views import (
     heatmap,
     lines,
     lookup,
+    merges,
     model_view,
     next_tokens,
     reading_order,
     roofline,
     scatter,
     shapes,
+    shared_heads,
     strips,
     teacher_forcing,
+    whole,
 )
 from glassformer.views.view import visible
 
@@ -167,10 +175,12 @@ class Pieces(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.open, self.numbers = [], []
+        self.open, self.numbers, self.ids, self.tags = [], [], [], set()
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
         if tag not in ("input", "br"):
             self.open.append(tag)
         for name, value in attrs:
@@ -188,9 +198,15 @@ class Pieces(HTMLParser):
 
 
 def stands(view):
-    """Hold a view against what every reader needs: tags that close, places that exist, a text."""
+    """Hold a view against what every reader needs: tags that close, places that exist, a text.
+
+    Each ids is there once, and what's no picture for eyes has a table or a list for ears.
+    """
     pieces = Pieces(view.html)
     assert pieces.open == []
+    assert len(pieces.ids) == len(set(pieces.ids))
+    assert {"table", "ol"} & pieces.tags
+    assert not {"b", "i"} & pieces.tags, "a token became markup"
     for places in pieces.numbers:
         assert not re.search("nan|inf", places), places
     assert str(view).strip()
@@ -230,9 +246,108 @@ def test_any_numbers_are_drawn_or_refused_with_a_message(unhooked, subtests):
                 stands(draw(values, tokens))
 
 
+def refuses():
+    """What no view can draw, with the message that says why."""
+    true, ones, half = torch.ones(5, 5).bool(), torch.ones, torch.full((2,), 0.5)
+    five, hand, rotary = list("abcde"), torch.ones(2), RotaryPositions(2)
+    three, wide = torch.randn(3, 2), torch.randn(7, 3)
+    linear, vectors = nn.Linear(2, 2), {"a": ones(2), "b": ones(2), "c": ones(3)}
+    odd = {"a": ones(2), "b": ones(2), "c": torch.tensor([math.inf, 0])}
+    return [
+        (lambda: heatmap(ones(2, 3), "abc", "xy"), r"\(2, 3\) do not fit 3 row words and 2 column"),
+        (lambda: heatmap(ones(1, 2, 3), "ab", "xyz"), r"\(1, 2, 3\): choose the batch"),
+        (lambda: heatmap(ones(0, 3), "", "xyz"), r"shape \(0, 3\) have nothing to draw"),
+        (lambda: heatmap(ones(1, 1), "a", "b", end=0), r"end \(0\) must be a number above 0"),
+        (lambda: arcs({}, five), "at least one head"),
+        (
+            lambda: arcs({"one": ones(5, 5)}, five[:4]),
+            r"one: weights .*\(5, 5\) do not fit 4 words",
+        ),
+        (lambda: strips({}, five), r"strips needs at least one tensor of each name, but got {}"),
+        (lambda: strips({"x": ones(2, 3)}, five), r"'x' of shape \(2, 3\) .* a row for each of 5"),
+        (lambda: strips({"x": ones(1, 5, 3)}, five), r"\(1, 5, 3\) must be \(rows, width\)"),
+        (lambda: strips({"x": ones(5, 0)}, five), r"'x' of shape \(5, 0\)"),
+        (lambda: strips({"x": ones(5, 3), "y": ones(5, 7)}, five), r"same width.*5, 3.*5, 7"),
+        (lambda: growth({"x": []}, five), r"growth needs at least one .* got {'x': \[\]}"),
+        (lambda: growth({"x": [ones(7, 3)]}, five), r"\(7, 3\) .* at most one row for each of 5"),
+        (lambda: growth({"x": [ones(0, 3)]}, five), r"'x' of shape \(0, 3\)"),
+        (lambda: growth({"x": [ones(2, 3)], "y": [ones(2, 3)] * 2}, five), "as many of them"),
+        (lambda: flow(linear, three, depth=0), r"depth \(0\) must be at least 1"),
+        (lambda: flow(linear, wide), r"Linear does not take inputs of shape \(7, 3\)"),
+        (lambda: flow(lambda x: ones(2), three), "<lambda> returns nothing that was computed"),
+        (lambda: shapes(linear, wide), r"Linear does not take inputs of shape \(7, 3\)"),
+        (lambda: by_hand(three, three, three, "ab", asks=0), r"\(3, 2\).* do not fit 2 words"),
+        (lambda: by_hand(three, three, three, "abc", asks=3), r"asks \(3\) must be from 0 to 2"),
+        (lambda: by_hand(three, three[:, :1], three, "abc", asks=1), r"\(3, 1\).* do not fit 3"),
+        (lambda: by_hand(wide, wide, wide, "abcdefg", asks=0), "7 words with 3 numbers each"),
+        (
+            lambda: by_hand(three, three, three, "abc", asks=0, vectors=three[:2]),
+            r"vectors of shape \(2, 2\) must have the shape \(3, 2\)",
+        ),
+        (lambda: heads_apart(ones(5, 12), five, num_heads=5), r"num_heads \(5\) must divide"),
+        (lambda: heads_apart(ones(4, 12), five, num_heads=3), "a row for each of 5 words"),
+        (lambda: heads_apart(ones(5, 49), five, num_heads=7), "at most 48 numbers"),
+        (lambda: reading_order(true[:4], five), "must be boolean, with a row and a column for"),
+        (lambda: reading_order(ones(5, 5), five), "torch.float32 must be boolean"),
+        (lambda: dials(rotary, hand, 0 * hand, [(0, 1)]), r"key \[0.0, 0.0\] must be two finite"),
+        (lambda: dials(rotary, hand * math.nan, hand, [(0, 1)]), "query .* must be two finite"),
+        (lambda: dials(rotary, hand, hand, []), "at least one pair of positions"),
+        (lambda: shared_heads({}), "at least one configuration"),
+        (lambda: next_tokens({}, str), "expected vectors of the same size"),
+        (lambda: next_tokens({"a": ones(1), "b": half}, str), "expected vectors of the same size"),
+        (lambda: next_tokens({"a": half + 0.1}, str), "'a' has .* a sum of 1.2"),
+        (lambda: next_tokens({"a": torch.tensor([1.5, -0.5])}, str), "'a' has numbers from -0.5"),
+        (lambda: lookup(half + 0.1, "ab", "c"), "one for each of 2 words, and a sum of 1"),
+        (lambda: lookup(ones(1), "ab", "c"), "one for each of 2 words, and a sum of 1"),
+        (lambda: costs({}), r"needs at least a model and a token: \[\], seq"),
+        (lambda: costs({"a": TransformerConfig()}, seq=0), r"seq \(0\)"),
+        (lambda: beam_tree(ones, hand, str, num_beams=5), r"num_beams \(5\) must be 1 to 4"),
+        (lambda: beam_tree(ones, hand, str, steps=7), r"steps \(7\) 1 to 6"),
+        (lambda: teacher_forcing("ab", "c"), "2 words given and 1 wanted"),
+        (lambda: teacher_forcing([], []), "0 words given"),
+        (lambda: merges("word", Tokenizer(models.WordPiece())), "this one has no merges"),
+        (lambda: merges("two words", Tokenizer(models.BPE())), "1 to 24 letters and no whitespace"),
+        (lambda: embedding_map({"a": {"b": hand, "c": hand}}), "2 words in 1 groups"),
+        (lambda: embedding_map({"a": vectors}), r"of shapes \[\(2,\), \(3,\)\]"),
+        (lambda: embedding_map({"a": odd}), "finite numbers"),
+        (lambda: body_and_head({}, hand), "at least one model"),
+        (lambda: body_and_head({"x": linear}, hand), "'x' is a Linear without an encoder"),
+        (lambda: whole({}), "at least one model"),
+    ]
+
+
+def test_what_cannot_be_drawn_is_refused(unhooked, subtests):
+    for draw, message in refuses():
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            draw()
+
+
+def test_captions_are_text_and_escaped_once(subtests):
+    """Those of other views are written by the same function."""
+    ones = torch.ones(2, 2)
+    rows = [
+        ("heatmap", heatmap(ones, "ab", "xy", caption="<i>q & k")),
+        ("arcs", arcs({"a": ones}, "ab", caption="<i>q & k")),
+        ("flow", flow(nn.Linear(2, 2), ones, caption="<i>q & k")),
+        ("by_hand", by_hand(ones, ones, ones, "ab", asks=0, caption="<i>q & k")),
+    ]
+    for name, view in rows:
+        with subtests.test(name):
+            assert "<figcaption>&lt;i&gt;q &amp; k</figcaption>" in view.html
+            assert "<i>" not in view.html
+
+
 def test_no_view_is_left_out():
     drawn = {name.partition(",")[0] for name in VIEWS}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
     needs_models = {"body_and_head", "costs", "merges", "shared_heads", "whole"}
-    no_views = {"View", "Viewer", "Reading", "read", "flops", "parameters", "published"}
+    no_views = {
+        "View",
+        "Viewer",
+        "HeadActivations",
+        "head_activations",
+        "flops",
+        "parameters",
+        "published",
+    }
     assert drawn | needs_a_tape | needs_models | no_views == set(views.__all__)

@@ -199,7 +199,7 @@ def test_rows_of_a_heatmap_are_apart(pages, width):
 @WINDOWS
 def test_rows_of_strips_are_apart(pages, width):
     page = pages[width]
-    legible(page, "#strips", ".word[text-anchor=end]", ".strip path", 2 * SEQ)  # and their lengths
+    legible(page, "#strips", ".word[text-anchor=end]", ".p, .n", 2 * SEQ)  # and their lengths
 
 
 @WINDOWS

@@ -30,7 +30,6 @@ function start(figure) {
     for (const part of parts) {
       const own = Number(part.dataset.step);
       part.classList.toggle("later", at > 0 && own > at);
-      part.classList.toggle("past", at > 0 && own < at && "alone" in part.dataset);
     }
     figure.classList.toggle("live", at > 0);
     sentences.forEach((one, k) => one.classList.toggle("now", k + 1 === at));

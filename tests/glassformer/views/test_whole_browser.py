@@ -9,7 +9,7 @@ from browser import launched, served, visit
 from glassformer.models.config import TransformerConfig
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.models.task_models import TransformerForCausalLM
-from glassformer.views import read, whole
+from glassformer.views import head_activations, whole
 from tables import table
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
@@ -26,7 +26,9 @@ def address(tmp_path_factory):
     )
     ids, tokens = torch.tensor([[3, 5, 7, 11]]), list("abcd")
     models = {"Encoder": TransformerEncoder(config), "Decoder": TransformerForCausalLM(config)}
-    view = whole({name: read(model.eval(), ids, tokens=tokens) for name, model in models.items()})
+    view = whole(
+        {name: head_activations(model.eval(), ids, tokens=tokens) for name, model in models.items()}
+    )
     folder = tmp_path_factory.mktemp("whole")
     folder.joinpath("index.html").write_text(
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Whole</title>{view.html}'

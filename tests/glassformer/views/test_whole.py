@@ -11,7 +11,7 @@ from glassformer.models.config import TransformerConfig
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.models.task_models import TransformerForCausalLM
 from glassformer.models.transformer import Transformer
-from glassformer.views import read, whole
+from glassformer.views import head_activations, whole
 from glassformer.views.whole_scene import CHAPTERS, HEIGHT, WIDTH
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -48,19 +48,19 @@ def texts(svg):
 
 def test_a_reading_holds_the_head_that_it_names():
     model = decoder(num_kv_heads=2)
-    reading = read(model, IDS, tokens=TOKENS, layer=3, head=4, name="token {}".format)
-    assert reading.weights.sum(-1).allclose(torch.ones(4))
-    assert reading.weights.triu(1).eq(0).all()
-    scores = reading.query @ reading.key.mT / 2.0  # head_dim 4
-    assert scores.tril().allclose(reading.scores.tril(), atol=1e-5)
+    run = head_activations(model, IDS, tokens=TOKENS, layer=3, head=4, name="token {}".format)
+    assert run.weights.sum(-1).allclose(torch.ones(4))
+    assert run.weights.triu(1).eq(0).all()
+    scores = run.query @ run.key.mT / 2.0  # head_dim 4
+    assert scores.tril().allclose(run.scores.tril(), atol=1e-5)
     with torch.no_grad():
         chances = model(IDS)[0, -1].softmax(-1)
-    assert reading.answer[0] == (f"token {chances.argmax()}", pytest.approx(chances.max().item()))
-    assert read(encoder(), IDS, tokens=TOKENS).answer == ()
+    assert run.answer[0] == (f"token {chances.argmax()}", pytest.approx(chances.max().item()))
+    assert head_activations(encoder(), IDS, tokens=TOKENS).answer == ()
 
 
 def test_levels_lie_inside_each_other_and_a_link_leads_to_the_next():
-    view = whole({"encoder": read(encoder(), IDS, tokens=TOKENS)})
+    view = whole({"encoder": head_activations(encoder(), IDS, tokens=TOKENS)})
     sections = re.findall(
         r'<section class="level" id="(.*?)"[^>]*?(data-door="(.*?)")?>', view.html
     )
@@ -76,24 +76,24 @@ def test_levels_lie_inside_each_other_and_a_link_leads_to_the_next():
 
 
 def test_every_box_leads_to_a_chapter_that_exists():
-    readings = {
-        "encoder": read(encoder(), IDS, tokens=TOKENS),
-        "decoder": read(decoder(), IDS, tokens=TOKENS),
-        "both": read(both(), IDS, IDS, tokens=TOKENS, source=TOKENS),
+    runs = {
+        "encoder": head_activations(encoder(), IDS, tokens=TOKENS),
+        "decoder": head_activations(decoder(), IDS, tokens=TOKENS),
+        "both": head_activations(both(), IDS, IDS, tokens=TOKENS, source=TOKENS),
     }
-    view = whole(readings, root="../../")
+    view = whole(runs)
     links = set(re.findall(r'<a href="([^"]*)"', view.html))
-    assert links <= {f"../../{page}/" for page in CHAPTERS.values()}
+    assert links <= {f"../{page}/" for page in CHAPTERS.values()}
     for link in links:
-        assert (DOCS / f"{link.removeprefix('../../').rstrip('/')}.md").is_file(), link
+        assert (DOCS / f"{link.removeprefix('../').rstrip('/')}.md").is_file(), link
     assert view.html.count('class="box"') > 30
     for page in ("encoder/attention", "encoder/feed-forward", "decoder/decoder-layer"):
-        assert f"../../{page}/" in links
+        assert f"../{page}/" in links
 
 
 def test_sizes_are_those_of_the_configuration():
     model, layer, attention, *_ = map(
-        texts, svgs(whole({"x": read(encoder(), IDS, tokens=TOKENS)}))
+        texts, svgs(whole({"x": head_activations(encoder(), IDS, tokens=TOKENS)}))
     )
     assert "5 layers, each of these" in model
     assert "23 tokens × 24" in model
@@ -102,8 +102,10 @@ def test_sizes_are_those_of_the_configuration():
 
 
 def test_cross_attention_and_both_stacks_are_drawn_where_there_are_two():
-    one = whole({"x": read(decoder(), IDS, tokens=TOKENS)})
-    two = whole({"x": read(both(), IDS, IDS, tokens=TOKENS, source=["s", "t", "u", "v"])})
+    one = whole({"x": head_activations(decoder(), IDS, tokens=TOKENS)})
+    two = whole(
+        {"x": head_activations(both(), IDS, IDS, tokens=TOKENS, source=["s", "t", "u", "v"])}
+    )
     assert "Cross-attention" not in one.html
     drawn = texts(svgs(two)[0])
     assert {"3 layers, each of these", "5 layers, each of these", "Cross-attention"} <= set(drawn)
@@ -111,13 +113,13 @@ def test_cross_attention_and_both_stacks_are_drawn_where_there_are_two():
 
 
 def test_the_product_is_a_number_of_a_query_times_one_of_a_key():
-    reading = read(encoder(), IDS, tokens=TOKENS, layer=2, head=1)
-    *_, score, product = map(texts, svgs(whole({"x": reading})))
+    run = head_activations(encoder(), IDS, tokens=TOKENS, layer=2, head=1)
+    *_, score, product = map(texts, svgs(whole({"x": run})))
     numbers = [t.replace("−", "-") for t in product if re.fullmatch(r"−?\d+\.\d{2,5}", t)]
-    i, j = reading.pair
-    products = reading.query[i] * reading.key[j]
+    i, j = run.pair
+    products = run.query[i] * run.key[j]
     at = products.abs().argmax()
-    wanted = [reading.query[i, at], reading.key[j, at], products[at]]
+    wanted = [run.query[i, at], run.key[j, at], products[at]]
     assert [*map(float, numbers)] == [pytest.approx(value.item(), abs=0.0051) for value in wanted]
     one, other = map(float, numbers[:2])
     assert f"{one * other:.2f}" == numbers[2]  # the factors as shown give the product as shown
@@ -127,29 +129,29 @@ def test_the_product_is_a_number_of_a_query_times_one_of_a_key():
 
 
 def test_norms_stand_where_the_configuration_has_them():
-    after = whole({"x": read(encoder(), IDS, tokens=TOKENS)})
-    before = whole({"x": read(decoder(norm="rms"), IDS, tokens=TOKENS)})
+    after = whole({"x": head_activations(encoder(), IDS, tokens=TOKENS)})
+    before = whole({"x": head_activations(decoder(norm="rms"), IDS, tokens=TOKENS)})
     assert "after each addition" in str(after)
     assert "before each of them" in str(before)
     assert texts(svgs(before)[1]).count("RMSNorm") == 2
 
 
 def test_several_kinds_can_be_chosen_among_and_words_are_text():
-    reading = read(encoder(), IDS, tokens=TOKENS)
-    view = whole({"one": reading, "<b>": reading})
+    run = head_activations(encoder(), IDS, tokens=TOKENS)
+    view = whole({"one": run, "<b>": run})
     assert re.findall(r'value="(\d)"( checked)?>([^<]*)', view.html) == [
         *(("0", " checked", "one"), ("1", "", "&lt;b&gt;"))
     ]
     assert "<i>" not in view.html
-    assert "<input" not in whole({"one": reading}).html
+    assert "<input" not in whole({"one": run}).html
 
 
 def test_what_cannot_be_read_or_drawn_is_refused():
     with pytest.raises(ValueError, match="at least one model"):
         whole({})
     with pytest.raises(ValueError, match=r"3 tokens do not fit ids of shape \(1, 4\)"):
-        read(encoder(), IDS, tokens=TOKENS[:3])
+        head_activations(encoder(), IDS, tokens=TOKENS[:3])
     with pytest.raises(ValueError, match="layer 5 and head 0 are not in this model"):
-        read(encoder(), IDS, tokens=TOKENS, layer=5)
+        head_activations(encoder(), IDS, tokens=TOKENS, layer=5)
     with pytest.raises(ValueError, match="layer 0 and head 6 are not in this model"):
-        read(encoder(), IDS, tokens=TOKENS, head=6)
+        head_activations(encoder(), IDS, tokens=TOKENS, head=6)

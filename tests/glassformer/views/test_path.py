@@ -1,9 +1,10 @@
-"""What a table of shapes calls axes and modules, and how it is indented."""
+"""What a table of shapes says of modules and axes, and how it is indented."""
 
 import re
 from types import SimpleNamespace
 
 import torch
+from drawings import Reader
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -11,93 +12,120 @@ from glassformer.views import shapes
 from glassformer.views.path import Axes
 
 BATCH, SEQ, WIDTH, WIDER = 2, 5, 7, 11
+IDS = torch.zeros(BATCH, SEQ, dtype=torch.long)
 
 
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
-        self.up, self.down = nn.Linear(WIDTH, WIDER), nn.Linear(WIDER, WIDTH)
+        self.up, self.act = nn.Linear(WIDTH, WIDER), nn.GELU()
+        self.down = nn.Linear(WIDER, WIDTH)
 
     def forward(self, x):
-        return self.down(self.up(x))
+        return x + self.down(self.act(self.up(x)))
 
 
-class Layers(nn.Module):
-    def __init__(self, count):
+class Stack(nn.Module):
+    def __init__(self, count=4):
         super().__init__()
+        self.embed = nn.Embedding(13, WIDTH)
         self.layers = nn.ModuleList([Block() for _ in range(count)])
-        self.norm = nn.LayerNorm(WIDTH)
+        self.drop = nn.Dropout(0.5)
 
-    def forward(self, x):
+    def forward(self, ids):
+        x = self.embed(ids)
         for layer in self.layers:
             x = layer(x)
-        return self.norm(x)
+        return self.drop(x)
 
 
-def cells(view):
-    """Name, indentation, shape, parameters and kind of each row."""
+def rows_of(view):
+    """Name, indentation, shape, parameters, and kind of each row."""
+    indents = [float(n) for n in re.findall(r"padding-left:([\d.]+)em", view.html)]
     found = []
-    for row in re.findall("<tr.*?</tr>", view.html)[1:]:
-        indent = float(re.search(r"padding-left:([\d.]+)em", row)[1])
-        name, shape, count, kind = (
-            re.sub("<[^>]*>", "", cell) for cell in re.findall("<t[dh].*?</t[dh]>", row)
-        )
+    for row, indent in zip(re.findall("<tr.*?</tr>", view.html)[1:], indents, strict=True):
+        plain = re.sub("<rt>[^<]*</rt>", "", row)  # words of axes
+        cells = re.findall("<t[dh].*?</t[dh]>", plain)
+        name, shape, count, kind = (re.sub("<[^>]*>", "", cell) for cell in cells)
         found.append((name, indent, shape, count, kind))
     return found
 
 
-def test_rows_are_indented_as_deep_as_their_modules_lie():
-    """Half a letter and more, and one for each level; in the text two spaces."""
-    view = shapes(Layers(4), torch.zeros(BATCH, SEQ, WIDTH))
+def test_rows_are_indented_as_deep_as_their_modules_lie_and_equal_layers_are_one():
+    view = shapes(Stack(), IDS)
     size, up, down = "2 × 5 × 7", "88", "84"  # 7·11 + 11 and 11·7 + 7
-    assert cells(view) == [
-        ("x", 0.6, size, "", "input"),
-        ("model", 0.6, size, str(4 * 172 + 14), "Layers"),
+    assert rows_of(view) == [
+        ("ids", 0.6, "2 × 5", "", "input"),
+        ("model", 0.6, size, str(13 * 7 + 4 * 172), "Stack"),
+        ("embed", 1.6, size, str(13 * 7), "Embedding"),
         ("layers.0", 1.6, size, "172", "Block"),
         ("up", 2.6, "2 × 5 × 11", up, "Linear"),
+        ("act", 2.6, "2 × 5 × 11", "0", "GELU"),
         ("down", 2.6, size, down, "Linear"),
         ("layers.1 … layers.3", 1.6, size, str(3 * 172), "the same"),
-        ("norm", 1.6, size, "14", "LayerNorm"),
+        ("drop", 1.6, size, "0", "Dropout"),
     ]
-    assert view.html.count('<tr class="same">') == 1
     lines = str(view).splitlines()
-    assert [len(line) - len(line.lstrip()) for line in lines] == [0, 0, 0, 2, 4, 4, 2, 2]
-    for line, (name, _, shape, count, kind) in zip(lines[1:], cells(view), strict=True):
-        gives = f"({shape.replace(' ×', ',')})"
-        assert re.split("  +", line.strip()) == [name, kind, gives, *([count] if count else [])]
+    assert [len(line) - len(line.lstrip()) for line in lines] == [0, 0, 0, 2, 2, 4, 4, 4, 2, 2]
+    for line, (name, _, _, count, kind) in zip(lines[1:], rows_of(view), strict=True):
+        assert re.split("  +", line.strip())[:2] == [name, kind]
+        assert line.endswith(f"  {count}") if count else line.endswith("(batch 2, seq 5)")
+        assert len(line) == len(lines[0]) or not count  # numbers end together
+    assert "(batch 2, seq 5, 7)" in lines[3]
 
 
-def test_columns_of_the_text_begin_where_their_header_does_and_numbers_end_together():
-    first, *rows = str(shapes(Layers(2), torch.zeros(BATCH, SEQ, WIDTH))).splitlines()
-    for row, kind in zip(
-        rows[1:], ("Layers", "Block", "Linear", "Linear", "the same"), strict=False
-    ):
-        assert row.index(kind) == first.index("kind")
-        assert row.index("(2") == first.index("gives")
-        assert len(row) == len(first)
-    assert rows[0] == rows[0].rstrip()  # an input has no parameters
+def test_unequal_layers_and_modules_that_are_no_list_are_each_shown():
+    model = Stack()
+    model.layers[1].up = nn.Linear(WIDTH, WIDER, bias=False)
+    names = [row[0] for row in rows_of(shapes(model, IDS))]
+    assert [name for name in names if name.startswith("layers")] == [
+        *("layers.0", "layers.1", "layers.2", "layers.3"),
+    ]
+    first, last = [("layers.1", 2), ("layers.1 … layers.2", 3)]
+    for name, count in (first, last):
+        assert name in [row[0] for row in rows_of(shapes(Stack(count), IDS))]
+    equal = nn.Sequential()
+    equal.add_module("first", nn.Linear(3, 3))
+    equal.add_module("second", nn.Linear(3, 3))
+    named = [row[0] for row in rows_of(shapes(equal, torch.zeros(2, 3)))]
+    assert named == ["input", "model", "first", "second"]
 
 
-def test_of_equal_layers_all_but_the_first_are_one_row(subtests):
-    for count, name in [(2, "layers.1"), (3, "layers.1 … layers.2")]:
-        with subtests.test(count=count, name=name):
-            assert [row[0] for row in cells(shapes(Layers(count), torch.zeros(2, WIDTH)))][5:] == [
-                *(name, "norm"),
-            ]
+def test_the_model_is_left_as_it_was():
+    model = Stack().train()
+    model.layers[1].eval()
+    modes, state = [module.training for module in model.modules()], torch.get_rng_state()
+    shapes(model, IDS)
+    assert [module.training for module in model.modules()] == modes
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
 
 
-def test_equal_modules_that_are_no_list_are_each_shown():
-    class Two(nn.Module):
+def test_shapes_take_their_words_from_signatures(trained, bert):
+    view = shapes(trained, torch.tensor([[101, 2051, 10029, 102]] * 2))
+    lines = [re.sub(r"\s+", " ", line).strip() for line in str(view).splitlines()]
+    assert "input_ids input (batch 2, seq 4)" in lines
+    assert "model TransformerEncoder (batch 2, seq 4, d_model 384) 22,565,376" in lines
+    assert any("(batch 2, seq 4, d_ff 1536)" in line for line in lines)
+    assert any(line.startswith("layers.1 … layers.5 the same") for line in lines)
+    assert len(Reader(view.html).rows) == len(lines)
+    assert "<rt>d_model</rt>" in view.html
+    text = re.sub(r" +", " ", str(shapes(bert, torch.tensor([[101, 2051, 102]]))))
+    assert "BertModel (batch 1, seq 3, d_model 384) and (batch 1, d_model 384) 22,713,216" in text
+
+
+def test_a_map_of_what_a_signature_names_has_its_words_and_that_of_the_width():
+    class Grouped(nn.Module):
         def __init__(self):
             super().__init__()
-            self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+            self.config = SimpleNamespace(d_model=7)
+            self.embed = nn.Embedding(13, 7)
 
-        def forward(self, x):
-            return self.second(self.first(x))
+        def forward(self, ids: Int[Tensor, "batch group seq"]):
+            return self.embed(ids).sum()
 
-    assert [row[0] for row in cells(shapes(Two(), torch.zeros(2, 3)))] == [
-        *("x", "model", "first", "second"),
-    ]
+    text = re.sub(r" +", " ", str(shapes(Grouped(), torch.zeros(2, 3, 5, dtype=torch.long))))
+    assert "embed Embedding (batch 2, group 3, seq 5, d_model 7) 91" in text
 
 
 def test_inputs_without_a_name_are_numbered_and_what_is_no_tensor_is_left_out():
@@ -105,7 +133,7 @@ def test_inputs_without_a_name_are_numbered_and_what_is_no_tensor_is_left_out():
         def forward(self, first, *others):
             return first + sum(others)
 
-    rows = cells(shapes(Sum(), torch.zeros(2), 3.0, torch.zeros(2), torch.zeros(2)))
+    rows = rows_of(shapes(Sum(), torch.zeros(2), 3.0, torch.zeros(2), torch.zeros(2)))
     assert [row[0] for row in rows] == ["first", "input 2", "input 3", "model"]
 
 
@@ -125,9 +153,9 @@ def test_of_what_a_module_gives_each_tensor_has_its_shape():
         lambda x: {"a": x, "b": x[0], "c": "no"},
     ):
         view = shapes(Several(give), x)
-        assert cells(view)[1][2] == "2 × 3, 3"
+        assert rows_of(view)[1][2] == "2 × 3, 3"
         assert "(2, 3) and (3)" in str(view)
-    assert cells(shapes(Several(lambda x: None), x))[1][2] == ""
+    assert rows_of(shapes(Several(lambda x: None), x))[1][2] == ""
 
 
 # --- words of axes
@@ -217,7 +245,7 @@ def test_what_a_map_gives_has_the_words_of_what_it_took_and_that_of_its_width():
     axes.learn_output(function, (), torch.zeros(3, 2, SEQ, WIDTH))
     axes.learn_output(function, (), torch.zeros(3, 2, SEQ, WIDER))
     axes.learn_output(function, (), torch.zeros(2, 3, SEQ, WIDTH))
-    axes.learn_output(function, (), (torch.zeros(1),))  # several tensors: nothing is learnt
+    axes.learn_output(function, (), (torch.zeros(1),))  # several tensors: nothing is learned
     assert axes.of((3, 2, SEQ, WIDTH)) == ("group", "batch", "seq", "d_model")
     assert (3, 2, SEQ, WIDER) not in axes.names
     assert (2, 3, SEQ, WIDTH) not in axes.names

@@ -2,11 +2,11 @@
 
 import torch
 
-from glassbook.apps.readings import readings
+from glassbook.apps.three_heads import three_heads
 
 
 def test_each_kind_has_read_a_sentence_with_a_head_of_its_own():
-    found = readings()
+    found = three_heads()
     assert list(found) == ["Encoder", "Encoder-decoder", "Decoder only"]
     for name, one in found.items():
         width = len(one.tokens)

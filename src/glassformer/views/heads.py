@@ -1,18 +1,30 @@
-"""`heads_apart`: how one wide tensor is split into heads and merged again."""
+"""`heads_apart` and `shared_heads`: how a tensor is split into heads, and what heads share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.layers.multihead import merge_heads, split_heads
-from glassformer.views.drawing import Number, arrow, cells, largest, picture, text
+from glassformer.models.config import TransformerConfig
+from glassformer.views.drawing import (
+    Number,
+    arrow,
+    cells,
+    figure,
+    largest,
+    line,
+    panel,
+    picture,
+    text,
+)
 from glassformer.views.palette import SERIES
 from glassformer.views.steps import Stepped, step, stepped
-from glassformer.views.view import words
+from glassformer.views.view import View, words
 
 WIDTH, LEFT, HIGH = 400.0, 64.0, 18.0
 MOST = 48  # numbers in a row: with more, a reader couldn't tell them apart
+BLOCK, BOX = 152.0, 26.0  # height of one kind of sharing, and the largest side of a head
 
 
 def heads_apart(
@@ -50,10 +62,10 @@ def heads_apart(
     high = HIGH * len(names)
     middle = text(WIDTH / 2, 100 + 2 * high, "attention goes here", css="small")
     drawn = [
-        step(1, *whole(wide, names, num_heads, 30, end, "one wide row for each word")),
+        step(1, *side_by_side(wide, names, num_heads, 30, end, "one wide row for each word")),
         step(2, *between(30 + high, num_heads), *cut(apart, 84 + high, end, len(names))),
         step(3, middle, *between(104 + 2 * high, num_heads, back=True)),
-        step(3, *whole(merged, names, num_heads, 174 + 2 * high, end, "side by side again")),
+        step(3, *side_by_side(merged, names, num_heads, 174 + 2 * high, end, "side by side again")),
     ]
     size = wide.shape[1] // num_heads
     sentences = [
@@ -78,7 +90,7 @@ def role(head: int) -> str:
     return SERIES[head % len(SERIES)]
 
 
-def whole(
+def side_by_side(
     rows: Tensor, names: list[str], heads: int, top: Number, end: Number, title: str
 ) -> list[str]:
     """Draw the wide tensor, with its heads side by side."""
@@ -119,3 +131,61 @@ def between(top: Number, heads: int, *, back: bool = False) -> list[str]:
             points = [(slot, top + 4), (wide, top + 40)]
         parts.append(arrow(points, role=role(k)))
     return parts
+
+
+def shared_heads(configs: Mapping[str, TransformerConfig], *, caption: str | None = None) -> View:
+    """Draw the query heads of a layer, and lines to the keys and values that each of them reads.
+
+    Args:
+        configs: Each kind's name and configuration.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There is no configuration.
+    """
+    if not configs:
+        raise ValueError("shared_heads needs at least one configuration, but got none")
+    parts, facts = [], []
+    for k, (name, config) in enumerate(configs.items()):
+        heads, kept = config.num_heads, config.num_kv_heads or config.num_heads
+        numbers = 2 * kept * (config.head_dim or config.d_model // heads)
+        parts.append(rows(name, heads, kept, numbers, BLOCK * k))
+        facts.append([name, str(heads), str(kept), str(heads // kept), f"{numbers:,}"])
+    header = [
+        "kind",
+        "query heads",
+        "key-value heads",
+        "queries per key",
+        "numbers kept per token and layer",
+    ]
+    drawn = picture(parts, WIDTH, BLOCK * len(configs) - 6)
+    return figure(drawn, header, facts, name="Shared keys and values", caption=caption)
+
+
+def rows(name: str, heads: int, kept: int, numbers: int, top: Number) -> str:
+    """Draw one kind: query heads above, the keys and values that they share below."""
+    left, across = 70.0, (WIDTH - 72) / heads
+    size = min(BOX, across - 3)
+    parts = [
+        text(0, top + 16, name, css="title", anchor="start"),
+        text(
+            WIDTH,
+            top + 16,
+            f"keeps {numbers:,} numbers per token and layer",
+            css="small",
+            anchor="end",
+        ),
+        text(left - 8, top + 46, "queries", role="query", anchor="end"),
+        text(left - 8, top + 110, "keys", role="key", anchor="end"),
+        text(left - 8, top + 126, "values", role="value", anchor="end"),
+    ]
+    group = heads // kept
+    for h in range(heads):
+        x, shared = left + (h + 0.5) * across, left + (h // group + 0.5) * group * across
+        parts.append(line([(x, top + 30 + size), (shared, top + 96)]))
+        parts.append(panel(x - size / 2, top + 30, size, size, role="query", css="box", tint=0.35))
+    for k in range(kept):
+        x = left + (k + 0.5) * group * across - size / 2
+        parts.append(panel(x, top + 96, size, 16, role="key", css="box", tint=0.35))
+        parts.append(panel(x, top + 114, size, 16, role="value", css="box", tint=0.35))
+    return "".join(parts)

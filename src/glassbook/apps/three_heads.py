@@ -7,11 +7,11 @@ from tokenizers import Tokenizer
 from glassbook.corpora import stories
 from glassbook.recipes import gpt, translation
 from glassbook.recipes.trained_models import trained
-from glassformer.views.reading import Reading, read
+from glassformer.views.head_activations import HeadActivations, head_activations
 from glassformer.weights import default_checkpoint, load, tokenizer
 
 
-def readings() -> dict[str, Reading]:
+def three_heads() -> dict[str, HeadActivations]:
     """Run an encoder, an encoder-decoder, and a decoder, and record one head of each."""
     encoding = tokenizer()("time flies like an arrow", return_tensors="pt")
     german, english = translation.tokenizers()
@@ -20,21 +20,21 @@ def readings() -> dict[str, Reading]:
     story = gpt.encode(["mia made a"])[:, :-1]
     write_english, write_story = naming(english), naming(stories.tokenizer())
     return {
-        "Encoder": read(
+        "Encoder": head_activations(
             load(default_checkpoint()),
             encoding["input_ids"],
             tokens=encoding.tokens(),
             layer=4,
             head=9,
         ),
-        "Encoder-decoder": read(
+        "Encoder-decoder": head_activations(
             trained("translator").model,
             *(source, target),
             tokens=[write_english(token) for token in target[0].tolist()],
             source=[naming(german)(token) for token in source[0].tolist()],
             name=write_english,
         ),
-        "Decoder only": read(
+        "Decoder only": head_activations(
             trained("gpt").model,
             story,
             tokens=[write_story(token) for token in story[0].tolist()],

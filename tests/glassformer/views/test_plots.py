@@ -6,15 +6,12 @@ from itertools import pairwise
 
 import pytest
 import torch
+from drawings import facts, texts
 
-from glassformer.views import bars, dots, hands, lines, scatter
+from glassformer.views import bars, dots, hands, lines, roofline, scatter
 from glassformer.views.axes import Axis, short, tick
 
-
-def words(view):
-    """All that is written in the picture, in order."""
-    svg = re.search(r"<svg.*?</svg>", view.html)[0]
-    return re.findall(r"<text[^>]*>([^<]*)", svg)
+POINTS = {"slow": (0.5, 5.0), "fast": (50.0, 70.0)}  # below a roof
 
 
 def drawn(view, css):
@@ -24,6 +21,10 @@ def drawn(view, css):
         (role, [tuple(map(float, p.split())) for p in re.findall(r"-?[\d.]+ -?[\d.]+", path)])
         for role, path in found
     ]
+
+
+def places(view, css):
+    return [points for _, points in drawn(view, css)]
 
 
 def curves(view):
@@ -38,7 +39,7 @@ def test_a_line_rises_where_its_numbers_do_and_one_scale_serves_all():
     assert [x for x, _ in a] == [x for x, _ in b] == sorted(x for x, _ in a)
     assert [y for _, y in a] == [y for _, y in b][::-1]
     assert a[0][1] - a[1][1] == pytest.approx((a[1][1] - a[2][1]) / 3, abs=0.2)
-    assert {"a", "b", "step", "loss"} <= set(words(view))
+    assert {"a", "b", "step", "loss"} <= set(texts(view))
 
 
 def test_the_legend_names_lines_in_the_order_and_with_the_colors_that_are_drawn():
@@ -46,8 +47,8 @@ def test_the_legend_names_lines_in_the_order_and_with_the_colors_that_are_drawn(
     named = re.findall(r'data-role="(series-\d)"[^>]*/><text[^>]*>([wxyz])<', view.html)
     assert named == [("series-1", "w"), ("series-2", "x"), ("series-3", "y"), ("series-4", "z")]
     assert [role for role, _ in curves(view)] == [role for role, _ in named]
-    assert "legend" not in words(lines({"alone": torch.rand(5)}))
-    assert "alone" not in words(lines({"alone": torch.rand(5)}))
+    assert "legend" not in texts(lines({"alone": torch.rand(5)}))
+    assert "alone" not in texts(lines({"alone": torch.rand(5)}))
 
 
 def test_runs_of_one_kind_share_a_color():
@@ -70,8 +71,9 @@ def test_pictures_that_are_compared_share_a_scale():
 
 
 def test_an_end_of_a_range_may_be_left_open():
-    assert "0" in words(lines({"a": [50.0, 60.0, 70.0]}, y_range=(0, None)))
-    assert "0" not in words(lines({"a": [50.0, 60.0, 70.0]}, x_range=(1, None)))
+    high = [50.0, 60.0, 70.0]
+    assert "0" in texts(lines({"a": high}, at=[1, 2, 3], y_range=(0, None)))
+    assert "0" not in texts(lines({"a": high}, at=[1, 2, 3]))
 
 
 def test_a_line_is_broken_where_a_number_is_none_and_at_the_edge_of_a_range():
@@ -125,18 +127,18 @@ def test_bars_begin_at_zero_and_negative_ones_have_the_color_of_negative_numbers
     assert (one, two, three) == ("series-1", "series-1", "negative")
     assert w2 == pytest.approx(2 * w1, abs=0.2) == pytest.approx(2 * w3, abs=0.2)
     assert x1 == x2 == pytest.approx(x3 + w3, abs=0.2)
-    assert [w for w in words(view) if w in "abc"] == ["a", "b", "c"]
-    assert "−1" in words(view)
+    assert [w for w in texts(view) if w in "abc"] == ["a", "b", "c"]
+    assert "−1" in texts(view)
     assert str(view) == "   share\na      1\nb      2\nc     −1"
 
 
 def test_dots_of_equal_ratios_are_equally_far_apart():
-    view = dots({"a": 1e-6, "b": 1e-3, "c": 1.0}, log=True, bands={"rounding": (1e-7, 1e-5)},
-                levels={"zeros": 1})  # fmt: skip
+    view = dots(
+        {"a": 1e-6, "b": 1e-3, "c": 1.0}, log=True, x_range=(1e-7, None), levels={"zeros": 1}
+    )
     a, b, c = (float(x) for x in re.findall(r'<circle class="dot"[^>]*cx="([\d.]+)"', view.html))
     assert b - a == pytest.approx(c - b, abs=0.2)
-    assert {"rounding", "zeros"} <= set(words(view))
-    assert "10⁻⁷" in words(view)
+    assert {"zeros", "10⁻⁷"} <= set(texts(view))
 
 
 def test_numbers_beside_an_axis_are_round(subtests):
@@ -179,7 +181,15 @@ def test_refused(subtests):
         (lambda: scatter({"a": ([1], [1, 2])}), "'a' has 2 numbers for 1 positions"),
         (lambda: bars({}), "no finite number"),
         (lambda: bars({"a": math.nan}), "no finite number"),
-        (lambda: bars({"a": 1.0}, role="blue"), "no color for the role 'blue'"),
+        (lambda: dots({"a": 1.0}, x_range=(2, 1)), r"range \(2, 1\) must"),
+        (lambda: hands({}), "of the same length, but got {}"),
+        (lambda: hands({"a": torch.ones(3, 2), "b": torch.ones(2, 2)}), "got {'a': 3, 'b': 2}"),
+        (lambda: hands({"a": torch.ones(3, 3)}), r"rows of \(places, 2\)"),
+        (lambda: hands({"a": torch.zeros(3, 2)}), "no finite, nonzero pair of numbers"),
+        (lambda: roofline({}, rates={"r": 1.0}, bandwidth=1.0), r"points \{\}"),
+        (lambda: roofline(POINTS, rates={}, bandwidth=1.0), r"rates \{\}"),
+        (lambda: roofline(POINTS, rates={"r": 1.0}, bandwidth=0.0), "bandwidth 0.0"),
+        (lambda: roofline({"a": (-1.0, 2.0)}, rates={"r": 1.0}, bandwidth=1.0), r"\(-1.0, 2.0\)"),
         (lambda: dots({"a": 0.0, "b": 1.0}, log=True), "0 is not on a logarithmic axis"),
     ]
     for draw, message in rows:
@@ -193,18 +203,6 @@ def test_hands_point_where_their_numbers_do():
     right, up, left = ((b[0] - a[0], b[1] - a[1]) for _, (a, b) in drawn(view, "line"))
     assert right[0] > 0 > left[0]
     assert up[1] < 0 == pytest.approx(up[0], abs=0.1)
-
-
-def test_hands_refuse(subtests):
-    rows = [
-        ({}, "of the same length, but got {}"),
-        ({"a": torch.ones(3, 2), "b": torch.ones(2, 2)}, "got {'a': 3, 'b': 2}"),
-        ({"a": torch.ones(3, 3)}, r"rows of \(places, 2\)"),
-        ({"a": torch.zeros(3, 2)}, "no finite, nonzero pair of numbers"),
-    ]
-    for pairs, message in rows:
-        with subtests.test(message), pytest.raises(ValueError, match=message):
-            hands(pairs)
 
 
 def test_a_number_is_not_written_across_a_dotted_line():
@@ -222,3 +220,48 @@ def test_the_legend_shows_a_line_that_covers_another_as_it_looks():
     view = lines({"a": [1, 2, 3], "b": [1, 2, 3], "c": [3, 2, 1]})
     keys = re.findall(r'data-role="(series-\d)" d="M[\d.]+ 8\.0L[\d.]+ 8\.0"', view.html)
     assert keys == ["series-1", "series-1", "series-2", "series-3"]
+
+
+# --- the roofline
+
+
+def test_points_are_as_far_apart_as_their_ratios_and_below_the_roof():
+    view = roofline({"a": (1, 1), "b": (10, 10), "c": (100, 10)}, rates={"r": 20}, bandwidth=2)
+    a, b, c = sorted(mark[0] for mark in places(view, "dot"))
+    assert b[0] - a[0] == pytest.approx(c[0] - b[0], abs=0.3)
+    assert a[1] > b[1] == c[1]
+    [(start, ridge, end)] = places(view, "line bold")
+    assert start[1] > ridge[1] == end[1] < b[1]
+    assert ridge[0] == pytest.approx(b[0] + 3.2, abs=0.2)  # 20 / 2 is 10; a mark begins at its left
+
+
+def test_the_slope_climbs_by_as_much_as_it_goes_to_the_right():
+    small, large = (roofline(POINTS, rates={"r": 100}, bandwidth=w) for w in (10, 20))
+    slopes = []
+    for view in (small, large):
+        [(start, ridge, _)] = places(view, "line bold")
+        slopes.append((start[1] - ridge[1]) / (ridge[0] - start[0]))
+    assert slopes[0] > 0
+    [(_, ridge, _)], [(_, earlier, _)] = places(small, "line bold"), places(large, "line bold")
+    assert earlier[0] < ridge[0]
+
+
+def test_each_rate_has_a_level_and_a_name():
+    view = roofline(POINTS, rates={"float32": 100, "bfloat16": 200}, bandwidth=10)
+    levels = places(view, "line bold")
+    assert levels[0][1][1] > levels[1][1][1]
+    assert levels[0][0] == levels[1][0]
+    assert {"float32", "bfloat16", "slow", "fast", "operations per byte"} <= set(texts(view))
+    assert facts(view)[-2:] == [["ridge, float32", "10", "100"], ["ridge, bfloat16", "20", "200"]]
+
+
+def test_names_of_near_points_do_not_overlap():
+    view = roofline({f"n{k}": (3.0, 5.0 + k / 100) for k in range(5)}, rates={"r": 9}, bandwidth=2)
+    sides: dict[str, list[float]] = {}  # all points are at 3: names begin or end beside it
+    for tag in re.findall(r"<text([^>]*)>n\d<", view.html):
+        anchor = re.search(r'text-anchor="(\w+)"', tag)
+        sides.setdefault(anchor[1] if anchor else "", []).append(
+            float(re.search(r' y="([\d.]+)"', tag)[1])
+        )
+    assert sum(map(len, sides.values())) == 5
+    assert all(abs(a - b) >= 14 for side in sides.values() for a, b in pairwise(sorted(side)))

@@ -12,7 +12,7 @@ from glassformer.models.config import TransformerConfig
 
 
 @dataclass(frozen=True)
-class Reading:
+class HeadActivations:
     """One run of a model, with the values of one of its heads.
 
     Attributes:
@@ -57,7 +57,7 @@ class Reading:
         return row, column
 
 
-def read(
+def head_activations(
     model: nn.Module,
     *inputs: Tensor,
     tokens: Sequence[str],
@@ -65,7 +65,7 @@ def read(
     name: Callable[[int], str] = str,
     layer: int = 0,
     head: int = 0,
-) -> Reading:
+) -> HeadActivations:
     """Run a model on a text, and record one of its heads, in the decoder if there is one.
 
     Args:
@@ -92,7 +92,7 @@ def read(
     config: TransformerConfig = model.config  # type: ignore[assignment]
     chances = output[0, -1].softmax(-1).topk(3)
     writes = output.shape[-1] == (config.decoder or config).vocab_size
-    return Reading(
+    return HeadActivations(
         config=config,
         tokens=tuple(tokens),
         source=tuple(source),
