@@ -70,7 +70,7 @@ def heatmap(
     query \ key  time  arrow
           flies  0.75   0.25
     """
-    row_words, column_words = words(rows), words(columns)
+    weights, row_words, column_words = torch.as_tensor(weights), words(rows), words(columns)
     if weights.ndim != 2:
         raise ValueError(
             f"a heatmap draws one matrix (rows, columns), but weights have shape "

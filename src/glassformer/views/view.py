@@ -5,6 +5,8 @@ import unicodedata
 from dataclasses import dataclass
 from html import escape
 
+from torch import Tensor
+
 # For words and numbers that only screen readers need: out of sight, and laid out when near.
 UNSEEN = (
     "position:absolute;width:1px;height:1px;margin:-1px;padding:0;overflow:hidden;"
@@ -38,6 +40,8 @@ class View:
 
 def words(tokens: object) -> list[str]:
     """Return tokens (or other labels) as visible strings: whitespace becomes a visible sign."""
+    if isinstance(tokens, Tensor):  # ids
+        tokens = tokens.tolist()
     return [visible(str(token)) for token in tokens]  # type: ignore[attr-defined]
 
 

@@ -272,6 +272,7 @@ def stacked(
             "output_attentions=True, or with attn_implementation='eager' if you pass "
             "output_attentions=True in the call"
         )
+    layers = [torch.as_tensor(one) for one in layers]
     for i, weights in enumerate(layers):
         if weights.ndim != 4 or weights.shape[0] != 1:
             raise ValueError(

@@ -6,6 +6,7 @@ from html import escape, unescape
 from html.parser import HTMLParser
 from itertools import product
 
+import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer, models
@@ -320,6 +321,18 @@ def test_what_cannot_be_drawn_is_refused(unhooked, subtests):
     for draw, message in refuses():
         with subtests.test(message), pytest.raises(ValueError, match=message):
             draw()
+
+
+def test_arrays_and_lists_are_drawn_as_tensors_and_ids_as_numbers(unhooked):
+    numbers = [[0.75, 0.25], [0.5, 0.5]]
+    ids = torch.tensor([101, 2051])
+    expected = heatmap(torch.tensor(numbers), ["101", "2051"], ["101", "2051"]).html
+    for given in (numbers, np.array(numbers)):
+        assert heatmap(given, ids, ids.tolist()).html == expected
+    layers = [np.array([[numbers]])] * 2
+    assert "2051" in str(head_view(layers, ids))
+    with pytest.raises(ValueError, match=r"layer 0 have shape \(\); expected"):
+        head_view([0.9, 0.1], ["a", "b"])
 
 
 def test_captions_are_text_and_escaped_once(subtests):
