@@ -12,7 +12,6 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 CONTAINER = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text(encoding="utf-8"))
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 ABOUT = (ROOT / "docs/reference/about.md").read_text(encoding="utf-8")
-HOME = (ROOT / "docs/index.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -86,16 +85,3 @@ def test_the_book_is_cited_alike_everywhere():
     assert CITATION["license"] == PROJECT["license"] == "Apache-2.0"
     assert CITATION["cff-version"] == "1.2.0"
     assert CITATION["message"]
-
-
-def test_a_copy_is_one_line_away_from_where_the_book_starts():
-    [start] = [line for line in HOME.splitlines() if ".md-button--primary" in line]
-    assert "(#build-it-yourself)" in start
-    assert "`make serve`" in start
-
-
-def test_the_foot_of_home_leads_to_who_made_it():
-    last = HOME.rpartition("\n## ")[2]
-    assert "(reference/about.md)" in last
-    for heading in ("Who made it", "How to cite it", "How to report an error"):
-        assert f"\n## {heading}\n" in ABOUT
