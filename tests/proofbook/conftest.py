@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from books import opened
 
+from proofbook.checking.book import Book
 from proofbook.execution import pool
 from proofbook.execution.processes import ForkServer
 from proofbook.execution.runner import Runner
@@ -112,3 +114,10 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made = Project(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Book]:
+    """A book without files, for pages that need none; not to be changed."""
+    with opened(tmp_path_factory.mktemp("book")) as made:
+        yield made

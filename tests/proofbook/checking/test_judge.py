@@ -1,10 +1,6 @@
 """What of a run does not come out as its chapter says is named, with line, code and difference."""
 
-from books import make_book
-
-from proofbook.checking.book import Book
 from proofbook.checking.judge import difference, judge, shown
-from proofbook.integrations.reading import load
 from proofbook.model import BlockResult, Example, Failure, Run, Value
 from proofbook.parsing.page import parse
 from tables import table
@@ -140,10 +136,8 @@ def test_claims_that_a_failing_page_never_reached_are_not_reported():
 
 
 @table("code", ["x = 1\n>>> x\n1", "x = 1\n>>>x", "if x:\n>>> 1", "x\n  >>> 1"])
-def test_a_prompt_in_plain_code_says_what_to_write(tmp_path, code):
-    make_book(tmp_path, {})
-    with Book(load(tmp_path / "mkdocs.yml")) as book:
-        [checked] = book.check({"p.md": f"# Page\n\n```python\n{code}\n```\n"})
+def test_a_prompt_in_plain_code_says_what_to_write(book, code):
+    [checked] = book.check({"p.md": f"# Page\n\n```python\n{code}\n```\n"})
     [problem] = checked.problems
     assert problem.line == 4 + code.split("\n").index(problem.code)
     assert ">>>" in problem.code

@@ -3,22 +3,11 @@
 from dataclasses import dataclass, field
 from random import Random
 
-import pytest
-from books import make_book
+from books import rendered
 
-from proofbook.checking.book import Book
 from proofbook.checking.update import updated
 from proofbook.execution.failure_propagation import names_written
-from proofbook.integrations.reading import load
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
-
-
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    made = make_book(tmp_path_factory.mktemp("book"), {})
-    with Book(load(made / "mkdocs.yml")) as opened:
-        yield opened
 
 
 def fence(code, language="python"):
@@ -132,11 +121,9 @@ def test_update_writes_nothing_that_was_computed_after_a_failure(book):
 
 def test_no_sign_stands_at_what_was_not_checked(book):
     text = f"{fence('x = 1')}\n{fence('y = 1 / 0')}\n{fence('x + 1')}\n[2]{{ equals='y' }}\n"
-    [checked] = book.check({"p.md": text})
-    renderer = PageRenderer(book, "p.md", {}, *[lambda one, other: ""] * 2, None)
-    renderer.checked = checked
-    assert renderer.claim(0) == ('<span class="proofbook-failed">', "2", "</span>")
-    assert "popover" not in "".join(renderer.ends())
+    html = rendered(book, text)
+    assert '<span class="proofbook-failed">2</span>' in html
+    assert "popover" not in html
 
 
 def test_names_are_found_in_code_that_cannot_be_parsed():

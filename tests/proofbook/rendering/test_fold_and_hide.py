@@ -4,21 +4,15 @@ import json
 from html import unescape
 
 import pytest
-from books import build, make_book
-from markdown import Markdown
+from books import ABOUT, build, make_book, opened, rendered
 
 from browser import launched, served, visit
 from proofbook.__main__ import main
-from proofbook.checking.book import Book
 from proofbook.coverage.coverage import cover
-from proofbook.integrations.reading import load
-from proofbook.notebook.export import Notebooks, notebook
+from proofbook.notebook.export import notebook
 from proofbook.parsing.fences import scan
-from proofbook.parsing.markdown_processors import MarkingExtension
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
 
-ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
 PAGE = """\
 ```python {}
 x = 2
@@ -30,19 +24,10 @@ It is [{}]{{ equals="x" }} and `wombat 2`.
 """
 
 
-@pytest.fixture
-def book(tmp_path):
-    with Book(load(make_book(tmp_path, {}) / "mkdocs.yml")) as opened:
-        yield opened
-
-
 def shown(book, page):
     """A page as it is checked, and its HTML."""
-    [checked] = book.check({"p.md": page})
-    marking = MarkingExtension()
-    urls = (lambda name, path: name), (lambda name, text: name)
-    marking.use(PageRenderer(book, "p.md", ABOUT, *urls, Notebooks().of))
-    return checked, Markdown(extensions=[marking]).convert(page)
+    [checked] = book.check({"docs/p.md": page})
+    return checked, rendered(book, page)
 
 
 def test_folded_code_is_one_click_away_and_its_output_none(book):
@@ -80,8 +65,7 @@ def test_what_is_wrong_with_a_block_whose_output_is_hidden_is_shown_at_its_place
 
 
 def test_a_quotation_of_what_no_reader_sees_is_not_covered(tmp_path):
-    folder = make_book(tmp_path, {})
-    with Book(load(folder / "mkdocs.yml"), covers=True) as book:
+    with opened(tmp_path, covers=True) as book:
         found = [
             cover(book.check({"p.md": PAGE.format(options, 2)})[0], book.settings).uncovered
             for options in ("", 'hide="output"')
