@@ -91,3 +91,21 @@ def test_show_of_one_statement_shows_that_or_is_a_problem(book):
     assert (problem.line, problem.code) == (4, "this")
     assert "'no such' is nowhere in this" in problem.message
     assert [shown.code for shown in checked.sources.values()] == ["d = {}"]
+
+
+@table(
+    "code",
+    [
+        "def word(condition, one, other):\n    return other",
+        "word = lambda *words: words[2]",
+        "from json import dumps as word",
+        "for word in ('a', 'b'):\n    pass",
+        "globals()['word'] = print",
+    ],
+)
+def test_a_pages_own_word_is_not_taken_for_the_engines(book, code):
+    text = "```python\nx = 3\n{}\n```\n\nIt is [odd]{{ equals=\"word(x % 2, 'odd', 'even')\" }}.\n"
+    pages = {"a.md": text.format(code), "b.md": text.format(code.replace("word", "term"))}
+    own, mended = book.check(pages)
+    assert "a block of the page defines word, but claims need that name" in str(own.problems[0])
+    assert mended.problems == []

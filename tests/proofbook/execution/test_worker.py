@@ -12,11 +12,12 @@ def test_nothing_leaks_to_the_next_page(project, spawn):
 import builtins, os, random, sys, warnings
 import shared
 print(shared.seen, os.environ.get("LEAK"), os.getcwd(), len(sys.path), hasattr(builtins, "leak"))
+print("page" in globals())
 print(random.random(), [f[0] for f in warnings.filters], sys.argv, hash("text"))
 shared.seen.append(1)
 os.environ["LEAK"] = "1"
 sys.path.append("/leak")
-builtins.leak = 1
+builtins.leak = page = 1
 warnings.simplefilter("error")
 os.chdir("/")
 """
@@ -81,3 +82,16 @@ process.join()
 process.exitcode
 """
     assert project.shown(code) == ["from the fork\n", "0"]
+
+
+@table("preload", [(), ("torch",)])
+def test_pages_compute_on_the_device_that_the_environment_names(project, monkeypatch, preload):
+    """`meta` is a device that every torch has."""
+    codes = "import torch\ntorch.ones(2, 3)", ">>> torch.ones(2, 3)\ntensor(..., size=(2, 3))"
+    monkeypatch.setenv("BOOK_DEVICE", "meta")
+    claim = "torch.ones(1).device.type", 2
+    run = project.run(*codes, claims=[claim], preload=preload, environment=("BOOK_DEVICE",))
+    assert run.device == "meta"
+    assert [output.data for output in run.blocks[0].outputs] == ["tensor(..., size=(2, 3))"]
+    assert run.blocks[1].examples[0].got == run.blocks[1].examples[0].want
+    assert run.values[claim].data == "meta"

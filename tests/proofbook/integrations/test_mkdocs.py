@@ -49,7 +49,7 @@ Card()
 while True: pass
 ```
 """
-HELPER = 'def greet(*names):\n    print("hello <you>")\n    return list(names)\n'
+HELPER = 'def greet(*names):\n    print("# hello <you>, *friend*")\n    return list(names)\n'
 CONFIG = """\
 site_name: x
 repo_url: https://github.com/someone/book
@@ -70,7 +70,7 @@ def site(tmp_path_factory):
 
 def test_a_page_shows_what_its_blocks_gave(site):
     page = (site / "a" / "page" / "index.html").read_text()
-    assert "hello &lt;you&gt;" in page
+    assert "# hello &lt;you&gt;, *friend*" in page
     assert "[&#x27;a&#x27;, &#x27;b&#x27;, &#x27;c&#x27;]" in page
     assert '<span class="filename">names.py</span>' in page
     assert "<b>card</b>" in page
@@ -167,6 +167,7 @@ def test_all_failures_of_all_pages_are_told_at_once(tmp_path):
             "index.md": "[3]{ equals='x' }\n\n```python\nx = 2\n```\n",
             "sound.md": "```python\ny = 2\n```\n",
             "exit.md": "```python\nraise SystemExit(0)\n```\n",
+            "interrupt.md": "```python\nraise KeyboardInterrupt\n```\n",
             "died.md": "```python\nimport os\nos._exit(0)\n```\n",
             "hangs.md": '```python timeout="0.5"\nx = 1\nwhile True: pass\n```\n',
         },
@@ -174,6 +175,7 @@ def test_all_failures_of_all_pages_are_told_at_once(tmp_path):
     message = build_error(book)
     assert "docs/index.md:1: the page says '3', this run gives 2" in message
     assert "docs/exit.md:2: " in message
+    assert "docs/interrupt.md:2: KeyboardInterrupt" in message
     assert "docs/died.md:" in message
     assert "docs/hangs.md:" in message
     assert "sound.md" not in message
