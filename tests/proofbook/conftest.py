@@ -1,7 +1,7 @@
 """Throwaway projects: pages given as code, run as a book's pages are."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,20 @@ class Project:
         """End the processes of all runners."""
         for runner in self._runners.values():
             runner.close()
+
+
+@pytest.fixture
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Project]]:
+    """Makes empty projects, whose processes end with the test."""
+    made: list[Project] = []
+
+    def make() -> Project:
+        made.append(Project(tmp_path_factory.mktemp("project")))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
 
 
 @pytest.fixture

@@ -29,26 +29,6 @@ def test_modules_and_packages_are_found(project, spawn, file, sources):
     module.unlink()
 
 
-def test_a_module_is_a_file_that_the_page_depends_on(project):
-    page = project.page("import own_one\nown_one.answer")
-    for text, expected in (("answer = 1\n", "1"), ("answer = 2\n", "2")):
-        project.write("src/own_one.py", text)
-        for cached in (False, True):
-            [run] = project.run_pages(page).values()
-            assert run.cached == cached
-            assert run.blocks[0].outputs[0].data == expected
-
-
-def test_a_module_that_is_written_later_is_noticed(project):
-    page = project.page(
-        "try:\n    import own_one\nexcept ImportError:\n    own_one = None\nown_one is None"
-    )
-    for made in (True, False):
-        [run] = project.run_pages(page).values()
-        assert run.blocks[0].outputs[0].data == str(made)
-        project.write("src/own_one.py", "")
-
-
 def test_other_folders_are_another_book(project):
     project.write("lib/own_one.py", "")
     page = project.page("import own_one")
