@@ -69,21 +69,6 @@ def test_each_place_has_its_table_and_all_else_stays():
     ]  # fmt: skip
 
 
-def test_a_text_that_stood_in_a_place_is_replaced():
-    html = filled('<div data-verified="totals">\n<p>Later.</p>\n</div>', LEDGER, {})
-    assert "Later" not in html
-
-
-def test_labs_stand_with_what_was_counted_in_them():
-    html = filled(place("labs"), LEDGER, {"docs/lab.py": ("L", "../lab/")})
-    assert "<th>assertions</th><th>cells</th>" in html
-    assert rows(html) == [["L", "1,235", "7"]]
-
-
-def test_reasons_are_counted():
-    assert rows(filled(place("exemptions"), LEDGER, {})) == [["name", "1"], ["not run", "2"]]
-
-
 def test_circumstances_that_are_not_known_are_left_out():
     assert rows(filled(place("circumstances"), LEDGER, {})) == [
         ["device", "cpu, cuda"],
