@@ -93,21 +93,6 @@ def test_signatures_name_what_python_takes(entries):
             assert re.search(rf"\b{parameter.name}\b", given), f"{name}: {parameter.name}: {given}"
 
 
-def test_an_entry_says_what_its_signature_and_its_place_leave_open(site, entries):
-    assert "glassformer.inference.generation.NextLogits.__call__" in entries
-    strips = entries["glassformer.views.strips.strips"][1]
-    assert re.search(r">src/glassformer/views/strips.py, lines \d+ to \d+</a>", strips)
-    recipes = (site / "reference/api/recipes/index.html").read_text(encoding="utf-8")
-    runs = recipes.partition('id="glassbook.recipes.warmup.RUNS"')[2].partition("<h3")[0]
-    assert "warm_up" in runs
-    assert (
-        "#glassbook.recipes.warmup.warm_up" not in runs
-    )  # a field that is given, not the function
-    weights = text((site / "reference/api/weights/index.html").read_text(encoding="utf-8"))
-    kept = "Tables there whose rows up to the padding token's are left out."
-    assert kept in weights.replace("’", "'")
-
-
 def test_each_error_has_the_messages_of_its_own_kind(entries):
     html = entries["glassformer.weights.pretrained.load"][1]
     errors = dict(re.findall(r"<dt><code>(\w+Error)</code></dt><dd>(.*?)</dd>", html, re.DOTALL))
