@@ -53,12 +53,12 @@ def run_in(book: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def build(book: Path) -> Path:
-    """Build a book in this process; gives the folder of the site."""
-    config = load_config(str(book / "mkdocs.yml"))
-    config.plugins.on_startup(command="build", dirty=False)
+def build(book: Path, dirty: bool = False, **options: Any) -> Path:
+    """Build a book in this process, with options of the command; gives the folder of the site."""
+    config = load_config(str(book / "mkdocs.yml"), **options)
+    config.plugins.on_startup(command="build", dirty=dirty)
     try:
-        mkdocs_build(config)
+        mkdocs_build(config, dirty=dirty)
     finally:
         config.plugins.on_shutdown()
     return Path(config.site_dir)
