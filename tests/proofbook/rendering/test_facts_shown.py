@@ -6,8 +6,6 @@ import re
 import nbformat
 import pytest
 from books import build, build_error, make_book
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
 from tables import table
 
@@ -113,8 +111,3 @@ def test_the_notebook_asserts_a_fact_with_its_phrase_as_message(site):
     wanted = 'assert all(row == sorted(row) for row in rows), "it grows from left to right"'
     assert wanted in checks.split("\n")
     assert "```facts" not in json.dumps(book)
-    NotebookClient(book).execute()
-    made = next(cell for cell in book.cells if "rows =" in cell.source)
-    made.source = made.source.replace("[3, 4]", "[4, 3]")
-    with pytest.raises(CellExecutionError, match="it grows from left to right"):
-        NotebookClient(book).execute()
