@@ -156,34 +156,7 @@ WAITING = """() => {
   const waits = open.filter(part => getComputedStyle(part).contentVisibility === 'auto');
   return [waits.length, open.length - waits.length];
 }"""
-BUSY = "window.requestIdleCallback = () => {}"
 LONG_PAGE = "encoder/positions/"
-
-
-def test_what_is_far_down_is_drawn_when_there_is_time(browser, address):
-    with visit(browser, address + LONG_PAGE) as seen:
-        seen.page.wait_for_function(f"() => ({WAITING})()[0] === 0")
-        assert seen.page.evaluate(WAITING)[1] > 10
-
-
-def test_what_is_far_down_is_drawn_before_a_reader_comes_to_it(browser, address):
-    with visit(browser, address) as seen:
-        page = seen.page
-        page.add_init_script(BUSY)
-        for move in (
-            lambda: page.evaluate("scrollBy(0, 1)"),
-            lambda: page.keyboard.press("Shift"),
-            lambda: page.mouse.click(3, 400),
-        ):
-            opened(page, address + LONG_PAGE)
-            waiting, drawn = page.evaluate(WAITING)
-            assert waiting > 10
-            assert drawn > 0  # near the top
-            height = page.evaluate("document.querySelector('article').offsetHeight")
-            move()
-            page.wait_for_function(f"() => ({WAITING})()[0] === 0")
-            assert page.evaluate("document.querySelector('article').offsetHeight") != height
-            page.goto("about:blank")
 
 
 def test_a_page_opened_further_down_or_again_waits_with_nothing_of_unknown_height(browser, address):

@@ -85,14 +85,11 @@ def test_each_extension_comes_once():
         ("https://github.com/a/b", "", "https://github.com/a/b/blob/main/"),
         ("https://github.com/a/b/", "edit/dev/docs/", "https://github.com/a/b/blob/dev/"),
         ("https://gitlab.com/a/b", "-/edit/dev/docs/", "https://gitlab.com/a/b/-/blob/dev/"),
+        ("https://example.org/a", "edit/main/docs/", ""),
     ],
 )
-def test_lines_have_an_address(repo, edit, address):
-    assert source_url(repo, edit) == address + "{path}#L{first}-L{last}"
-
-
-def test_no_address_is_made_up():
-    assert source_url("https://example.org/a", "edit/main/docs/") == ""
+def test_lines_have_an_address_where_one_is_known(repo, edit, address):
+    assert source_url(repo, edit) == (address and address + "{path}#L{first}-L{last}")
 
 
 def test_pages_have_the_endings_that_mkdocs_knows(tmp_path):

@@ -106,12 +106,6 @@ def test_a_code_that_is_twice_in_its_line_has_no_column(book, capsys):
     assert (problem["line"], problem["code"], problem["column"]) == (7, "y", None)
 
 
-def test_a_watch_tells_as_text(book, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["check", "--watch", "--format", "json"])
-    assert "leave out --format json" in capsys.readouterr().err
-
-
 def test_it_is_alone_whatever_hooks_print(book, capsys):
     (book / "hook.py").write_text("print('loaded')\ndef on_config(config):\n    print('opened')\n")
     with (book / "mkdocs.yml").open("a") as config:

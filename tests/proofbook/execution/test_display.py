@@ -129,11 +129,6 @@ def test_one_that_gives_nothing_leaves_it_to_the_next(project, first):
     assert run.blocks[1].outputs[0].kind == MARKUP[order[1]][1]
 
 
-def test_a_class_with_rich_reprs_is_shown_by_its_own(project):
-    [output] = project.run(PICTURES + rich("R", *MARKUP) + ".__class__").blocks[0].outputs
-    assert (output.kind, output.data) == ("text", "<class '__main__.R'>")
-
-
 def test_pictures_have_their_own_size_and_words_for_those_who_cannot_see_them(project):
     code = PICTURES + (
         "class Cat:\n"
@@ -225,18 +220,6 @@ def test_display_shows_values_between_what_is_printed(project):
         *shown,
         ("text", "'last'"),
     ]
-
-
-def test_what_displays_while_it_is_displayed_comes_first_and_shares_no_id(project):
-    code = (
-        "class A:\n    def __init__(self, *inner):\n        self.inner = inner\n"
-        "    def _repr_svg_(self):\n        display(*self.inner)\n"
-        '        return f\'<svg><g id="a" class="{len(self.inner)}"/></svg>\'\n'
-        "display(A(A()))"
-    )
-    [inner, outer] = (one.data for one in project.run(code).blocks[0].outputs)
-    assert ('class="0"' in inner, 'class="1"' in outer) == (True, True)
-    assert inner.split('id="')[1].split('"')[0] != outer.split('id="')[1].split('"')[0]
 
 
 def test_a_figure_that_was_displayed_is_shown_once(project):

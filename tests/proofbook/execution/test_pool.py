@@ -10,8 +10,6 @@ from dataclasses import replace
 import pytest
 
 from proofbook.execution import pool
-from proofbook.execution.runner import Runner
-from proofbook.settings import Settings
 from tables import table
 
 FATAL = {
@@ -171,21 +169,6 @@ def test_pages_run_side_by_side(project):
     ]
     runs = project.run_pages(*pages, jobs=2)
     assert [run.failure for run in runs.values()] == [None, None]
-
-
-def test_a_page_has_its_share_of_the_threads(tmp_path, monkeypatch):
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    cpus = len(os.sched_getaffinity(0))
-    assert Settings(tmp_path).child_environment()["OMP_NUM_THREADS"] == "1"
-    assert Settings(tmp_path, jobs=1).child_environment()["OMP_NUM_THREADS"] == str(cpus)
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert Settings(tmp_path).child_environment()["OMP_NUM_THREADS"] == "3"
-
-
-def test_closing_twice_is_no_error(tmp_path):
-    runner = Runner(Settings(tmp_path))
-    runner.close()
-    runner.close()
 
 
 @table(
