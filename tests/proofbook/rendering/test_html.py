@@ -9,6 +9,13 @@ def html(*outputs: Output) -> str:
     return outputs_html(BlockResult(outputs), lambda name, path: f"up/{name}?{path}")
 
 
+def test_text_is_never_markup():
+    shown = html(Output("stdout", "a </script> & b\n"), Output("text", "'<b>'"))
+    assert "a &lt;/script&gt; &amp; b</code>" in shown
+    assert "&lt;b&gt;" in shown
+    assert shown.index("script") < shown.index("&lt;b&gt;")
+
+
 def test_long_text_is_folded():
     """Up to thirty lines are whole; of more, twenty are shown, and all are in the page."""
     short = html(Output("stdout", "line\n" * 30))
@@ -42,3 +49,12 @@ def test_a_value_is_filled_in_where_its_text_stood(target, inner):
     assert before + between == f'<span class="proofbook-claim proofbook-bounded">{inner}'
     assert 'popovertarget="proof-3"' in after
     assert "<code>b</code> was asserted and is <code>True</code>" in proof_html(claim, 3, run)
+
+
+def test_a_claim_keeps_its_target_and_opens_its_expression():
+    claim = Claim("five", 1, 0, equals="len('<b>')")
+    run = Run((), {("len('<b>')", 0): Value(5)})
+    assert claim_marks(claim, "**five**", 0, run)[1] == "**five**"
+    assert "<code>len(&#x27;&lt;b&gt;&#x27;)</code> gave <code>5</code>" in proof_html(
+        claim, 0, run
+    )
