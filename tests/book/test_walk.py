@@ -148,17 +148,6 @@ def test_controls_fit_and_after_next_the_whole_picture_is_in_sight(browser, addr
         assert not seen.complaints
 
 
-def test_arrow_keys_lead_on_and_back(page):
-    order = steps(page)
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert shown(page) == [order[2]]
-    page.keyboard.press("ArrowLeft")
-    assert shown(page) == [order[1]]
-    page.keyboard.press("Control+ArrowRight")
-    assert shown(page) == [order[1]]
-
-
 SWIPES = [
     ("h2", (-120, 10), 1),
     ("h2", (120, 10), -1),

@@ -7,7 +7,7 @@ from mkdocs.utils import markdown_extensions
 
 from proofbook.integrations.reading import files_of, load
 from proofbook.problems import ChapterError
-from proofbook.settings import PAGES, source_url, with_added
+from proofbook.settings import PAGES, source_url
 from tables import table
 
 CONFIG = """\
@@ -69,14 +69,6 @@ def test_without_a_file_the_defaults_hold(tmp_path):
         (tmp_path / "src",),
         "",
     )
-
-
-def test_each_extension_comes_once():
-    names = with_added(["markdown.extensions.tables", "proofbook", "admonition"])
-    assert "tables" not in names
-    assert names.count("admonition") == 1
-    assert "proofbook" not in names
-    assert "pymdownx.superfences" in names
 
 
 @table(
@@ -150,9 +142,3 @@ def test_what_mkdocs_warns_of_is_told(tmp_path, capsys):
     load(tmp_path / "mkdocs.yml")
     assert "mkdocs.yml: warning: " in (told := capsys.readouterr().err)
     assert "timeot" in told
-
-
-def test_a_function_with_arguments_may_be_a_setting(tmp_path):
-    slugs = "{toc: {slugify: !!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}}}"
-    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nmarkdown_extensions: [{slugs}]\n")
-    assert load(tmp_path / "mkdocs.yml").configs["toc"]["slugify"]("A B", "-") == "a-b"

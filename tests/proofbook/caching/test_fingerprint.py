@@ -59,19 +59,6 @@ def test_the_environment_knows_each_module_of_the_engine_however_deep_it_is(tmp_
     assert len(seen) == 3
 
 
-def test_a_signature_changes_whenever_a_file_is_written(tmp_path):
-    path = tmp_path / "file"
-    assert fingerprint.signature(str(path)) is None
-    assert fingerprint.signature(str(tmp_path)) is None
-    path.write_text("a")
-    first = fingerprint.signature(str(path))
-    other = tmp_path / "other"
-    other.write_text("b")
-    os.utime(other, ns=(path.stat().st_atime_ns, path.stat().st_mtime_ns))
-    other.replace(path)
-    assert fingerprint.signature(str(path)) != first
-
-
 def test_packages_of_an_environment_behind_this_one_are_installed_too(tmp_path, monkeypatch):
     behind = tmp_path / "behind" / "lib" / "site-packages"
     module = str(behind / "package" / "module.py")

@@ -19,12 +19,6 @@ def book(tmp_path):
         yield opened
 
 
-def test_pages_are_judged_in_the_order_given(book):
-    checked = book.check({"b.md": PAGE.replace("two", "three"), "a.md": PAGE, "c.md": "# C\n"})
-    assert [one.page.chapter.path for one in checked] == ["b.md", "a.md", "c.md"]
-    assert [len(one.problems) for one in checked] == [1, 0, 0]
-
-
 def test_a_page_is_known_by_its_text_and_checked_anew_when_that_differs(book):
     (known,) = book.check({"a.md": PAGE})
     assert book.of("a.md", known.page.source.text) is known
@@ -44,12 +38,6 @@ def test_a_page_that_nobody_announced_is_checked_in_every_build_once_it_holds_co
         assert len(book.of("made.md", code).problems) == 1
         book.renew(book.settings)
     assert book.of("made.md", "# Made\n").page.source.text == "# Made\n"
-
-
-def test_progress_is_told_page_by_page(book):
-    told = []
-    book.check({"a.md": PAGE, "b.md": PAGE}, lambda one: told.append(one.page.chapter.path))
-    assert sorted(told) == ["a.md", "b.md"]
 
 
 def test_other_settings_begin_anew_and_the_same_keep_what_runs(book):

@@ -130,13 +130,6 @@ def test_a_name_that_is_only_imported_is_shown_from_where_it_is_defined(
     assert show(written, [folder]).path == folder / "again/parts.py"
 
 
-@table("line", ["from ..out import f", "import f", "from x import g"])
-def test_what_cannot_be_told_from_an_import_is_only_missing(tmp_path, line):
-    (tmp_path / "one.py").write_text(f"{line}\n")
-    with pytest.raises(LookupError, match=r"one\.py defines no 'f'$"):
-        show("one:f", [tmp_path])
-
-
 def test_a_module_that_cannot_be_parsed_is_named(tmp_path):
     (tmp_path / "broken.py").write_text("def f(:\n")
     with pytest.raises(SyntaxError, match=r"\(broken\.py, line 1\)"):

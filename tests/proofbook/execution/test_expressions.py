@@ -35,12 +35,6 @@ def test_it_is_constant_unless_it_reads_what_the_page_made():
     assert not Expression("sum").is_constant({"sum"})  # a builtin that the page has replaced
 
 
-def test_evaluating_binds_nothing():
-    names = {"x": 3}
-    assert Expression(" [(y := x), y * 2] ").value(names) == [3, 6]
-    assert names.keys() == {"x"}
-
-
 def test_word_is_the_helper_where_it_is_called_and_the_page_s_own_where_it_is_not():
     names = {"word": "cat", "n": 2}
     assert Expression("word(n == 2, 'two', 'many')").value(names) == "two"

@@ -28,16 +28,6 @@ os.chdir("/")
     assert texts.pop().startswith(f"[] None {project.root} ")
 
 
-def test_the_environment_is_the_builder_s_of_now(project, monkeypatch):
-    ask = "import os\nos.environ.get('COLOR')"
-    monkeypatch.setenv("COLOR", "red")
-    assert project.shown(ask, environment=("COLOR",)) == ["'red'"]
-    monkeypatch.setenv("COLOR", "blue")
-    assert project.shown(ask, environment=("COLOR",)) == ["'blue'"]
-    monkeypatch.delenv("COLOR")
-    assert project.shown(ask, environment=("COLOR",)) == []
-
-
 def test_warnings_of_the_builder_s_command_line_are_not_the_page_s(project, monkeypatch):
     monkeypatch.setenv("PYTHONWARNINGS", "error")
     assert project.shown("import warnings\nwarnings.warn('careful')") == ["UserWarning: careful\n"]

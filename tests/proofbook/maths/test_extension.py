@@ -50,21 +50,6 @@ def test_in_tables_and_headings():
     assert "<msup><mi>x</mi><mn>2</mn></msup>" in html
 
 
-def test_names_are_upright_words_with_space_around():
-    math = to_mathml(r"n \log n + \operatorname{softmax}(x)")
-    row = math[0]
-    assert [(part.tag, part.text) for part in row][:5] == [
-        ("mi", "n"),
-        ("mspace", None),
-        ("mi", "log"),
-        ("mspace", None),
-        ("mi", "n"),
-    ]
-    softmax = next(index for index, part in enumerate(row) if part.text == "softmax")
-    assert row[softmax].tag == "mi"
-    assert row[softmax + 1].text == "("
-
-
 def test_bars_of_a_norm_grow_only_between_left_and_right():
     small = [part.get("stretchy") for part in to_mathml(r"\lVert A^\top \rVert").iter("mo")]
     assert small == ["false", None, "false"]
