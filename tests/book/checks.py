@@ -285,16 +285,6 @@ CHECKS = (
         ),
     ),
     Check(
-        "folded source opens by a click and by a key",
-        "encoder/attention/",
-        (
-            ("click", "$('details.proofbook-aside > summary')"),
-            ("see", "$('details.proofbook-aside').open", True),
-            ("press", "Enter"),
-            ("see", "$('details.proofbook-aside').open", False),
-        ),
-    ),
-    Check(
         "Next and keys lead from step to step, and each picture is in sight",
         "one-sentence/",
         (
@@ -354,6 +344,7 @@ CHECKS = (
         "signs of formulas do not cover each other on a page of few letters",
         "family/rotary-positions/",
         (("see", OVERLAPPING, []),),
+        everywhere=True,
     ),
     *map(
         is_whole,
@@ -379,15 +370,6 @@ CHECKS = (
         ),
     ),
     Check(
-        "the map shows the chapters, and leads to them",
-        "reference/map/",
-        (
-            ("see", "$$('.book-map .chapter').length > 25", True),
-            ("click", "$('.book-map .chapter a')"),
-            ("see", "location.pathname.endsWith('/encoder/tokens/')", True),
-        ),
-    ),
-    Check(
         "a missing page searches, and leads on",
         "404.html",
         (
@@ -396,16 +378,6 @@ CHECKS = (
             ("type", "rotary"),
             ("press", "Enter"),
             ("see", "/rotary/i.test($('.md-search-result__link')?.textContent)", True),
-        ),
-    ),
-    Check(
-        "home says what the book is, and where to begin, on its first screen",
-        "",
-        (
-            ("see", "$('h1').getBoundingClientRect().bottom < innerHeight", True),
-            ("see", "/^For programmers who know some PyTorch/.test($('.lead').textContent)", True),
-            ("see", "$('.md-button--primary').getBoundingClientRect().bottom < innerHeight", True),
-            ("see", "$('.glassformer-arcs').getBoundingClientRect().top < innerHeight", True),
         ),
     ),
     Check(
@@ -425,14 +397,6 @@ CHECKS = (
         tuple(step for _ in range(12) for step in (("press", "Tab"), ("see", SEEN_FOCUS, True))),
     ),
     Check(
-        "the solution of an exercise opens",
-        "encoder/attention/",
-        (
-            ("click", "$('details.success > summary')"),
-            ("see", "$('details.success pre').checkVisibility()", True),
-        ),
-    ),
-    Check(
         "the whole transformer zooms by a click and by a key",
         "whole-transformer/",
         (
@@ -443,26 +407,6 @@ CHECKS = (
                 "see",
                 "$('.glassformer-whole .zoom [aria-current]').textContent.trim()",
                 "3 Attention",
-            ),
-        ),
-    ),
-    Check(
-        "the foot leads to the next chapter",
-        "encoder/attention/",
-        (
-            ("click", "$('.md-footer__link--next')"),
-            ("see", "location.pathname.endsWith('/encoder/many-heads/')", True),
-        ),
-    ),
-    Check(
-        "a chapter's notebook is offered at its top",
-        "encoder/attention/",
-        (
-            ("see", "$('a.md-content__button[download]').getBoundingClientRect().top < 300", True),
-            (
-                "see",
-                "$('a.md-content__button[download]').href === $('.proofbook-download a').href",
-                True,
             ),
         ),
     ),

@@ -4,14 +4,12 @@ The checks are in checks.py; a failure names its browser and its check.
 """
 
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from checks import CHECKS, Check
-from pages import STICKING_OUT
 
 from browser import framed, served
 from webdriver import Driven, Played, Value, chromium, firefox, webkit
@@ -37,43 +35,6 @@ STARTED = "!page.getElementById('after-first-frame')"
 SAID = "page.documentElement.dataset.said ?? ''"
 
 
-# What waits to be drawn until it is near the screen has no place before.
-DRAW_ALL = """(() => {
-  const style = document.createElement('style');
-  style.textContent = '* { content-visibility: visible !important }';
-  document.head.append(style);
-})()"""
-# Signs of formulas that hang over what stands before them; and how many signs there are.
-OVERPRINTED = """() => {
-  const range = document.createRange();
-  const signs = [...document.querySelectorAll('math mo')];
-  const over = signs.filter(sign => {
-    range.selectNodeContents(sign);
-    const drawn = range.getBoundingClientRect();
-    return drawn.width && drawn.left < sign.getBoundingClientRect().left - 1;
-  });
-  return [signs.length, over.map(sign => sign.parentElement.textContent)];
-}"""
-# Code whose first sign hangs out of its column; and how many blocks of code there are.
-HUNG = """() => {
-  const range = document.createRange();
-  const shown = [...document.querySelectorAll('pre > code')].filter(code => code.checkVisibility());
-  const hung = shown.filter(code => {
-    const first = document.createTreeWalker(code, NodeFilter.SHOW_TEXT).nextNode();
-    range.setStart(first, 0);
-    range.setEnd(first, 1);
-    const indent = range.getBoundingClientRect().left - code.getBoundingClientRect().left;
-    return indent < parseFloat(getComputedStyle(code).paddingLeft) - 1;
-  });
-  return [shown.length, hung.map(code => code.textContent)];
-}"""
-LOOKS = {
-    "overprinted": OVERPRINTED,
-    "hung": HUNG,
-    "wide": f"() => [1, ({STICKING_OUT})()]",
-}
-# At least so many of each are there.
-SEEN = {"overprinted": 300, "hung": 500, "wide": 15}
 OTHERS = pytest.mark.parametrize("driven", ["webkit", "firefox"], indirect=True)
 
 
@@ -185,27 +146,6 @@ def test_readers_find_what_they_need(driven: Driven | Played, root: str) -> None
 def test_readers_find_all_they_need(driven: Driven, root: str) -> None:
     failures = failing(driven, root, [one for one in CHECKS if not one.everywhere])
     assert not failures, failures
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(1800)
-@OTHERS
-def test_pages_are_drawn_as_in_chromium(driven: Driven, site: Path, root: str) -> None:
-    """Each page with formulas; the whole book only repeats them."""
-    counts, wrong = Counter(), []
-    for page in sorted(site.rglob("index.html")):
-        name = page.parent.relative_to(site).as_posix()
-        if "<math" not in page.read_text(encoding="utf-8") or name == "whole-book":
-            continue
-        driven.open(f"{root}{name}/")
-        seen(driven, STARTED, True)
-        driven.evaluate(DRAW_ALL)
-        for look, script in LOOKS.items():
-            count, found = driven.evaluate(f"({script})()")
-            counts[look] += count
-            wrong += [f"{name}: {look}: {one}" for one in found]
-    assert not wrong, "\n".join(wrong)
-    assert all(counts[look] >= least for look, least in SEEN.items()), counts
 
 
 def test_what_goes_wrong_in_a_page_is_noted(driven: Driven | Played, tmp_path: Path) -> None:

@@ -74,14 +74,3 @@ def test_a_commit_without_chapters_checks_none(repository):
     (repository / "docs/wrong.txt").write_text(WRONG)
     done = commit(repository)
     assert (done.returncode, done.stdout) == (0, "\n0 chapters, 0 problems\n")
-
-
-def test_its_manifest_has_what_pre_commit_demands():
-    """An environment of pre-commit's own would lack what the pages import: no `language: python`.
-
-    Chapters run side by side already, and share a cache: several calls at once win nothing.
-    """
-    one = hook()
-    assert {"id", "name", "entry", "language"} <= one.keys()
-    assert (one["id"], one["language"], one["types"]) == ("proofbook", "system", ["markdown"])
-    assert one["require_serial"] is True

@@ -31,20 +31,6 @@ def test_the_markup_for_a_page_goes_first_and_names_its_assets(project):
     assert output.assets == {"a.js": str(file)}
 
 
-def test_figures_are_as_fine_as_eyes_are(project):
-    """Paths end two places behind the point, and a matrix is drawn as one pixel a number."""
-    run = project.run(
-        "import matplotlib.pyplot as plt",
-        "plt.plot([1 / 3, 2 / 3, 1 / 7], [1 / 3, 1 / 7, 1 / 11]);",
-        "plt.imshow([[0.0, 1.0, 2.0], [3.0, 5.0, 7.0]]);",
-    )
-    curve, image = (block.outputs[0].data for block in run.blocks[1:])
-    places = [len(p) for d in re.findall(r' d="([^"]+)"', curve) for p in re.findall(r"\.(\d+)", d)]
-    assert max(places) == 2 < len(places)
-    png = base64.b64decode(re.search(r"base64,\s*([^\"]+)", image)[1])
-    assert struct.unpack(">II", png[16:24]) == (3, 2)
-
-
 def test_figures_are_shown_once_closed_and_the_same_in_each_build(project):
     start = "import matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);"
     explicit = "figure, axes = plt.subplots()\naxes.plot([1, 2])\nfigure"
