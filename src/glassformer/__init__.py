@@ -6,7 +6,7 @@ The rooms, from the ground up: `layers`, `models`, `weights`, `training`, `distr
 """
 
 from glassformer.inference import embed, generate, mean_pool, stream
-from glassformer.interpret import Reading, Tape, read, record
+from glassformer.interpret import ActivationCache, Reading, read, record
 from glassformer.layers import (
     AttentionHead,
     FeedForward,
@@ -57,6 +57,7 @@ from glassformer.weights import (
 )
 
 __all__ = [
+    "ActivationCache",
     "AttentionHead",
     "CheckpointError",
     "Embeddings",
@@ -72,7 +73,6 @@ __all__ = [
     "RotaryPositions",
     "SinusoidalPositions",
     "SlidingWindowCache",
-    "Tape",
     "Transformer",
     "TransformerConfig",
     "TransformerDecoder",

@@ -4,9 +4,9 @@ from glassformer.inference.drafts import ModelDraft, PromptLookup, early_exit
 from glassformer.inference.fast_decode import CachedRotary, Multiply, few_rows
 from glassformer.inference.generation import (
     Beams,
-    Choice,
-    NextLogits,
-    Start,
+    DecoderStepper,
+    GenerationState,
+    Sampler,
     beam_search,
     generate,
     stream,
@@ -29,22 +29,22 @@ from glassformer.inference.speculative import (
     speculative_generate,
     verify,
 )
-from glassformer.inference.stopping import Decodes, Ends
+from glassformer.inference.stopping import Decodes, StoppingCriteria
 
 __all__ = [
     "Beams",
     "CachedRotary",
-    "Choice",
+    "DecoderStepper",
     "Decodes",
-    "Ends",
+    "GenerationState",
     "ModelDraft",
     "Multiply",
-    "NextLogits",
     "NoRepeatedNGrams",
     "PromptLookup",
     "RepetitionPenalty",
+    "Sampler",
     "Speculation",
-    "Start",
+    "StoppingCriteria",
     "acceptance",
     "beam_search",
     "build_processors",

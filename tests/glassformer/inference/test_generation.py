@@ -7,7 +7,12 @@ import torch.nn.functional as F
 import transformers
 
 from glassformer import TransformerEncoder, from_hf, generate
-from glassformer.inference.generation import Start, beam_search, stream, token_probabilities
+from glassformer.inference.generation import (
+    GenerationState,
+    beam_search,
+    stream,
+    token_probabilities,
+)
 from glassformer.inference.logits_processors import process
 
 BATCH, SEQ, VOCAB, NEW, POSITIONS = 3, 7, 23, 17, 61
@@ -169,7 +174,7 @@ def test_one_beam_is_greedy_and_greedy_is_the_best_token_each_time(model, ids):
         expected = torch.cat([expected, best], dim=1)
     assert written.equal(expected)
     with torch.no_grad():
-        start = Start.of(model, ids, max_new_tokens=5, use_cache=False)
+        start = GenerationState.of(model, ids, max_new_tokens=5, use_cache=False)
         assert beam_search(start, 1, 1.0).equal(expected)
 
 
@@ -345,7 +350,7 @@ class TestSampling:
                 shape = {name: value for name, value in choice.items() if name not in PROCESSED}
                 given = {"attention_mask": mask, "repetition_penalty": penalty or 1.0}
                 given |= {"no_repeat_ngram_size": size, "max_new_tokens": NEW}
-                start = Start.of(from_hf(theirs), ids, **given)
+                start = GenerationState.of(from_hf(theirs), ids, **given)
                 for step, scores in enumerate(drawn.scores):
                     there = drawn.sequences[:, : start.length + step]
                     with torch.no_grad():
