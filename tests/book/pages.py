@@ -54,31 +54,35 @@ class Page(HTMLParser):
         self.open: list[Tag] = []
         self.data: list[str] = []
         self.outside: list[str] = []
+        self.templates = self.verbatim = 0  # how many of them are open
         self.feed(self.path.read_text(encoding="utf-8"))
         self.prose = "".join(self.outside)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         made = self.made(tag, attrs)
-        if not any(open_tag.name == "template" for open_tag in self.open):
+        if not self.templates:
             self.tags.append(made)
         if tag not in VOID:
             made.last = None
             self.open.append(made)
+            self.templates += tag == "template"
+            self.verbatim += tag in VERBATIM
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(self.made(tag, attrs))
 
     def handle_endtag(self, tag: str) -> None:
-        names = [open_tag.name for open_tag in self.open]
-        if tag in names:
-            at = len(names) - 1 - names[::-1].index(tag)
-            for closed in self.open[at:]:
+        if any(open_tag.name == tag for open_tag in self.open):
+            closed = None
+            while closed is None or closed.name != tag:
+                closed = self.open.pop()
                 closed.last = len(self.data)
-            del self.open[at:]
+                self.templates -= closed.name == "template"
+                self.verbatim -= closed.name in VERBATIM
 
     def handle_data(self, data: str) -> None:
         self.data.append(data)
-        if not VERBATIM & {tag.name for tag in self.open}:
+        if not self.verbatim:
             self.outside.append(data)
 
     def made(self, name: str, attributes: list[tuple[str, str | None]]) -> Tag:
@@ -94,6 +98,11 @@ class Page(HTMLParser):
     def ids(self) -> list[str]:
         """All ids on the page, repeated ones repeated."""
         return [tag.attributes["id"] for tag in self.tags if tag.attributes.get("id")]
+
+    @cached_property
+    def anchors(self) -> set[str]:
+        """What an address may name after its `#`."""
+        return {*self.ids}
 
 
 @cache

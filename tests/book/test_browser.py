@@ -8,24 +8,6 @@ from browser import opened, served, visit
 pytestmark = pytest.mark.browser
 
 
-def test_keys_reach_the_check_of_a_claim(browser, address):
-    with visit(browser, address + "encoder/attention/") as seen:
-        proof = seen.page.locator("[popover]", has_text="(softmax_of(0) @ (x @ W_V))[1]")
-        button = seen.page.locator(f"[popovertarget={proof.get_attribute('id')}]")
-        button.evaluate("button => button.scrollIntoView({block: 'center'})")  # with room below it
-        assert not proof.is_visible()
-        seen.page.keyboard.press("Tab")  # from now on, focus is shown
-        button.focus()
-        claim = button.locator("xpath=..")
-        assert claim.evaluate("claim => getComputedStyle(claim).outlineStyle") == "solid"
-        seen.page.keyboard.press("Enter")
-        assert proof.is_visible()
-        near, box = claim.bounding_box(), proof.bounding_box()
-        assert 0 <= box["y"] - near["y"] < 60
-        seen.page.keyboard.press("Escape")
-        assert not proof.is_visible()
-
-
 def test_the_page_can_be_read_without_javascript(browser, address):
     """Formulas, pictures, outputs and links are there; folds and tabs open."""
     with visit(browser, address + "encoder/seeing-attention/", javascript=False) as seen:
@@ -87,20 +69,6 @@ def test_nothing_glides_for_those_who_ask_for_stillness(browser, address):
         page.emulate_media(reduced_motion="reduce")
         assert page.evaluate(moving) == 0
         assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
-
-
-def test_formulas_are_set_in_the_books_mathematical_font(browser, address):
-    with visit(browser, address + "encoder/attention/") as seen:
-        seen.page.wait_for_function("document.fonts.status === 'loaded'")
-        loaded = seen.page.evaluate(
-            "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)"
-        )
-        assert any("STIX Two Math" in family for family in loaded)
-        # A root that is laid out as one is taller than the letter under it, and covers it.
-        root, letter = seen.page.locator("msqrt").first, seen.page.locator("msqrt mi").first
-        outer, inner = root.bounding_box(), letter.bounding_box()
-        assert outer["height"] > inner["height"]
-        assert outer["width"] < inner["width"] + 1.2 * outer["height"]
 
 
 def test_a_tap_on_the_map_shows_the_lines_of_a_chapter_and_the_next_opens_it(browser, address):
@@ -188,34 +156,7 @@ WAITING = """() => {
   const waits = open.filter(part => getComputedStyle(part).contentVisibility === 'auto');
   return [waits.length, open.length - waits.length];
 }"""
-BUSY = "window.requestIdleCallback = () => {}"
 LONG_PAGE = "encoder/positions/"
-
-
-def test_what_is_far_down_is_drawn_when_there_is_time(browser, address):
-    with visit(browser, address + LONG_PAGE) as seen:
-        seen.page.wait_for_function(f"() => ({WAITING})()[0] === 0")
-        assert seen.page.evaluate(WAITING)[1] > 10
-
-
-def test_what_is_far_down_is_drawn_before_a_reader_comes_to_it(browser, address):
-    with visit(browser, address) as seen:
-        page = seen.page
-        page.add_init_script(BUSY)
-        for move in (
-            lambda: page.evaluate("scrollBy(0, 1)"),
-            lambda: page.keyboard.press("Shift"),
-            lambda: page.mouse.click(3, 400),
-        ):
-            opened(page, address + LONG_PAGE)
-            waiting, drawn = page.evaluate(WAITING)
-            assert waiting > 10
-            assert drawn > 0  # near the top
-            height = page.evaluate("document.querySelector('article').offsetHeight")
-            move()
-            page.wait_for_function(f"() => ({WAITING})()[0] === 0")
-            assert page.evaluate("document.querySelector('article').offsetHeight") != height
-            page.goto("about:blank")
 
 
 def test_a_page_opened_further_down_or_again_waits_with_nothing_of_unknown_height(browser, address):

@@ -3,16 +3,13 @@
 The checks are in checks.py; a failure names its browser and its check.
 """
 
-import re
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from checks import CHECKS, Check
-from pages import STICKING_OUT
 
 from browser import framed, served
 from webdriver import Driven, Played, Value, chromium, firefox, webkit
@@ -38,50 +35,6 @@ STARTED = "!page.getElementById('after-first-frame')"
 SAID = "page.documentElement.dataset.said ?? ''"
 
 
-# What waits to be drawn until it is near the screen has no place before.
-DRAW_ALL = """(() => {
-  const style = document.createElement('style');
-  style.textContent = '* { content-visibility: visible !important }';
-  document.head.append(style);
-})()"""
-# Signs of formulas that hang over what stands before them; and how many signs there are.
-OVERPRINTED = """() => {
-  const range = document.createRange();
-  const signs = [...document.querySelectorAll('math mo')];
-  const over = signs.filter(sign => {
-    range.selectNodeContents(sign);
-    const drawn = range.getBoundingClientRect();
-    return drawn.width && drawn.left < sign.getBoundingClientRect().left - 1;
-  });
-  return [signs.length, over.map(sign => sign.parentElement.textContent)];
-}"""
-# Code whose first sign hangs out of its column; and how many blocks of code there are.
-HUNG = """() => {
-  const range = document.createRange();
-  const shown = [...document.querySelectorAll('pre > code')].filter(code => code.checkVisibility());
-  const hung = shown.filter(code => {
-    const first = document.createTreeWalker(code, NodeFilter.SHOW_TEXT).nextNode();
-    range.setStart(first, 0);
-    range.setEnd(first, 1);
-    const indent = range.getBoundingClientRect().left - code.getBoundingClientRect().left;
-    return indent < parseFloat(getComputedStyle(code).paddingLeft) - 1;
-  });
-  return [shown.length, hung.map(code => code.textContent)];
-}"""
-# Claims and terms without their line; and how many claims and terms there are.
-BARE = """() => {
-  const marked = [...document.querySelectorAll('.proofbook-claim, a.term')];
-  const bare = marked.filter(e => getComputedStyle(e).textDecorationLine !== 'underline');
-  return [marked.length, bare.map(e => e.textContent)];
-}"""
-LOOKS = {
-    "overprinted": OVERPRINTED,
-    "hung": HUNG,
-    "bare": BARE,
-    "wide": f"() => [1, ({STICKING_OUT})()]",
-}
-# At least so many of each are there.
-SEEN = {"overprinted": 300, "hung": 500, "bare": 1000, "wide": 15}
 OTHERS = pytest.mark.parametrize("driven", ["webkit", "firefox"], indirect=True)
 
 
@@ -195,27 +148,6 @@ def test_readers_find_all_they_need(driven: Driven, root: str) -> None:
     assert not failures, failures
 
 
-@pytest.mark.nightly
-@pytest.mark.timeout(1800)
-@OTHERS
-def test_pages_are_drawn_as_in_chromium(driven: Driven, site: Path, root: str) -> None:
-    """Each page with formulas; the whole book only repeats them."""
-    counts, wrong = Counter(), []
-    for page in sorted(site.rglob("index.html")):
-        name = page.parent.relative_to(site).as_posix()
-        if "<math" not in page.read_text(encoding="utf-8") or name == "whole-book":
-            continue
-        driven.open(f"{root}{name}/")
-        seen(driven, STARTED, True)
-        driven.evaluate(DRAW_ALL)
-        for look, script in LOOKS.items():
-            count, found = driven.evaluate(f"({script})()")
-            counts[look] += count
-            wrong += [f"{name}: {look}: {one}" for one in found]
-    assert not wrong, "\n".join(wrong)
-    assert all(counts[look] >= least for look, least in SEEN.items()), counts
-
-
 def test_what_goes_wrong_in_a_page_is_noted(driven: Driven | Played, tmp_path: Path) -> None:
     wrong = """<!doctype html><html lang="en"><head><title>x</title></head><body>
     <script src="none.js"></script><script>nowhere.at.all</script>
@@ -226,15 +158,3 @@ def test_what_goes_wrong_in_a_page_is_noted(driven: Driven | Played, tmp_path: P
         driven.open(url)
         for part in ("none.js", "nowhere", "for no reason", "said", "elsewhere.invalid"):
             seen(driven, f"({SAID}).includes({part!r})", True)
-
-
-def test_what_is_not_there_fails_with_its_browser(
-    driven: Driven | Played, root: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(globals(), "PATIENCE", 0.0)
-    see, click = ("see", "$('h1').textContent", "Nothing"), ("click", "$('h9')")
-    none = Check("no such words", "404.html", (see,), still=True)
-    nowhere = Check("no such place", "404.html", (click,), still=True)
-    first, second = re.split("\n(?=no such)", failing(driven, root, [none, nowhere]))
-    assert first.startswith(f"no such words: {driven.name}: $('h1').textContent")
-    assert second.startswith(f"no such place: {driven.name}: $('h9')")

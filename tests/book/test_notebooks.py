@@ -3,24 +3,16 @@
 One of them is run at each change, and each night all.
 """
 
-import os
 import re
-import time
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import nbformat
 import pytest
-from jupyter_client.kernelspec import KernelSpecManager
-from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
-from notebook_kernels import kernels, manager
 from pages import CHAPTERS, ROOT
 
 from proofbook.checking.book import Book
 from proofbook.checking.outputs import prints
-from proofbook.integrations.reading import load
 from proofbook.notebook.export import notebook
 from proofbook.parsing.fences import scan
 from proofbook.rendering.ledger import provenance
@@ -32,13 +24,6 @@ EXPORTED = [
 ]
 LARGEST = 1_000_000
 THERE = {"metadata": {"path": str(ROOT)}}
-
-
-@pytest.fixture(scope="module")
-def forked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelSpecManager]:
-    preload = load(ROOT / "mkdocs.yml").preload
-    with kernels(tmp_path_factory.mktemp("kernels"), ROOT, preload) as found:
-        yield found
 
 
 @pytest.fixture(autouse=True)
@@ -81,22 +66,12 @@ def settled(text: str) -> str:
     return re.sub(r" ?([,\[\](){}]) ?", r"\1", " ".join(text.split()))
 
 
-def execute(made: nbformat.NotebookNode, found: KernelSpecManager) -> None:
-    """Run all cells. A client ends no kernel that it was given."""
-    kernel = manager(found)
-    try:
-        NotebookClient(made, km=kernel, timeout=600, resources=THERE).execute()
-    finally:
-        run_sync(kernel.shutdown_kernel)(now=True)
-
-
-def differing(
-    made: nbformat.NotebookNode, execute: Callable[[nbformat.NotebookNode], object]
-) -> list[str]:
-    """The cells of a notebook that show something else when it is executed."""
+def differing(path: str, book: Book) -> list[str]:
+    """The cells of a chapter's notebook that show something else when Jupyter runs it."""
+    made = notebook_of(path, book)
     expected = [shown(cell) for cell in made.cells if cell.cell_type == "code"]
     assert expected
-    execute(made)
+    NotebookClient(made, timeout=600, kernel_name="python3", resources=THERE).execute()
     cells = [cell for cell in made.cells if cell.cell_type == "code"]
     return [
         f"{cell.id}:\n{cell.source}\n-- the page\n{want}\n-- the notebook\n{shown(cell)}"
@@ -106,36 +81,11 @@ def differing(
 
 
 @pytest.mark.slow
-def test_one_runs_in_a_kernel_that_jupyter_starts_and_shows_what_its_page_shows(book: Book) -> None:
-    def run(made: nbformat.NotebookNode) -> None:
-        NotebookClient(made, timeout=600, kernel_name="python3", resources=THERE).execute()
-
-    wrong = differing(notebook_of("docs/encoder/attention.md", book), run)
-    assert not wrong, "\n\n".join(wrong)
+def test_one_runs_and_shows_what_its_page_shows(book: Book) -> None:
+    assert not (wrong := differing("docs/encoder/attention.md", book)), "\n\n".join(wrong)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("path", EXPORTED)
-def test_each_runs_and_shows_what_its_page_shows(
-    path: str, book: Book, forked: KernelSpecManager
-) -> None:
-    wrong = differing(notebook_of(path, book), partial(execute, found=forked))
-    assert not wrong, "\n\n".join(wrong)
-
-
-@pytest.mark.nightly
-def test_a_kernel_ends_with_its_notebook(forked: KernelSpecManager) -> None:
-    cell = nbformat.v4.new_code_cell("import os\nprint(os.getpid())")
-    book = nbformat.v4.new_notebook(cells=[cell])
-    execute(book, forked)
-    process = int(book.cells[0].outputs[0].text)
-    while alive(process):  # or the test hangs, and is ended
-        time.sleep(0.05)
-
-
-def alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def test_each_runs_and_shows_what_its_page_shows(path: str, book: Book) -> None:
+    assert not (wrong := differing(path, book)), "\n\n".join(wrong)

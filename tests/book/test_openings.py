@@ -55,11 +55,6 @@ def last_of(path: str) -> str:
     return text_of(path).rstrip().rpartition("\n\n")[2]
 
 
-def test_the_chapters_were_found():
-    assert len(CHAPTERS) >= 20
-    assert CHAPTERS[:2] == ["encoder/tokens.md", "encoder/vocabularies.md"]
-
-
 def test_a_page_opens_on_its_question_and_says_then_what_it_gives_and_what_it_takes():
     wrong = []
     for path in TAUGHT:

@@ -36,21 +36,6 @@ DRAWN = f"""() => {VIEWERS}.map(view => {{
   const marks = root.querySelectorAll('svg line, svg path, svg rect, canvas').length;
   return [view.tagName.toLowerCase(), marks, view.getBoundingClientRect().height];
 }})"""
-# What is taken out of the text or put into other words, and each new class of the whole page, once
-# there is something to be seen.
-CHANGES = """window.changes = [];
-new MutationObserver(records => {
-  for (const { type, target, oldValue, removedNodes } of records) {
-    if (!document.body) continue;
-    if (type === 'attributes' && target === document.documentElement)
-      if (target.className !== oldValue) changes.push(target.className);
-    if (type === 'childList' && target.closest?.('article') && !target.closest('figure'))
-      changes.push(...[...removedNodes].map(node => node.nodeName));
-  }
-}).observe(document, {
-  childList: true, subtree: true, attributeFilter: ['class'], attributeOldValue: true
-});
-"""
 # What waits to be drawn is drawn, and colours do not fade from one theme into the other.
 AT_ONCE = "* { content-visibility: visible !important; transition: none !important }"
 TWO_FRAMES = """() => new Promise(done =>
@@ -139,19 +124,6 @@ ASTRAY = """() => [...document.querySelectorAll('.proofbook-sign')].filter(butto
   return end.width > 0 && (Math.abs(at.right - end.right) > 10 || Math.abs(at.top - end.top) > 10);
 }).map(button => button.parentElement.textContent)"""
 
-# Blocks that wait to be drawn: the room that is left for each, and what it takes.
-ROOMS = """what => [...document.querySelectorAll(what)].filter(
-  part => getComputedStyle(part).contentVisibility === 'auto'
-    && !part.closest('[hidden], details:not([open])')
-).map(part => {
-  const height = () => part.getBoundingClientRect().height;
-  const room = getComputedStyle(part).containIntrinsicBlockSize.replace('auto ', '');
-  part.style.containIntrinsicBlockSize = room;  // not what it was when it was last drawn
-  part.style.contentVisibility = 'hidden';
-  const kept = height();
-  part.style.contentVisibility = 'visible';
-  return [kept, height(), part.textContent.slice(0, 80)];
-}).filter(([kept, height]) => height > 0)"""
 
 NARROW = {"width": 320, "dark": True, "touch": True}
 STILL = pytest.param("still", marks=pytest.mark.nightly)
@@ -437,34 +409,6 @@ def test_no_word_is_lost_without_javascript(desk, still):
     lost = {page: found.words - still[page].words for page, found in desk.items()}
     nothing_in(lost)
     assert sum(found.words.total() for found in still.values()) > 50_000
-
-
-@pytest.mark.parametrize("page", ["encoder/attention/", "reference/notation/"])
-def test_no_script_changes_what_all_of_a_page_depends_on(address, browser, page):
-    """Or all of it is styled once more, which takes a slow phone a fifth of a second each time."""
-    context = browser.new_context()
-    seen = context.new_page()
-    seen.add_init_script(CHANGES)
-    opened(seen, address + page)
-    seen.wait_for_load_state("networkidle")
-    changes = seen.evaluate("changes")
-    classes = seen.evaluate("document.documentElement.className.split(' ')")
-    context.close()
-    assert "js" in classes
-    assert changes == []
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-@pytest.mark.parametrize("page", ["encoder/attention/", "decoder/generation/"])
-def test_blocks_that_wait_have_the_room_they_need(address, browser, page, width):
-    """Or what was led to, and what is being read, would move."""
-    with visit(browser, address + page, width=width) as seen:
-        blocks = seen.page.evaluate(ROOMS, ".proofbook-block[style]")
-        pictures = seen.page.evaluate(ROOMS, ".proofbook-html .scroll[style]")
-    assert len(blocks) > 3
-    assert len(pictures) > 0
-    assert not [one for one in blocks if abs(one[0] - one[1]) > 3]
-    assert not [one for one in pictures if abs(one[0] - one[1]) > 1]
 
 
 # The checker is of the year 2020. What it does not know yet, and what a shadow tree changes.

@@ -124,13 +124,6 @@ def test_the_page_says_what_the_file_says(site, ledger):
     }
 
 
-def test_pages_stand_in_reading_order_under_their_titles(site):
-    titles = [row[0] for row in table(site, "pages")]
-    order = ["Home", "Tokens and embeddings", "Attention", "Masks", "Applications", "Shapes"]
-    places = [titles.index(title) for title in order]
-    assert places == sorted(places)
-
-
 def test_it_names_the_versions_that_are_installed_and_the_weights_that_were_published(ledger):
     packages = ("torch", "transformers", "safetensors")
     python = ".".join(map(str, sys.version_info[:3]))
@@ -155,13 +148,3 @@ def test_nothing_tells_of_the_machine_that_built_it(site, ledger):
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", ledger["built"])
     assert all(re.fullmatch(r"(cpu|cuda|mps)(:\d+)?", device) for device in ledger["devices"])
     assert all(re.fullmatch(r"[A-Z_]+", name) for name in ledger["variables"])
-
-
-def test_the_foot_of_a_chapter_is_one_folded_line_with_its_own_numbers(site, ledger):
-    html = (site / "encoder/many-heads/index.html").read_text(encoding="utf-8")
-    [foot] = re.findall(r'<details class="proofbook-ledger">(.*?)</details>', html, re.DOTALL)
-    page = ledger["pages"]["docs/encoder/many-heads.md"]
-    summary = re.search("<summary>(.*?)</summary>", foot)[1]
-    said = re.findall(r"(\d+) (block|doctest|claim)", summary)
-    assert [int(number) for number, _ in said] == [page[name] for name in KINDS[:3]]
-    assert f"<dd><code>{ledger['built']}</code></dd>" in foot

@@ -1,6 +1,5 @@
 """The page that follows one sentence: whole without scripts, and with them a step at a time."""
 
-import gzip
 import re
 from collections.abc import Iterator
 from html import unescape
@@ -16,20 +15,6 @@ from browser import opened, served, visit
 ROOT = Path(__file__).parents[2]
 PATH = "one-sentence/"
 STEPS = "h2[id^='step-']"
-MOST = 120_000  # bytes of the page, as a server sends it
-# What has moved by itself by the time that two more frames are drawn.
-SHIFT = """() => new Promise(done => {
-  let sum = 0;
-  const add = list => {
-    for (const shift of list) if (!shift.hadRecentInput) sum += shift.value;
-  };
-  const observer = new PerformanceObserver(list => add(list.getEntries()));
-  observer.observe({type: "layout-shift", buffered: true});
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => {
-    add(observer.takeRecords());
-    done(sum);
-  })));
-})"""
 
 # Where a step's picture is, or what it prints, and whether it stands before the step's code.
 WHERE = """step => {
@@ -41,10 +26,6 @@ WHERE = """step => {
   return { bar, top, bottom, isBeforeCode: Boolean(after & Node.DOCUMENT_POSITION_FOLLOWING) };
 }"""
 
-CONTROLS = (".steps-bar button", ".steps-strip [aria-current=step]", ".steps-strip a")
-# Where each that is shown begins, and its sizes.
-BOXES = """what => [...document.querySelectorAll(what)].filter(one => one.checkVisibility())
-  .map(one => one.getBoundingClientRect()).map(box => [box.left, box.width, box.height])"""
 
 pytestmark = pytest.mark.browser
 
@@ -111,14 +92,6 @@ def test_each_line_of_source_is_the_one_that_its_link_leads_to(site: Path):
         assert [line.strip() for line in lines[: len(code)]] == [line.strip() for line in code]
 
 
-def test_the_page_is_light(site: Path):
-    assert len(gzip.compress((site / PATH / "index.html").read_bytes())) < MOST
-
-
-def test_other_pages_have_none_of_it(site: Path):
-    assert "/steps.js" not in (site / "encoder/attention/index.html").read_text(encoding="utf-8")
-
-
 # --- without scripts, and on paper
 
 
@@ -137,20 +110,6 @@ def test_all_is_printed(page):
 
 
 # --- a step at a time
-
-
-def test_the_first_step_stands_alone(page):
-    assert shown(page) == ["step-run"]
-    assert page.locator(".steps-place").text_content() == "Step 1 of 20: One run, recorded"
-
-
-def test_nothing_jumps_while_the_page_is_still_coming(page, address):
-    page.set_viewport_size({"width": 1280, "height": 3000})
-    slow = {"offline": False, "latency": 20, "downloadThroughput": 2e5, "uploadThroughput": 2e5}
-    page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", slow)
-    page.goto(f"{address}?slow")  # styles and fonts are there already
-    assert shown(page) == ["step-run"]
-    assert page.evaluate(SHIFT) < 0.01
 
 
 def test_buttons_lead_on_and_back_and_stop_at_the_ends(page):
@@ -185,35 +144,8 @@ def test_controls_fit_and_after_next_the_whole_picture_is_in_sight(browser, addr
                 cut.append(step)
             assert place["isBeforeCode"], step
         assert not cut
-        boxes = {what: page.evaluate(BOXES, what) for what in CONTROLS}
-        assert all(wide >= 24 and high >= 24 for some in boxes.values() for _, wide, high in some)
-        seen_whole = [box for what in CONTROLS[:2] for box in boxes[what]]
-        assert all(left >= 0 and left + wide <= width for left, wide, _ in seen_whole)
-        [(left, wide, _)] = page.evaluate(BOXES, ".steps-strip")
-        assert left + wide <= width
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert not seen.complaints
-
-
-def test_each_step_begins_below_the_buttons(page):
-    for _ in range(3):
-        next_button(page).click()
-        page.evaluate("scrollBy({top: 400, behavior: 'instant'})")
-    next_button(page).click()
-    bar = page.locator(".steps-bar").bounding_box()
-    heading = page.locator(f"#{steps(page)[4]}").bounding_box()
-    assert 0 <= heading["y"] - (bar["y"] + bar["height"]) < 60
-
-
-def test_arrow_keys_lead_on_and_back(page):
-    order = steps(page)
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert shown(page) == [order[2]]
-    page.keyboard.press("ArrowLeft")
-    assert shown(page) == [order[1]]
-    page.keyboard.press("Control+ArrowRight")
-    assert shown(page) == [order[1]]
 
 
 SWIPES = [

@@ -1,12 +1,14 @@
 """Throwaway projects: pages given as code, run as a book's pages are."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from books import opened
 
+from proofbook.checking.book import Book
 from proofbook.execution import pool
 from proofbook.execution.processes import ForkServer
 from proofbook.execution.runner import Runner
@@ -107,8 +109,29 @@ class Project:
 
 
 @pytest.fixture
+def projects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Project]]:
+    """Makes empty projects, whose processes end with the test."""
+    made: list[Project] = []
+
+    def make() -> Project:
+        made.append(Project(tmp_path_factory.mktemp("project")))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
     """An empty project, whose processes end with the test."""
     made = Project(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Book]:
+    """A book without files, for pages that need none; not to be changed."""
+    with opened(tmp_path_factory.mktemp("book")) as made:
+        yield made

@@ -43,14 +43,6 @@ def test_a_claim_that_raises_is_told_with_its_line_and_the_others_are_judged(
     assert len(message) < 3 * LARGEST_TEXT
 
 
-def test_what_a_claim_prints_is_nowhere(tmp_path):
-    claim = "[3]{ equals='[print(\"noise\" * 1_000_000), x][1]' }"
-    text = page("x = 3", claim) + page("print('after')")
-    told = shown(make_book(tmp_path, {"index.md": text}))
-    assert "noisenoise" not in told
-    assert "after" in told
-
-
 # -- Blocks that print megabytes -------------------------------------------------------------------
 
 

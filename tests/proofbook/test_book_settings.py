@@ -7,7 +7,7 @@ from mkdocs.utils import markdown_extensions
 
 from proofbook.integrations.reading import files_of, load
 from proofbook.problems import ChapterError
-from proofbook.settings import PAGES, source_url, with_added
+from proofbook.settings import PAGES, source_url
 from tables import table
 
 CONFIG = """\
@@ -71,28 +71,17 @@ def test_without_a_file_the_defaults_hold(tmp_path):
     )
 
 
-def test_each_extension_comes_once():
-    names = with_added(["markdown.extensions.tables", "proofbook", "admonition"])
-    assert "tables" not in names
-    assert names.count("admonition") == 1
-    assert "proofbook" not in names
-    assert "pymdownx.superfences" in names
-
-
 @table(
     ("repo", "edit", "address"),
     [
         ("https://github.com/a/b", "", "https://github.com/a/b/blob/main/"),
         ("https://github.com/a/b/", "edit/dev/docs/", "https://github.com/a/b/blob/dev/"),
         ("https://gitlab.com/a/b", "-/edit/dev/docs/", "https://gitlab.com/a/b/-/blob/dev/"),
+        ("https://example.org/a", "edit/main/docs/", ""),
     ],
 )
-def test_lines_have_an_address(repo, edit, address):
-    assert source_url(repo, edit) == address + "{path}#L{first}-L{last}"
-
-
-def test_no_address_is_made_up():
-    assert source_url("https://example.org/a", "edit/main/docs/") == ""
+def test_lines_have_an_address_where_one_is_known(repo, edit, address):
+    assert source_url(repo, edit) == (address and address + "{path}#L{first}-L{last}")
 
 
 def test_pages_have_the_endings_that_mkdocs_knows(tmp_path):
@@ -153,9 +142,3 @@ def test_what_mkdocs_warns_of_is_told(tmp_path, capsys):
     load(tmp_path / "mkdocs.yml")
     assert "mkdocs.yml: warning: " in (told := capsys.readouterr().err)
     assert "timeot" in told
-
-
-def test_a_function_with_arguments_may_be_a_setting(tmp_path):
-    slugs = "{toc: {slugify: !!python/object/apply:pymdownx.slugs.slugify {kwds: {case: lower}}}}"
-    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nmarkdown_extensions: [{slugs}]\n")
-    assert load(tmp_path / "mkdocs.yml").configs["toc"]["slugify"]("A B", "-") == "a-b"

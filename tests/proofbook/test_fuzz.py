@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from books import make_book
+from books import make_book, rendered
 from markdown import Markdown
 from mkdocs.utils.meta import get_data
 from wrong_pages import Falsehood, WrongPage, make_page
@@ -20,11 +20,8 @@ from wrong_pages import Falsehood, WrongPage, make_page
 from proofbook.caching import fingerprint
 from proofbook.checking.book import Book
 from proofbook.integrations.reading import load
-from proofbook.notebook.export import Notebooks
-from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.parsing.page import normal
 from proofbook.problems import ChapterError, Problem
-from proofbook.rendering.page_renderer import PageRenderer
 from proofbook.settings import ADDED_EXTENSIONS
 
 # Judged once: all of its tests go to one worker.
@@ -34,7 +31,6 @@ BATCH = 150
 OPTIONS = re.compile(r"(?m)^([> ]*(?:`{3,}|~{3,}) ?(?:python|pycon)) .*$")
 """Options of a fence, for which Markdown by itself would not take it for one."""
 FILES = {"src/lib.py": "def f(n):\n    return n + 1\n", "lib.txt": "read\n"}
-ABOUT = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
 
 
 @dataclass
@@ -101,13 +97,8 @@ def judge(page: WrongPage, problems: list[Problem], book: Book, found: Outcome) 
         if not (problem.path == page.path and 1 <= problem.line <= lines and problem.message):
             found.unplaced.append(f"{told(page)}: {problem!r}")
     body = get_data(normal(page.text))[0]
-    marking = MarkingExtension()
-    renderer = PageRenderer(
-        book, page.path, ABOUT, lambda name, path: name, lambda name, text: name, Notebooks().of
-    )
-    marking.use(renderer)
     try:
-        html = Markdown(extensions=[*ADDED_EXTENSIONS, marking]).convert(body)
+        html = rendered(book, body, page.path, ADDED_EXTENSIONS)
     except ChapterError:
         return
     except Exception as error:

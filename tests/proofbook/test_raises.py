@@ -6,29 +6,15 @@ import sys
 
 import nbformat
 import pytest
-from books import make_book
-from markdown import Markdown
+from books import ABOUT, rendered
 
-from proofbook.checking.book import Book
 from proofbook.checking.update import updated
 from proofbook.coverage.coverage import cover
-from proofbook.integrations.reading import load
-from proofbook.notebook.export import Notebooks, notebook
+from proofbook.notebook.export import notebook
 from proofbook.notebook.programs import program_of
 from proofbook.parsing.fences import scan
-from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.ledger import counts
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
-
-ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
-
-
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    made = make_book(tmp_path_factory.mktemp("book"), {})
-    with Book(load(made / "mkdocs.yml")) as opened:
-        yield opened
 
 
 def fence(code, raises, more=""):
@@ -142,12 +128,7 @@ def checked(book):
 
 
 def test_the_page_shows_the_error_below_the_code_and_counts_the_block(book, checked):
-    marking = MarkingExtension()
-    renderer = PageRenderer(
-        book, "p.md", ABOUT, lambda name, path: name, lambda name, text: name, Notebooks().of
-    )
-    marking.use(renderer)
-    html = Markdown(extensions=[marking]).convert(PAGE)
+    html = rendered(book, PAGE)
     shown = (
         '<pre class="proofbook-raised" tabindex="0"><code>IndexError: pop from empty list</code>'
     )

@@ -3,11 +3,6 @@
 from proofbook.settings import Settings
 
 
-def test_the_cache_lies_below_the_root_unless_it_is_said_otherwise(tmp_path):
-    assert Settings(tmp_path).cache == tmp_path / ".cache" / "proofbook"
-    assert Settings(tmp_path, cache_dir=tmp_path / "x").cache == tmp_path / "x"
-
-
 def test_pages_run_one_a_cpu_unless_it_is_said_otherwise(tmp_path, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: {0, 2, 5}, raising=False)
     assert Settings(tmp_path).side_by_side == 3
@@ -22,19 +17,6 @@ def test_the_device_is_the_variable_that_ends_so(tmp_path, monkeypatch):
     monkeypatch.setenv("A_DEVICE", "cuda")
     assert settings.device == "cuda"
     assert settings.watched_environment() == {"A_CHECKPOINT": "folder", "A_DEVICE": "cuda"}
-
-
-def test_pages_hash_and_draw_the_same_everywhere(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONHASHSEED", "7")
-    monkeypatch.setenv("MPLBACKEND", "tkagg")
-    monkeypatch.setenv("PYTHONWARNINGS", "error")
-    monkeypatch.setenv("OTHER", "kept")
-    environment = Settings(tmp_path).child_environment()
-    assert environment["PYTHONHASHSEED"] == "0"
-    assert environment["MPLBACKEND"] == "agg"
-    assert environment["TQDM_DISABLE"] == "1"
-    assert "PYTHONWARNINGS" not in environment
-    assert environment["OTHER"] == "kept"
 
 
 def test_pages_may_speak_of_what_is_preloaded_and_of_the_project_s_own(tmp_path):

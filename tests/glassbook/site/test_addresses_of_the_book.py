@@ -67,11 +67,6 @@ def edited(html):
     return re.findall(r'<a href="([^"]*)" title="Edit this page"', html)
 
 
-def test_all_three_come_from_the_environment():
-    assert len(LINES) == len(KEYS)
-    assert all(": !ENV " in line for line in LINES)
-
-
 def test_without_addresses_the_reader_is_to_fill_one_in(made):
     html, config = made()
     assert (config.site_url, config.repo_url, config.edit_uri) == (None, None, None)
@@ -102,12 +97,6 @@ def test_pages_elsewhere_are_edited_where_the_environment_says(made):
     assert edited(html) == []
     html, _ = made(repository=ELSEWHERE, edit=f"{ELSEWHERE}/change/docs/")
     assert edited(html) == [f"{ELSEWHERE}/change/docs/index.md"]
-
-
-def test_with_a_site_alone_there_is_nothing_to_clone_yet(made):
-    html, _ = made(site=SITE)
-    assert cloned(html) == "git clone ADDRESS glassformer"
-    assert f'<link rel="canonical" href="{SITE}">' in html
 
 
 class Lab:

@@ -1,8 +1,5 @@
 """Each repair of the theme mends what it was made for, or says that it is not there."""
 
-import re
-from pathlib import Path
-
 import pytest
 from mkdocs.exceptions import PluginError
 
@@ -18,7 +15,6 @@ from glassbook.site.finish.theme import (
 )
 from glassbook.site.finish.typesetting import wrapped
 
-ROOT = Path(__file__).parents[3]
 PAGE = f"<p{' '.join(TEMPLATES)}>"
 SHEET = (
     "a{}[data-md-color-switching] *{x:y}.md-typeset .no-js .tabbed-set>input{x:y}"
@@ -115,18 +111,3 @@ def test_sheets_are_joined_in_their_order_and_lead_where_they_led(tmp_path):
     )
     link = f'<link rel="stylesheet" href="../../assets/css/{joined.name}">\n'
     assert html == f"<head>{link}<title></title></head><body>{links[0]}"
-
-
-def test_a_page_without_style_sheets_is_not_the_themes(tmp_path):
-    with pytest.raises(PluginError, match="part/page/ links to no style sheet"):
-        StyleSheets(tmp_path, Repairs()).join("<head></head><body>", "part/page/")
-
-
-def test_no_element_is_asked_what_it_has_unless_it_is_of_a_kind():
-    """Or each element that a browser adds to a long page has it look at all those around it."""
-    asked = re.compile(r"(?:^|[>+~]\s*|\}\s*):has\(", re.MULTILINE)
-    assert asked.search("main > :has(+ p) { color: red }")
-    assert not asked.search("main > pre:has(+ p) { color: red }")
-    sheets = {path: path.read_text() for path in (ROOT / "docs/assets/css").glob("*.css")}
-    assert len(sheets) > 5
-    assert not {path.name for path, text in sheets.items() if asked.search(text)}

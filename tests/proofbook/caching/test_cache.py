@@ -1,6 +1,5 @@
 """Stored results: given back while they are true, never when they are not, never half."""
 
-import json
 import os
 import subprocess
 import sys
@@ -86,11 +85,6 @@ def test_names_of_the_prose_are_asked_for_where_they_are_needed(cache):
 def test_another_question_has_another_answer(cache, other):
     cache.store(PAGE, RUN, NOTHING_READ)
     assert cache.load(other) is None
-
-
-def test_another_world_has_other_answers(cache, tmp_path):
-    cache.store(PAGE, RUN, NOTHING_READ)
-    assert Cache(tmp_path / "cache", {"python": "4"}).load(PAGE) is None
 
 
 def test_two_books_that_share_a_cache_keep_their_own_entries(tmp_path):
@@ -219,11 +213,3 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path):
 def test_the_folder_keeps_itself_out_of_git(cache, tmp_path):
     cache.store(PAGE, RUN, NOTHING_READ)
     assert (tmp_path / "cache" / ".gitignore").read_text() == "*\n"
-
-
-def test_entries_are_plain_json_without_lines_of_the_chapter(cache, tmp_path):
-    cache.store(PAGE, RUN, NOTHING_READ)
-    [entry] = _entries(cache, tmp_path)
-    stored = json.loads(entry.read_text().partition("\n")[2])
-    assert set(stored) == {"seen", "run"}
-    assert set(stored["run"]) == {"blocks", "values", "device", "seconds", "names", "origins"}

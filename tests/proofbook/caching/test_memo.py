@@ -1,7 +1,6 @@
 """The memo returns what a function would, calls it once, and forgets when anything else changes."""
 
 import importlib
-import sqlite3
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -88,10 +87,6 @@ def test_what_is_not_plain_data_is_refused(tmp_path, value):
         Memo(tmp_path).get(value)
 
 
-def test_a_set_is_described_in_the_same_way_in_every_process():
-    assert plain({"b", "a", "c"}) == plain({"c", "b", "a"}) == ("set", ["'a'", "'b'", "'c'"])
-
-
 def test_another_environment_or_another_source_knows_nothing(tmp_path, monkeypatch):
     memo = Memo(tmp_path)
     memo.get(called)
@@ -147,17 +142,6 @@ def test_the_older_half_is_dropped_once_there_is_too_much(tmp_path, monkeypatch)
     assert len(CALLS) == 6
     memo.get(called, 0, "x" * 10_000)
     assert len(CALLS) == 7
-
-
-def test_two_memos_can_share_a_file(tmp_path):
-    one, two = Memo(tmp_path), Memo(tmp_path)
-    one.get(called, 1)
-    two.get(called, 2)
-    one.get(called, 2)
-    two.get(called, 1)
-    assert len(CALLS) == 2
-    with sqlite3.connect(tmp_path / "memo.sqlite") as connection:
-        assert connection.execute("SELECT COUNT(*) FROM results").fetchone() == (2,)
 
 
 def test_of_a_namespace_only_the_module_itself_counts(tmp_path, monkeypatch):

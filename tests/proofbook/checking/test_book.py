@@ -19,12 +19,6 @@ def book(tmp_path):
         yield opened
 
 
-def test_pages_are_judged_in_the_order_given(book):
-    checked = book.check({"b.md": PAGE.replace("two", "three"), "a.md": PAGE, "c.md": "# C\n"})
-    assert [one.page.chapter.path for one in checked] == ["b.md", "a.md", "c.md"]
-    assert [len(one.problems) for one in checked] == [1, 0, 0]
-
-
 def test_a_page_is_known_by_its_text_and_checked_anew_when_that_differs(book):
     (known,) = book.check({"a.md": PAGE})
     assert book.of("a.md", known.page.source.text) is known
@@ -44,12 +38,6 @@ def test_a_page_that_nobody_announced_is_checked_in_every_build_once_it_holds_co
         assert len(book.of("made.md", code).problems) == 1
         book.renew(book.settings)
     assert book.of("made.md", "# Made\n").page.source.text == "# Made\n"
-
-
-def test_progress_is_told_page_by_page(book):
-    told = []
-    book.check({"a.md": PAGE, "b.md": PAGE}, lambda one: told.append(one.page.chapter.path))
-    assert sorted(told) == ["a.md", "b.md"]
 
 
 def test_other_settings_begin_anew_and_the_same_keep_what_runs(book):
@@ -91,3 +79,21 @@ def test_show_of_one_statement_shows_that_or_is_a_problem(book):
     assert (problem.line, problem.code) == (4, "this")
     assert "'no such' is nowhere in this" in problem.message
     assert [shown.code for shown in checked.sources.values()] == ["d = {}"]
+
+
+@table(
+    "code",
+    [
+        "def word(condition, one, other):\n    return other",
+        "word = lambda *words: words[2]",
+        "from json import dumps as word",
+        "for word in ('a', 'b'):\n    pass",
+        "globals()['word'] = print",
+    ],
+)
+def test_a_pages_own_word_is_not_taken_for_the_engines(book, code):
+    text = "```python\nx = 3\n{}\n```\n\nIt is [odd]{{ equals=\"word(x % 2, 'odd', 'even')\" }}.\n"
+    pages = {"a.md": text.format(code), "b.md": text.format(code.replace("word", "term"))}
+    own, mended = book.check(pages)
+    assert "a block of the page defines word, but claims need that name" in str(own.problems[0])
+    assert mended.problems == []

@@ -1,10 +1,6 @@
 """What of a run does not come out as its chapter says is named, with line, code and difference."""
 
-from books import make_book
-
-from proofbook.checking.book import Book
 from proofbook.checking.judge import difference, judge, shown
-from proofbook.integrations.reading import load
 from proofbook.model import BlockResult, Example, Failure, Run, Value
 from proofbook.parsing.page import parse
 from tables import table
@@ -56,74 +52,32 @@ def test_a_run_that_says_what_the_page_says_has_no_problem():
     assert judge(parse("p.md", TEXT), run(second=BlockResult(examples=examples("1", "2")))) == []
 
 
+def gives(claim: str, value: object, place: int = 2) -> Run:
+    """A run in which one claim has another value."""
+    return run({**PASSING, (claim, place): Value(value)})
+
+
+FAILED = BlockResult(failure=Failure("ValueError: no", 1, "Traceback"))
+OTHER = BlockResult(examples=examples("1", "3"))
+UNREAD = run({**PASSING, ("y > 1", 2): Value(failure=Failure("reads nothing"))})
+UNREACHED = run({claim: value for claim, value in PASSING.items() if claim != ("x > y", 2)})
+FACT = "the page says 'is the larger', but in this run that is"
+
+
 @table(
     ("ran", "line", "message", "code", "detail"),
     [
-        (
-            run(second=BlockResult(examples=examples("1", "3"))),
-            11,
-            "the output differs",
-            "y",
-            "- 2\n+ 3",
-        ),
-        (
-            run(first=BlockResult(failure=Failure("ValueError: no", 1, "Traceback"))),
-            5,
-            "ValueError: no",
-            "y = 2",
-            "Traceback",
-        ),
+        (run(second=OTHER), 11, "the output differs", "y", "- 2\n+ 3"),
+        (run(first=FAILED), 5, "ValueError: no", "y = 2", "Traceback"),
         (run(failure=Failure("killed", 0), failed_block=1), 9, "killed", ">>> x", ""),
         (run(failure=Failure("no interpreter")), 1, "no interpreter", "", ""),
-        (
-            run({**PASSING, ("x", 2): Value(6)}),
-            15,
-            "the page says 'Five', this run gives 6",
-            "x",
-            "",
-        ),
-        (
-            run({**PASSING, ("x > 0", 2): Value(False)}),
-            15,
-            "this must hold (be True), but it is False",
-            "x > 0",
-            "",
-        ),
-        (
-            run({**PASSING, ("x > 0", 2): Value(1)}),
-            15,
-            "this must hold (be True), but it is 1",
-            "x > 0",
-            "",
-        ),
-        (
-            run({**PASSING, ("y > 1", 2): Value(failure=Failure("reads nothing"))}),
-            15,
-            "cannot be checked: reads nothing",
-            "y > 1",
-            "",
-        ),
-        (
-            run({**PASSING, ("x > y", 2): Value(False)}),
-            20,
-            "the page says 'is the larger', but in this run that is False",
-            "x > y",
-            "",
-        ),
-        (
-            run({**PASSING, ("x > y", 2): Value(1)}),
-            20,
-            "the page says 'is the larger', but in this run that is 1",
-            "x > y",
-            "",
-        ),
-        (
-            run({key: value for key, value in PASSING.items() if key != ("x > y", 2)}),
-            20,
-            "the page says 'is the larger', but in this run that is None",
-            "x > y",
-            "",
-        ),
+        (gives("x", 6), 15, "the page says 'Five', this run gives 6", "x", ""),
+        (gives("x > 0", False), 15, "this must hold (be True), but it is False", "x > 0", ""),
+        (gives("x > 0", 1), 15, "this must hold (be True), but it is 1", "x > 0", ""),
+        (UNREAD, 15, "cannot be checked: reads nothing", "y > 1", ""),
+        (gives("x > y", False), 20, f"{FACT} False", "x > y", ""),
+        (gives("x > y", 1), 20, f"{FACT} 1", "x > y", ""),
+        (UNREACHED, 20, f"{FACT} None", "x > y", ""),
     ],
 )
 def test_what_does_not_come_out_is_a_problem(ran, line, message, code, detail):
@@ -140,10 +94,8 @@ def test_claims_that_a_failing_page_never_reached_are_not_reported():
 
 
 @table("code", ["x = 1\n>>> x\n1", "x = 1\n>>>x", "if x:\n>>> 1", "x\n  >>> 1"])
-def test_a_prompt_in_plain_code_says_what_to_write(tmp_path, code):
-    make_book(tmp_path, {})
-    with Book(load(tmp_path / "mkdocs.yml")) as book:
-        [checked] = book.check({"p.md": f"# Page\n\n```python\n{code}\n```\n"})
+def test_a_prompt_in_plain_code_says_what_to_write(book, code):
+    [checked] = book.check({"p.md": f"# Page\n\n```python\n{code}\n```\n"})
     [problem] = checked.problems
     assert problem.line == 4 + code.split("\n").index(problem.code)
     assert ">>>" in problem.code

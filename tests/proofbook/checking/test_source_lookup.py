@@ -83,11 +83,6 @@ def test_of_a_symbol_one_statement_can_be_shown(folder, target, only, first, las
     assert (found.first, found.last, found.code) == (first, last, code)
 
 
-def test_lines_are_named_in_words(folder):
-    assert show("pack.mod:LIMIT", [folder]).place == "line 5"
-    assert show("pack.mod:twice", [folder]).place == "lines 9 to 12"
-
-
 def test_an_installed_module_is_found_without_importing_it(folder):
     assert show("this:d", [folder]).code == "d = {}"
     assert "this" not in sys.modules
@@ -133,13 +128,6 @@ def test_a_name_that_is_only_imported_is_shown_from_where_it_is_defined(
     with pytest.raises(LookupError, match=f'but imports it; write show="{re.escape(written)}"'):
         show(target, [folder])
     assert show(written, [folder]).path == folder / "again/parts.py"
-
-
-@table("line", ["from ..out import f", "import f", "from x import g"])
-def test_what_cannot_be_told_from_an_import_is_only_missing(tmp_path, line):
-    (tmp_path / "one.py").write_text(f"{line}\n")
-    with pytest.raises(LookupError, match=r"one\.py defines no 'f'$"):
-        show("one:f", [tmp_path])
 
 
 def test_a_module_that_cannot_be_parsed_is_named(tmp_path):
@@ -208,12 +196,6 @@ def test_what_is_bound_again_at_its_level_is_not_shown(tmp_path, more):
 def test_a_name_that_is_bound_once_is_shown(tmp_path, text):
     (tmp_path / "mod.py").write_text(text)
     assert "f" in show("mod:f", [tmp_path]).code
-
-
-def test_the_second_half_of_a_property_is_shown(tmp_path):
-    halves = "    @property\n    def f(self): ...\n\n    @f.setter\n    def f(self, x): ...\n"
-    (tmp_path / "mod.py").write_text(f"class Box:\n{halves}")
-    assert show("mod:Box.f", [tmp_path]).code.startswith("@f.setter")
 
 
 def test_two_modules_of_one_name_are_told_apart(tmp_path):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from books import make_book, run_in
+from books import make_book
 
 from proofbook.__main__ import main
 from proofbook.problems import Problem
@@ -104,19 +104,6 @@ def test_a_code_that_is_twice_in_its_line_has_no_column(book, capsys):
     (book / "docs/wrong.md").write_text("# B\n\n```python\ny = 3\n```\n\nby [two]{ equals='y' }\n")
     [problem] = document(capsys)[1]["problems"]
     assert (problem["line"], problem["code"], problem["column"]) == (7, "y", None)
-
-
-def test_nothing_else_is_on_stdout(book):
-    done = run_in(book, "proofbook", "check", "--format", "json")
-    assert done.returncode == 1
-    assert len(json.loads(done.stdout)["problems"]) == 2
-    assert "docs/wrong.md: 1 block, 2 claims, " in done.stderr
-
-
-def test_a_watch_tells_as_text(book, capsys):
-    with pytest.raises(SystemExit, match="2"):
-        main(["check", "--watch", "--format", "json"])
-    assert "leave out --format json" in capsys.readouterr().err
 
 
 def test_it_is_alone_whatever_hooks_print(book, capsys):

@@ -74,26 +74,3 @@ def test_a_commit_without_chapters_checks_none(repository):
     (repository / "docs/wrong.txt").write_text(WRONG)
     done = commit(repository)
     assert (done.returncode, done.stdout) == (0, "\n0 chapters, 0 problems\n")
-
-
-def test_a_book_in_a_folder_of_its_own_is_named_by_its_settings(repository):
-    (repository / "docs/index.md").write_text(WRONG)
-    inner = repository / "inner"
-    inner.mkdir()
-    for name in ("mkdocs.yml", "docs"):
-        (repository / name).rename(inner / name)
-    done = commit(repository, "--config-file", "inner/mkdocs.yml")
-    assert done.returncode == 1
-    assert "docs/index.md:7: the page says 'three', this run gives 2" in done.stdout
-    assert done.stdout.endswith("2 chapters, 1 problem\n")
-
-
-def test_its_manifest_has_what_pre_commit_demands():
-    """An environment of pre-commit's own would lack what the pages import: no `language: python`.
-
-    Chapters run side by side already, and share a cache: several calls at once win nothing.
-    """
-    one = hook()
-    assert {"id", "name", "entry", "language"} <= one.keys()
-    assert (one["id"], one["language"], one["types"]) == ("proofbook", "system", ["markdown"])
-    assert one["require_serial"] is True

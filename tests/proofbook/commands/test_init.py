@@ -35,12 +35,6 @@ def test_it_passes_check_and_coverage_and_a_strict_build(made, capsys):
     assert '<span class="k">def</span>' in (made / "site/dice/index.html").read_text()
 
 
-def test_it_shows_one_of_each(made):
-    pages = "".join((made / "docs" / name).read_text() for name in ("index.md", "dice.md"))
-    for form in ("equals=", "```facts", "```pycon", "```python\n", 'show="two_dice:', "import"):
-        assert form in pages
-
-
 @table(
     ("old", "new", "told"),
     [
@@ -62,15 +56,6 @@ def test_what_it_invites_to_change_is_noticed(
     page.write_text(page.read_text().replace(old, new))
     assert main(["check"]) == 1
     assert told in capsys.readouterr().out
-
-
-def test_a_folder_is_made_and_the_next_commands_are_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(["init", "my/book"]) == 0
-    assert files_in(tmp_path / "my/book") == FILES
-    told = capsys.readouterr().out
-    for line in ("  my/book/mkdocs.yml", "  cd my/book", "  proofbook check ", "  mkdocs serve "):
-        assert f"\n{line}" in told
 
 
 @table("name", FILES)

@@ -141,13 +141,3 @@ def test_a_page_that_changes_what_it_reads_is_not_checked_for_ever(tmp_path):
     assert re.findall(r"(?m)^\d\d:\d\d:\d\d (.*)$", told) == ["log.txt changed"]
     assert (runs, len((tmp_path / "log.txt").read_text())) == (1, 1)
     assert watched.stop() == 0
-
-
-def test_ctrl_c_in_the_first_check_is_no_success(tmp_path):
-    code = "open('started', 'w').close()\nwhile True:\n    pass"
-    watched = Watched(make_book(tmp_path, {"a.md": f"```python\n{code}\n```\n"}))
-    end = time.monotonic() + PATIENCE
-    while not (tmp_path / "started").exists():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    assert watched.stop() == 130

@@ -328,11 +328,6 @@ def test_the_command_lists_counts_and_fails(small, capsys):
     assert main(["check"]) == 0
 
 
-def test_the_command_passes_what_is_whole(small, capsys):
-    assert main(["check", "--coverage", "docs/whole.md"]) == 0
-    assert "more than" not in capsys.readouterr().out
-
-
 def test_the_command_lists_sentences_when_asked_and_fails_for_none(small, capsys):
     said = "It is never " + "very " * 40 + "long."
     claim = "[so]{ equals='y' }"
@@ -351,13 +346,6 @@ def test_the_command_lists_sentences_when_asked_and_fails_for_none(small, capsys
     assert len(listed) == 2
     assert len(listed[0]) < len(said)
     assert re.search(r"^docs/part\.md +1 +1 +0 +0 +100% +2 +0$", told, re.MULTILINE)
-
-
-def test_sentences_do_not_hide_what_fails(small, capsys):
-    assert main(["check", "--sentences"]) == 1
-    told = capsys.readouterr().out
-    assert "\ndocs/part.md:3: numeral: 3\n" in told
-    assert "\ndocs/part.md:3: sentence: It is 3.\n" in told
 
 
 def test_a_page_that_does_not_pass_is_not_judged(small, capsys):

@@ -1,8 +1,5 @@
 """A page is cut into its sentences, and nothing but its sentences."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from proofbook.coverage.sentences import sentences, unbound
 from proofbook.parsing.page import parse
 from proofbook.parsing.source import read
@@ -92,24 +89,6 @@ def test_nothing_inside_ends_a_sentence(inside):
 def test_what_is_no_sentence(text):
     assert cut(text) == []
     assert cut(f"{text}\n\nSo it is.\n\n{text}\n") == ["So it is."]
-
-
-WORDS = st.lists(
-    st.sampled_from(["a", "row", "3.5", "`x. Y`", "$x. Y$", "[it. So](a.md)", "(so)", "i.e. BERT"]),
-    min_size=1,
-    max_size=5,
-)
-SENTENCE = st.builds(
-    lambda words, end: " ".join(["It", *words]) + end, WORDS, st.sampled_from(".!?")
-)
-PARAGRAPH = st.lists(SENTENCE, min_size=1, max_size=4)
-MARKER = st.sampled_from(["", "- ", "1. ", "> ", "- [x] "])
-
-
-@given(st.lists(st.tuples(MARKER, PARAGRAPH), min_size=1, max_size=4))
-def test_sentences_joined_are_cut_again(paragraphs):
-    text = "\n\n".join(marker + " ".join(said) for marker, said in paragraphs)
-    assert cut(text) == [one for _, said in paragraphs for one in said]
 
 
 TEXT = """---

@@ -38,14 +38,6 @@ def test_an_error_that_nobody_catches_fails_its_block(project, how):
     assert not any("Traceback" in output.data for output in run.blocks[1].outputs)
 
 
-def test_a_thread_is_named(project):
-    code = (
-        FAIL
-        + "import threading\nt = threading.Thread(target=fail, name='clock')\nt.start();t.join()"
-    )
-    assert project.run(code).blocks[0].failure.reason.startswith("in thread 'clock': Zero")
-
-
 LATE = """\
 import threading
 
@@ -120,14 +112,13 @@ CHILD = {
 }
 
 
-@table("spawn", [False, True])
 @table("how", CHILD)
-def test_a_forked_process_never_goes_on_with_the_page(project, how, spawn):
+def test_a_forked_process_never_goes_on_with_the_page(project, how):
     fork = f"import os\npid = os.fork()\nif pid == 0:\n    {CHILD[how]}\n"
     fork += "else:\n    os.waitpid(pid, 0)\n"
     fork += "print('once' if pid else 'child')"
     page = project.page("print('first')", fork, "print('last')", claims=[("pid > 0", 2)])
-    run = project.run_pages(page, spawn=spawn, cache_dir=f"cache-{spawn}")["page.md"]
+    run = project.run_pages(page)["page.md"]
     assert run.failure is None
     assert [o.data for o in run.blocks[0].outputs] == ["first\n"]
     if how == "raises":
@@ -139,18 +130,3 @@ def test_a_forked_process_never_goes_on_with_the_page(project, how, spawn):
     assert set(lines) <= {"once", "child"}
     assert [o.data for o in run.blocks[2].outputs] == ["last\n"]
     assert run.values["pid > 0", 2].data is True
-
-
-def test_a_process_forked_in_a_doctest_takes_no_output_from_the_page(project):
-    code = (
-        ">>> import os\n>>> pid = os.fork()\n>>> if pid:\n...     _ = os.waitpid(pid, 0)\n>>> 1\n1"
-    )
-    run = project.run(code, "print('last')")
-    assert [example.got for example in run.blocks[0].examples][-1] == "1\n"
-    assert [o.data for o in run.blocks[1].outputs] == ["last\n"]
-
-
-def test_a_forked_process_of_a_claim_ends_there(project):
-    run = project.run("import os", "print('last')", claims=[("os.fork() >= 0", 1)])
-    assert run.values["os.fork() >= 0", 1].data is True
-    assert [o.data for o in run.blocks[1].outputs] == ["last\n"]

@@ -3,22 +3,10 @@
 from dataclasses import dataclass, field
 from random import Random
 
-import pytest
-from books import make_book
+from books import rendered
 
-from proofbook.checking.book import Book
 from proofbook.checking.update import updated
-from proofbook.execution.failure_propagation import names_written
-from proofbook.integrations.reading import load
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
-
-
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    made = make_book(tmp_path_factory.mktemp("book"), {})
-    with Book(load(made / "mkdocs.yml")) as opened:
-        yield opened
 
 
 def fence(code, language="python"):
@@ -112,16 +100,6 @@ def test_a_page_that_dies_ends_there(book, last):
     assert "did not end within" in second[1] or "ended the page's process" in second[1]
 
 
-def test_figures_of_a_failed_block_are_its_own(project):
-    start = "import matplotlib.pyplot as plt\nplt.plot([1, 2]);\n1 / 0"
-    run = project.run(start, "plt.get_fignums()")
-    assert [[output.kind for output in block.outputs] for block in run.blocks] == [
-        ["svg"],
-        ["text"],
-    ]
-    assert run.blocks[1].outputs[0].data == "[]"
-
-
 def test_update_writes_nothing_that_was_computed_after_a_failure(book):
     doctest = fence(">>> x\n2", "pycon")
     text = f"{fence('x = 1')}\n{doctest}\n{fence('1 / 0')}\n{doctest}\n[2]{{ equals='x' }}\n"
@@ -132,18 +110,9 @@ def test_update_writes_nothing_that_was_computed_after_a_failure(book):
 
 def test_no_sign_stands_at_what_was_not_checked(book):
     text = f"{fence('x = 1')}\n{fence('y = 1 / 0')}\n{fence('x + 1')}\n[2]{{ equals='y' }}\n"
-    [checked] = book.check({"p.md": text})
-    renderer = PageRenderer(book, "p.md", {}, *[lambda one, other: ""] * 2, None)
-    renderer.checked = checked
-    assert renderer.claim(0) == ('<span class="proofbook-failed">', "2", "</span>")
-    assert "popover" not in "".join(renderer.ends())
-
-
-def test_names_are_found_in_code_that_cannot_be_parsed():
-    code = "a, (b, *c) = (\nclass D(\n  async def e(x\nfrom f import g as h, i\nfor j, k in (\n"
-    code += "l: int = 1"
-    assert {*"abcDeghijkl"} <= names_written(code)
-    assert not {"x", "y"} & names_written("x == y\nprint(x\nx <= y")
+    html = rendered(book, text)
+    assert '<span class="proofbook-failed">2</span>' in html
+    assert "popover" not in html
 
 
 # -- Pages at random, beside a model of what is lost -----------------------------------------------

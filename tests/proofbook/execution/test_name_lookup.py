@@ -77,12 +77,6 @@ def test_where_a_name_leads(page, name, there):
     assert existing([name], page, []) == {name: there}
 
 
-def test_packages_of_the_book_need_no_import(page):
-    asked = ["far", "width", "names_other.far", "names_other.near"]
-    packages = ["names_other", "no_such_package"]
-    assert list(existing(asked, page, packages).values()) == [True, True, True, False]
-
-
 def test_a_bare_word_runs_no_module(page, tmp_path):
     (tmp_path / "names_loud.py").write_text("raise SystemExit('run')\n")
     assert existing(["names_loud"], page, []) == {"names_loud": True}

@@ -48,18 +48,6 @@ def test_pages_named_first_are_started_before_the_others(project):
     assert list(runs) == [f"docs/{name}.md" for name in names]
 
 
-def test_a_cached_run_is_the_same_but_for_saying_so(project):
-    codes = ("x = 3\nx", ">>> x\n3")
-    first = project.run(*codes, claims=[("x", 1)])
-    second = project.run(*codes, claims=[("x", 1)])
-    assert (first.cached, second.cached) == (False, True)
-    assert (first.blocks, first.values, first.seconds) == (
-        second.blocks,
-        second.values,
-        second.seconds,
-    )
-
-
 @table(
     ("codes", "claims"),
     [

@@ -1,56 +1,81 @@
 """What happens inside a page: blocks, doctests, claims, and what none of them leave behind."""
 
-import json
-
 from proofbook.text import LARGEST_TEXT, TRACEBACK
 from tables import table
 
+SHOWN = {
+    "one namespace": (
+        ["x = 3", "def f():\n    return x + 4", "f(), __name__"], ["(7, '__main__')"]
+    ),
+    "the last expression": (["1\n2\n3", "None", "x = 5", "", "# nothing"], ["3"]),
+    "nothing before a semicolon": (["x = 5\nx;"], []),
+    "what is printed, then the value": (["print('first')\n'last'"], ["first\n", "'last'"]),
+    "the source of what the page defines": (
+        [
+            "import inspect\nclass A:\n    size = 3\n\ndef f(x):\n    return x",
+            "print(inspect.getsource(A) + inspect.getsource(f))",
+        ],
+        ["class A:\n    size = 3\ndef f(x):\n    return x\n\n"],
+    ),
+    "the source of what a doctest defines": (
+        [
+            ">>> import inspect\n>>> def f(x):\n...     return x\n>>> f(3)\n3",
+            "print(inspect.getsource(f), end='')",
+        ],
+        ["def f(x):\n    return x\n"],
+    ),
+    "what was pickled": (
+        [
+            "import dataclasses, pickle\n@dataclasses.dataclass\nclass Point:\n    x: int",
+            "pickle.loads(pickle.dumps(Point(7))).x",
+        ],
+        ["7"],
+    ),
+    "what was imported from the future": (
+        ["from __future__ import annotations", "def f(x: Later): ...\nf.__annotations__"],
+        ["{'x': 'Later'}"],
+    ),
+    "warnings in every block, without paths": (
+        ["import warnings\nwarnings.warn('careful')"] * 2, ["UserWarning: careful\n"] * 2
+    ),
+    "too much text, cut": (
+        ["print('x' * 3_000_000)\n'y' * 2_000_000"],
+        [
+            "x" * LARGEST_TEXT + "\n[… cut here: 3.0 MB in all]\n",
+            "'" + "y" * (LARGEST_TEXT - 1) + "\n[… cut here: 2.0 MB in all]\n",
+        ],
+    ),
+    "the last state of a progress bar": (
+        ["for i in range(3):\n    print(f'\\r{i}', end='')\nprint()"], ["2\n"]
+    ),
+    "text that is not Unicode, escaped": (
+        ["import os\nos.write(1, b'\\xff');print('\\ud800')"], ["\\xff\\ud800\n"]
+    ),
+    "no commands of a terminal, and other control characters escaped": (
+        [r"print('\x1b[1;31mred\x1b[0m \x1b]0;title\x07plain\ttab \x00\x02\x0c\x85')"],
+        ["red plain\ttab \\x00\\x02\\x0c\\x85\n"],
+    ),
+    "what every writer wrote, in order": (
+        [
+            "import ctypes, os, subprocess, sys\nprint('python')\nos.write(1, b'descriptor\\n')\n"
+            "print('error', file=sys.stderr)\nsubprocess.run(['echo', 'subprocess'])\n"
+            "ctypes.CDLL(None).printf(b'c %d\\n', 7)\nsys.stdout.buffer.write(b'bytes\\n')\n"
+            "sys.stdout.write('end');"
+        ],
+        ["python\ndescriptor\nerror\nsubprocess\nc 7\nbytes\nend"],
+    ),
+    "of a flood the beginning, and all of the next block": (
+        ["line = 'a' * 999 + '\\n'\nfor _ in range(20_000):\n    print(line, end='')", "print(2)"],
+        [("a" * 999 + "\n") * 100 + "\n[… cut here: 20.0 MB in all]\n", "2\n"],
+    ),
+}  # fmt: skip
 
-def test_blocks_share_one_namespace_whose_name_is_main(project):
-    assert project.shown("x = 3", "def f():\n    return x + 4", "f(), __name__") == [
-        "(7, '__main__')"
-    ]
 
-
-def test_only_the_last_expression_is_shown(project):
-    assert project.shown("1\n2\n3") == ["3"]
-    assert project.shown("None", "x = 5", "", "# nothing") == []
-
-
-def test_a_semicolon_hides_the_last_expression(project):
-    assert project.shown("x = 5\nx;") == []
-
-
-def test_printed_text_comes_before_the_value(project):
-    run = project.run("print('first')\n'last'")
-    assert [(o.kind, o.data) for o in run.blocks[0].outputs] == [
-        ("stdout", "first\n"),
-        ("text", "'last'"),
-    ]
-
-
-def test_the_source_of_functions_and_classes_can_be_read(project):
-    code = "import inspect\nclass A:\n    size = 3\n\ndef f(x):\n    return x"
-    ask = "print(inspect.getsource(A) + inspect.getsource(f))"
-    assert project.shown(code, ask) == ["class A:\n    size = 3\ndef f(x):\n    return x\n\n"]
-
-
-def test_the_source_of_a_function_of_a_doctest_can_be_read(project):
-    code = ">>> import inspect\n>>> def f(x):\n...     return x\n>>> f(3)\n3"
-    assert project.shown(code, "print(inspect.getsource(f), end='')") == [
-        "def f(x):\n    return x\n"
-    ]
-
-
-def test_objects_of_the_page_can_be_pickled(project):
-    make = "import dataclasses, pickle\n@dataclasses.dataclass\nclass Point:\n    x: int"
-    assert project.shown(make, "pickle.loads(pickle.dumps(Point(7))).x") == ["7"]
-
-
-def test_future_imports_hold_for_the_rest_of_the_page(project):
-    assert project.shown(
-        "from __future__ import annotations", "def f(x: Later): ...\nf.__annotations__"
-    ) == ["{'x': 'Later'}"]
+@table("what", SHOWN)
+def test_a_page_shows(projects, monkeypatch, what):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    codes, shown = SHOWN[what]
+    assert projects().shown(*codes) == shown
 
 
 def test_a_failing_block_names_its_line_and_what_it_did_before_stands(project):
@@ -87,17 +112,6 @@ def test_an_exit_is_a_failure(project, status):
 def test_nobody_answers_input(project):
     failure = project.run("name = input()").blocks[0].failure
     assert failure.reason == "EOFError: EOF when reading a line"
-
-
-def test_too_much_text_is_cut_and_says_so(project):
-    printed, value = project.shown("print('x' * 3_000_000)\n'y' * 2_000_000")
-    assert printed == "x" * LARGEST_TEXT + "\n[… cut here: 3.0 MB in all]\n"
-    assert value == "'" + "y" * (LARGEST_TEXT - 1) + "\n[… cut here: 2.0 MB in all]\n"
-
-
-def test_warnings_are_shown_without_paths_and_in_every_block(project):
-    warn = "import warnings\nwarnings.warn('careful')"
-    assert project.shown(warn, warn) == ["UserWarning: careful\n"] * 2
 
 
 def test_doctests_give_what_they_printed(project):
@@ -198,12 +212,6 @@ def test_claims_on_what_a_failed_block_did_not_make_have_no_value(project):
     claims = [("x", 1), ("x + 1", 2), ("y", 2), ("z", 2), ("w", 3), ("y", 1)]
     run = project.run(*code, claims=claims)
     assert sorted(run.values) == [("x", 1), ("x + 1", 2), ("y", 1)]
-
-
-def test_values_survive_as_json(project):
-    run = project.run("import math\nx = (1, [2.5, None])", claims=[("x", 1), ("math", 1)])
-    assert run.values["x", 1].data == json.loads("[1, [2.5, null]]")
-    assert run.values["math", 1].data.startswith("<module 'math'")
 
 
 def test_a_block_that_awaits_is_one_task_as_in_a_notebook(project):

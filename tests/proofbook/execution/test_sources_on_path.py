@@ -29,26 +29,6 @@ def test_modules_and_packages_are_found(project, spawn, file, sources):
     module.unlink()
 
 
-def test_a_module_is_a_file_that_the_page_depends_on(project):
-    page = project.page("import own_one\nown_one.answer")
-    for text, expected in (("answer = 1\n", "1"), ("answer = 2\n", "2")):
-        project.write("src/own_one.py", text)
-        for cached in (False, True):
-            [run] = project.run_pages(page).values()
-            assert run.cached == cached
-            assert run.blocks[0].outputs[0].data == expected
-
-
-def test_a_module_that_is_written_later_is_noticed(project):
-    page = project.page(
-        "try:\n    import own_one\nexcept ImportError:\n    own_one = None\nown_one is None"
-    )
-    for made in (True, False):
-        [run] = project.run_pages(page).values()
-        assert run.blocks[0].outputs[0].data == str(made)
-        project.write("src/own_one.py", "")
-
-
 def test_other_folders_are_another_book(project):
     project.write("lib/own_one.py", "")
     page = project.page("import own_one")
@@ -110,19 +90,22 @@ def test_two_modules_of_one_name_are_refused_with_both_places(project, elsewhere
     assert reason(project.run_pages(page)["page.md"]) is None
 
 
-def test_python_s_own_modules_are_left_alone(project):
-    project.write("src/colorsys.py", "")
-    assert project.shown("import colorsys\ncolorsys.rgb_to_hsv(0, 0, 1)[2]") == ["1"]
-
-
-def test_a_page_may_put_another_place_first_itself(project):
-    project.write("src/own_one.py", "place = 'src'\n")
-    project.write("other/own_one.py", "place = 'other'\n")
-    code = "import sys\nsys.path.insert(0, 'other')\nimport own_one\nown_one.place"
-    assert project.shown(code) == ["'other'"]
-
-
-def test_the_root_of_the_project_comes_first(project):
-    project.write("src/own_one.py", "place = 'src'\n")
-    project.write("own_one.py", "place = 'root'\n")
-    assert project.shown("import own_one\nown_one.place") == ["'root'"]
+@table(
+    ("files", "code", "shown"),
+    [
+        (["src/colorsys.py"], "import colorsys\ncolorsys.rgb_to_hsv(0, 0, 1)[2]", "1"),
+        (["src/own.py", "own.py"], "import own\nown.place", "'own.py'"),
+        (
+            ["src/own.py", "other/own.py"],
+            "import sys\nsys.path.insert(0, 'other')\nimport own\nown.place",
+            "'other/own.py'",
+        ),
+    ],
+)
+def test_python_s_own_modules_the_root_and_what_the_page_puts_first_come_first(
+    projects, files, code, shown
+):
+    project = projects()
+    for name in files:
+        project.write(name, f"place = {name!r}\n")
+    assert project.shown(code) == [shown]

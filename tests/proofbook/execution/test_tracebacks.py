@@ -1,6 +1,6 @@
 """Errors as a reader of the chapter should see them."""
 
-from proofbook.execution.tracebacks import death_trace, failure_of, with_traceback
+from proofbook.execution.tracebacks import failure_of, with_traceback
 from tables import table
 
 
@@ -19,12 +19,6 @@ def test_frames_above_the_page_s_code_are_cut_and_causes_are_told(how):
     assert (failure.reason, failure.line) == ("KeyError: 'k'", 3)
     assert failure.detail.count('File "') == 2
     assert __file__ not in failure.detail
-
-
-def test_the_deepest_line_of_the_block_counts():
-    error = _raised("def f():\n    return 1 / 0\n\nf()")
-    assert failure_of(error, "<block 2>").line == 1
-    assert failure_of(error, "<block 3>").line is None
 
 
 ODD = """
@@ -63,22 +57,3 @@ def test_an_error_is_shown_as_an_interpreter_shows_it_but_for_its_stack():
     assert with_traceback("a", _raised("x = = 2")) == (
         "a\nTraceback (most recent call last):\nSyntaxError: invalid syntax\n"
     )
-
-
-def test_a_death_is_told_from_the_thread_that_ran_the_page():
-    trace = (
-        "Fatal Python error: Segmentation fault\n\n"
-        'Thread 0x1 (most recent call first):\n  File "/x/threading.py", line 3 in run\n\n'
-        'Current thread 0x2 (most recent call first):\n  File "/x/ctypes.py", line 5 in f\n'
-        '  File "<block 1>", line 4 in g\n  File "<block 3>", line 7 in <module>\n'
-        '  File "/x/runpy.py", line 1 in main\n'
-    )
-    line, detail = death_trace(trace, block=2)
-    assert line == 6
-    assert detail.splitlines() == [
-        "Traceback (most recent call last):",
-        '  File "<block 3>", line 7 in <module>',
-        '  File "<block 1>", line 4 in g',
-        '  File "/x/ctypes.py", line 5 in f',
-    ]
-    assert death_trace("", block=0) == (None, "")

@@ -2,11 +2,7 @@
 
 import re
 
-import torch
-
-from proofbook.execution.vacuity import other_values
 from proofbook.model import Block, Chapter, Claim
-from tables import table
 
 PAGE = """\
 import collections
@@ -134,23 +130,6 @@ def test_what_leaves_the_program_with_other_values_leaves_the_page_running(proje
 def test_each_number_has_a_smaller_and_a_larger_one(project):
     for value in (-1, 0, 1, 7, -1.0, 0.5):
         passes(project, f"n = {value}", [f"n > {value - 5}", f"n < {value + 5}"])
-
-
-VALUES = [True, 3, 0.5, "time", b"time", [1, 2], [], (), {"a": 1}, {3}, [[1], [2]]]
-
-
-@table("value", [*VALUES, torch.ones(3, 2), torch.ones(()), torch.tensor([True, False])])
-def test_each_other_value_is_another_one(value):
-    others = list(other_values(value))
-    assert others
-    plain = value.tolist() if isinstance(value, torch.Tensor) else value
-    plains = [one.tolist() if isinstance(one, torch.Tensor) else one for one in others]
-    assert any(other != plain for other in plains)
-
-
-@table("value", [print, None, torch.nn.Linear(3, 2), torch, [print], [torch.nn.Linear(3, 2)]])
-def test_what_we_know_no_other_value_of_has_none(value):
-    assert not list(other_values(value))
 
 
 ALIASES = """\

@@ -12,11 +12,12 @@ def test_nothing_leaks_to_the_next_page(project, spawn):
 import builtins, os, random, sys, warnings
 import shared
 print(shared.seen, os.environ.get("LEAK"), os.getcwd(), len(sys.path), hasattr(builtins, "leak"))
+print("page" in globals())
 print(random.random(), [f[0] for f in warnings.filters], sys.argv, hash("text"))
 shared.seen.append(1)
 os.environ["LEAK"] = "1"
 sys.path.append("/leak")
-builtins.leak = 1
+builtins.leak = page = 1
 warnings.simplefilter("error")
 os.chdir("/")
 """
@@ -25,16 +26,6 @@ os.chdir("/")
     texts = {run.blocks[0].outputs[0].data for run in runs}
     assert len(texts) == 1
     assert texts.pop().startswith(f"[] None {project.root} ")
-
-
-def test_the_environment_is_the_builder_s_of_now(project, monkeypatch):
-    ask = "import os\nos.environ.get('COLOR')"
-    monkeypatch.setenv("COLOR", "red")
-    assert project.shown(ask, environment=("COLOR",)) == ["'red'"]
-    monkeypatch.setenv("COLOR", "blue")
-    assert project.shown(ask, environment=("COLOR",)) == ["'blue'"]
-    monkeypatch.delenv("COLOR")
-    assert project.shown(ask, environment=("COLOR",)) == []
 
 
 def test_warnings_of_the_builder_s_command_line_are_not_the_page_s(project, monkeypatch):
@@ -81,3 +72,16 @@ process.join()
 process.exitcode
 """
     assert project.shown(code) == ["from the fork\n", "0"]
+
+
+@table("preload", [(), ("torch",)])
+def test_pages_compute_on_the_device_that_the_environment_names(project, monkeypatch, preload):
+    """`meta` is a device that every torch has."""
+    codes = "import torch\ntorch.ones(2, 3)", ">>> torch.ones(2, 3)\ntensor(..., size=(2, 3))"
+    monkeypatch.setenv("BOOK_DEVICE", "meta")
+    claim = "torch.ones(1).device.type", 2
+    run = project.run(*codes, claims=[claim], preload=preload, environment=("BOOK_DEVICE",))
+    assert run.device == "meta"
+    assert [output.data for output in run.blocks[0].outputs] == ["tensor(..., size=(2, 3))"]
+    assert run.blocks[1].examples[0].got == run.blocks[1].examples[0].want
+    assert run.values[claim].data == "meta"

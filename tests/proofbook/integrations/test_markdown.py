@@ -16,13 +16,6 @@ def convert(book, text: str) -> str:
     return Markdown(extensions=["toc", extension]).convert(text)
 
 
-def test_it_runs_the_page(tmp_path):
-    shown = convert(make_book(tmp_path, {"index.md": PAGE}), BODY)
-    assert '<pre class="proofbook-text" tabindex="0"><code>2</code></pre>' in shown
-    assert '<span class="proofbook-claim">two<button' in shown
-    assert "Verified when this page was built: 1 block, 1 claim" in shown
-
-
 def test_it_finds_the_file_and_line(tmp_path):
     book = make_book(tmp_path, {"a/b.md": PAGE.replace("two", "three")})
     with pytest.raises(ChapterError, match=r"docs/a/b\.md:12: the page says 'three'"):

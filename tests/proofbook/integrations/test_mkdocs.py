@@ -6,7 +6,6 @@ import re
 import pytest
 from books import build, build_error, make_book, run_in
 
-from proofbook.parsing import visibility
 from tables import table
 
 PAGE = """\
@@ -49,7 +48,7 @@ Card()
 while True: pass
 ```
 """
-HELPER = 'def greet(*names):\n    print("hello <you>")\n    return list(names)\n'
+HELPER = 'def greet(*names):\n    print("# hello <you>, *friend*")\n    return list(names)\n'
 CONFIG = """\
 site_name: x
 repo_url: https://github.com/someone/book
@@ -70,7 +69,7 @@ def site(tmp_path_factory):
 
 def test_a_page_shows_what_its_blocks_gave(site):
     page = (site / "a" / "page" / "index.html").read_text()
-    assert "hello &lt;you&gt;" in page
+    assert "# hello &lt;you&gt;, *friend*" in page
     assert "[&#x27;a&#x27;, &#x27;b&#x27;, &#x27;c&#x27;]" in page
     assert '<span class="filename">names.py</span>' in page
     assert "<b>card</b>" in page
@@ -80,6 +79,8 @@ def test_a_page_shows_what_its_blocks_gave(site):
     lines = "https://github.com/someone/book/blob/main/lib/helper.py#L1-L3"
     assert f'<a href="{lines}">lib/helper.py, lines 1 to 3</a>' in page
     assert '<span class="nf">greet</span>' in page
+    assert "../../assets/proofbook/proofbook.css" in page
+    assert ".proofbook-sign" in (site / "assets" / "proofbook" / "proofbook.css").read_text()
 
 
 def test_claims_leave_a_sign_that_opens_them_and_nothing_in_the_contents(site):
@@ -116,21 +117,6 @@ def test_a_value_in_a_heading_is_in_its_address_the_contents_and_the_search(tmp_
     assert titles["a/#after-7-steps"] == "After 7 steps"
 
 
-def test_where_claims_end_up_is_kept_from_build_to_build(tmp_path, monkeypatch):
-    # Two folders: MkDocs keeps the plugin within a process, and that keeps its pages.
-    pages = {"a.md": "# A\n\n```python\nn = 2\n```\n\n[2]{ equals='n' }\n"}
-    config = f"site_name: x\nplugins:\n  - proofbook: {{cache_dir: {tmp_path / 'cache'}}}\n"
-    build(make_book(tmp_path / "first", pages, config=config))
-    monkeypatch.setattr(visibility, "Markdown", None)
-    site = build(make_book(tmp_path / "second", pages, config=config))
-    assert "proof-0" in (site / "a" / "index.html").read_text()
-
-
-def test_the_style_is_served_with_the_site(site):
-    assert ".proofbook-sign" in (site / "assets" / "proofbook" / "proofbook.css").read_text()
-    assert "../../assets/proofbook/proofbook.css" in (site / "a/page/index.html").read_text()
-
-
 def test_assets_are_copied_once_and_named_by_content(tmp_path):
     code = """\
 ```python
@@ -151,10 +137,10 @@ View()
     assert f'src="../../assets/proofbook/{copied.name}"' in (site / "b/c/index.html").read_text()
 
 
-@table("flag", ["-q", "-v", "--no-strict"])
-def test_a_failure_fails_the_build_whatever_the_flags(tmp_path, flag):
+@table("flags", ["-q", "-v --no-strict"])
+def test_a_failure_fails_the_build_whatever_the_flags(tmp_path, flags):
     book = make_book(tmp_path, {"index.md": "# A\n\n```python\nx = 1\nx / 0\n```\n"})
-    done = run_in(book, "mkdocs", "build", flag)
+    done = run_in(book, "mkdocs", "build", *flags.split())
     assert done.returncode == 1
     assert "docs/index.md:5: ZeroDivisionError: division by zero" in done.stderr
     assert "| x / 0" in done.stderr
@@ -167,22 +153,20 @@ def test_all_failures_of_all_pages_are_told_at_once(tmp_path):
             "index.md": "[3]{ equals='x' }\n\n```python\nx = 2\n```\n",
             "sound.md": "```python\ny = 2\n```\n",
             "exit.md": "```python\nraise SystemExit(0)\n```\n",
+            "interrupt.md": "```python\nraise KeyboardInterrupt\n```\n",
             "died.md": "```python\nimport os\nos._exit(0)\n```\n",
             "hangs.md": '```python timeout="0.5"\nx = 1\nwhile True: pass\n```\n',
         },
     )
+    (book / "docs" / "latin.md").write_bytes("é".encode("latin-1"))
     message = build_error(book)
     assert "docs/index.md:1: the page says '3', this run gives 2" in message
+    assert "docs/latin.md:1: this file cannot be read" in message
     assert "docs/exit.md:2: " in message
+    assert "docs/interrupt.md:2: KeyboardInterrupt" in message
     assert "docs/died.md:" in message
     assert "docs/hangs.md:" in message
     assert "sound.md" not in message
-
-
-def test_an_unreadable_file_is_named(tmp_path):
-    book = make_book(tmp_path, {"index.md": "# A\n"})
-    (book / "docs" / "latin.md").write_bytes("é".encode("latin-1"))
-    assert "docs/latin.md:1: this file cannot be read" in build_error(book)
 
 
 def test_listed_as_extension_too_each_block_runs_once(tmp_path):
@@ -196,12 +180,6 @@ def test_listed_as_extension_too_each_block_runs_once(tmp_path):
 def test_a_file_to_hash_that_is_not_there_is_named(tmp_path):
     config = "site_name: x\nplugins:\n  - proofbook: {hashed: {weights: no/such.bin}}\n"
     assert "no/such.bin" in build_error(make_book(tmp_path, {"index.md": "# A\n"}, config=config))
-
-
-def test_a_page_to_start_first_that_is_not_there_is_named(tmp_path):
-    config = "site_name: x\nplugins:\n  - proofbook: {first: [index.md, gone.md]}\n"
-    book = make_book(tmp_path, {"index.md": "# A\n"}, config=config)
-    assert "first: the book has no page gone.md" in build_error(book)
 
 
 ABSENT = """\
@@ -276,15 +254,6 @@ def test_a_page_that_another_plugin_makes_is_run_too(tmp_path):
     config = "site_name: x\nplugins: [proofbook]\nhooks: [hook.py]\n"
     book = make_book(tmp_path, {"index.md": "# A\n"}, {"hook.py": GENERATED}, config)
     assert "made.md:2: ZeroDivisionError" in build_error(book)
-
-
-def test_a_page_that_another_plugin_changes_is_run_as_changed(tmp_path):
-    hook = "def on_page_markdown(markdown, **_):\n    return markdown.replace('TWO', '2')\n"
-    config = "site_name: x\nplugins: [proofbook]\nhooks: [hook.py]\n"
-    page = "Is [TWO]{ equals='x' }.\n\n```python\nx = 2\n```\n"
-    book = make_book(tmp_path, {"index.md": page}, {"hook.py": hook}, config)
-    site = build(book)
-    assert '<span class="proofbook-claim">2<button' in (site / "index.html").read_text()
 
 
 CAPTIONS = """\

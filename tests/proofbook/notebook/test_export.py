@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import nbformat
 import pytest
-from books import build, make_book
+from books import ABOUT, build, make_book, opened, rendered
 from markdown import Markdown
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -17,11 +17,8 @@ from proofbook.integrations.markdown import makeExtension
 from proofbook.integrations.reading import load
 from proofbook.notebook.export import Notebooks, notebook
 from proofbook.notebook.plain_markdown import pieces
-from proofbook.parsing.markdown_processors import MarkingExtension
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
 
-ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "commit": ""}
 CONFIG = """\
 site_name: A throwaway book
 site_url: https://example.org/book/
@@ -37,14 +34,13 @@ OTHER = "---\ntitle: Not this\n---\n\n# The *other* page\n"
 
 def made(folder, page, config=CONFIG, name="a/page.md", files=None):
     """The notebook of one page of a throwaway book."""
+    helpers = {"lib/helper.py": HELPER, "helper.py": HELPER}
     pages = {name: page, "b/other.md": OTHER}
-    book = make_book(folder, pages, {"lib/helper.py": HELPER, **(files or {})}, config)
-    (book / "helper.py").write_text(HELPER)
-    with Book(load(book / "mkdocs.yml")) as opened:
-        [checked] = opened.check({f"docs/{name}": page})
+    with opened(folder, pages, helpers | (files or {}), config) as book:
+        [checked] = book.check({f"docs/{name}": page})
         assert not checked.problems
-        text = notebook(checked, opened.settings, ABOUT)
-        assert text == notebook(checked, opened.settings, ABOUT)
+        text = notebook(checked, book.settings, ABOUT)
+        assert text == notebook(checked, book.settings, ABOUT)
     nbformat.validate(json.loads(text))
     return nbformat.reads(text, as_version=4)
 
@@ -129,17 +125,11 @@ figure
 """
 
 
-def test_a_figure_is_drawn_and_shown_once(tmp_path):
-    book = made(tmp_path, FIGURE)
-    [output] = body(book)[0].outputs
-    assert output.data["image/svg+xml"].startswith("<svg")
-    [start] = [cell for cell in book.cells if cell.id == "start"]
-    assert "plt.ioff()" in start.source
-
-
-def test_a_figure_that_is_left_open_is_left_to_the_notebook(tmp_path):
-    page = FIGURE + "\n```python\nplt.plot([1, 2])\n```\n"
-    assert "start" not in [cell.id for cell in made(tmp_path, page).cells]
+@table(("more", "is_closed"), [("", True), ("\n```python\nplt.plot([1, 2])\n```\n", False)])
+def test_a_figure_is_drawn_once_unless_one_is_left_open(tmp_path_factory, more, is_closed):
+    cells = {cell.id: cell for cell in made(tmp_path_factory.mktemp("book"), FIGURE + more).cells}
+    assert cells["block-1"].outputs[0].data["image/svg+xml"].startswith("<svg")
+    assert ("start" in cells and "plt.ioff()" in cells["start"].source) is is_closed
 
 
 def test_doctests_are_cells_without_prompts_that_end_with_an_output(tmp_path):
@@ -405,17 +395,8 @@ def test_without_a_builder_that_takes_files_the_page_holds_it(tmp_path):
     assert cells[-1].source == "x = 'ü'"
 
 
-def test_a_page_that_does_not_pass_offers_none(tmp_path):
-    text = "# Page\n\n```python\nx = 1\n```\n\n[2]{ equals='x' }\n"
-    book = make_book(tmp_path, {"index.md": text})
-    with Book(load(book / "mkdocs.yml")) as opened:
-        marking = MarkingExtension()
-        marking.use(
-            PageRenderer(
-                opened, "docs/index.md", ABOUT, lambda n, p: n, lambda n, t: n, Notebooks().of
-            )
-        )
-        assert "ipynb" not in Markdown(extensions=[marking]).convert(text)
+def test_a_page_that_does_not_pass_offers_none(book):
+    assert "ipynb" not in rendered(book, "# Page\n\n```python\nx = 1\n```\n\n[2]{ equals='x' }\n")
 
 
 @pytest.fixture
@@ -443,29 +424,17 @@ def kept(tmp_path):
         yield folder, now
 
 
-def test_a_notebook_is_kept_while_nothing_changes(kept):
-    _, now = kept
-    assert now()[1] is False
-
-
-def test_a_notebook_is_made_again_when_a_page_that_it_names_has_another_title(kept):
+def test_a_notebook_is_kept_until_its_page_what_it_names_or_its_circumstances_change(kept):
     folder, now = kept
-    assert "The *other* page" in now()[0]
-    (folder / "docs" / "other.md").write_text("# A new title\n")
     shown, anew = now()
-    assert anew
-    assert "A new title" in shown
-
-
-@table(
-    ("change", "sign"),
-    [
+    assert "The *other* page" in shown
+    assert not anew
+    (folder / "docs" / "other.md").write_text("# A new title\n")
+    for change, sign in (
+        ({}, "A new title"),
         ({"text": "```python\n2 + 2\n```\n"}, "2 + 2"),
         ({"about": {**ABOUT, "versions": {"python": "3.12.0"}}}, "python 3.12.0"),
-    ],
-)
-def test_a_notebook_is_made_again_when_the_page_or_its_circumstances_change(kept, change, sign):
-    _, now = kept
-    shown, anew = now(**change)
-    assert anew
-    assert sign in shown
+    ):
+        shown, anew = now(**change)
+        assert anew
+        assert sign in shown

@@ -4,18 +4,11 @@ import ast
 import json
 import re
 
-import pytest
-from books import make_book
-from markdown import Markdown
+from books import rendered
 
-from proofbook.checking.book import Book
 from proofbook.execution.names import names_bound, statements_behind
-from proofbook.integrations.reading import load
 from proofbook.model import Block
-from proofbook.notebook.export import Notebooks
 from proofbook.notebook.programs import caught, printed, program_of
-from proofbook.parsing.markdown_processors import MarkingExtension
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
 
 # Each with what no analysis of names sees: the later blocks show what the earlier ones changed.
@@ -60,18 +53,17 @@ def shown(result):
 @table("name", [*PAGES])
 def test_it_shows_what_the_page_shows(project, name):
     page = project.page(*PAGES[name])
-    run = project.run_pages(page)["page.md"]
+    settings = {"preload": ("numpy",)}
+    run = project.run_pages(page, **settings)["page.md"]
     assert [block.failure for block in run.blocks] == [None] * len(run.blocks)
     made = program_of(page.blocks, run.blocks)
     other = "import random, numpy\nrandom.seed(7)\nnumpy.random.seed(7)\n"  # than on a page
-    for number, result in enumerate(run.blocks):
-        program = made.up_to(number)
-        [block] = project.run(f"{other}exec({program!r}, {{}})").blocks
-        printed = "".join(output.data for output in block.outputs)
+    shown_last = shown(run.blocks[-1])
+    last = made.up_to(len(run.blocks) - 1)
+    for program in (last, made.script()):
+        [block] = project.run(f"{other}exec({program!r}, {{}})", **settings).blocks
         assert block.failure is None, program
-        assert printed.endswith(shown(result)), program
-    [whole] = project.run(f"{other}exec({made.script()!r}, {{}})").blocks
-    assert whole.failure is None
+        assert "".join(output.data for output in block.outputs).endswith(shown_last), program
 
 
 def test_code_stays_as_it_is_written_wherever_it_can():
@@ -107,29 +99,10 @@ len(x) + y
 """
 
 
-@pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    made = make_book(tmp_path_factory.mktemp("book"), {})
-    with Book(load(made / "mkdocs.yml")) as opened:
-        yield opened
-
-
-def html_of(book, page):
-    [checked] = book.check({"p.md": page})
-    marking, offered = MarkingExtension(), {}
-
-    def offer(name, text):
-        offered[name] = text
-        return name
-
-    about = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
-    marking.use(PageRenderer(book, "p.md", about, lambda name, path: name, offer, Notebooks().of))
-    return Markdown(extensions=[marking]).convert(page), offered, checked
-
-
 def test_a_page_offers_its_script_and_each_block_leads_to_it(book):
-    html, offered, checked = html_of(book, PAGE)
-    assert checked.problems == []
+    offered = {}
+    html = rendered(book, PAGE, offered=offered)
+    assert "proofbook-error" not in html
     [data] = re.findall(r'class="proofbook-program">(.*?)</script>', html)
     steps = json.loads(data)["steps"]
     assert [len(step) for step in steps] == [1, 1, 2]
@@ -141,7 +114,7 @@ def test_a_page_offers_its_script_and_each_block_leads_to_it(book):
         "y = 2\ntry:\n    [].pop()\nexcept Exception as error:\n"
         '    print(f"{type(error).__name__}: {error}")\n\nprint(len(x) + y)\n'
     )
-    assert "proofbook-copy" not in html_of(book, "```python\n1 / 0\n```\n")[0]
+    assert "proofbook-copy" not in rendered(book, "```python\n1 / 0\n```\n")
 
 
 def test_what_a_value_came_from_is_found_by_names():

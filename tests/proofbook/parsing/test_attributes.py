@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown import markdown
 
-from proofbook.parsing.attributes import CLAIM_KEYS, fault
+from proofbook.parsing.attributes import CLAIM_KEYS
 from proofbook.parsing.page import parse
 from proofbook.settings import ADDED_EXTENSIONS
 from tables import table
@@ -150,8 +150,3 @@ def test_an_attribute_of_a_tag_is_no_claim(tag):
     [problem] = parse("page.md", f"{BLOCK}Is\n\n{tag}\n").problems
     assert problem.line == 7
     assert problem.message == "a tag's attribute is not a claim: write it in braces"
-
-
-@table("name", [".md-button", "#fig:one", "srcset='a b'", "data-x='1'", ".a.b"])
-def test_what_passes(name):
-    assert fault(name) is None

@@ -11,48 +11,6 @@ from pygments.lexers import get_all_lexers
 from proofbook.parsing.fences import OPTIONS, scan
 from tables import table
 
-
-def test_a_fence_has_its_code_line_and_options():
-    (fence,) = scan("# Title\n\n```python title=\"a b\" hl_lines='1 2'\nx = 1\n\ny = 2\n```").fences
-    assert (fence.kind, fence.line, fence.code) == ("python", 3, "x = 1\n\ny = 2")
-    assert fence.options == {"title": "a b", "hl_lines": "1 2"}
-
-
-def test_the_indentation_of_the_fence_is_not_code():
-    text = "- item\n\n    ```python\n    if x:\n        y\n    ```\n> ```pycon\n> >>> 1\n> 1\n> ```"
-    indented, quoted = scan(text).fences
-    assert indented.code == "if x:\n    y"
-    assert (quoted.code, quoted.kind, quoted.line) == (">>> 1\n1", "pycon", 7)
-
-
-def test_a_fence_within_a_longer_or_other_fence_is_text():
-    text = (
-        "````markdown\n```python\nx\n```\n````\n~~~text\n```python\nx\n```\n~~~\n```python\ny\n```"
-    )
-    assert [fence.code for fence in scan(text).fences] == ["y"]
-
-
-def test_fences_in_comments_are_left_alone_and_prose_about_comments_is_not_one():
-    text = "<!--\n```python\nx\n```\n-->\nSay `<!--` here.\n\n```python\ny\n```"
-    found = scan(text)
-    assert [fence.code for fence in found.fences] == ["y"]
-    assert found.faults == []
-
-
-def test_offsets_name_header_and_body():
-    text = 'é\n```python id="a"\nx\ny\n```\n'
-    (fence,) = scan(text).fences
-    assert text[slice(*fence.header)] == 'python id="a"'
-    assert text[slice(*fence.body)] == "x\ny\n"
-
-
-def test_show_and_off_do_not_run():
-    show, off = scan(
-        '```python show="m:f"\n```\n```python exec="off" reason="needs a GPU"\nx\n```'
-    ).fences
-    assert (show.kind, show.runs, off.kind, off.runs) == ("show", False, "off", False)
-
-
 PROMPTS = [">>> 1\n1", "\n\n>>> 1\n1", "# so\n>>> 1\n1", "  >>> 1\n  1", ">>>\n>>> 1\n1"]
 PLAIN = [
     "def f():\n    '''\n    >>> f()\n    1\n    '''\n    return 1",
@@ -245,10 +203,6 @@ def test_an_option_that_cannot_be_read_says_what_can(kind, name):
     assert bare.endswith(f"after {name}=, write {how}")
 
 
-def test_a_fence_without_options_says_so():
-    assert faults_with("facts", {"title": "x"}) == ["unknown option 'title' here; known: none"]
-
-
 @table("seconds", ["1", "0.5", "12.25", ".5", "600", "999999", "1.", "0.001"])
 def test_seconds_can_be_given(seconds):
     [fence] = scan(f"```python timeout='{seconds}'\nx\n```").fences
@@ -275,6 +229,7 @@ def test_what_are_no_seconds_is_a_fault(seconds):
         "<script>'</style>'; '<!--'</script>",
         "<!-- <script> -->",
         "<!--\n<style>\n-->",
+        "Say `<!--` here.",
     ],
 )
 def test_what_opens_no_comment_hides_nothing(before):

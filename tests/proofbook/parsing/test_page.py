@@ -107,16 +107,6 @@ x = 1
     assert page.chapter.claims[3].text == ""
 
 
-def test_a_literal_is_no_claim():
-    page = parse(
-        "p.md",
-        "[2]{ .literal reason='name' } [3]{ equals='x' }\n\n    *4*{ .literal reason='name' }",
-    )
-    assert page.problems == ()
-    assert [claim.equals for claim in page.chapter.claims] == ["x"]
-    assert (page.claims, page.literals) == ({1: 0}, {0})
-
-
 def test_the_names_of_a_page_are_those_in_its_code_outside_claims():
     text = "`a.b()`, `c_d`, `a.b`, `x + y`, `.e`, `f(1)`, `g`{ equals='h' }, `i.json`, `j/k`"
     text += "\n\n```text\n`l`\n```"
@@ -137,21 +127,6 @@ Text.[^1]
     assert page.problems == ()
     assert [block.code for block in page.chapter.blocks] == ["x = 1"]
     assert [claim.equals for claim in page.chapter.claims] == ["x"]
-
-
-def test_braces_that_are_escaped_are_meant():
-    assert parse("p.md", "Write \\{ equals='x' } or `{ holds }`.").problems == ()
-
-
-def test_crlf_tabs_and_a_byte_order_mark_change_nothing():
-    text = "\ufeff---\r\na: b\r\n---\r\n\r\n```python\r\nif x:\r\n\ty\r\n```\r\n"
-    (block,) = parse("docs/page.md", text).chapter.blocks
-    assert (block.line, block.code) == (6, "if x:\n    y")
-
-
-def test_a_timeout_is_the_block_s():
-    (block,) = parse("p.md", '```python timeout="2.5"\nx\n```').chapter.blocks
-    assert block.timeout == 2.5
 
 
 @table(

@@ -1,7 +1,5 @@
 """A mark is on the page, hidden on purpose, in a tag, or lost."""
 
-from functools import partial
-
 import pytest
 
 from proofbook.caching.memo import Memo
@@ -26,22 +24,9 @@ def test_seen_hidden_and_in_a_tag():
     assert found.in_tag == {("claim", 1)}
 
 
-def test_code_elements_in_raw_html_are_seen():
-    assert ("claim", 0) in visibility("<p><code>[a]{ equals='x' }</code></p>").seen
-
-
 def test_braces_are_left_over_where_a_reader_sees_them():
     assert visibility("&#123; equals='x' &#125;").left_over == ["{ equals='x' }"]
     assert visibility("`{ equals='x' }`\n\n    { equals='x' }\n").left_over == []
-
-
-def test_fences_that_the_sheet_does_not_know_are_strays():
-    assert visibility(f"text <!-- never closed\n\n{CODE}").strays == ["x"]
-    assert visibility(CODE).strays == []
-
-
-def test_nothing_comes_of_nothing():
-    assert visibility("").source.text == ""
 
 
 EVERYTHING = (
@@ -73,8 +58,3 @@ def test_an_extension_that_may_read_files_is_asked_each_time(tmp_path):
         found = recall(CODE, [*ADDED_EXTENSIONS, extension], {}, Memo(tmp_path))
         assert found.seen == {("fence", 0)}
     assert not [*tmp_path.iterdir()]
-
-
-def test_an_option_that_is_no_plain_data_is_no_obstacle(tmp_path):
-    configs = {"toc": {"slugify": partial(str.join, "-")}}
-    assert recall(CODE, ADDED_EXTENSIONS, configs, Memo(tmp_path)).seen == {("fence", 0)}

@@ -4,21 +4,15 @@ import json
 from html import unescape
 
 import pytest
-from books import build, make_book
-from markdown import Markdown
+from books import ABOUT, build, make_book, opened, rendered
 
 from browser import launched, served, visit
 from proofbook.__main__ import main
-from proofbook.checking.book import Book
 from proofbook.coverage.coverage import cover
-from proofbook.integrations.reading import load
-from proofbook.notebook.export import Notebooks, notebook
+from proofbook.notebook.export import notebook
 from proofbook.parsing.fences import scan
-from proofbook.parsing.markdown_processors import MarkingExtension
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
 
-ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
 PAGE = """\
 ```python {}
 x = 2
@@ -30,19 +24,10 @@ It is [{}]{{ equals="x" }} and `wombat 2`.
 """
 
 
-@pytest.fixture
-def book(tmp_path):
-    with Book(load(make_book(tmp_path, {}) / "mkdocs.yml")) as opened:
-        yield opened
-
-
 def shown(book, page):
     """A page as it is checked, and its HTML."""
-    [checked] = book.check({"p.md": page})
-    marking = MarkingExtension()
-    urls = (lambda name, path: name), (lambda name, text: name)
-    marking.use(PageRenderer(book, "p.md", ABOUT, *urls, Notebooks().of))
-    return checked, Markdown(extensions=[marking]).convert(page)
+    [checked] = book.check({"docs/p.md": page})
+    return checked, rendered(book, page)
 
 
 def test_folded_code_is_one_click_away_and_its_output_none(book):
@@ -80,8 +65,7 @@ def test_what_is_wrong_with_a_block_whose_output_is_hidden_is_shown_at_its_place
 
 
 def test_a_quotation_of_what_no_reader_sees_is_not_covered(tmp_path):
-    folder = make_book(tmp_path, {})
-    with Book(load(folder / "mkdocs.yml"), covers=True) as book:
+    with opened(tmp_path, covers=True) as book:
         found = [
             cover(book.check({"p.md": PAGE.format(options, 2)})[0], book.settings).uncovered
             for options in ("", 'hide="output"')
@@ -115,37 +99,6 @@ def test_what_hides_nothing_that_is_known_is_a_fault(header, fault):
     assert [fault in message for _, message in scan(f"```{header}\n{code}\n```").faults] == [True]
 
 
-def test_the_search_finds_folded_code(tmp_path):
-    config = "site_name: x\ntheme: material\nplugins: [search, proofbook]\n"
-    site = build(make_book(tmp_path, {"index.md": PAGE.format('fold="code"', 2)}, config=config))
-    index = json.loads((site / "search/search_index.json").read_text())["docs"]
-    assert any('print("wombat", x)' in unescape(one["text"]) for one in index)
-    html = (site / "index.html").read_text()
-    assert html.index("<summary>Show the code</summary>") < html.index('<span class="nb">print')
-
-
-@pytest.mark.browser
-def test_a_fold_opens_without_a_script_is_printed_and_has_the_page_s_own_look(tmp_path):
-    page = PAGE.format('fold="code"', 2) + '\n```python raises="KeyError: 1"\n{}[1]\n```\n'
-    with launched() as browser:
-        for theme in ("mkdocs", "material"):
-            config = f"site_name: x\ntheme: {theme}\nplugins: [proofbook]\n"
-            site = build(make_book(tmp_path / theme, {"index.md": page}, config=config))
-            with served(site) as root, visit(browser, root, javascript=False) as seen:
-                code, output = (seen.page.get_by_text(one) for one in ("x + 3", "wombat 2"))
-                assert (code.is_visible(), output.first.is_visible()) == (False, True)
-                seen.page.emulate_media(media="print")
-                assert (code.is_visible(), seen.page.locator("summary").first.is_visible()) == (
-                    True,
-                    False,
-                )
-                seen.page.emulate_media(media="screen")
-                seen.page.get_by_text("Show the code").click()
-                assert code.is_visible()
-                edge = "element => getComputedStyle(element).borderLeftColor"
-                assert seen.page.locator(".proofbook-raised").evaluate(edge) == "rgb(198, 40, 40)"
-
-
 SOURCE = '''\
 def half(number):
     """Halve it.
@@ -159,33 +112,54 @@ def half(number):
 '''
 
 
+THEMES = ["mkdocs", "{name: material, features: [content.code.copy]}"]
+
+
 @pytest.mark.browser
-def test_the_docstring_and_checks_of_a_shown_source_open_at_a_click_and_are_copied_with_it(
-    tmp_path,
-):
-    pages = {"index.md": '# A\n\n```python show="halves:half"\n```\n'}
+def test_what_folds_opens_without_a_script_and_is_printed_found_and_copied(tmp_path_factory):
+    folded = PAGE.format('fold="code"', 2) + '\n```python raises="KeyError: 1"\n{}[1]\n```\n'
+    pages = {"index.md": '# A\n\n```python show="halves:half"\n```\n', "b.md": folded}
     with launched() as browser:
-        for theme in ("mkdocs", "material"):
-            features = "{name: material, features: [content.code.copy]}"
-            config = f"site_name: x\ntheme: {theme if theme == 'mkdocs' else features}\n"
-            config += "plugins: [search, proofbook]\n"
-            files = {"src/halves.py": SOURCE}
-            site = build(make_book(tmp_path / theme, pages, files, config=config))
+        for theme in THEMES:
+            config = f"site_name: x\ntheme: {theme}\nplugins: [search, proofbook]\n"
+            folder = tmp_path_factory.mktemp("book")
+            site = build(make_book(folder, pages, {"src/halves.py": SOURCE}, config))
             index = json.loads((site / "search/search_index.json").read_text())["docs"]
-            assert any("the wombat is odd" in one["text"] for one in index)
-            with served(site) as root, visit(browser, root, javascript=False) as seen:
-                head, aside, body = (
-                    seen.page.get_by_text(one).first
-                    for one in ('"""Halve it.', "the wombat is odd", "# the body")
-                )
-                assert [one.is_visible() for one in (head, aside, body)] == [True, False, True]
-                seen.page.emulate_media(media="print")
-                assert aside.is_visible()
-                seen.page.emulate_media(media="screen")
-                seen.page.get_by_text("Docstring and checks, 6 lines").click()
-                assert aside.is_visible()
-        with served(site) as root, visit(browser, root) as seen:
-            buttons = seen.page.locator("[data-clipboard-target]")
-            assert [one.is_visible() for one in buttons.all()].count(True) == 1
-            buttons.first.click()
-            assert buttons.first.get_attribute("data-clipboard-text") == SOURCE.rstrip("\n")
+            for words in ("the wombat is odd", 'print("wombat", x)'):
+                assert any(words in unescape(one["text"]) for one in index)
+            with served(site) as root:
+                look_at_a_fold(browser, f"{root}b/")
+                look_at_a_source(browser, root)
+                if theme != "mkdocs":
+                    with visit(browser, root) as seen:
+                        buttons = seen.page.locator("[data-clipboard-target]")
+                        assert [one.is_visible() for one in buttons.all()].count(True) == 1
+                        buttons.first.click()
+                        copied = buttons.first.get_attribute("data-clipboard-text")
+                        assert copied == SOURCE.rstrip("\n")
+
+
+def look_at_a_fold(browser, url):
+    with visit(browser, url, javascript=False) as seen:
+        code, output = (seen.page.get_by_text(one) for one in ("x + 3", "wombat 2"))
+        assert (code.is_visible(), output.first.is_visible()) == (False, True)
+        seen.page.emulate_media(media="print")
+        summary = seen.page.locator("summary").first
+        assert (code.is_visible(), summary.is_visible()) == (True, False)
+        seen.page.emulate_media(media="screen")
+        seen.page.get_by_text("Show the code").click()
+        assert code.is_visible()
+        edge = "element => getComputedStyle(element).borderLeftColor"
+        assert seen.page.locator(".proofbook-raised").evaluate(edge) == "rgb(198, 40, 40)"
+
+
+def look_at_a_source(browser, url):
+    with visit(browser, url, javascript=False) as seen:
+        words = '"""Halve it.', "the wombat is odd", "# the body"
+        head, aside, body = (seen.page.get_by_text(one).first for one in words)
+        assert [one.is_visible() for one in (head, aside, body)] == [True, False, True]
+        seen.page.emulate_media(media="print")
+        assert aside.is_visible()
+        seen.page.emulate_media(media="screen")
+        seen.page.get_by_text("Docstring and checks, 6 lines").click()
+        assert aside.is_visible()

@@ -1,8 +1,7 @@
 """What a run gave is shown as text where it is text, as markup where it is markup."""
 
 from proofbook.model import BlockResult, Claim, Output, Run, Value
-from proofbook.problems import Problem
-from proofbook.rendering.html import claim_marks, outputs_html, problems_html, proof_html
+from proofbook.rendering.html import claim_marks, outputs_html, proof_html
 from tables import table
 
 
@@ -38,11 +37,6 @@ def test_markup_stays_and_its_assets_get_their_address():
     assert "<svg/></figure>" in shown
 
 
-def test_nothing_is_shown_for_nothing():
-    assert html() == ""
-    assert html(Output("stdout", "\n")) == ""
-
-
 @table(
     ("target", "inner"),
     [("…", "94%"), ("`…`", "<code>94%</code>"), ("*…*", "<em>94%</em>"),
@@ -64,8 +58,3 @@ def test_a_claim_keeps_its_target_and_opens_its_expression():
     assert "<code>len(&#x27;&lt;b&gt;&#x27;)</code> gave <code>5</code>" in proof_html(
         claim, 0, run
     )
-
-
-def test_problems_are_shown_as_text():
-    shown = problems_html([Problem("a.md", 3, "no", "x < y", "- 1\n+ 2")])
-    assert "a.md:3: no\n    | x &lt; y\n    - 1\n    + 2" in shown

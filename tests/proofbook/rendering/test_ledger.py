@@ -36,10 +36,6 @@ def settings(root, **kinds) -> Settings:
     return Settings(root, preload=("yaml", "markdown", "not_there"), **kinds)
 
 
-def test_it_counts_blocks_examples_and_claims():
-    assert counts(checked("a.md")) == {"blocks": 1, "doctests": 2, "claims": 1}
-
-
 def test_what_is_exempt_is_counted_apart_by_reason():
     assert exemptions(checked("a.md", EXEMPT)) == {"name": 2, "not run": 2, "source": 1}
     assert counts(checked("a.md", EXEMPT)) == counts(checked("a.md"))
@@ -119,8 +115,3 @@ def test_the_site_s_ledger_adds_up(tmp_path):
     assert ledger["pages"]["b.md"]["exempt"] == 5
     assert ledger["devices"] == ["cuda:3"]
     assert [page["device"] for page in ledger["pages"].values()] == ["cuda:3", "cuda:3", None]
-
-
-def test_a_preloaded_submodule_stands_under_its_package(tmp_path):
-    about = provenance(Settings(tmp_path, preload=("markdown.util", "markdown.core")))
-    assert list(about["versions"]) == ["python", "markdown"]

@@ -4,14 +4,8 @@ import json
 import re
 
 import pytest
-from books import make_book
-from markdown import Markdown
+from books import opened, rendered
 
-from proofbook.checking.book import Book
-from proofbook.integrations.reading import load
-from proofbook.notebook.export import Notebooks
-from proofbook.parsing.markdown_processors import MarkingExtension
-from proofbook.rendering.page_renderer import PageRenderer
 from tables import table
 
 PAGE = """\
@@ -32,22 +26,13 @@ y = x / 0
 
 He said "[2 of *7*]{ .literal reason="quotation" }".
 """
-ABOUT = {"versions": {}, "data": {}, "variables": [], "commit": "", "built": ""}
 
 
-def renderer(book):
-    """The renderer of a page whose files are named and lie nowhere."""
-    urls = (lambda name, path: name), (lambda name, text: name)
-    return PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks().of)
-
-
-@pytest.fixture
-def shown(tmp_path):
-    make_book(tmp_path, {}, {"src/lib.py": "def f():\n    return 1\n"})
-    with Book(load(tmp_path / "mkdocs.yml")) as book:
-        marking = MarkingExtension()
-        marking.use(renderer(book))
-        yield Markdown(extensions=[marking]).convert(PAGE)
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory):
+    files = {"src/lib.py": "def f():\n    return 1\n"}
+    with opened(tmp_path_factory.mktemp("book"), files=files) as book:
+        return rendered(book, PAGE)
 
 
 def test_each_problem_stands_at_its_place_and_all_at_the_beginning(shown):
@@ -59,22 +44,13 @@ def test_each_problem_stands_at_its_place_and_all_at_the_beginning(shown):
     assert shown.rindex(says) < shown.index("two<button")
 
 
-def test_what_holds_keeps_its_sign_and_what_was_not_reached_has_none(shown):
+def test_what_holds_keeps_its_sign_and_nothing_else_has_one(shown):
     assert '<span class="proofbook-claim">two<button' in shown
     assert '<span class="proofbook-failed"><code>y &gt; 0</code></span>' in shown
     assert shown.count("popovertarget") == shown.count("popover id") == 1
-
-
-def test_of_a_literal_its_text_alone_is_shown(shown):
+    assert "Verified" not in shown
     assert 'He said "2 of <em>7</em>".' in shown
     assert "quotation" not in shown
-
-
-def test_a_failing_page_has_no_ledger(shown):
-    assert "Verified" not in shown
-
-
-def test_source_without_a_known_host_has_no_link(shown):
     assert '<p class="proofbook-source">src/lib.py, lines 1 to 2</p>' in shown
 
 
@@ -83,15 +59,11 @@ TWICE = "```python\nx = 2\n```\n\n```python\nx = 2\n```\n"
 
 @table(("options", "kept"), [({}, 1), ({"line_spans": "row"}, 0)])
 def test_colors_are_kept_unless_lines_have_ids(tmp_path_factory, monkeypatch, options, kept):
-    made = make_book(tmp_path_factory.mktemp("book"), {}, {})
-    with Book(load(made / "mkdocs.yml")) as book:
-        marking = MarkingExtension()
-        configs = {"pymdownx.highlight": options}
-        md = Markdown(extensions=["pymdownx.highlight", marking], extension_configs=configs)
-        marking.use(renderer(book))
+    with opened(tmp_path_factory.mktemp("book")) as book:
         keep, colored = book.memo.keep, []
         monkeypatch.setattr(book.memo, "keep", lambda *one: [colored.append(one[0]), keep(*one)])
-        html = md.convert(TWICE)
+        configs = {"pymdownx.highlight": options}
+        html = rendered(book, TWICE, extensions=["pymdownx.highlight"], **configs)
     assert sum('class="highlight"' in str(one) for one in colored) == kept
     assert html.count('<span class="n">x</span>') == 2
     ids = re.findall(r' id="(row[^"]*)"', html)
@@ -130,27 +102,18 @@ print("wide" * 23)
 """
 
 
-def test_room_is_left_for_the_lines_of_a_block_unless_it_draws(tmp_path):
-    make_book(tmp_path, {}, {})
-    with Book(load(tmp_path / "mkdocs.yml")) as book:
-        marking = MarkingExtension()
-        marking.use(renderer(book))
-        html = Markdown(extensions=[marking]).convert(BLOCKS)
+def test_room_is_left_for_the_lines_of_a_block_unless_it_draws(book):
     rooms = re.findall(
-        r'<div class="proofbook-block"(?: style="--lines: (\d+); --parts: (\d+)")?', html
+        r'<div class="proofbook-block"(?: style="--lines: (\d+); --parts: (\d+)")?',
+        rendered(book, BLOCKS),
     )
     assert rooms == [("3", "1"), ("3", "1"), ("5", "2"), ("", ""), ("", ""), ("", "")]
 
 
 @table("option", ['source="left"', 'hl_lines="x"', 'linenums="-"', 'id="<"'])
-def test_an_option_that_cannot_be_read_is_told_on_the_page(tmp_path, option):
-    make_book(tmp_path, {}, {})
-    with Book(load(tmp_path / "mkdocs.yml")) as book:
-        marking = MarkingExtension()
-        marking.use(renderer(book))
-        html = Markdown(extensions=[marking]).convert(f"```python {option}\nx = 1\n```\n")
-    name = option.partition("=")[0]
-    assert f"docs/p.md:1: {name}=" in html
+def test_an_option_that_cannot_be_read_is_told_on_the_page(book, option):
+    html = rendered(book, f"```python {option}\nx = 1\n```\n")
+    assert f"docs/p.md:1: {option.partition('=')[0]}=" in html
     assert '<span class="n">x</span>' in html
 
 
@@ -165,20 +128,12 @@ DOCTEST = """\
 """
 
 
-def test_a_doctest_in_a_python_fence_is_shown_as_one_in_a_pycon_fence(tmp_path):
-    make_book(tmp_path, {}, {})
-    shown, offered = [], []
-
-    def offer(name, text):
-        offered.append(text)
-        return name
-
-    with Book(load(tmp_path / "mkdocs.yml")) as book:
-        for page in (DOCTEST, DOCTEST.replace("pycon", "python")):
-            marking = MarkingExtension()
-            urls = (lambda name, path: name), offer
-            marking.use(PageRenderer(book, "docs/p.md", ABOUT, *urls, Notebooks().of))
-            shown.append(Markdown(extensions=[marking]).convert(page))
-    assert shown[0] == shown[1]
-    assert json.dumps("x = 2\nprint(x + 1)") in shown[1]  # copied without prompts
-    assert offered[:2] == offered[2:]
+def test_a_doctest_in_a_python_fence_is_shown_as_one_in_a_pycon_fence(book):
+    offered = {}, {}
+    pages = DOCTEST, DOCTEST.replace("pycon", "python")
+    one, other = (
+        rendered(book, page, offered=its) for page, its in zip(pages, offered, strict=True)
+    )
+    assert one == other
+    assert json.dumps("x = 2\nprint(x + 1)") in other  # copied without prompts
+    assert offered[0] == offered[1] != {}

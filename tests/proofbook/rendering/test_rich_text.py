@@ -7,22 +7,17 @@ import sys
 
 import nbformat
 import pytest
-from books import make_book
-from markdown import Markdown
+from books import ABOUT, make_book, rendered
 
-from proofbook.checking.book import Book
 from proofbook.execution.names import reads_builtin
 from proofbook.integrations.reading import load
 from proofbook.model import Block, BlockResult, Output
-from proofbook.notebook.export import Notebooks, notebook
+from proofbook.notebook.export import notebook
 from proofbook.notebook.programs import program_of
-from proofbook.parsing.markdown_processors import MarkingExtension
 from proofbook.rendering.html import outputs_html
-from proofbook.rendering.page_renderer import PageRenderer
 from proofbook.rendering.rich_text import rich_text
 from tables import table
 
-ABOUT = {"versions": {"python": "3.11.0"}, "data": {}, "variables": [], "commit": "", "built": ""}
 FORMULAS = """\
 site_name: x
 plugins: [proofbook]
@@ -118,18 +113,12 @@ Dot()
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory):
+def shown(book):
     """A page that displays: its HTML, its programs, its notebook."""
-    folder = make_book(tmp_path_factory.mktemp("book"), {})
-    with Book(load(folder / "mkdocs.yml")) as book:
-        [checked] = book.check({"p.md": PAGE})
-        assert checked.problems == []
-        marking = MarkingExtension()
-        urls = (lambda name, path: name), (lambda name, text: name)
-        marking.use(PageRenderer(book, "p.md", ABOUT, *urls, Notebooks().of))
-        html = Markdown(extensions=[marking]).convert(PAGE)
-        programs = program_of(checked.page.chapter.blocks, checked.run.blocks)
-        return html, programs, notebook(checked, book.settings, ABOUT)
+    [checked] = book.check({"docs/p.md": PAGE})
+    assert checked.problems == []
+    programs = program_of(checked.page.chapter.blocks, checked.run.blocks)
+    return rendered(book, PAGE), programs, notebook(checked, book.settings, ABOUT)
 
 
 def test_all_stand_on_the_page_in_their_order(shown):

@@ -69,21 +69,6 @@ def test_each_place_has_its_table_and_all_else_stays():
     ]  # fmt: skip
 
 
-def test_a_text_that_stood_in_a_place_is_replaced():
-    html = filled('<div data-verified="totals">\n<p>Later.</p>\n</div>', LEDGER, {})
-    assert "Later" not in html
-
-
-def test_labs_stand_with_what_was_counted_in_them():
-    html = filled(place("labs"), LEDGER, {"docs/lab.py": ("L", "../lab/")})
-    assert "<th>assertions</th><th>cells</th>" in html
-    assert rows(html) == [["L", "1,235", "7"]]
-
-
-def test_reasons_are_counted():
-    assert rows(filled(place("exemptions"), LEDGER, {})) == [["name", "1"], ["not run", "2"]]
-
-
 def test_circumstances_that_are_not_known_are_left_out():
     assert rows(filled(place("circumstances"), LEDGER, {})) == [
         ["device", "cpu, cuda"],
@@ -146,20 +131,3 @@ def test_a_page_that_comes_first_knows_those_that_come_after_it(tmp_path):
 def test_an_unknown_place_fails_the_build_and_names_the_page(tmp_path):
     book = make_book(tmp_path, {"index.md": place("all")})
     assert "docs/index.md: data-verified='all' is unknown" in build_error(book)
-
-
-def test_no_path_of_the_machine_is_in_the_ledger(tmp_path, monkeypatch):
-    monkeypatch.setenv("BOOK_CHECKPOINT", str(tmp_path / "weights"))
-    config = (
-        f"site_name: x\ndocs_dir: {tmp_path / 'elsewhere'}\nsite_dir: {tmp_path / 'site'}\n"
-        "plugins:\n  - proofbook: {environment: [BOOK_CHECKPOINT]}\n"
-    )
-    book = make_book(tmp_path / "book", {}, config=config)
-    for name, text in {"index.md": HOME, "part/a.md": PAGE}.items():
-        path = tmp_path / "elsewhere" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    site = build(book)
-    ledger = (site / "verified.json").read_text()
-    assert set(json.loads(ledger)["pages"]) == {"index.md", "part/a.md"}
-    assert str(tmp_path) not in ledger + (site / "index.html").read_text()
