@@ -6,8 +6,7 @@ from itertools import product
 import pytest
 import torch
 import transformers
-from small_models import SIZES, TOLERANCE, randomized, small_config
-from torch import nn
+from small_models import SIZES, TOLERANCE, keep_norms_exact, randomized, small_config
 
 from glassformer import KVCache, RotaryPositions, TransformerConfig, from_hf
 from glassformer.layers.rope_scaling import (
@@ -58,21 +57,13 @@ def config_of(kind, **changes):
     return small_config("LlamaForCausalLM", **given)
 
 
+@pytest.fixture(autouse=True)
+def exact_norms(monkeypatch):
+    keep_norms_exact(monkeypatch)
+
+
 def llama(kind, dtype=torch.float32):
-    theirs = randomized(transformers.LlamaForCausalLM(config_of(kind)), std=0.15).to(dtype)
-    if dtype == torch.float64:  # in transformers the norms are computed in float32
-        for layer in theirs.model.layers:
-            layer.input_layernorm = exact(layer.input_layernorm)
-            layer.post_attention_layernorm = exact(layer.post_attention_layernorm)
-        theirs.model.norm = exact(theirs.model.norm)
-    return theirs
-
-
-def exact(norm):
-    """Return the same norm, of torch."""
-    found = nn.RMSNorm(len(norm.weight), eps=norm.variance_epsilon, dtype=torch.float64)
-    found.weight = norm.weight
-    return found
+    return randomized(transformers.LlamaForCausalLM(config_of(kind)), std=0.15).to(dtype)
 
 
 def close(ours, theirs):
