@@ -231,6 +231,9 @@ class TestSampling:
                 found = token_probabilities(logits, **choice)
                 torch.testing.assert_close(found, expected.softmax(-1))
 
+    def test_two_of_four_equal_ones_have_half_and_that_is_enough(self):
+        assert (token_probabilities(torch.zeros(4), top_p=0.5) > 0).sum() == 2
+
     def test_distribution_of_each_step_equals_transformers(self, subtests):
         rows = [
             {"repetition_penalty": 1.6, "temperature": 0.7},
