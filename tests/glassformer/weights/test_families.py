@@ -134,20 +134,26 @@ def test_defaults_are_those_of_transformers(subtests):
             assert vars(live) == expected | WRITTEN_OUT.get(model_type, {})
 
 
-NOT_HONORED = [
-    *(("gpt2", {"scale_attn_weights": False}), ("gpt2", {"add_cross_attention": True})),
-    *(("gpt2", {"scale_attn_by_inverse_layer_idx": True}),),
-    *(("gpt2", {"reorder_and_upcast_attn": True}), ("marian", {"normalize_before": True})),
-    *(("marian", {"encoder_layerdrop": 0.5}), ("marian", {"activation_dropout": 0.25})),
-    *(("roberta", {"is_decoder": True}), ("roberta", {"hidden_act": "relu"})),
-    *((kind, {"is_causal": False}) for kind in ("gpt2", "llama", "marian")),
-    *((kind, {"sliding_window": 7}) for kind in ("gpt2", "llama", "marian")),
-    *((kind, {"layer_types": ["sliding_attention"]}) for kind in ("gpt2", "llama", "marian")),
-    *((kind, {"layer_types": ["full_attention"]}) for kind in ("llama", "mistral")),
-    *((kind, {"use_sliding_window": True}) for kind in ("qwen2", "qwen3")),
-    ("qwen2", {"layer_types": ["full_attention", "sliding_attention"]}),
-    ("vit", {"is_encoder_decoder": True}),
-]
+MASKS = {"is_causal": False, "sliding_window": 7, "layer_types": ["full_attention"]}
+SCALES = {"scale_attn_weights": False, "scale_attn_by_inverse_layer_idx": True}
+NOT_HONORED = {
+    "gpt2": {**MASKS, **SCALES, "add_cross_attention": True, "reorder_and_upcast_attn": True},
+    "llama": MASKS,
+    "marian": {
+        **MASKS,
+        "normalize_before": True,
+        "encoder_layerdrop": 0.5,
+        "activation_dropout": 0.25,
+    },
+    "mistral": {"layer_types": ["full_attention"]},
+    "qwen2": {
+        "use_sliding_window": True,
+        "layer_types": ["full_attention", "sliding_attention"],
+    },
+    "qwen3": {"use_sliding_window": True},
+    "roberta": {"is_decoder": True, "hidden_act": "relu"},
+    "vit": {"is_encoder_decoder": True},
+}
 ROPES = {"rope_type": "default", "rope_theta": 500.0}
 OTHERS = [
     ("distilbert", {"activation": "mish"}, r"activation \('mish'\) must be one of gelu,"),
@@ -182,8 +188,12 @@ OTHERS = [
 def test_what_is_not_built_is_refused(subtests):
     rows = [
         *(
-            (kind, given, rf"{field} \({re.escape(repr(value))}\) is not honored for {kind}")
-            for kind, given in NOT_HONORED
+            (
+                kind,
+                {field: value},
+                rf"{field} \({re.escape(repr(value))}\) is not honored for {kind}",
+            )
+            for kind, given in NOT_HONORED.items()
             for field, value in given.items()
         ),
         *OTHERS,
