@@ -102,12 +102,12 @@ def test_shapes_in_signatures_are_the_source_s_own(entries):
 
 
 def test_a_signature_ends_where_the_body_begins(entries):
-    given = signature(entries["glassformer.inference.generation.NextLogits"][1])
+    given = signature(entries["glassformer.inference.generation.DecoderStepper"][1])
     assert given.rstrip().endswith("use_cache: bool,\n    )")
 
 
 def test_an_entry_says_what_its_signature_and_its_place_leave_open(site, entries):
-    assert "glassformer.inference.generation.NextLogits.__call__" in entries
+    assert "glassformer.inference.generation.DecoderStepper.__call__" in entries
     strips = entries["glassformer.views.strips.strips"][1]
     assert re.search(r">src/glassformer/views/strips.py, lines \d+ to \d+</a>", strips)
     recipes = (site / "reference/api/recipes/index.html").read_text(encoding="utf-8")

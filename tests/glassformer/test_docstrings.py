@@ -10,7 +10,7 @@ import glassformer
 from modules import NAMES
 
 OF_THE_LANGUAGE_MODEL = "glassbook.smollm.language"
-HAVE_NONE = {"CheckpointError", "MissingModelError", "Tape", "default_device"}
+HAVE_NONE = {"CheckpointError", "MissingModelError", "ActivationCache", "default_device"}
 """Main names whose example would be no more than that of another."""
 
 

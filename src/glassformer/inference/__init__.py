@@ -4,9 +4,9 @@ from glassformer.inference.drafts import ModelDraft, PromptLookup, early_exit
 from glassformer.inference.fast_decode import CachedRotary, Multiply, few_rows
 from glassformer.inference.generation import (
     Beams,
-    Choice,
-    NextLogits,
-    Start,
+    Sampler,
+    DecoderStepper,
+    GenerationState,
     beam_search,
     generate,
     stream,
@@ -29,22 +29,22 @@ from glassformer.inference.speculative import (
     speculative_generate,
     verify,
 )
-from glassformer.inference.stopping import Decodes, Ends
+from glassformer.inference.stopping import Decodes, StoppingCriteria
 
 __all__ = [
     "Beams",
     "CachedRotary",
-    "Choice",
+    "Sampler",
     "Decodes",
-    "Ends",
+    "StoppingCriteria",
     "ModelDraft",
     "Multiply",
-    "NextLogits",
+    "DecoderStepper",
     "NoRepeatedNGrams",
     "PromptLookup",
     "RepetitionPenalty",
     "Speculation",
-    "Start",
+    "GenerationState",
     "acceptance",
     "beam_search",
     "build_processors",

@@ -8,7 +8,7 @@ import transformers
 from small_models import small_model
 
 from glassformer import TransformerEncoder, from_hf, generate
-from glassformer.inference.generation import Start, stream, token_probabilities
+from glassformer.inference.generation import GenerationState, stream, token_probabilities
 from glassformer.inference.logits_processors import process
 
 BATCH, SEQ, VOCAB, NEW, POSITIONS = 3, 7, 23, 17, 61
@@ -250,7 +250,7 @@ class TestSampling:
                 shape = {name: value for name, value in choice.items() if name not in PROCESSED}
                 given = {"attention_mask": mask, "repetition_penalty": penalty or 1.0}
                 given |= {"no_repeat_ngram_size": size, "max_new_tokens": NEW}
-                start = Start.of(from_hf(theirs), ids, **given)
+                start = GenerationState.of(from_hf(theirs), ids, **given)
                 for step, scores in enumerate(drawn.scores):
                     there = drawn.sequences[:, : start.length + step]
                     with torch.no_grad():

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from glassformer import from_hf, generate
 from glassformer.inference.generation import stream
-from glassformer.inference.stopping import Ends
+from glassformer.inference.stopping import StoppingCriteria
 
 TEXT = [
     "the cat sat on the mat",
@@ -66,7 +66,7 @@ def test_after_each_token_as_transformers(text, stops):
     for tokenizer in TOKENIZERS.values():
         ids = torch.tensor([tokenizer.encode(text).ids])
         wrapped, criterion = theirs(tokenizer, stops)
-        for ends in (Ends(None, stops, tokenizer), Ends(None, stops, wrapped)):
+        for ends in (StoppingCriteria(None, stops, tokenizer), StoppingCriteria(None, stops, wrapped)):
             for length in range(2, ids.shape[1] + 1):
                 expected = criterion(ids[:, :length], None).tolist()
                 assert ends(ids[:, :length]).tolist() == expected, (text, length)
@@ -77,7 +77,7 @@ def test_a_string_may_end_within_a_token_and_lies_nowhere_but_at_the_end():
         models.WordLevel({word: n for n, word in enumerate(["st", "opera", "x"])})
     )
     tokenizer.decoder = decoders.Fuse()
-    ends = Ends(None, "stop", tokenizer)
+    ends = StoppingCriteria(None, "stop", tokenizer)
     assert ends(torch.tensor([[2, 0, 1], [2, 1, 0], [0, 1, 2]])).tolist() == [True, False, False]
 
 
@@ -85,23 +85,23 @@ def test_a_character_in_two_tokens_is_whole_with_the_second():
     tokenizer = TOKENIZERS["bytes"]
     first, *rest = tokenizer.encode("x🙃").ids
     assert len(rest) > 1
-    ends = Ends(None, "🙃", tokenizer)
+    ends = StoppingCriteria(None, "🙃", tokenizer)
     for length in range(1, len(rest) + 1):
         written = torch.tensor([[first, *rest[:length]]])
         assert ends(written).tolist() == [length == len(rest)]
 
 
 def test_the_end_token_and_a_stop_string_both_end():
-    ends = Ends(5, ["stop"], TOKENIZERS["bytes"])
+    ends = StoppingCriteria(5, ["stop"], TOKENIZERS["bytes"])
     stop = TOKENIZERS["bytes"].encode("a stop").ids
     rows = torch.tensor([[0] * (len(stop) - 1) + [5], stop, [0] * len(stop)])
     assert ends(rows).tolist() == [True, True, False]
 
 
 def test_what_can_end_nothing_is_false():
-    assert not Ends()
-    assert Ends(0)
-    assert Ends(None, "x", TOKENIZERS["bytes"])
+    assert not StoppingCriteria()
+    assert StoppingCriteria(0)
+    assert StoppingCriteria(None, "x", TOKENIZERS["bytes"])
 
 
 def writer(vocab):
@@ -140,4 +140,4 @@ def test_stop_strings_that_cannot_be_found(subtests):
     ]
     for stops, tokenizer, message in rows:
         with subtests.test(message), pytest.raises(ValueError, match=message):
-            Ends(None, stops, tokenizer)
+            StoppingCriteria(None, stops, tokenizer)

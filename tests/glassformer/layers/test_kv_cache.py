@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from glassformer import KVCache, MultiHeadAttention, TransformerConfig
-from glassformer.layers.kv_cache import KeysValues
+from glassformer.layers.kv_cache import KVBuffer
 from glassformer.models.decoder import TransformerDecoder
 
 BATCH, SEQ, MEMORY, HEADS, HEAD_DIM = 3, 7, 5, 2, 11
@@ -41,27 +41,27 @@ def hidden(seq, batch=BATCH):
 
 
 def test_what_was_written_is_given_back_in_order():
-    cache, pieces = KeysValues(), [(keys(n), keys(n)) for n in (2, 1, 1, 5, 1)]
+    cache, pieces = KVBuffer(), [(keys(n), keys(n)) for n in (2, 1, 1, 5, 1)]
     for key, value in pieces:
         given = cache.append(key, value)
     for side in (0, 1):
         assert given[side].equal(torch.cat([piece[side] for piece in pieces], dim=2))
-        assert cache.kept()[side].equal(given[side])
+        assert cache.tensors()[side].equal(given[side])
     assert cache.length == 10
 
 
 def test_a_token_costs_a_write_and_seldom_a_copy():
-    cache, buffers = KeysValues(), set()
+    cache, buffers = KVBuffer(), set()
     for _ in range(64):
         cache.append(keys(1), keys(1))
-        buffers.add(cache.kept()[0].data_ptr())
+        buffers.add(cache.tensors()[0].data_ptr())
     assert len(buffers) <= 7  # 1, 2, 4, ... 64
 
 
 def test_attention_in_pieces_equals_attention_at_once(attention, subtests):
     for pieces in [(1,) * SEQ, (3, 4), (2, 1, 4), (SEQ,)]:
         with subtests.test(pieces=pieces):
-            x, cache = hidden(SEQ), KeysValues()
+            x, cache = hidden(SEQ), KVBuffer()
             parts = [attention(one, is_causal=True, cache=cache) for one in x.split(pieces, dim=1)]
             whole = attention(x, is_causal=True)
             torch.testing.assert_close(torch.cat(parts, dim=1), whole, **EXACT)
@@ -69,14 +69,14 @@ def test_attention_in_pieces_equals_attention_at_once(attention, subtests):
 
 def test_shared_key_value_heads_are_kept_once():
     attention = MultiHeadAttention(D_MODEL, HEADS, num_kv_heads=1).requires_grad_(False)
-    x, cache = hidden(SEQ).float(), KeysValues()
+    x, cache = hidden(SEQ).float(), KVBuffer()
     output = attention(x, is_causal=True, cache=cache)
-    assert cache.kept()[0].shape == (BATCH, 1, SEQ, HEAD_DIM)
+    assert cache.tensors()[0].shape == (BATCH, 1, SEQ, HEAD_DIM)
     torch.testing.assert_close(output, attention(x, is_causal=True))
 
 
 def test_a_memory_is_projected_once(attention):
-    memory, cache = hidden(MEMORY), KeysValues()
+    memory, cache = hidden(MEMORY), KVBuffer()
     first = attention(hidden(2), memory, cache=cache)
     assert first.shape == (BATCH, 2, D_MODEL)
     query = hidden(1)
@@ -131,7 +131,7 @@ class TestBadInput:
             KVCache().reorder(torch.tensor([0]))
 
     def test_keys_of_another_batch_or_model(self):
-        cache = KeysValues()
+        cache = KVBuffer()
         cache.append(keys(2), keys(2))
         for other in [{"batch": 2}, {"heads": 5}, {"head_dim": 13}]:
             with pytest.raises(ValueError, match=r"holds .* = \(3, 2, 11\), but the new keys are"):
@@ -152,7 +152,7 @@ class TestBadInput:
             decoder(torch.ones(1, 1, dtype=torch.long), cache=cache)
 
     def test_another_memory(self, attention):
-        cache = KeysValues()
+        cache = KVBuffer()
         attention(hidden(1), hidden(MEMORY), cache=cache)
         for batch, length in [(BATCH, 4), (2, MEMORY)]:
             with pytest.raises(
@@ -163,4 +163,4 @@ class TestBadInput:
     def test_gradients(self):
         attention = MultiHeadAttention(D_MODEL, HEADS)
         with pytest.raises(ValueError, match=r"keeps no gradients.*torch\.no_grad"):
-            attention(hidden(2).float(), is_causal=True, cache=KeysValues())
+            attention(hidden(2).float(), is_causal=True, cache=KVBuffer())

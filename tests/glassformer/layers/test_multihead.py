@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from glassformer import RotaryPositions, record
-from glassformer.layers.kv_cache import KeysValues
+from glassformer.layers.kv_cache import KVBuffer
 from glassformer.layers.multihead import (
     AttentionHead,
     MultiHeadAttention,
@@ -197,10 +197,10 @@ def test_rotary_attention_turns_queries_and_keys_and_not_values(rotary_layer):
 
 def test_positions_go_on_from_the_length_of_the_cache(rotary_layer):
     rotary_layer.requires_grad_(False)
-    x, cache = hidden(K_LEN, 13), KeysValues()
+    x, cache = hidden(K_LEN, 13), KVBuffer()
     parts = [rotary_layer(part, is_causal=True, cache=cache) for part in x.split((5, 1, 5), dim=1)]
     torch.testing.assert_close(torch.cat(parts, dim=1), rotary_layer(x, is_causal=True), **EXACT)
-    assert cache.kept()[0].shape == (BATCH, 2, K_LEN, 10)
+    assert cache.tensors()[0].shape == (BATCH, 2, K_LEN, 10)
 
 
 def test_the_place_of_the_whole_sequence_changes_nothing(rotary_layer):

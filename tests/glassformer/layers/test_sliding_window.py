@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from glassformer import KVCache, TransformerConfig, TransformerDecoder
 from glassformer.layers.sliding_window import (
     SlidingWindowCache,
-    WindowKeysValues,
+    WindowKVBuffer,
     window_mask,
 )
 from glassformer.models.builders import build_cache
@@ -44,19 +44,19 @@ def test_a_query_sees_the_keys_less_than_a_window_before_its_own(q_len, past, wi
 
 @given(st.integers(1, 5), st.lists(st.integers(1, 11), min_size=1, max_size=9))
 def test_what_the_new_tokens_see_is_given_and_what_the_next_one_sees_is_kept(window, pieces):
-    cache, whole = WindowKeysValues(window), torch.empty(2, BATCH, 1, 0, 5)
+    cache, whole = WindowKVBuffer(window), torch.empty(2, BATCH, 1, 0, 5)
     for new in pieces:
         added = torch.randn(2, BATCH, 1, new, 5)
         whole = torch.cat([whole, added], dim=3)
         given = torch.stack(cache.append(*added))
         length = whole.shape[3]
         assert given.equal(whole[:, :, :, max(length - new - window + 1, 0) :])
-        assert torch.stack(cache.kept()).equal(whole[:, :, :, max(length - window + 1, 0) :])
+        assert torch.stack(cache.tensors()).equal(whole[:, :, :, max(length - window + 1, 0) :])
         assert cache.length == length
 
 
 def test_memory_does_not_grow_with_the_text():
-    cache, window = WindowKeysValues(5), 5
+    cache, window = WindowKVBuffer(5), 5
     for _ in range(200):
         given = cache.append(torch.zeros(BATCH, 1, 1, 7), torch.zeros(BATCH, 1, 1, 7))
     longest = given[0].untyped_storage().nbytes() // (2 * BATCH * 7 * 4)
@@ -139,12 +139,12 @@ class TestBadInput:
 
     def test_no_window(self):
         with pytest.raises(ValueError, match=r"window \(0\) must be at least 1"):
-            WindowKeysValues(0)
+            WindowKVBuffer(0)
         with pytest.raises(ValueError, match=r"sliding_window \(0\) must be at least 1"):
             replace(CONFIG, sliding_window=0)
 
     def test_keys_of_another_batch_leave_it_as_it_was(self):
-        cache = WindowKeysValues(3)
+        cache = WindowKVBuffer(3)
         cache.append(torch.zeros(2, 1, 2, 5), torch.zeros(2, 1, 2, 5))
         with pytest.raises(ValueError, match=r"the new keys are \(3, 1, 5\)"):
             cache.append(torch.zeros(3, 1, 1, 5), torch.zeros(3, 1, 1, 5))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from glassformer import TransformerConfig, TransformerForCausalLM, generate
-from glassformer.quantization.packed_linear import GROUP, PackedLinear4, PackedLinear8, pack
+from glassformer.quantization.packed_linear import GROUP, Int4Linear, PackedLinear8, pack
 
 HALF_STEP = 2.0**-8  # of bfloat16, relative
 
@@ -28,7 +28,7 @@ def unpacked(layer):
 def test_a_packed_layer_multiplies_what_its_codes_stand_for(subtests):
     sizes = [
         *((PackedLinear8, width, out) for width, out in [(16, 1), (48, 7), (80, 31)]),
-        *((PackedLinear4, width, out) for width, out in [(32, 16), (96, 48), (160, 112)]),
+        *((Int4Linear, width, out) for width, out in [(32, 16), (96, 48), (160, 112)]),
     ]
     for bias, rows, (kind, width, out) in product(
         [True, False], [(1, 1), (3, 5), (67,), ()], sizes
@@ -48,7 +48,7 @@ def test_a_packed_layer_multiplies_what_its_codes_stand_for(subtests):
 
 
 def test_no_level_is_much_nearer(subtests):
-    for kind in [PackedLinear8, PackedLinear4]:
+    for kind in [PackedLinear8, Int4Linear]:
         with subtests.test(kind=kind):
             layer = nn.Linear(96, 48)
             nn.init.normal_(layer.weight, mean=0.7)
@@ -69,11 +69,11 @@ def test_weights_on_the_levels_stay():
     scale, minimum = 2.0 ** torch.randint(-3, 3, (2, 48, 3, 1))
     layer = nn.Linear(3 * GROUP, 48)
     layer.weight.data = (codes * scale - 8 * minimum).flatten(1)
-    assert torch.equal(unpacked(PackedLinear4(layer)), layer.weight.detach().double())
+    assert torch.equal(unpacked(Int4Linear(layer)), layer.weight.detach().double())
 
 
 def test_a_weight_of_equal_numbers_has_no_range(subtests):
-    for kind in [PackedLinear8, PackedLinear4]:
+    for kind in [PackedLinear8, Int4Linear]:
         with subtests.test(kind=kind):
             layer = nn.Linear(32, 16, bias=False)
             layer.weight.data.fill_(0)
@@ -84,8 +84,8 @@ def test_sizes_that_the_kernels_do_not_take(subtests):
     rows = [
         (PackedLinear8, 37, 16, r"in_features \(37\) .* multiples of 16 and 1 to be .* 8 bits"),
         (PackedLinear8, 24, 16, r"in_features \(24\) .* multiples of 16 and 1 to be .* 8 bits"),
-        (PackedLinear4, 48, 16, r"in_features \(48\) .* multiples of 32 and 16 to be .* 4 bits"),
-        (PackedLinear4, 32, 17, r"out_features \(17\) .* multiples of 32 and 16 to be .* 4 bits"),
+        (Int4Linear, 48, 16, r"in_features \(48\) .* multiples of 32 and 16 to be .* 4 bits"),
+        (Int4Linear, 32, 17, r"out_features \(17\) .* multiples of 32 and 16 to be .* 4 bits"),
     ]
     for kind, width, out, message in rows:
         with subtests.test(message), pytest.raises(ValueError, match=message):
@@ -129,7 +129,7 @@ def test_all_linear_layers_are_exchanged(subtests):
 def test_a_layer_tied_to_a_table_has_8_bits():
     model = pack(small(tie_embeddings=True), bits=4)
     kinds = {type(layer) for layer in model.decoder.modules() if hasattr(layer, "codes")}
-    assert kinds == {PackedLinear4}
+    assert kinds == {Int4Linear}
     assert isinstance(model.lm_head, PackedLinear8)
     assert model.decoder.embeddings.tokens.weight.dtype == torch.float32
 

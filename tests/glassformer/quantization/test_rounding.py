@@ -11,7 +11,7 @@ from glassformer.quantization.rounding import (
     POWERS,
     input_moments,
     output_error,
-    round_for_inputs,
+    awq_round,
     round_weights,
 )
 
@@ -58,7 +58,7 @@ def test_the_correction_helps_on_inputs_it_has_not_seen(subtests):
         with subtests.test(seed=seed, bits=bits, group=group):
             weight = torch.randn(29, 35, generator=torch.Generator().manual_seed(seed))
             seen, unseen = linear_inputs(seed, 35, 211)
-            corrected = round_for_inputs(weight, seen.mT @ seen / 211, bits, group)
+            corrected = awq_round(weight, seen.mT @ seen / 211, bits, group)
             plain = round_weights(weight, bits, group)
             for inputs in (seen, unseen):
                 ours, theirs = ((w - weight) @ inputs.mT for w in (corrected, plain))
@@ -73,7 +73,7 @@ def test_the_correction_is_never_worse_on_the_inputs_it_has_seen(subtests):
             moments = inputs.mT @ inputs / 2
             errors = [
                 output_error(found - weight, moments)
-                for found in (round_for_inputs(weight, moments, 2, 5), round_weights(weight, 2, 5))
+                for found in (awq_round(weight, moments, 2, 5), round_weights(weight, 2, 5))
             ]
             assert errors[0] <= errors[1]
             assert 0.0 in POWERS
@@ -82,7 +82,7 @@ def test_the_correction_is_never_worse_on_the_inputs_it_has_seen(subtests):
 def test_columns_that_never_have_an_input():
     weight, inputs = torch.randn(7, 11), torch.randn(23, 11)
     inputs[:, 3] = 0
-    assert round_for_inputs(weight, inputs.mT @ inputs, 4, 11).isfinite().all()
+    assert awq_round(weight, inputs.mT @ inputs, 4, 11).isfinite().all()
 
 
 def test_the_error_is_that_of_the_outputs():
@@ -116,6 +116,6 @@ def test_what_cannot_be_rounded(unhooked):
     with pytest.raises(ValueError, match=r"weights from 0 to 2e\+06 .* largest number is 65504"):
         round_weights(torch.tensor([[0.0, 2e6]]), 4)
     with pytest.raises(ValueError, match=r"moments of shape \(5, 5\) must be \(35, 35\)"):
-        round_for_inputs(weight, torch.eye(5), 4)
+        awq_round(weight, torch.eye(5), 4)
     with pytest.raises(ValueError, match="moments are all zero"):
-        round_for_inputs(weight, torch.zeros(35, 35), 4)
+        awq_round(weight, torch.zeros(35, 35), 4)

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.training.loop import at_most, fit, fit_language_model, one_thread, slope
+from glassformer.training.loop import at_most, fit, fit_language_model, one_thread, warmup_linear_decay
 
 
 def sgd(model, lr):
@@ -18,7 +18,7 @@ def test_a_step_follows_the_gradient_of_its_own_batch_at_its_share_of_the_rate()
         [2.0, 3.0, 5.0],
         lambda slope: slope * model.weight.sum(),
         sgd(model, 0.1),
-        share=[1.0, 0.5, 0.25, 0.0].__getitem__,
+        lr_factor=[1.0, 0.5, 0.25, 0.0].__getitem__,
         report=lambda *told: reports.append(told),
     )
     after_one, after_two = start - 0.1 * 2, start - 0.1 * 2 - 0.05 * 3
@@ -69,7 +69,7 @@ def test_a_batch_is_drawn_when_its_turn_comes():
 
 
 def test_a_share_rises_for_a_tenth_of_the_steps_and_falls_to_nothing():
-    shares = [slope(step, 20) for step in range(21)]
+    shares = [warmup_linear_decay(step, 20) for step in range(21)]
     assert shares[:3] == pytest.approx([0.5, 0.95, 0.9])
     assert shares[1:] == sorted(shares[1:], reverse=True)
     assert shares[19:] == pytest.approx([1 / 20, 0])
@@ -98,7 +98,7 @@ def test_the_optimizer_averages_as_roberta_was_trained(monkeypatch):
         report=lambda *told: None,
     )
     assert given["betas"] == (0.9, 0.98)  # Liu et al. 2019, section 3.1
-    assert rates == pytest.approx([0.5 * slope(step, 10) for step in range(10)])
+    assert rates == pytest.approx([0.5 * warmup_linear_decay(step, 10) for step in range(10)])
     assert model.weight.grad.norm().item() == pytest.approx(1, abs=1e-4)
 
 

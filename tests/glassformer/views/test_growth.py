@@ -77,7 +77,7 @@ def test_it_tells_in_text_and_in_a_table_what_a_cache_did():
         for new in ([1, 5, 2], [7], [3, 4]):
             model(torch.tensor([new]), cache=cache)
             [layer] = cache
-            steps.append([kept[0, 0].clone() for kept in layer.attention.kept()])
+            steps.append([kept[0, 0].clone() for kept in layer.attention.tensors()])
     keys, values = zip(*steps, strict=True)
     view = growth({"keys": keys, "values": values}, list("abcdef"), caption="A cache")
     told = [[*map(str.strip, re.split(r"  +", line.strip()))] for line in str(view).split("\n")]
