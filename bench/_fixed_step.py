@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from glassformer import TransformerForCausalLM
-from glassformer.layers.kv_cache import KVBuffer, KVCache, LayerCache
+from glassformer.layers.kv_cache import KeysValues, KVCache, LayerCache
 
 
-class Room(KVBuffer):
+class Room(KeysValues):
     """The keys and values of one layer, with room for the whole text.
 
     Shapes: the buffer is (2, batch, kv_heads, room, head_dim).
@@ -54,7 +54,7 @@ class FixedStep(nn.Module):
         cache = KVCache()
         logits = self.model(ids, cache=cache, last_only=True)  # (batch, 1, vocab)
         for room, layer in zip(self.rooms, cache, strict=True):
-            for buffer, kept in zip(room.buffer, layer.attention.tensors(), strict=True):
+            for buffer, kept in zip(room.buffer, layer.attention.kept(), strict=True):
                 buffer[:, :, : ids.shape[1]] = kept
         self.place.fill_(ids.shape[1])
         return self.ids.copy_(logits.argmax(-1))

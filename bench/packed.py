@@ -21,7 +21,7 @@ from _turns import in_turn, keep, machine, ratio
 from glassbook.corpora.examples import passages
 from glassbook.smollm import language_checkpoint, language_model
 from glassformer import TransformerForCausalLM, generate, tokenizer
-from glassformer.quantization.packed_linear import Int4Linear, PackedLinear8, pack
+from glassformer.quantization.packed_linear import PackedLinear4, PackedLinear8, pack
 
 GOALS = {8: 1.6, 4: 1.8}
 TEXT_TOKENS = 256
@@ -30,7 +30,7 @@ TEXT_TOKENS = 256
 def weight_bytes(model: TransformerForCausalLM) -> int:
     """Return the bytes that one step reads of the layers and the output layer."""
     layers = (*model.decoder.layers.modules(), model.lm_head)
-    packed = [one for one in layers if isinstance(one, PackedLinear8 | Int4Linear)]
+    packed = [one for one in layers if isinstance(one, PackedLinear8 | PackedLinear4)]
     if packed:
         return sum(one.nbytes for one in packed)
     return sum(one.weight.nbytes for one in layers if isinstance(one, torch.nn.Linear))

@@ -6,7 +6,7 @@ The rooms, from the ground up: `layers`, `models`, `weights`, `training`, `distr
 """
 
 from glassformer.inference import embed, generate, mean_pool, stream
-from glassformer.interpret import Reading, ActivationCache, read, record
+from glassformer.interpret import Reading, Tape, read, record
 from glassformer.layers import (
     AttentionHead,
     FeedForward,
@@ -72,7 +72,7 @@ __all__ = [
     "RotaryPositions",
     "SinusoidalPositions",
     "SlidingWindowCache",
-    "ActivationCache",
+    "Tape",
     "Transformer",
     "TransformerConfig",
     "TransformerDecoder",

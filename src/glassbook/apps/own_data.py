@@ -24,13 +24,13 @@ from glassformer.inference.sentence_embeddings import embed, mean_pool
 from glassformer.models.config import TransformerConfig
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.models.task_models import TransformerForCausalLM
-from glassformer.training.loop import Report, fit, fit_language_model, one_thread, warmup_linear_decay
+from glassformer.training.loop import Report, fit, fit_language_model, one_thread, slope
 from glassformer.training.losses import next_token_loss, shift_targets
 from glassformer.weights.checkpoints import default_checkpoint, tokenizer
 from glassformer.weights.pretrained import load
 
 WEIGHTS, NOTES = "model.safetensors", "notes.json"  # the files of a saved model
-IGNORE_INDEX = -100  # a label that no token has, so the loss counts every token
+ANY_LABEL = -100  # a label that no token has, so the loss counts every token
 
 
 def example_files() -> Path:
@@ -177,7 +177,7 @@ def fit_head(
             (vectors for _ in range(steps)),
             lambda vectors: cross_entropy(head(vectors), wanted),
             optimizer,
-            lr_factor=partial(warmup_linear_decay, steps=steps),
+            share=partial(slope, steps=steps),
         )
     return head
 
@@ -221,7 +221,7 @@ def train_classifier(
             order,
             loss_fn,
             optimizer,
-            lr_factor=partial(warmup_linear_decay, steps=len(order)),
+            share=partial(slope, steps=len(order)),
             max_norm=1.0,
             report=lambda step, said: report(step, len(order), said),
         )
@@ -291,7 +291,7 @@ class CharacterGPT(nn.Module):
             )
         windows = self.encode(text).unfold(0, self.context + 1, self.context)
         given, wanted = shift_targets(windows)
-        return next_token_loss(self(given), wanted, pad_token_id=IGNORE_INDEX).item()
+        return next_token_loss(self(given), wanted, pad_token_id=ANY_LABEL).item()
 
     @torch.no_grad()
     def write(self, prompt: str, length: int = 200, *, temperature: float = 0.8) -> str:
@@ -353,7 +353,7 @@ def train_gpt(
 
     def loss_fn(windows: Int[Tensor, "batch seq"]) -> Tensor:
         given, wanted = shift_targets(windows)
-        return next_token_loss(model(given), wanted, pad_token_id=IGNORE_INDEX)
+        return next_token_loss(model(given), wanted, pad_token_id=ANY_LABEL)
 
     with _bar("training a GPT") as report:
         batches = (draw() for _ in range(steps))

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy
 
 from glassbook.corpora.country_capitals import REGIONS
 from glassbook.smollm.language import language_checkpoint, language_model
-from glassformer.training.loop import Report, fit, warmup_linear_decay
+from glassformer.training.loop import Report, fit, slope
 from glassformer.training.lora import add_lora
 from glassformer.weights.checkpoints import WEIGHTS, tokenizer
 
@@ -167,8 +167,8 @@ def _fit(model: nn.Module, run: Run, ids: Tensor, asked: Tensor) -> list[float]:
     learning = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=run.rate, weight_decay=0.0)
     batches = repeat((ids, asked), STEPS)
-    lr_factor = partial(warmup_linear_decay, steps=STEPS)
-    return fit(model, batches, loss_fn, optimizer, lr_factor=lr_factor, max_norm=1.0)
+    share = partial(slope, steps=STEPS)
+    return fit(model, batches, loss_fn, optimizer, share=share, max_norm=1.0)
 
 
 def _prepared(run: Run) -> nn.Module:

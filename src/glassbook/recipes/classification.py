@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from glassbook.corpora import DATA
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.models.task_models import TransformerForSequenceClassification
-from glassformer.training.loop import Report, fit, warmup_linear_decay
+from glassformer.training.loop import Report, fit, slope
 from glassformer.weights.checkpoints import WEIGHTS, default_checkpoint, tokenizer
 from glassformer.weights.pretrained import load
 
@@ -102,7 +102,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
         (rows for _ in range(EPOCHS) for rows in torch.randperm(len(examples)).split(BATCH)),
         loss_fn,
         optimizer_of(model),
-        lr_factor=partial(warmup_linear_decay, steps=steps),
+        share=partial(slope, steps=steps),
         max_norm=1.0,
         report=lambda step, text: report(step, steps, text),
     )

@@ -161,7 +161,7 @@ def _follow(model: nn.Module, cache: KVCache, kept: slice, gap: Int[Tensor, "row
     """Rotate some of the cached keys by a gap, in place, as if the gap came before them."""
     layers = model.get_submodule("decoder.layers").children()
     for layer, its in zip(layers, cache, strict=True):
-        keys = its.attention.tensors()[0][:, :, kept]  # (rows, kv_heads, kept, head_dim)
+        keys = its.attention.kept()[0][:, :, kept]  # (rows, kv_heads, kept, head_dim)
         turn = gap[:, None].expand(-1, 1, keys.shape[2])
         keys.copy_(layer.get_submodule("attention.rotary")(keys, turn))
 

@@ -112,7 +112,7 @@ def train(model: nn.Module, report: Report) -> dict[str, list[float]]:
         batches(pairs),
         loss_fn,
         optimizer,
-        lr_factor=rate,  # of 1
+        share=rate,  # of 1
         report=lambda step, text: report(step, steps, text),
     )
     return {"loss": losses, "rate": [rate(step) for step in range(steps)]}

@@ -121,7 +121,7 @@ def train_one(model: nn.Module, run: Run) -> list[float]:
         return cross_entropy(logits.flatten(0, 1), wanted.flatten())
 
     optimizer = torch.optim.Adam(model.parameters(), lr=run.peak, fused=True)
-    fit(model, batches(), loss_fn, optimizer, lr_factor=lambda step: warm_up(step, run.warm_up))
+    fit(model, batches(), loss_fn, optimizer, share=lambda step: warm_up(step, run.warm_up))
     return accuracies
 
 

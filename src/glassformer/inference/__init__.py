@@ -4,9 +4,9 @@ from glassformer.inference.drafts import ModelDraft, PromptLookup, early_exit
 from glassformer.inference.fast_decode import CachedRotary, Multiply, few_rows
 from glassformer.inference.generation import (
     Beams,
-    Sampler,
-    DecoderStepper,
-    GenerationState,
+    Choice,
+    NextLogits,
+    Start,
     beam_search,
     generate,
     stream,
@@ -29,22 +29,22 @@ from glassformer.inference.speculative import (
     speculative_generate,
     verify,
 )
-from glassformer.inference.stopping import Decodes, StoppingCriteria
+from glassformer.inference.stopping import Decodes, Ends
 
 __all__ = [
     "Beams",
     "CachedRotary",
-    "Sampler",
+    "Choice",
     "Decodes",
-    "StoppingCriteria",
+    "Ends",
     "ModelDraft",
     "Multiply",
-    "DecoderStepper",
+    "NextLogits",
     "NoRepeatedNGrams",
     "PromptLookup",
     "RepetitionPenalty",
     "Speculation",
-    "GenerationState",
+    "Start",
     "acceptance",
     "beam_search",
     "build_processors",

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassformer.inference.fast_decode import few_rows
-from glassformer.inference.generation import Sampler
+from glassformer.inference.generation import Choice
 from glassformer.inference.speculative import crop, next_probabilities
 from glassformer.layers.kv_cache import KVCache
 from glassformer.models.task_models import TransformerForCausalLM
@@ -62,7 +62,7 @@ class ModelDraft:
     Shapes: ids (1, length) to tokens (count) and probabilities (count, vocab).
 
     Raises:
-        ValueError: as `Sampler`.
+        ValueError: as `Choice`.
 
     Source: Leviathan, Kalman, and Matias 2023, algorithm 1, where it's called M_q.
 
@@ -83,7 +83,7 @@ class ModelDraft:
         generator: torch.Generator | None = None,
     ):
         self.model = model
-        self.sampler = Sampler(do_sample, temperature, None, None, None, generator)
+        self.choose = Choice(do_sample, temperature, None, None, None, generator)
         self.read = torch.empty(0, dtype=torch.long)
         self.cache = KVCache()
 
@@ -99,8 +99,8 @@ class ModelDraft:
             for place in range(length, length + count):
                 new = ids[:, self.cache.length : place]
                 logits = self.model(new, cache=self.cache, last_only=True)[0]  # (1, vocab)
-                rows.append(next_probabilities(logits, self.sampler))
-                ids[0, place] = torch.multinomial(rows[-1], 1, generator=self.sampler.generator)
+                rows.append(next_probabilities(logits, self.choose))
+                ids[0, place] = torch.multinomial(rows[-1], 1, generator=self.choose.generator)
         self.read = ids[0, : self.cache.length]
         none = torch.empty(0, self.model.config.vocab_size, device=ids.device)
         return ids[0, length:], torch.cat([none, *rows])

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.inference.fast_decode import few_rows
 from glassformer.inference.logits_processors import Process, build_processors, process
-from glassformer.inference.stopping import Decodes, StoppingCriteria
+from glassformer.inference.stopping import Decodes, Ends
 from glassformer.models.builders import build_cache
 from glassformer.models.config import TransformerConfig
 from glassformer.models.embeddings import check_ids, check_same_shape
@@ -70,8 +70,8 @@ def generate(
     torch.Size([1, 7])
     """
     _check_beams(num_beams, do_sample)
-    sampler = Sampler(do_sample, temperature, top_k, top_p, min_p, generator)
-    state = GenerationState.of(
+    choose = Choice(do_sample, temperature, top_k, top_p, min_p, generator)
+    start = Start.of(
         model,
         input_ids,
         max_new_tokens=max_new_tokens,
@@ -87,10 +87,10 @@ def generate(
     )
     with torch.inference_mode(), few_rows(model):
         if num_beams > 1:
-            written = beam_search(state, num_beams, length_penalty)
+            written = beam_search(start, num_beams, length_penalty)
         else:
-            new = sum(1 for _ in write(state, sampler))
-            written = state.sequences[:, : state.length + new]
+            new = sum(1 for _ in write(start, choose))
+            written = start.sequences[:, : start.length + new]
     return written.clone()  # tensors from inference mode can't be trained on
 
 
@@ -122,9 +122,9 @@ def stream(
     >>> len([*stream(model, torch.tensor([[1, 5, 2]]), max_new_tokens=4)])
     4
     """
-    sampler = Sampler(do_sample, temperature, top_k, top_p, min_p, generator)
-    state = GenerationState.of(model, input_ids, **others)
-    return _each_step(model, write(state, sampler))
+    choose = Choice(do_sample, temperature, top_k, top_p, min_p, generator)
+    start = Start.of(model, input_ids, **others)
+    return _each_step(model, write(start, choose))
 
 
 def _each_step(model: Writer, steps: Iterator[Tensor]) -> Iterator[Tensor]:
@@ -137,21 +137,21 @@ def _each_step(model: Writer, steps: Iterator[Tensor]) -> Iterator[Tensor]:
         yield tokens.clone()
 
 
-class GenerationState(NamedTuple):
+class Start(NamedTuple):
     """The state that generation starts from.
 
     Attributes:
         next_logits: the model and its cache.
         sequences: (batch, total), the prompts or the first token of a target, then room for more.
         length: the number of tokens that are there already.
-        stopping: the test of which sequences have ended.
+        ends: the test of which sequences have ended.
         processors: the functions that change the logits, given the tokens so far.
     """
 
-    next_logits: "DecoderStepper"
+    next_logits: "NextLogits"
     sequences: Tensor
     length: int
-    stopping: StoppingCriteria
+    ends: Ends
     processors: list[Process]
 
     @classmethod
@@ -170,7 +170,7 @@ class GenerationState(NamedTuple):
         stop_strings: str | Sequence[str] | None = None,
         tokenizer: Decodes | None = None,
         use_cache: bool = True,
-    ) -> "GenerationState":
+    ) -> "Start":
         """Check these choices of `generate`, and allocate the sequences.
 
         Raises:
@@ -190,14 +190,14 @@ class GenerationState(NamedTuple):
         _check_length(config, prompt.shape[1], max_new_tokens)
         room = prompt.new_full((len(prompt), max_new_tokens), filler)
         processors = build_processors(repetition_penalty, no_repeat_ngram_size, padding)
-        stopping = StoppingCriteria(eos_token_id, stop_strings, tokenizer)
+        ends = Ends(eos_token_id, stop_strings, tokenizer)
         with torch.inference_mode():
-            next_logits = DecoderStepper(model, input_ids, attention_mask, use_cache)
+            next_logits = NextLogits(model, input_ids, attention_mask, use_cache)
         sequences = torch.cat([prompt, room], dim=1)
-        return cls(next_logits, sequences, prompt.shape[1], stopping, processors)
+        return cls(next_logits, sequences, prompt.shape[1], ends, processors)
 
 
-class DecoderStepper:
+class NextLogits:
     """The logits of the next token of growing sequences, from either kind of model.
 
     Each call reads the tokens that are new since the last call; without a cache, all of them.
@@ -246,25 +246,25 @@ class DecoderStepper:
             self.cache.reorder(rows)
 
 
-def write(state: GenerationState, sampler: "Sampler") -> Iterator[Int[Tensor, " batch"]]:
+def write(start: Start, choose: "Choice") -> Iterator[Int[Tensor, " batch"]]:
     """Fill the sequences, one token per row at each step, and yield each step's tokens.
 
     A row that has ended is left as it is; when all have ended, writing stops.
     """
-    sequences = state.sequences
+    sequences = start.sequences
     running = torch.ones(len(sequences), dtype=torch.bool, device=sequences.device)
-    for length in range(state.length, sequences.shape[1]):
+    for length in range(start.length, sequences.shape[1]):
         there = sequences[:, :length]
-        tokens = sampler(process(state.processors, there, state.next_logits(there)))  # (batch,)
+        tokens = choose(process(start.processors, there, start.next_logits(there)))  # (batch,)
         sequences[:, length] = tokens.where(running, sequences[:, length])
         yield sequences[:, length]
-        if state.stopping:
-            running &= ~state.stopping(sequences[:, : length + 1])
+        if start.ends:
+            running &= ~start.ends(sequences[:, : length + 1])
             if not running.any():
                 return
 
 
-class Sampler:
+class Choice:
     """How the next token is chosen: the best one, or one drawn from `token_probabilities`.
 
     Shapes: logits (batch, vocab) to tokens (batch).
@@ -328,7 +328,7 @@ def token_probabilities(
 
 
 def beam_search(
-    state: GenerationState, num_beams: int, length_penalty: float
+    start: Start, num_beams: int, length_penalty: float
 ) -> Int[Tensor, "batch written"]:
     """Follow the `num_beams` best partial sequences of each row; return the best finished one.
 
@@ -338,23 +338,23 @@ def beam_search(
 
     Source: transformers 5.23, `GenerationMixin._beam_search` with `early_stopping=False`.
     """
-    next_logits, total = state.next_logits, state.sequences.shape[1]
+    next_logits, total = start.next_logits, start.sequences.shape[1]
     next_logits.repeat(num_beams)
-    running = Beams.at_start(state.sequences, num_beams)
-    finished = running._replace(scores=torch.full_like(running.scores, -math.inf))
-    undecided = torch.ones_like(running.scores[:, :1], dtype=torch.bool)  # (batch, 1)
-    for length in range(state.length + 1, total + 1):
+    running = Beams.at_start(start.sequences, num_beams)
+    finished = running._replace(worth=torch.full_like(running.worth, -math.inf))
+    undecided = torch.ones_like(running.worth[:, :1], dtype=torch.bool)  # (batch, 1)
+    for length in range(start.length + 1, total + 1):
         there = running.tokens[:, :, : length - 1].flatten(0, 1)
         log_probs = next_logits(there).float().log_softmax(-1)
-        candidates = running.extended(process(state.processors, there, log_probs), length)
-        ends = candidates.ended(state.stopping) | (length == total)
-        scale = (length - state.length) ** length_penalty
-        ended = (candidates.scores / scale).masked_fill(~(ends & undecided), -math.inf)
+        candidates = running.extended(process(start.processors, there, log_probs), length)
+        ends = candidates.ended(start.ends) | (length == total)
+        scale = (length - start.length) ** length_penalty
+        ended = (candidates.worth / scale).masked_fill(~(ends & undecided), -math.inf)
         # Of 2 · num_beams candidates, the best num_beams may end; the rest replace those that do.
-        finished = finished.joined(candidates._replace(scores=ended), num_beams).best(num_beams)
-        going_on = candidates.scores.masked_fill(ends, -math.inf)
-        running = candidates._replace(scores=going_on).best(num_beams)
-        undecided &= running.scores[:, :1] / scale > finished.scores.amin(1, keepdim=True)
+        finished = finished.joined(candidates._replace(worth=ended), num_beams).best(num_beams)
+        going_on = candidates.worth.masked_fill(ends, -math.inf)
+        running = candidates._replace(worth=going_on).best(num_beams)
+        undecided &= running.worth[:, :1] / scale > finished.worth.amin(1, keepdim=True)
         if not undecided.any():
             break
         next_logits.reorder(running.rows.flatten())
@@ -366,13 +366,13 @@ class Beams(NamedTuple):
     """Several sequences for each row of a batch, and the score of each.
 
     Attributes:
-        scores: (batch, beams), a log-probability, best first.
+        worth: (batch, beams), a log-probability, best first.
         tokens: (batch, beams, length).
         rows: (batch, beams), the index of the row that it continues, among all (batch · beams).
         lengths: (batch, beams), the number of tokens written so far.
     """
 
-    scores: Tensor
+    worth: Tensor
     tokens: Tensor
     rows: Tensor
     lengths: Tensor
@@ -382,25 +382,25 @@ class Beams(NamedTuple):
         """Return identical beams; only the first in each row will be continued."""
         batch = len(sequences)
         rows = torch.arange(batch * num_beams, device=sequences.device).view(batch, num_beams)
-        scores = torch.zeros(rows.shape, device=sequences.device)
-        scores[:, 1:] = -math.inf
-        return cls(scores, sequences[:, None].repeat(1, num_beams, 1), rows, torch.zeros_like(rows))
+        worth = torch.zeros(rows.shape, device=sequences.device)
+        worth[:, 1:] = -math.inf
+        return cls(worth, sequences[:, None].repeat(1, num_beams, 1), rows, torch.zeros_like(rows))
 
     def extended(self, log_probs: Tensor, length: int) -> "Beams":
         """Return the best one-token continuations: twice as many as beams, since half may end."""
-        batch, num_beams = self.scores.shape
+        batch, num_beams = self.worth.shape
         first_row = torch.arange(batch, device=log_probs.device)[:, None] * num_beams
-        totals = self.scores[..., None] + log_probs.view(batch, num_beams, -1)
-        scores, places = totals.flatten(1).topk(2 * num_beams)
+        totals = self.worth[..., None] + log_probs.view(batch, num_beams, -1)
+        worth, places = totals.flatten(1).topk(2 * num_beams)
         beam, token = places // log_probs.shape[-1], places % log_probs.shape[-1]
         tokens = self.tokens.take_along_dim(beam[..., None], dim=1)
         tokens[:, :, length - 1] = token
-        return Beams(scores, tokens, first_row + beam, torch.full_like(beam, length))
+        return Beams(worth, tokens, first_row + beam, torch.full_like(beam, length))
 
-    def ended(self, stopping: StoppingCriteria) -> Tensor:
+    def ended(self, ends: Ends) -> Tensor:
         """Return which of these equally long sequences have ended: (batch, beams)."""
         written = self.tokens[:, :, : int(self.lengths[0, 0])].flatten(0, 1)
-        return stopping(written).view_as(self.scores)
+        return ends(written).view_as(self.worth)
 
     def joined(self, others: "Beams", count: int) -> "Beams":
         """Return these beams, followed by the first `count` of the others."""
@@ -409,10 +409,10 @@ class Beams(NamedTuple):
 
     def best(self, count: int) -> "Beams":
         """Return the sequences with the best scores."""
-        scores, places = self.scores.topk(count)
+        worth, places = self.worth.topk(count)
         tokens = self.tokens.take_along_dim(places[..., None], dim=1)
         rows, lengths = (one.take_along_dim(places, dim=1) for one in (self.rows, self.lengths))
-        return Beams(scores, tokens, rows, lengths)
+        return Beams(worth, tokens, rows, lengths)
 
 
 def _special_tokens(

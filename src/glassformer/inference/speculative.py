@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassformer.inference.fast_decode import few_rows
-from glassformer.inference.generation import Sampler, GenerationState, token_probabilities
+from glassformer.inference.generation import Choice, Start, token_probabilities
 from glassformer.layers.kv_cache import KVCache
 from glassformer.layers.sliding_window import SlidingWindowCache
 from glassformer.models.task_models import TransformerForCausalLM
@@ -78,9 +78,9 @@ def speculative_generate(
     torch.Size([1, 7])
     """
     _check(model, input_ids, max_proposals)
-    sampler = Sampler(do_sample, temperature, top_k, top_p, min_p, generator)
-    state = GenerationState.of(model, input_ids, max_new_tokens=max_new_tokens, eos_token_id=eos_token_id)
-    ids, length, cache = state.sequences, state.length, KVCache()
+    choose = Choice(do_sample, temperature, top_k, top_p, min_p, generator)
+    start = Start.of(model, input_ids, max_new_tokens=max_new_tokens, eos_token_id=eos_token_id)
+    ids, length, cache = start.sequences, start.length, KVCache()
     passes = proposed = accepted = 0
     with torch.inference_mode(), few_rows(model):
         while length < ids.shape[1]:
@@ -89,7 +89,7 @@ def speculative_generate(
             _check_draft(tokens, drawn_from, count, model.config.vocab_size)
             new = torch.cat([ids[0, cache.length : length], tokens])[None]
             hidden = model.decoder(new, cache=cache)[0, -len(tokens) - 1 :]
-            wanted = next_probabilities(model.lm_head(hidden), sampler)  # (proposed + 1, vocab)
+            wanted = next_probabilities(model.lm_head(hidden), choose)  # (proposed + 1, vocab)
             kept = verify(wanted, tokens, drawn_from, generator)
             crop(cache, length + len(kept) - 1)  # the model's own token is read in the next pass
             written = _up_to(kept, eos_token_id)
@@ -172,19 +172,19 @@ def remainder(
 
 
 def next_probabilities(
-    logits: Float[Tensor, "*batch vocab"], sampler: Sampler
+    logits: Float[Tensor, "*batch vocab"], choose: Choice
 ) -> Float[Tensor, "*batch vocab"]:
     """Return the next token's distribution; a greedy choice gives the best token probability 1.
 
     Shapes: logits (..., vocab) to probabilities of the same shape, in float32.
 
-    >>> greedy = Sampler(False, 1.0, None, None, None, None)
+    >>> greedy = Choice(False, 1.0, None, None, None, None)
     >>> next_probabilities(torch.tensor([2.0, 5.0, 3.0]), greedy)
     tensor([0., 1., 0.])
     """
     logits = logits.float()
-    if sampler.do_sample:
-        return token_probabilities(logits, *sampler.shape)
+    if choose.do_sample:
+        return token_probabilities(logits, *choose.shape)
     return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
 
 

@@ -16,7 +16,7 @@ class Decodes(Protocol):
         """Return the text of these ids."""
 
 
-class StoppingCriteria:
+class Ends:
     """A check for which sequences have just ended.
 
     A sequence ends with its end token, or with the token that completes a stop string, wherever the
@@ -30,7 +30,7 @@ class StoppingCriteria:
 
     Source: transformers 5.23, `StopStringCriteria`, for what counts as a match.
 
-    >>> StoppingCriteria(end=2)(torch.tensor([[1, 2], [2, 1]]))
+    >>> Ends(end=2)(torch.tensor([[1, 2], [2, 1]]))
     tensor([ True, False])
     """
 

@@ -14,7 +14,7 @@ from glassformer.layers.multihead import MultiHeadAttention
 _STATE = r"(embeddings|layers\.\d+)\.output"
 
 
-class ActivationCache(Mapping[str, Tensor]):
+class Tape(Mapping[str, Tensor]):
     """The tensors of the last forward pass that `record` kept: detached, by dotted path.
 
     For an attention layer, these are `query`, `key`, `value`, `scores`, `weights`, and `output`
@@ -41,7 +41,7 @@ class ActivationCache(Mapping[str, Tensor]):
 
     def __repr__(self) -> str:
         lines = (f"{path}: {tuple(tensor.shape)}" for path, tensor in self.items())
-        return "\n".join(["ActivationCache", *lines])
+        return "\n".join(["Tape", *lines])
 
     @property
     def attentions(self) -> tuple[Tensor, ...]:
@@ -108,7 +108,7 @@ class ActivationCache(Mapping[str, Tensor]):
 
 
 @contextmanager
-def record(model: nn.Module) -> Iterator[ActivationCache]:
+def record(model: nn.Module) -> Iterator[Tape]:
     """Keep the tensors of the model's next forward pass; another pass replaces them.
 
     Inside the block, attention is computed step by step and a compiled model runs uncompiled.
@@ -122,7 +122,7 @@ def record(model: nn.Module) -> Iterator[ActivationCache]:
     torch.Size([1, 12, 3, 3])
     """
     model = getattr(model, "_orig_mod", model)
-    tape = ActivationCache()
+    tape = Tape()
     with ExitStack() as stack:
         # A compiled model has the fused path and no hooks baked in. Without Dynamo loaded,
         # nothing can have been compiled, and loading it takes a second.

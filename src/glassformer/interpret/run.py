@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Tensor, nn
 
-from glassformer.interpret.recording import ActivationCache, record
+from glassformer.interpret.recording import Tape, record
 from glassformer.weights.checkpoints import default_checkpoint, tokenizer
 from glassformer.weights.pretrained import load
 
@@ -32,7 +32,7 @@ class Reading:
     model: nn.Module
     encoding: "BatchEncoding"
     tokens: list[str]
-    tape: ActivationCache
+    tape: Tape
     output: Tensor
 
     @property

@@ -11,7 +11,7 @@ from glassformer.layers.attention import (
 )
 from glassformer.layers.experts import MixtureOfExperts, balancing_loss, choose_experts
 from glassformer.layers.feed_forward import FeedForward, GatedFeedForward
-from glassformer.layers.kv_cache import KVBuffer, KVCache, LayerCache
+from glassformer.layers.kv_cache import KeysValues, KVCache, LayerCache
 from glassformer.layers.masks import (
     additive_mask,
     causal_lower_right,
@@ -42,7 +42,7 @@ from glassformer.layers.rope_scaling import (
     YarnScaling,
     rotary_positions,
 )
-from glassformer.layers.sliding_window import SlidingWindowCache, WindowKVBuffer, window_mask
+from glassformer.layers.sliding_window import SlidingWindowCache, WindowKeysValues, window_mask
 
 __all__ = [
     "AlibiAttention",
@@ -52,7 +52,7 @@ __all__ = [
     "FeedForward",
     "GatedFeedForward",
     "KVCache",
-    "KVBuffer",
+    "KeysValues",
     "LayerCache",
     "LearnedPositions",
     "LinearScaling",
@@ -66,7 +66,7 @@ __all__ = [
     "ScaledRotaryPositions",
     "SinusoidalPositions",
     "SlidingWindowCache",
-    "WindowKVBuffer",
+    "WindowKeysValues",
     "YarnScaling",
     "add_block",
     "additive_mask",

@@ -6,7 +6,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 
-class KVBuffer:
+class KeysValues:
     """The keys and values that an attention layer has computed so far, in a growing buffer.
 
     A full buffer is replaced by one twice as long, so a new token usually costs one write, not a
@@ -34,19 +34,19 @@ class KVBuffer:
         buffer[0, :, :, self.length : length] = key
         buffer[1, :, :, self.length : length] = value
         self.length = length
-        return self.tensors()
+        return self.kept()
 
-    def tensors(self) -> tuple[Tensor, ...]:
+    def kept(self) -> tuple[Tensor, ...]:
         """Return the cached keys and values, as views into the buffer, or nothing if it's empty."""
         return () if self._buffer is None else self._buffer[:, :, :, : self.length].unbind()
 
-    def cross_tensors(self, batch: int, length: int) -> tuple[Tensor, ...]:
+    def recall(self, batch: int, length: int) -> tuple[Tensor, ...]:
         """Return the cached keys and values of a memory of this size.
 
         Raises:
             ValueError: the cached memory has a different size.
         """
-        keys, values = self.tensors()
+        keys, values = self.kept()
         there = (keys.shape[0], self.length)
         if there != (batch, length):
             raise ValueError(
@@ -92,8 +92,8 @@ class LayerCache:
     """
 
     def __init__(self) -> None:
-        self.attention = KVBuffer()
-        self.cross_attention = KVBuffer()
+        self.attention = KeysValues()
+        self.cross_attention = KeysValues()
 
 
 class KVCache:
@@ -131,7 +131,7 @@ class KVCache:
             tensor.nbytes
             for layer in self
             for entries in (layer.attention, layer.cross_attention)
-            for tensor in entries.tensors()
+            for tensor in entries.kept()
         )
 
     def layers_of(self, decoder: nn.Module) -> list[LayerCache]:
@@ -166,4 +166,4 @@ class KVCache:
             layer.cross_attention.reorder(indices)
 
     def _batch(self) -> int:
-        return next((tensor.shape[0] for layer in self for tensor in layer.attention.tensors()), 0)
+        return next((tensor.shape[0] for layer in self for tensor in layer.attention.kept()), 0)

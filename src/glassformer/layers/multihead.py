@@ -14,7 +14,7 @@ from glassformer.layers.attention import (
     scaled_dot_product_attention,
     softmax_rows,
 )
-from glassformer.layers.kv_cache import KVBuffer
+from glassformer.layers.kv_cache import KeysValues
 from glassformer.layers.masks import Mask, causal_lower_right
 from glassformer.layers.positions import RotaryPositions
 
@@ -131,7 +131,7 @@ class MultiHeadAttention(nn.Module):
         *,
         attn_mask: Mask | None = None,
         is_causal: bool = False,
-        cache: KVBuffer | None = None,
+        cache: KeysValues | None = None,
         position_ids: Int[Tensor, "#batch q_len"] | None = None,
     ) -> Float[Tensor, "batch q_len d_model"]:
         """Attend from `query` to `key`, which defaults to `query`: self-attention.
@@ -147,7 +147,7 @@ class MultiHeadAttention(nn.Module):
         self._check(query, key, value, crosses)
         query = split_heads(self.q_proj(query), self.num_heads)  # (batch, heads, q_len, head_dim)
         if crosses and cache is not None and cache.length:
-            key, value = cache.cross_tensors(*key.shape[:2])
+            key, value = cache.recall(*key.shape[:2])
         else:
             key = split_heads(self.k_proj(key), self.num_kv_heads)  # (batch, kv_heads, k_len, ...)
             value = split_heads(self.v_proj(value), self.num_kv_heads)
@@ -195,7 +195,7 @@ class MultiHeadAttention(nn.Module):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        cache: KVBuffer | None,
+        cache: KeysValues | None,
         position_ids: Tensor | None,
     ) -> tuple[Tensor, ...]:
         """Rotate queries and keys if the attention is rotary, then append them to the cache."""
@@ -206,7 +206,7 @@ class MultiHeadAttention(nn.Module):
         return query, key, value
 
     def _turn(
-        self, query: Tensor, key: Tensor, cache: KVBuffer | None, position_ids: Tensor | None
+        self, query: Tensor, key: Tensor, cache: KeysValues | None, position_ids: Tensor | None
     ) -> tuple[Tensor, ...]:
         """Rotate queries and keys in one call: they have the same positions."""
         assert self.rotary is not None

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from glassformer.layers.kv_cache import KVBuffer, KVCache, LayerCache
+from glassformer.layers.kv_cache import KeysValues, KVCache, LayerCache
 
 
 def window_mask(
@@ -36,10 +36,10 @@ def window_mask(
     return seen.triu(k_len - q_len - window + 1)
 
 
-class WindowKVBuffer(KVBuffer):
+class WindowKeysValues(KeysValues):
     """The keys and values of the last tokens: those that the next token can still see.
 
-    A buffer grows as in `KVBuffer`. When it holds more than two windows, the last one moves
+    A buffer grows as in `KeysValues`. When it holds more than two windows, the last one moves
     to a new buffer, so a token costs little more than one write.
 
     Shapes: keys and values (batch, kv_heads, at most window - 1, head_dim).
@@ -53,7 +53,7 @@ class WindowKVBuffer(KVBuffer):
         if window < 1:
             raise ValueError(f"window ({window}) must be at least 1")
         self.window = window
-        self._recent = KVBuffer()
+        self._recent = KeysValues()
 
     def append(
         self,
@@ -63,19 +63,19 @@ class WindowKVBuffer(KVBuffer):
         """Write new keys and values; return them after those that the first new token still sees.
 
         Raises:
-            ValueError: as `KVBuffer.append`.
+            ValueError: as `KeysValues.append`.
         """
         seen = _last(self._recent.append(key, value), self.window - 1 + key.shape[2])
         self.length += key.shape[2]
         if self._recent.length > 2 * self.window:
-            recent = KVBuffer()
-            recent.append(*self.tensors())
+            recent = KeysValues()
+            recent.append(*self.kept())
             self._recent = recent
         return seen
 
-    def tensors(self) -> tuple[Tensor, ...]:
+    def kept(self) -> tuple[Tensor, ...]:
         """Return the keys and values of the last `window - 1` tokens, or of fewer at first."""
-        return _last(self._recent.tensors(), self.window - 1)
+        return _last(self._recent.kept(), self.window - 1)
 
     def reorder(self, indices: Int[Tensor, " new_batch"]) -> None:
         """Replace each row i with what was row indices[i]."""
@@ -96,7 +96,7 @@ class SlidingWindowCache(KVCache):
     >>> cache = SlidingWindowCache()
     >>> with torch.no_grad():
     ...     logits = model(torch.tensor([[1, 5, 2, 7, 9]]), cache=cache)
-    >>> cache.length, next(iter(cache)).attention.tensors()[0].shape
+    >>> cache.length, next(iter(cache)).attention.kept()[0].shape
     (5, torch.Size([1, 2, 2, 4]))
     """
 
@@ -116,7 +116,7 @@ class SlidingWindowCache(KVCache):
         layers = super().layers_of(decoder)
         if is_new:
             for layer in layers:
-                layer.attention = WindowKVBuffer(window)
+                layer.attention = WindowKeysValues(window)
         return layers
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassformer.layers.kv_cache import KVBuffer
+from glassformer.layers.kv_cache import KeysValues
 from glassformer.layers.masks import combine_masks
 from glassformer.layers.multihead import AttentionHead, MultiHeadAttention
 from glassformer.layers.norms import RMSNorm
@@ -84,7 +84,7 @@ class VariedAttention(MultiHeadAttention):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        cache: KVBuffer | None,
+        cache: KeysValues | None,
         position_ids: Tensor | None,
     ) -> tuple[Tensor, ...]:
         """Normalize queries and keys first, so the cache keeps normalized keys."""

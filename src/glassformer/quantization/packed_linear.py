@@ -57,7 +57,7 @@ class PackedLinear8(nn.Module):
         return f"in_features={self.in_features}, out_features={self.out_features}"
 
 
-class Int4Linear(nn.Module):
+class PackedLinear4(nn.Module):
     """A linear layer with a 4-bit code for each weight; 32 neighbors share a scale and a zero.
 
     A weight is (code − 8) · scale + zero. Scale and zero are in bfloat16, and so are the kernel's
@@ -71,7 +71,7 @@ class Int4Linear(nn.Module):
 
     Source: torch 2.13, `_weight_int4pack_mm_for_cpu`.
 
-    >>> Int4Linear(torch.nn.Linear(96, 16))(torch.randn(1, 3, 96)).shape
+    >>> PackedLinear4(torch.nn.Linear(96, 16))(torch.randn(1, 3, 96)).shape
     torch.Size([1, 3, 16])
     """
 
@@ -117,7 +117,7 @@ def pack(model: Model, bits: int) -> Model:
 
     >>> pack(torch.nn.Sequential(torch.nn.Linear(32, 16), torch.nn.ReLU()), bits=4)
     Sequential(
-      (0): Int4Linear(in_features=32, out_features=16)
+      (0): PackedLinear4(in_features=32, out_features=16)
       (1): ReLU()
     )
     """
@@ -127,7 +127,7 @@ def pack(model: Model, bits: int) -> Model:
     packed: dict[str, nn.Module] = {}
     for name, layer in model.named_modules():
         if type(layer) is nn.Linear:
-            kind = Int4Linear if bits == 4 and id(layer.weight) not in tables else PackedLinear8
+            kind = PackedLinear4 if bits == 4 and id(layer.weight) not in tables else PackedLinear8
             try:
                 packed[name] = kind(layer)
             except ValueError as error:

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""The powers of the inputs' size that `awq_round` tries as scales."""
+"""The powers of the inputs' size that `round_for_inputs` tries as scales."""
 
 
 def round_weights(
@@ -60,7 +60,7 @@ def output_error(
     return (change @ moments * change).sum()
 
 
-def awq_round(
+def round_for_inputs(
     weight: Float[Tensor, "rows columns"],
     moments: Float[Tensor, "columns columns"],
     bits: int,
@@ -81,7 +81,7 @@ def awq_round(
     Source: Lin et al. 2024, section 3.2.
 
     >>> weight, inputs = torch.randn(5, 8), torch.randn(13, 8) * torch.arange(8)
-    >>> awq_round(weight, inputs.T @ inputs / 13, bits=3, group=4).shape
+    >>> round_for_inputs(weight, inputs.T @ inputs / 13, bits=3, group=4).shape
     torch.Size([5, 8])
     """
     columns = weight.shape[-1]

@@ -1,6 +1,6 @@
 """Train a model: losses, the loop, and LoRA."""
 
-from glassformer.training.loop import at_most, fit, fit_language_model, one_thread, warmup_linear_decay
+from glassformer.training.loop import at_most, fit, fit_language_model, one_thread, slope
 from glassformer.training.lora import LoRALinear, adapter_state, add_lora, merge_lora
 from glassformer.training.losses import next_token_loss, shift_targets, warmup_decay
 
@@ -15,6 +15,6 @@ __all__ = [
     "next_token_loss",
     "one_thread",
     "shift_targets",
-    "warmup_linear_decay",
+    "slope",
     "warmup_decay",
 ]

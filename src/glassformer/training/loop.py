@@ -26,17 +26,17 @@ def fit(
     loss_fn: Callable[[Batch], Tensor],
     optimizer: Optimizer,
     *,
-    lr_factor: Callable[[int], float] = lambda step: 1.0,
+    share: Callable[[int], float] = lambda step: 1.0,
     max_norm: float | None = None,
     report: Callable[[int, str], None] = lambda step, text: None,
 ) -> list[float]:
     """Train the model on each batch in turn; return the loss of each step.
 
-    Each step, counted from 0, uses `lr_factor(step)` of the optimizer's learning rates. A gradient
+    Each step, counted from 0, uses `share(step)` of the optimizer's learning rates. A gradient
     longer than `max_norm` is clipped to that length. `report` gets the number of steps done, and
     the loss.
     """
-    schedule = LambdaLR(optimizer, lr_factor)
+    schedule = LambdaLR(optimizer, share)
     losses: list[float] = []
     for batch in islice(batches, _most[-1]):
         loss = loss_fn(batch)
@@ -72,13 +72,13 @@ def fit_language_model(
             batches,
             loss_fn,
             optimizer,
-            lr_factor=partial(warmup_linear_decay, steps=steps),
+            share=partial(slope, steps=steps),
             max_norm=1.0,
             report=lambda step, text: report(step, steps, text),
         )
 
 
-def warmup_linear_decay(step: int, steps: int) -> float:
+def slope(step: int, steps: int) -> float:
     """Return a step's share of the full rate: it rises for a tenth of the steps, then falls to 0.
 
     Source: Devlin et al. 2019, appendix A.2.

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from glassformer.interpret.recording import ActivationCache, record
+from glassformer.interpret.recording import Tape, record
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text
 from glassformer.views.view import View
@@ -68,7 +68,7 @@ def residual_stream(
     return figure(drawn, header, facts, name=name, caption=caption)
 
 
-def additions(tape: ActivationCache, layers: int, *, norm_first: bool) -> list[Addition]:
+def additions(tape: Tape, layers: int, *, norm_first: bool) -> list[Addition]:
     """Return the effects of all sub-layers on the stream, from a tape."""
     found, hidden = [], tape["embeddings.output"]  # (1, seq, d_model)
     for i in range(layers):

@@ -109,7 +109,7 @@ def test_a_run_trains_what_it_says(monkeypatch, subtests):
 
     def fit(model, batches, loss_fn, optimizer, **rest):
         given.extend(p for group in optimizer.param_groups for p in group["params"])
-        return [rest["share"](0)]
+        return [rest["lr_factor"](0)]
 
     monkeypatch.setattr(module, "fit", fit)
     monkeypatch.setattr(module, "answers_right", lambda *_: torch.tensor([True, False]))

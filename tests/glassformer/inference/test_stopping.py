@@ -66,7 +66,10 @@ def test_after_each_token_as_transformers(text, stops):
     for tokenizer in TOKENIZERS.values():
         ids = torch.tensor([tokenizer.encode(text).ids])
         wrapped, criterion = theirs(tokenizer, stops)
-        for ends in (StoppingCriteria(None, stops, tokenizer), StoppingCriteria(None, stops, wrapped)):
+        for ends in (
+            StoppingCriteria(None, stops, tokenizer),
+            StoppingCriteria(None, stops, wrapped),
+        ):
             for length in range(2, ids.shape[1] + 1):
                 expected = criterion(ids[:, :length], None).tolist()
                 assert ends(ids[:, :length]).tolist() == expected, (text, length)

@@ -9,9 +9,9 @@ from torch import nn
 
 from glassformer.quantization.rounding import (
     POWERS,
+    awq_round,
     input_moments,
     output_error,
-    awq_round,
     round_weights,
 )
 

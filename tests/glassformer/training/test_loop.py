@@ -2,7 +2,13 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.training.loop import at_most, fit, fit_language_model, one_thread, warmup_linear_decay
+from glassformer.training.loop import (
+    at_most,
+    fit,
+    fit_language_model,
+    one_thread,
+    warmup_linear_decay,
+)
 
 
 def sgd(model, lr):
