@@ -75,18 +75,36 @@ def randomized(theirs, std):
     return theirs.eval()
 
 
+def keep_norms_exact(monkeypatch):
+    """Let the norms of transformers' decoders compute in float64 where a model is of it.
+
+    They compute in float32 otherwise, and no model could be compared with them to 1e-10.
+    """
+
+    def forward(self, hidden):
+        wide = hidden if hidden.dtype == torch.float64 else hidden.float()
+        size = torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
+        return self.weight * (wide * size).to(hidden.dtype)
+
+    for name in ("Llama", "Mistral", "Qwen2", "Qwen3"):
+        module = getattr(getattr(transformers.models, name.lower()), f"modeling_{name.lower()}")
+        monkeypatch.setattr(getattr(module, f"{name}RMSNorm"), "forward", forward)
+
+
 def answer(theirs, *inputs, **named):
     """Return what a model of transformers puts out: logits, or the last hidden state."""
     output = theirs(*inputs, **named)
     return output["logits" if "logits" in output else "last_hidden_state"]
 
 
-def check_gradients(ours, theirs, tolerance):
+def check_gradients(ours, theirs, tolerance, skipped=()):
     """Compare our gradients with theirs, carried over as if they were weights."""
     for parameter in theirs.parameters():
         parameter.data = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
     expected = dict(from_hf(theirs).named_parameters())
     for name, parameter in ours.named_parameters():
+        if name in skipped:
+            continue
         assert parameter.grad.ne(0).any() or name.endswith("k_proj.bias"), name
         largest = expected[name].abs().max().clamp(min=1)
         assert (parameter.grad - expected[name]).abs().max() / largest < tolerance, name

@@ -9,7 +9,10 @@ from small_models import SEEDS, TOLERANCE, answer, check_gradients
 
 from glassformer import from_hf, load, record
 
-HEADS = (None, "BertForSequenceClassification", "BertForMaskedLM", "BertForNextSentencePrediction")
+HEADS = (
+    *(None, "BertForSequenceClassification", "BertForTokenClassification", "BertForMaskedLM"),
+    "BertForNextSentencePrediction",
+)
 
 
 def draw(seed):

@@ -1,9 +1,10 @@
 """The layers of torch with our weights."""
 
 import torch
+from torch import nn
 
 
-def copied(ours, attentions, others):
+def copied(attentions, others):
     """A state dict of torch's layer: its attentions have their three projections in one."""
     state = {}
     for theirs, attention in attentions.items():
@@ -17,24 +18,23 @@ def copied(ours, attentions, others):
     return {name: tensor.detach().clone() for name, tensor in state.items()}
 
 
-def twin_state(ours):
-    """Our layer's weights under the names of torch's TransformerDecoderLayer."""
-    return copied(
-        ours,
-        {"self_attn": ours.attention, "multihead_attn": ours.cross_attention},
-        {
-            "linear1": ours.feed_forward.up_proj,
-            "linear2": ours.feed_forward.down_proj,
-            "norm1": ours.attention_norm,
-            "norm2": ours.cross_attention_norm,
-            "norm3": ours.feed_forward_norm,
-        },
-    )
+def layer_state(ours):
+    """Our layer's weights under the names of torch's layer of an encoder or a decoder."""
+    attentions = {"self_attn": ours.attention}
+    norms = [ours.attention_norm, ours.feed_forward_norm]
+    if getattr(ours, "cross_attention", None) is not None:
+        attentions["multihead_attn"] = ours.cross_attention
+        norms.insert(1, ours.cross_attention_norm)
+    others = {"linear1": ours.feed_forward.up_proj, "linear2": ours.feed_forward.down_proj}
+    others |= {f"norm{number}": norm for number, norm in enumerate(norms, start=1)}
+    return copied(attentions, others)
 
 
-def torch_layer(kind, config):
-    """torch's own layer of these sizes."""
-    return kind(
+def torch_stack(ours):
+    """torch's own stack of layers with the weights of ours, without embeddings."""
+    config = ours.config
+    kind = nn.TransformerDecoderLayer if config.cross_attention else nn.TransformerEncoderLayer
+    layer = kind(
         config.d_model,
         config.num_heads,
         config.d_ff,
@@ -43,3 +43,14 @@ def torch_layer(kind, config):
         batch_first=True,
         norm_first=config.norm_first,
     )
+    norm = None if ours.final_norm is None else nn.LayerNorm(config.d_model, eps=config.norm_eps)
+    if config.cross_attention:
+        stack = nn.TransformerDecoder(layer, config.num_layers, norm)
+    else:
+        stack = nn.TransformerEncoder(layer, config.num_layers, norm, enable_nested_tensor=False)
+    stack = stack.double().eval()
+    for theirs, mine in zip(stack.layers, ours.layers, strict=True):
+        theirs.load_state_dict(layer_state(mine))
+    if norm is not None:
+        norm.load_state_dict(ours.final_norm.state_dict())
+    return stack

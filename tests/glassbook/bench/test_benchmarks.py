@@ -1,6 +1,7 @@
 """Recorded benchmarks: which files are refused, and what a table shows of a row."""
 
 import json
+import re
 
 import pytest
 
@@ -33,28 +34,18 @@ def write(tmp_path):
     return write
 
 
-def test_a_file_that_does_not_name_its_machine_or_versions_is_refused(write):
+def test_a_file_without_its_machine_rows_or_script_is_refused(write, subtests):
+    full, lacking = {"machine": MACHINE, "rows": [{"n": 3}]}, {}
     for name in MACHINE:
         machine = {key: value for key, value in MACHINE.items() if key != name}
-        with pytest.raises(ValueError, match=rf"beads\.json doesn't give its machine's {name}: .*"):
-            read(write(machine=machine, rows=[{"n": 3}]))
-
-
-def test_a_file_without_a_machine_is_refused(write):
-    with pytest.raises(
-        ValueError, match="doesn't give its machine's processor, cores, threads, torch"
-    ):
-        read(write(rows=[{"n": 3}]))
-
-
-def test_a_file_without_rows_is_refused(write):
-    with pytest.raises(ValueError, match=r"beads\.json has no rows, only machine, rows"):
-        read(write(machine=MACHINE, rows=[]))
-
-
-def test_a_file_that_no_script_writes_is_refused(write):
-    with pytest.raises(ValueError, match=r"no script beside results writes pebbles\.json"):
-        read(write("pebbles", machine=MACHINE, rows=[{"n": 3}]))
+        lacking[f"beads.json doesn't give its machine's {name}: "] = full | {"machine": machine}
+    every = "doesn't give its machine's processor, cores, threads, torch"
+    lacking[every] = {"rows": full["rows"]}
+    lacking["beads.json has no rows, only machine, rows"] = full | {"rows": []}
+    lacking["no script beside results writes pebbles.json"] = full | {"name": "pebbles"}
+    for message, content in lacking.items():
+        with subtests.test(message), pytest.raises(ValueError, match=re.escape(message)):
+            read(write(**content))
 
 
 def test_ratios_are_joined_with_their_intervals_and_times_are_left_out(write):

@@ -59,14 +59,6 @@ class TestPassages:
         assert set(counts) == {0, 1, 2}
         assert max(counts.values()) < 0.55 * len(passages())
 
-    def test_the_answer_is_the_sentence_that_answers(self):
-        found = {p.sentences[p.answer]: p.same_words for p in passages()}
-        assert found["Pump them up every two weeks."] == (
-            "How often should you pump up the tyres of a bicycle?"
-        )
-        assert found["Dogs must not eat chocolate."] == "What must dogs not eat?"
-        assert found["In Japan it can even seem rude."] == "Where can a tip seem rude?"
-
     def test_one_question_uses_the_words_and_the_other_does_not(self):
         shared = {"same_words": [], "other_words": []}
         for passage in passages():
@@ -78,11 +70,6 @@ class TestPassages:
 
 
 class TestDocuments:
-    def test_the_key_sentence_says_what_the_others_are_about(self):
-        keys = [document.sentences[document.key] for document in documents()]
-        assert keys[0] == "The town will close its swimming pool for the whole winter."
-        assert keys[14] == "It was a day when everything in the office broke."
-
     def test_length_does_not_tell_the_key_sentence(self):
         """It is the longest of the five in as many documents as chance would have it."""
         longest = [max(d.sentences, key=len) == d.sentences[d.key] for d in documents()]
@@ -112,11 +99,6 @@ class TestOpinions:
     def test_half_are_good(self):
         for split, half in [("train", 12), ("test", 30)]:
             assert Counter(one.good for one in opinions(split)) == {True: half, False: half}
-
-    def test_good_is_good(self):
-        good = {opinion.text: opinion.good for opinion in opinions("test")}
-        assert good["Not a single boring minute."]
-        assert not good["We will not come back."]
 
     def test_none_is_in_both_splits(self):
         train, test = ([opinion.text for opinion in opinions(s)] for s in ("train", "test"))

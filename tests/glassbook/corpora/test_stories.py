@@ -1,7 +1,6 @@
 import re
 from collections import Counter
 from math import exp, log
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,12 +10,9 @@ from glassbook.corpora.stories import (
     OPENING,
     SIZES,
     SPECIAL_TOKENS,
-    Dice,
-    Table,
     encode,
     make_stories,
     plot_of,
-    plots_file,
     read,
     read_plots,
     tell,
@@ -174,13 +170,3 @@ def test_ways_to_fill_a_gap_by_hand(subtests):
             gaps = [i for i, other in enumerate(kite) if other == word]
             kite[gaps[place]] = "[MASK]"
             assert ways(encode([" ".join(kite)])["input_ids"][0].tolist()) == count
-
-
-def test_is_installed_with_the_package():
-    assert plots_file().is_relative_to(Path(stories.__file__).parent)
-
-
-def test_a_row_has_a_word_for_each_name_of_its_table():
-    dice = Dice([Table(("cat", "colour"), (("tom",),))], Random(0))
-    with pytest.raises(ValueError, match="argument 2 is shorter"):
-        OPENING.sub(dice.fill, "{cat} is {colour}")

@@ -68,13 +68,6 @@ def test_every_english_word_has_a_german_one(corpus):
         assert all(0 <= j < german for _, j in pair.possible)
 
 
-def test_names_are_never_shared_by_accident(corpus):
-    """No English word is linked to more than the parts of one verb, or of "cannot"."""
-    for pair in corpus.train[:2000]:
-        for i in range(len(pair.english.split())):
-            assert 1 <= len([j for k, j in pair.possible if k == i]) <= 2
-
-
 def test_who_says_something_and_says_agree(corpus):
     """By the words alone: I, we, they and plurals say; he, she and one of a kind says."""
     plurals = {noun.english_plural for noun in NOUNS}
@@ -95,13 +88,6 @@ def test_the_seed_decides():
         for writer in (Writer(3), Writer(3), Writer(5))
     )
     assert first == again != other
-
-
-def test_what_the_corpus_is_about(corpus):
-    """Each thing that makes translating hard is there, and often."""
-    text = [f" {pair.german} " for pair in corpus.train]
-    for sign in (" nicht ", " kein", " dass ", " weil ", " Wenn ", " ?", " einem ", " an ."):
-        assert sum(sign in sentence for sentence in text) > 100, sign
 
 
 def test_what_verbs_take(subtests):

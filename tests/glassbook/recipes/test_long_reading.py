@@ -123,12 +123,6 @@ def test_near_keys_are_turned_by_the_gap(small):
     assert torch.allclose(after, torch.cat(turned.unbind(-1), -1), atol=1e-5)
 
 
-def test_positions_with_a_gap_are_those_of_the_cached_reading(small):
-    ids = torch.randint(VOCAB, (3, 14))
-    losses = token_losses(small, ids, positions=positions_with_gap(14, 5))
-    assert torch.allclose(losses[:, 7:], losses_after_gaps(small, ids, (5,))[0], atol=1e-5)
-
-
 def test_a_scaled_model_is_as_it_was_afterwards(small, subtests):
     for name in SCALED:
         with subtests.test(name=name):

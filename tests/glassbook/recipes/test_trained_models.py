@@ -2,8 +2,10 @@
 
 import json
 import os
-import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -206,53 +208,23 @@ def test_progress_is_one_line_that_is_gone_at_the_end(capsys, monkeypatch):
     assert err.endswith("\r" + " " * 79 + "\r")
 
 
-SLOW_RECIPE = """
-import time
-from pathlib import Path
-import torch
-
-def build():
-    return torch.nn.Linear(3, 2)
-
-def train(model, report):
-    folder = Path(__file__).parent
-    while len([*folder.glob("started-*")]) < 2:
-        time.sleep(0.01)
-    with (folder / "trainings").open("a") as file:
-        file.write("once\\n")
-    return {}
-
-def data():
-    return []
-"""
-
-
-@pytest.mark.slow
-def test_another_process_waits_for_the_one_that_trains(tmp_path):
+def test_another_that_asks_waits_for_the_one_that_trains(line, monkeypatch):
     """Two start at once; one of them trains, and both have its weights."""
-    (tmp_path / "slow_line.py").write_text(SLOW_RECIPE)
-    code = (
-        "import os, pathlib, sys\n"
-        "from glassbook.recipes import trained\n"
-        "from glassbook.recipes import registry\n"
-        "registry.RECIPES = {'line': 'slow_line'}\n"
-        "pathlib.Path(sys.argv[1], f'started-{os.getpid()}').touch()\n"
-        "print(trained('line').model.weight.tolist())\n"
-    )
-    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = os.environ | {"GLASSFORMER_CACHE": str(tmp_path), "PYTHONPATH": path}
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-c", code, str(tmp_path)],
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    printed = [run.communicate(timeout=300)[0] for run in runs]
-    assert printed[0] == printed[1] != ""
-    assert (tmp_path / "trainings").read_text() == "once\n"
+    start, train = threading.Barrier(2), line.train
+
+    def slowly(model, report):
+        time.sleep(0.3)  # in which the other one would begin as well
+        return train(model, report)
+
+    def ask(_):
+        start.wait()
+        return trained("line").model.weight
+
+    monkeypatch.setattr(line, "train", slowly)
+    with ThreadPoolExecutor(2) as pool, pytest.warns(UserWarning, match=AGAIN):
+        first, second = pool.map(ask, range(2))
+    assert first.equal(second)
+    assert line.trainings == 1
 
 
 def test_tied_weights_are_tied_again(line, monkeypatch, tmp_path):

@@ -3,9 +3,8 @@
 import itertools
 
 import pytest
-import torch
 
-from glassbook.corpora.translation_corpus import Corpus, make_corpus
+from glassbook.corpora.translation_corpus import make_corpus
 from glassbook.metrics.evaluation import exact_match, translate
 from glassbook.recipes import translation
 from glassbook.recipes.translation import (
@@ -94,32 +93,6 @@ def test_a_batch_holds_pairs_that_are_about_equally_long(monkeypatch, corpus):
     )
     assert all(longest <= least for (_, longest), (least, _) in itertools.pairwise(ranges))
     assert ranges[0][1] < ranges[-1][0]
-
-
-def shares_of_the_paper(rates):
-    """Of the learning rate by the paper's formula, what is left at each step."""
-    scale, warmup = 0.25, 30
-    paper = [128**-0.5 * min(step**-0.5, step * warmup**-1.5) for step in range(1, len(rates) + 1)]
-    return [rate / (scale * whole) for rate, whole in zip(rates, paper, strict=True)]
-
-
-def test_training_learns(monkeypatch):
-    """Thirty-one sentences by heart, in a few seconds."""
-    torch.manual_seed(0)
-    tokenizers()
-    few = Corpus(make_corpus().train[:31], (), ())
-    for name, value in {"EPOCHS": 40, "BATCH": 16, "WARMUP": 30, "SCALE": 0.25}.items():
-        monkeypatch.setattr(translation, name, value)
-    monkeypatch.setattr(translation, "make_corpus", lambda: few)
-    model, reports = build(), []
-    history = translation.train(model.train(), lambda *report: reports.append(report))
-    assert len(history["loss"]) == len(history["rate"]) == 80
-    assert history["rate"].index(max(history["rate"])) == 29
-    assert shares_of_the_paper(history["rate"]) == pytest.approx([i / 81 for i in range(80, 0, -1)])
-    assert history["loss"][-1] < history["loss"][0] / 2
-    assert reports[-1][:2] == (80, 80)
-    sentences = [pair.german for pair in few.train]
-    assert exact_match(translate(model.eval(), tokenizers(), sentences), few.train) > 0.9
 
 
 @pytest.mark.slow

@@ -3,15 +3,16 @@
 import hashlib
 import json
 import os
-import subprocess
-import sys
+import threading
+import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import regex
 import torch
 import transformers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from published import PUBLISHED
 from safetensors.torch import load_file, save_file
@@ -166,36 +167,23 @@ def test_another_file_or_another_code_converts_anew(conversions, monkeypatch, tm
     assert len(conversions) == len(directories) == 2
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("wheel")
-def test_another_process_waits_for_the_one_that_converts(tmp_path, empty):
+def test_another_that_asks_waits_for_the_one_that_converts(conversions, monkeypatch):
     """Two start at once; one of them converts, and both have its directory."""
-    code = (
-        "import os, pathlib, sys, time\n"
-        "from glassbook.smollm import language as loading\n"
-        "folder = pathlib.Path(sys.argv[1])\n"
-        "def write(gguf, directory):\n"
-        "    while len([*folder.glob('started-*')]) < 2:\n"
-        "        time.sleep(0.01)\n"
-        "    (directory / 'model.safetensors').write_bytes(b'1')\n"
-        "    with open(folder / 'times', 'a') as file:\n"
-        "        file.write('once ')\n"
-        "(folder / f'started-{os.getpid()}').touch()\n"
-        f"loading.GGUF_SHA256 = {hashlib.sha256(b'few bytes').hexdigest()!r}\n"
-        "loading.gguf_files.write_checkpoint = write\n"
-        "print(loading.language_checkpoint())\n"
-    )
-    runs = [
-        subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path)],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    printed = [run.communicate(timeout=120)[0] for run in runs]
-    assert printed[0] == printed[1] != ""
-    assert (tmp_path / "times").read_text() == "once "
+    start, write = threading.Barrier(2), loading.gguf_files.write_checkpoint
+
+    def slowly(gguf, directory):
+        time.sleep(0.3)  # in which the other one would begin as well
+        write(gguf, directory)
+
+    def ask(_):
+        start.wait()
+        return language_checkpoint()
+
+    monkeypatch.setattr(loading.gguf_files, "write_checkpoint", slowly)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(ask, range(2))
+    assert first == second
+    assert len(conversions) == 1
 
 
 def test_the_environment_names_another(monkeypatch, tmp_path):
@@ -357,8 +345,8 @@ def digits_apart(their_words, text):
 @NEEDED
 @pytest.mark.slow
 def test_ids_equal_those_of_transformers(words, their_words):
-    given = [*texts(3000)]
-    assert len(set(given)) > 2500
+    given = [*texts(1000)]
+    assert len(set(given)) > 900
     as_a_whole = 0
     for text in given:
         ids = words(text)["input_ids"]
@@ -366,11 +354,10 @@ def test_ids_equal_those_of_transformers(words, their_words):
         if not regex.search(r"\s[0-9]|[^\x00-\x7f]", text) or not regex.search(r"\p{N}", text):
             assert ids == their_words(text)["input_ids"], text
             as_a_whole += 1
-    assert as_a_whole > 1000
+    assert as_a_whole > 400
 
 
 @NEEDED
-@settings(max_examples=300)
 @given(text=st.text(max_size=40))
 def test_ids_of_any_text_equal_those_of_transformers(words, their_words, text):
     assert words(text)["input_ids"] == digits_apart(their_words, text)
@@ -437,11 +424,9 @@ def test_logits_equal_transformers(ours, theirs, words):
 @pytest.mark.slow
 def test_it_writes_what_transformers_writes(ours, theirs, words):
     batch, ends = chats(words), {"eos_token_id": words.eos_token_id}
-    for use_cache, new in ((False, 2), (True, 9)):
-        given = {"max_new_tokens": new, "use_cache": use_cache}
-        expected = theirs.generate(**batch, **given, do_sample=False)
-        found = generate(ours, **batch, **given, **ends)
-        assert torch.equal(found, expected)
+    expected = theirs.generate(**batch, max_new_tokens=9, do_sample=False)
+    found = generate(ours, **batch, max_new_tokens=9, **ends)
+    assert torch.equal(found, expected)
     written = found[0, batch["input_ids"].shape[1] :]
     assert words.decode(written, skip_special_tokens=True) == "The capital of France is Paris."
 

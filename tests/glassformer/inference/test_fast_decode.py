@@ -43,35 +43,6 @@ def test_a_linear_layer_multiplies_as_ever(width, out, rows, batch, bias, dtype)
     torch.testing.assert_close(found.double(), wanted, rtol=0, atol=TOLERANCE[dtype])
 
 
-def test_what_is_called_for_so_many_rows(monkeypatch):
-    called = []
-
-    def watch(owner, name, label):
-        real = getattr(owner, name)
-        monkeypatch.setattr(owner, name, lambda *inputs: called.append(label) or real(*inputs))
-
-    watch(torch, "bmm", "bmm")
-    watch(torch.Tensor, "__matmul__", "mm")
-    watch(fast_decode.F, "linear", "linear")
-    layer, found = nn.Linear(IN, OUT), {}
-    for rows in (1, 2, 4, 5, 16, 17, 64, 65):
-        called.clear()
-        with fast_decode.few_rows(layer):
-            layer(torch.randn(rows, 1, IN))
-        found[rows] = " ".join(called)
-    assert found == (
-        {1: "bmm", 2: "mm", 4: "mm", 5: "bmm", 16: "bmm", 17: "mm", 64: "mm", 65: "linear"}
-    )
-
-
-def test_blocks_are_equal_and_keep_all_threads_busy():
-    blocks = {
-        **{(30, 1): 1, (30, 2): 2, (30, 4): 5, (29, 2): 1, (6, 2): 2},
-        **{(49152, 2): 12, (50257, 2): 29},
-    }
-    assert {(out, threads): fast_decode._blocks(out, threads) for out, threads in blocks} == blocks
-
-
 def test_no_weight_is_copied():
     layer = nn.Linear(IN, OUT)
     ours = fast_decode.Multiply(layer)
@@ -119,14 +90,6 @@ def test_positions_that_change_in_place_have_new_angles():
     for _ in range(3):
         assert torch.equal(turn(heads, positions), rotary(heads, positions))
         positions += 2
-
-
-def test_layers_of_one_kind_share_their_tables(monkeypatch):
-    layers = nn.ModuleList(RotaryPositions(6, theta=theta) for theta in (10.0, 10.0, 7.0))
-    with fast_decode.few_rows(layers):
-        first, second, third = (vars(layer)["forward"] for layer in layers)
-    assert first is second
-    assert first is not third
 
 
 class Doubled(nn.Linear):
@@ -179,17 +142,8 @@ def test_the_layers_are_as_before_when_it_ends():
     assert vars(layer) == before
 
 
-def test_hooks_see_what_the_layer_gives():
-    layer, seen = nn.Linear(IN, OUT), []
-    layer.register_forward_hook(lambda module, inputs, output: seen.append(output))
-    with fast_decode.few_rows(layer):
-        output = layer(torch.randn(2, IN))
-    assert len(seen) == 1
-    assert seen[0] is output
-
-
 def test_a_model_writes_the_same(monkeypatch, subtests):
-    for batch, make in product([1, 3, 7], [*DECODERS, "MarianMTModel"]):
+    for batch, make in [(1, "LlamaForCausalLM"), (3, "GPT2LMHeadModel"), (7, "MarianMTModel")]:
         with subtests.test(batch=batch, make=make):
             model = from_hf(small_model(make))
             ids = torch.randint(3, VOCAB - 1, (batch, 4))

@@ -49,18 +49,6 @@ def test_no_repeated_ngrams_equals_transformers(rows, length, seed, size):
     torch.testing.assert_close(NoRepeatedNGrams(size)(ids, logits), expected, rtol=0, atol=0)
 
 
-@given(**SIZES, size=st.integers(1, 4))
-def test_what_is_forbidden_is_what_would_stand_there_twice(rows, length, seed, size):
-    """Counted by hand, without tensors."""
-    ids, logits = drawn(rows, length, seed)
-    output = NoRepeatedNGrams(size)(ids, logits)
-    for row, text in enumerate(ids.tolist()):
-        there = {tuple(text[first : first + size]) for first in range(length - size + 1)}
-        for token in range(VOCAB):
-            twice = tuple([*text, token][-size:]) in there
-            assert output[row, token].isinf() == twice
-
-
 def test_the_logits_that_were_given_are_left_as_they_are():
     ids, logits = drawn(3, 11, 0)
     before = logits.clone()

@@ -107,8 +107,7 @@ def test_what_can_end_nothing_is_false():
     assert StoppingCriteria(None, "x", TOKENIZERS["bytes"])
 
 
-def writer(vocab, seed):
-    torch.manual_seed(seed)
+def writer(vocab):
     sizes = {"vocab_size": vocab, "n_positions": 61, "n_embd": 35, "n_layer": 2, "n_head": 5}
     special = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 3}
     return transformers.GPT2LMHeadModel(
@@ -117,15 +116,14 @@ def writer(vocab, seed):
 
 
 def test_token_for_token_as_transformers(subtests):
-    for seed, way, stops in product(
-        range(2),
+    for way, stops in product(
         [{}, {"num_beams": 3}, {"no_repeat_ngram_size": 2}],
         [["t", "e"], "no", [" ", "a", "🙂"]],
     ):
-        with subtests.test(seed=seed, way=way, stops=stops):
+        with subtests.test(way=way, stops=stops):
             tokenizer = TOKENIZERS["word pieces"]
             wrapped, _ = theirs(tokenizer, stops)
-            model = writer(tokenizer.get_vocab_size(), seed)
+            model = writer(tokenizer.get_vocab_size())
             ids = torch.randint(4, tokenizer.get_vocab_size(), (3, 7))
             given = {"max_new_tokens": 17, "eos_token_id": 2, "pad_token_id": 3, **way}
             given |= {"stop_strings": stops, "attention_mask": torch.ones_like(ids)}

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 
 from glassformer.layers.alibi import AlibiAttention, alibi_bias, alibi_slopes, use_alibi
 from glassformer.layers.kv_cache import KVCache
@@ -18,23 +19,14 @@ def small_model(**choices):
 
 
 def test_the_slopes_of_eight_heads_are_those_of_the_paper():
-    assert alibi_slopes(8).tolist() == [
-        1 / 2,
-        1 / 4,
-        1 / 8,
-        1 / 16,
-        1 / 32,
-        1 / 64,
-        1 / 128,
-        1 / 256,
-    ]
+    assert alibi_slopes(8).tolist() == [0.5**number for number in range(1, 9)]
 
 
 def test_slopes_and_bias_are_blooms_up_to_what_a_softmax_ignores(subtests):
     """Bloom adds slope times the key's position, which is ours plus a number for each query."""
     from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 
-    for heads in [1, 2, 3, 4, 5, 7, 8, 11, 12, 13, 16, 23]:
+    for heads in [1, 3, 5, 8, 11, 12, 23]:
         with subtests.test(heads=heads):
             theirs = build_alibi_tensor(torch.ones(1, 17), heads, torch.float32)  # (heads, 1, 17)
             assert torch.allclose(alibi_slopes(heads), theirs[:, 0, 1], rtol=1e-6)
@@ -55,32 +47,23 @@ def test_no_heads_are_refused():
             alibi_slopes(heads)
 
 
-def test_attention_is_that_of_loops(subtests):
+def test_attention_is_torchs_with_the_slopes_of_the_paper(subtests):
     for kv_heads in [5, 1]:
         with subtests.test(kv_heads=kv_heads):
-            torch.manual_seed(0)
-            attention = AlibiAttention(20, 5, num_kv_heads=kv_heads)
-            x = torch.randn(3, 11, 20)
-            query = split_heads(attention.q_proj(x), 5)
-            key, value = (
-                split_heads(project(x), kv_heads)
-                for project in (attention.k_proj, attention.v_proj)
-            )
+            attention, x = AlibiAttention(20, 5, num_kv_heads=kv_heads), torch.randn(3, 11, 20)
+            heads = [
+                split_heads(project(x), count)
+                for project, count in (
+                    (attention.q_proj, 5),
+                    (attention.k_proj, kv_heads),
+                    (attention.v_proj, kv_heads),
+                )
+            ]
             # four heads have the first, and then every other
-            slopes = [2**-2, 2**-4, 2**-6, 2**-8, 2**-1]
-            output = torch.zeros_like(query)
-            for head, slope in enumerate(slopes):
-                shared = head * kv_heads // 5
-                for i in range(11):
-                    scores = torch.stack(
-                        [
-                            (query[:, head, i] * key[:, shared, j]).sum(-1) / 2 - slope * (i - j)
-                            for j in range(i + 1)
-                        ],
-                        dim=-1,
-                    )
-                    weights = scores.softmax(-1)[..., None]
-                    output[:, head, i] = (weights * value[:, shared, : i + 1]).sum(1)
+            slopes = torch.tensor([2**-2, 2**-4, 2**-6, 2**-8, 2**-1])[:, None, None]
+            back = torch.arange(11.0)[:, None] - torch.arange(11.0)
+            bias = (-slopes * back).masked_fill(back < 0, -torch.inf)
+            output = scaled_dot_product_attention(*heads, attn_mask=bias, enable_gqa=True)
             expected = attention.out_proj(merge_heads(output))
             assert torch.allclose(attention(x, is_causal=True), expected, atol=1e-5)
 

@@ -67,12 +67,6 @@ def test_attention_in_pieces_equals_attention_at_once(attention, subtests):
             torch.testing.assert_close(torch.cat(parts, dim=1), whole, **EXACT)
 
 
-def test_pieces_without_a_causal_mask_do_not_equal_the_whole(attention):
-    x, cache = hidden(SEQ), KVBuffer()
-    parts = [attention(part, cache=cache) for part in x.split(1, dim=1)]
-    assert not torch.allclose(torch.cat(parts, dim=1), attention(x), atol=1e-3)
-
-
 def test_shared_key_value_heads_are_kept_once():
     attention = MultiHeadAttention(D_MODEL, HEADS, num_kv_heads=1).requires_grad_(False)
     x, cache = hidden(SEQ).float(), KVBuffer()
@@ -91,15 +85,6 @@ def test_a_memory_is_projected_once(attention):
         projection.register_forward_hook(lambda *_: pytest.fail("projected again"))
     torch.testing.assert_close(attention(query, memory, cache=cache), expected, **EXACT)
     assert cache.length == MEMORY
-
-
-def test_decoder_token_by_token_equals_the_whole_at_once(decoder):
-    ids, cache = torch.randint(1, 29, (BATCH, SEQ)), KVCache()
-    parts = []
-    for position in range(SEQ):
-        assert cache.length == position
-        parts.append(decoder(ids[:, position : position + 1], cache=cache))
-    torch.testing.assert_close(torch.cat(parts, dim=1), decoder(ids), **EXACT)
 
 
 def test_bytes_by_formula(decoder):

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer import KVCache, TransformerConfig, TransformerDecoder
-from glassformer.layers.kv_cache import KVBuffer
 from glassformer.layers.sliding_window import (
     SlidingWindowCache,
     WindowKVBuffer,
@@ -67,8 +66,8 @@ def test_memory_does_not_grow_with_the_text():
 
 def test_in_pieces_as_at_once(subtests):
     for window, pieces, padded, kind in product(
-        [1, 2, 5, 30, 31, 100],
-        [(1,) * SEQ, (SEQ,), (7, 1, 1, 11, 1, 10), (3, 28)],
+        [1, 5, 31],
+        [(1,) * SEQ, (7, 1, 1, 11, 1, 10)],
         [True, False],
         [KVCache, SlidingWindowCache],
     ):
@@ -150,7 +149,3 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"the new keys are \(3, 1, 5\)"):
             cache.append(torch.zeros(3, 1, 1, 5), torch.zeros(3, 1, 1, 5))
         assert cache.length == 2
-
-
-def test_it_is_a_cache_of_keys_and_values():
-    assert issubclass(WindowKVBuffer, KVBuffer)

@@ -19,11 +19,6 @@ def test_types_are_offered_to_who_imports_the_package():
     assert (files("glassformer") / "py.typed").is_file()
 
 
-def test_every_model_that_is_built_has_the_method():
-    assert len(BUILDS) == 11
-    assert all(callable(build.from_pretrained) for build in BUILDS)
-
-
 def test_a_model_loads_its_own_kind_and_no_other(tmp_path, subtests):
     for name in ARCHITECTURES:
         with subtests.test(name=name):

@@ -1,12 +1,20 @@
-"""Mistral, Qwen2 and Qwen3, each a switch or two on the block of Llama: as in transformers."""
+"""Llama, and Mistral, Qwen2 and Qwen3, each a switch or two on its block: as in transformers."""
 
 import random
 from itertools import product
 
 import pytest
 import torch
-import transformers
-from small_models import SEEDS, SIZES, TOLERANCE, VOCAB, answer, check_gradients, small_model
+from small_models import (
+    SEEDS,
+    SIZES,
+    TOLERANCE,
+    VOCAB,
+    answer,
+    check_gradients,
+    keep_norms_exact,
+    small_model,
+)
 
 from glassformer import (
     KVCache,
@@ -20,31 +28,17 @@ from glassformer import (
 )
 from glassformer.layers.sliding_window import SlidingWindowCache
 
-BODIES = {"mistral": "MistralModel", "qwen2": "Qwen2Model", "qwen3": "Qwen3Model"}
-WRITERS = {
-    "mistral": "MistralForCausalLM",
-    "qwen2": "Qwen2ForCausalLM",
-    "qwen3": "Qwen3ForCausalLM",
+BODIES = {
+    **{"llama": "LlamaModel", "mistral": "MistralModel", "qwen2": "Qwen2Model"},
+    "qwen3": "Qwen3Model",
 }
+WRITERS = {kind: body.replace("Model", "ForCausalLM") for kind, body in BODIES.items()}
 BATCH, SEQ, NEW, END, FILLER = 5, 11, 17, 2, 7
 
 
 @pytest.fixture(autouse=True)
-def norms_of_the_model_s_own_type(monkeypatch):
-    """Theirs compute in float32, which no model in float64 could be compared with to 1e-10."""
-
-    def forward(self, hidden):
-        wide = hidden if hidden.dtype == torch.float64 else hidden.float()
-        size = torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + self.variance_epsilon)
-        return self.weight * (wide * size).to(hidden.dtype)
-
-    models = transformers.models
-    for norm in (
-        models.mistral.modeling_mistral.MistralRMSNorm,
-        models.qwen2.modeling_qwen2.Qwen2RMSNorm,
-        models.qwen3.modeling_qwen3.Qwen3RMSNorm,
-    ):
-        monkeypatch.setattr(norm, "forward", forward)
+def exact_norms(monkeypatch):
+    keep_norms_exact(monkeypatch)
 
 
 def draw(kind, seed):
@@ -71,6 +65,8 @@ def draw(kind, seed):
         "pad_token_id": (None, FILLER)[seed % 2],
         "eos_token_id": None,
     }
+    if kind == "llama":
+        config |= dict.fromkeys(("attention_bias", "mlp_bias"), seed in (1, 4))
     if kind == "mistral":
         config["sliding_window"] = (3, 2, 5, 10, 60, None)[seed]
     if kind != "qwen2" and seed % 2:
@@ -97,18 +93,16 @@ def real():
 
 
 def test_outputs_equal(ids, tmp_path, subtests):
-    for built, make in ((TransformerDecoder, BODIES), (TransformerForCausalLM, WRITERS)):
-        for kind, (seed, dtype) in product(WRITERS, SEEDS):
-            with subtests.test(built=built, kind=kind, seed=seed, dtype=dtype):
-                theirs, ours = pair(kind, seed, dtype, make)
-                assert type(ours) is built
-                theirs.save_pretrained(tmp_path)
-                with torch.no_grad():
-                    output, expected = ours(ids), answer(theirs, ids)
-                    assert output.dtype == dtype
-                    assert (output - expected).abs().max() < TOLERANCE[dtype]
-                    assert load(tmp_path)(ids).equal(output)
-                    assert built.from_pretrained(tmp_path)(ids).equal(output)
+    for kind, (seed, dtype) in product(WRITERS, SEEDS):
+        with subtests.test(kind=kind, seed=seed, dtype=dtype):
+            theirs, ours = pair(kind, seed, dtype)
+            assert type(ours) is TransformerForCausalLM
+            theirs.save_pretrained(tmp_path)
+            with torch.no_grad():
+                output, expected = ours(ids), answer(theirs, ids)
+                assert output.dtype == dtype
+                assert (output - expected).abs().max() < TOLERANCE[dtype]
+                assert load(tmp_path)(ids).equal(output)
 
 
 def test_padding_on_the_left_takes_no_position(ids, real, subtests):
@@ -138,10 +132,12 @@ def test_every_hidden_state_attention_and_turned_key_is_equal(ids, subtests):
             ours = from_hf(theirs)
             close = {"rtol": 0.0, "atol": 2e-6}  # theirs takes the softmax in float32
             with torch.no_grad(), record(ours) as tape:
-                ours(ids)
+                output = ours(ids)
                 expected = theirs(
                     ids, output_hidden_states=True, output_attentions=True, use_cache=True
                 )
+            assert type(ours) is TransformerDecoder
+            torch.testing.assert_close(output, expected.last_hidden_state, **close)
             *states, _ = expected.hidden_states  # the last one is normalized there
             for our, their in zip(tape.hidden_states, states, strict=False):
                 torch.testing.assert_close(our, their, **close)
@@ -171,7 +167,7 @@ def test_with_a_cache_in_pieces_as_at_once(ids, real, subtests):
 
 
 def test_writes_token_for_token_as_transformers(ids, real, subtests):
-    cases = [*((seed, 1) for seed in range(6)), (1, 3), (2, 3)]
+    cases = [(1, 1), (2, 1), (5, 1), (2, 3)]
     for kind, (seed, beams) in product(WRITERS, cases):
         with subtests.test(kind=kind, seed=seed, beams=beams):
             theirs, ours = pair(kind, seed)
@@ -180,17 +176,6 @@ def test_writes_token_for_token_as_transformers(ids, real, subtests):
             given |= {"num_beams": beams}
             expected = theirs.generate(ids, **given, do_sample=False)
             assert generate(ours, ids, **given).tolist() == expected.tolist()
-
-
-def test_defaults_are_those_of_transformers():
-    for kind, written_out in {
-        "mistral": {"head_dim": 128},
-        "qwen2": {},
-        "qwen3": {"qkv_bias": False, "out_bias": False},
-    }.items():
-        expected = TransformerConfig.from_hf({"model_type": kind})
-        live = TransformerConfig.from_hf(transformers.CONFIG_MAPPING[kind]())
-        assert vars(live) == vars(expected) | written_out, kind
 
 
 def test_switches_that_make_a_family():
@@ -212,28 +197,6 @@ def test_switches_that_make_a_family():
         "qwen2": {"qkv_bias": True},
         "qwen3": {"qk_norm": True},
     }
-
-
-def test_what_is_not_built_is_refused(subtests):
-    rows = [
-        ({"model_type": "mistral", "layer_types": ["full_attention"]}, r"layer_types .* mistral"),
-        (
-            {"model_type": "qwen2", "use_sliding_window": True},
-            r"use_sliding_window \(True\) is not",
-        ),
-        ({"model_type": "qwen3", "use_sliding_window": True}, r"honored for qwen3: .* only False"),
-        (
-            {"model_type": "qwen2", "layer_types": ["full_attention", "sliding_attention"]},
-            r"layer_types \(\['full_attention', 'sliding_attention'\]\) is not honored for qwen2",
-        ),
-        (
-            {"model_type": "qwen3", "rope_scaling": {"type": "longrope"}},
-            r"rope_type \('longrope'\) is not honored for qwen3",
-        ),
-    ]
-    for given, message in rows:
-        with subtests.test(message), pytest.raises(ValueError, match=message):
-            TransformerConfig.from_hf(given)
 
 
 def test_a_window_that_nobody_uses_has_no_effect():

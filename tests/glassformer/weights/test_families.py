@@ -1,12 +1,12 @@
 """Every family's tables, against the classes of the transformers that is installed."""
 
+import re
 import warnings
 from dataclasses import fields
-from itertools import product
 
 import pytest
 import transformers
-from small_models import SIZES, small_config, small_model
+from small_models import SIZES, small_model
 
 from glassformer import TransformerConfig, from_hf
 from glassformer.weights.families import ARCHITECTURES, FAMILIES
@@ -113,16 +113,6 @@ def test_a_field_of_a_newer_transformers_is_refused_unless_it_is_as_ever(subtest
                 TransformerConfig.from_hf(Newer(stream_gate=0.5))
 
 
-def test_what_masks_and_caches_of_transformers_ask_for_is_refused(subtests):
-    for model_type, (field, value) in product(
-        ["gpt2", "llama", "marian"],
-        [("is_causal", False), ("layer_types", ["sliding_attention"]), ("sliding_window", 7)],
-    ):
-        message = rf"{field} \(.*\) is not honored for {model_type}"
-        with subtests.test(message), pytest.raises(ValueError, match=message):
-            TransformerConfig.from_hf({"model_type": model_type, field: value})
-
-
 def test_a_token_that_is_none_may_be_written_as_minus_one():
     given = {"model_type": "llama", "vocab_size": 101, "pad_token_id": -1}
     assert TransformerConfig.from_hf(given).pad_token_id is None
@@ -134,9 +124,87 @@ def test_labels_that_are_none_are_those_that_nobody_named():
     assert TransformerConfig.from_hf({**given, "num_labels": None}).num_labels == 2
 
 
-def test_small_sizes_differ_within_each_family():
-    for name, model in {"bert": "BertModel", "llama": "LlamaModel", "gpt2": "GPT2Model"}.items():
-        config = small_config(model)
-        sizes = [v for k, v in SIZES[name].items() if v and not k.endswith("token_id")]
-        sizes.append(config.hidden_size // config.num_attention_heads)
-        assert len(set(sizes)) == len(sizes)
+# What the configurations of transformers say even where nobody chose it.
+WRITTEN_OUT = {
+    "llama": {"num_kv_heads": 32, "head_dim": 128},
+    "mistral": {"head_dim": 128},
+    "qwen3": {"qkv_bias": False, "out_bias": False},
+    "vit": {"qkv_bias": True},
+}
+
+
+def test_defaults_are_those_of_transformers(subtests):
+    for model_type in FAMILIES:
+        with subtests.test(model_type):
+            expected = vars(TransformerConfig.from_hf({"model_type": model_type}))
+            live = TransformerConfig.from_hf(transformers.CONFIG_MAPPING[model_type]())
+            assert vars(live) == expected | WRITTEN_OUT.get(model_type, {})
+
+
+MASKS = {"is_causal": False, "sliding_window": 7, "layer_types": ["full_attention"]}
+SCALES = {"scale_attn_weights": False, "scale_attn_by_inverse_layer_idx": True}
+NOT_HONORED = {
+    "gpt2": {**MASKS, **SCALES, "add_cross_attention": True, "reorder_and_upcast_attn": True},
+    "llama": MASKS,
+    "marian": {
+        **MASKS,
+        "normalize_before": True,
+        "encoder_layerdrop": 0.5,
+        "activation_dropout": 0.25,
+    },
+    "mistral": {"layer_types": ["full_attention"]},
+    "qwen2": {
+        "use_sliding_window": True,
+        "layer_types": ["full_attention", "sliding_attention"],
+    },
+    "qwen3": {"use_sliding_window": True},
+    "roberta": {"is_decoder": True, "hidden_act": "relu"},
+    "vit": {"is_encoder_decoder": True},
+}
+ROPES = {"rope_type": "default", "rope_theta": 500.0}
+OTHERS = [
+    ("distilbert", {"activation": "mish"}, r"activation \('mish'\) must be one of gelu,"),
+    ("roberta", {"pad_token_id": None}, r"pad_token_id \(None\) must be a token"),
+    ("vit", {"hidden_act": "mish"}, r"hidden_act \('mish'\) must be one of gelu"),
+    ("vit", {"image_size": 5, "patch_size": 7}, r"image_size \(5, 5\) must be at least patch_size"),
+    ("marian", {"tie_word_embeddings": False}, r"tie_embeddings \(False\) must be True"),
+    ("llama", {"hidden_act": "mish"}, r"hidden_act \('mish'\) must be one of gelu,"),
+    ("llama", {"head_dim": 7}, r"head_dim \(7\) must be even: positions \('rotary_halves'\)"),
+    (
+        "llama",
+        {"attention_bias": True, "mlp_bias": False},
+        r"mlp_bias \(False\) and attention_bias",
+    ),
+    (
+        "llama",
+        {"rope_parameters": ROPES | {"partial_rotary_factor": 0.5}},
+        r"partial_rotary_factor \(0.5\) is not honored for llama",
+    ),
+    (
+        "llama",
+        {"rope_theta": 1e4, "rope_parameters": ROPES},
+        r"rope_theta \(10000.0\) and rope_parameters.rope_theta \(500.0\) must be equal",
+    ),
+    *(
+        (kind, {"rope_scaling": {"type": "longrope"}}, rf"\('longrope'\) is not honored for {kind}")
+        for kind in ("llama", "qwen3")
+    ),
+]
+
+
+def test_what_is_not_built_is_refused(subtests):
+    rows = [
+        *(
+            (
+                kind,
+                {field: value},
+                rf"{field} \({re.escape(repr(value))}\) is not honored for {kind}",
+            )
+            for kind, given in NOT_HONORED.items()
+            for field, value in given.items()
+        ),
+        *OTHERS,
+    ]
+    for kind, given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            TransformerConfig.from_hf({"model_type": kind, **given})
