@@ -141,7 +141,7 @@ def scrolling(header: str, body: str, *, name: str, style: str) -> str:
         style: CSS that only this kind of table needs.
     """
     return (
-        f'<div class="glassformer-table" tabindex="0" role="region" aria-label="{escape(name)}" '
+        f'<div class="glassformer-table" tabindex="0" role="group" aria-label="{escape(name)}" '
         f"data-search-exclude><style>{TABLE}</style><style>{style}</style>"
         f"<table><thead><tr>{header}</tr></thead>{body}</table></div>"
     )
