@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from html import escape
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -67,6 +68,7 @@ def arcs(
     shown = words(tokens)
     if not heads:
         raise ValueError("arcs need the weights of at least one head")
+    heads = {name: torch.as_tensor(weights) for name, weights in heads.items()}
     for name, weights in heads.items():
         if tuple(weights.shape) != (len(shown), len(shown)):
             raise ValueError(

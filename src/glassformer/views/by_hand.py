@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -51,6 +52,7 @@ def by_hand(
             many words or the rows are too wide to follow by hand, a number or a product isn't
             finite, or `asks` isn't the position of a word.
     """
+    query, key, value = (torch.as_tensor(one) for one in (query, key, value))
     names = words(tokens)
     check(query, key, value, names, asks)
     if vectors is not None and vectors.shape != query.shape:

@@ -46,7 +46,7 @@ def embedding_map(
             width, or a number that is not finite.
     """
     names = words([word for group in groups.values() for word in group])
-    vectors = [vector for group in groups.values() for vector in group.values()]
+    vectors = [torch.as_tensor(vector) for group in groups.values() for vector in group.values()]
     if len(names) < 3 or not 1 <= len(groups) <= len(SERIES) or len({v.shape for v in vectors}) > 1:
         raise ValueError(
             f"{len(names)} words in {len(groups)} groups, of shapes "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -48,7 +49,7 @@ def heads_apart(
         ValueError: `wide` doesn't have one row for each word or is too wide to draw, or
             `num_heads` doesn't divide its width.
     """
-    names = words(tokens)
+    wide, names = torch.as_tensor(wide), words(tokens)
     if wide.ndim != 2 or len(wide) != len(names) or not 1 <= wide.shape[1] <= MOST:
         raise ValueError(
             f"wide of shape {tuple(wide.shape)} must be (words, d_model), with a row for each of "

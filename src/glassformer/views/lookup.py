@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -33,7 +34,7 @@ def lookup(
     Raises:
         ValueError: There isn't one weight for each word, or the weights don't sum to one.
     """
-    names = words(source)
+    weights, names = torch.as_tensor(weights), words(source)
     if tuple(weights.shape) != (len(names),) or not abs(weights.sum().item() - 1) < 1e-3:
         raise ValueError(
             f"weights have shape {tuple(weights.shape)} and sum to {weights.sum():.3f}; expected "

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import torch
 from jaxtyping import Bool
 from torch import Tensor
 
@@ -37,7 +38,7 @@ def reading_order(
     Raises:
         ValueError: `mask` is not a matrix of booleans with a row and a column for each word.
     """
-    names = words(tokens)
+    mask, names = torch.as_tensor(mask), words(tokens)
     if tuple(mask.shape) != (len(names), len(names)) or mask.dtype.is_floating_point:
         raise ValueError(
             f"a mask of shape {tuple(mask.shape)} and {mask.dtype} must be boolean, with a row and "

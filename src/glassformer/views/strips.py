@@ -50,6 +50,7 @@ def strips(
         ValueError: There is no tensor, one isn't `(rows, width)`, or shapes differ.
     """
     names = words(rows)
+    tensors = {name: torch.as_tensor(tensor) for name, tensor in tensors.items()}
     check("strips", {name: [tensor] for name, tensor in tensors.items()}, names, every_row=True)
     values = {name: as_rows(tensor) for name, tensor in tensors.items()}
     lengths = {name: [math.hypot(*row) for row in rows] for name, rows in values.items()}
@@ -83,6 +84,7 @@ def growth(
             words, or the numbers of steps or the widths differ.
     """
     names = words(rows)
+    steps = {name: [torch.as_tensor(step) for step in each] for name, each in steps.items()}
     check("growth", steps, names, every_row=False)
     same = {name: unchanged(each) for name, each in steps.items()}
     facts = [

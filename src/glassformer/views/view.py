@@ -40,9 +40,11 @@ class View:
 
 def words(tokens: object) -> list[str]:
     """Return tokens (or other labels) as visible strings: whitespace becomes a visible sign."""
-    if isinstance(tokens, Tensor):  # ids
-        tokens = tokens.tolist()
-    return [visible(str(token)) for token in tokens]  # type: ignore[attr-defined]
+    values = (
+        token.item() if isinstance(token, Tensor) else token  # an id
+        for token in tokens  # type: ignore[attr-defined]
+    )
+    return [visible(str(value)) for value in values]
 
 
 def visible(token: str) -> str:

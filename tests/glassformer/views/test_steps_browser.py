@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from browser import launched, served, visit
+from browser import served, visit
 from glassformer.views.drawing import picture, text
 from glassformer.views.steps import step, stepped
 
@@ -31,12 +31,6 @@ def address(tmp_path_factory):
     (folder / "index.html").write_text(page.replace("asset://", ""), encoding="utf-8")
     with served(folder) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as browser:
-        yield browser
 
 
 def told(page):

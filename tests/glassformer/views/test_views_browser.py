@@ -7,7 +7,7 @@ import shutil
 import pytest
 import torch
 
-from browser import launched, served, visit
+from browser import served, visit
 from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view, shapes
 from tables import table
 
@@ -123,12 +123,6 @@ def site(views, tmp_path_factory):
         yield address
 
 
-@pytest.fixture(scope="module")
-def chrome():
-    with launched() as browser:
-        yield browser
-
-
 def drawn(page, name):
     """Scrolls to a view and waits until it has been drawn."""
     view = page.locator(f"#{name} glassformer-view")
@@ -218,9 +212,9 @@ def same(seen, weights, divisor=1):
 
 @WINDOWS
 @THEMES
-def test_every_view_draws_its_own_weights(site, chrome, tapes, width, dark):
+def test_every_view_draws_its_own_weights(site, browser, tapes, width, dark):
     first, second, third = map(weights_of, tapes)
-    with visit(chrome, f"{site}all.html", width=width, dark=dark) as seen:
+    with visit(browser, f"{site}all.html", width=width, dark=dark) as seen:
         page = seen.page
         # From the last to the first: the order of drawing is not that of the page.
         model2 = model_lines(drawn(page, "model2"))
@@ -247,11 +241,11 @@ def test_every_view_draws_its_own_weights(site, chrome, tapes, width, dark):
     assert len(names) == len(set(names)), "each script is asked for once"
 
 
-def test_the_cross_view_draws_all_three_attentions(site, chrome, tapes):
+def test_the_cross_view_draws_all_three_attentions(site, browser, tapes):
     first, second, third = map(weights_of, tapes)
     wanted = {"3": across(first), "1": of_target(third), "2": second}
     texts = {"3": (TARGET, TOKENS), "1": (TARGET, TARGET), "2": (TOKENS, TOKENS)}
-    with visit(chrome, f"{site}all.html") as seen:
+    with visit(browser, f"{site}all.html") as seen:
         view = drawn(seen.page, "cross")
         filters = view.locator("#filter option").evaluate_all("os => os.map(o => o.value)")
         for choice in filters:  # the first as it stands
@@ -277,17 +271,17 @@ CONTRASTS = """el => [...el.shadowRoot.querySelectorAll("[aria-checked=true]")].
 
 
 @THEMES
-def test_the_number_of_a_head_can_be_read_on_its_color(site, chrome, dark):
-    with visit(chrome, f"{site}all.html", dark=dark) as seen:
+def test_the_number_of_a_head_can_be_read_on_its_color(site, browser, dark):
+    with visit(browser, f"{site}all.html", dark=dark) as seen:
         contrasts = drawn(seen.page, "heads").evaluate(CONTRASTS)
     assert len(contrasts) == HEADS
     assert min(contrasts) >= 4.5
 
 
 @WINDOWS
-def test_heatmap_cells_and_words(site, chrome, tapes, width):
+def test_heatmap_cells_and_words(site, browser, tapes, width):
     weights = tapes[0]["layers.0.attention.weights"][0, 0]
-    with visit(chrome, f"{site}all.html", width=width) as seen:
+    with visit(browser, f"{site}all.html", width=width) as seen:
         figure = seen.page.locator("#heatmap svg")
         cells = figure.evaluate(
             """svg => [...svg.querySelectorAll('rect')].filter(r => r.querySelector('title'))
@@ -310,10 +304,10 @@ def test_heatmap_cells_and_words(site, chrome, tapes, width):
 @WINDOWS
 @THEMES
 @table("switch", ["system", "material"])
-def test_words_can_be_read(site, chrome, width, dark, switch):
+def test_words_can_be_read(site, browser, width, dark, switch):
     """Words and lines stand out, by the system's theme or by Material's against the system's."""
     system = dark if switch == "system" else not dark
-    with visit(chrome, f"{site}all.html", width=width, dark=system) as seen:
+    with visit(browser, f"{site}all.html", width=width, dark=system) as seen:
         page = seen.page
         if switch == "material":
             scheme = "slate" if dark else "default"
@@ -340,9 +334,9 @@ def far(colour, paper):
     return all(abs(int(c) - paper) > 140 for c in re.findall(r"\d+", colour)[:3])
 
 
-def test_sentences_heads_and_layers_are_chosen(site, chrome, tapes):
+def test_sentences_heads_and_layers_are_chosen(site, browser, tapes):
     second = weights_of(tapes[1])
-    with visit(chrome, f"{site}all.html") as seen:
+    with visit(browser, f"{site}all.html") as seen:
         view = drawn(seen.page, "head")
         assert view.locator("#filter option").all_text_contents() == [
             "All",
@@ -408,10 +402,10 @@ def detail(view):
 
 
 @table("name, tape, layer, head", [("neuron", 0, 1, 2), ("neuron2", 1, 0, 0)])
-def test_neuron_detail_shows_queries_and_keys(site, chrome, tapes, name, tape, layer, head):
+def test_neuron_detail_shows_queries_and_keys(site, browser, tapes, name, tape, layer, head):
     query, key = (tapes[tape][f"layers.{layer}.attention.{n}"][0, head] for n in ("query", "key"))
     weights = tapes[tape][f"layers.{layer}.attention.weights"][0, head]
-    with visit(chrome, f"{site}all.html") as seen:
+    with visit(browser, f"{site}all.html") as seen:
         for other in ("neuron", "neuron2"):
             drawn(seen.page, other)
         view = drawn(seen.page, name)
@@ -443,9 +437,9 @@ def test_neuron_detail_shows_queries_and_keys(site, chrome, tapes, name, tape, l
     same(found["weight"], weights[4])
 
 
-def test_a_chosen_query_is_shown_of_another_head_and_layer_too(site, chrome, tapes):
+def test_a_chosen_query_is_shown_of_another_head_and_layer_too(site, browser, tapes):
     """What is hidden is drawn when it is opened, and what is open when another is chosen."""
-    with visit(chrome, f"{site}all.html") as seen:
+    with visit(browser, f"{site}all.html") as seen:
         view = drawn(seen.page, "neuron")
         button = view.get_by_role("button", name="queries and keys")
         view.locator("#att_head").select_option("0")
@@ -459,13 +453,13 @@ def test_a_chosen_query_is_shown_of_another_head_and_layer_too(site, chrome, tap
         clean(seen)
 
 
-def test_pointing_and_keys(site, chrome):
+def test_pointing_and_keys(site, browser):
     """A word's lines show while it is pointed at, and stay once it is clicked or has the focus."""
 
     def shown(view):
         return {round(query) for _, query, _, _ in head_lines(view)}
 
-    with visit(chrome, f"{site}all.html") as seen:
+    with visit(browser, f"{site}all.html") as seen:
         page, view = seen.page, drawn(seen.page, "heads")
         words = view.locator("#left text")
         everything = shown(view)
@@ -500,11 +494,11 @@ def test_pointing_and_keys(site, chrome):
         clean(seen)
 
 
-def test_a_finger_finds_each_head_on_a_narrow_phone(site, chrome):
+def test_a_finger_finds_each_head_on_a_narrow_phone(site, browser):
     place = (
         "boxes => boxes.map(box => box.getBoundingClientRect()).map(at => [at.width, at.height])"
     )
-    with visit(chrome, f"{site}large.html", width=360, touch=True) as seen:
+    with visit(browser, f"{site}large.html", width=360, touch=True) as seen:
         boxes = drawn(seen.page, "head").locator("[role=checkbox]").evaluate_all(place)
     assert len(boxes) == 12
     assert min(min(box) for box in boxes) >= 24
@@ -515,8 +509,8 @@ TWO_FRAMES = """() => new Promise(done =>
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
 
 
-def test_far_views_wait_and_nothing_moves(site, chrome):
-    with visit(chrome, f"{site}far.html", width=360) as seen:
+def test_far_views_wait_and_nothing_moves(site, browser):
+    with visit(browser, f"{site}far.html", width=360) as seen:
         page = seen.page
         page.wait_for_function("!!customElements.get('glassformer-view')")
         page.evaluate(TWO_FRAMES)
@@ -529,11 +523,11 @@ def test_far_views_wait_and_nothing_moves(site, chrome):
         clean(seen)
 
 
-def test_views_put_in_later(site, chrome, views, tapes):
+def test_views_put_in_later(site, browser, views, tapes):
     """As pages that replace their content do: through innerHTML, twice, the script loaded once."""
     markup = views["head"]._repr_page_()[0].replace("asset://", "")
     put = "([where, html]) => { document.querySelector(where).innerHTML = html; }"
-    with visit(chrome, f"{site}empty.html") as seen:
+    with visit(browser, f"{site}empty.html") as seen:
         page = seen.page
         page.add_script_tag(type="module", url=f"{site}glassformer-views.js")
         for _ in range(2):
@@ -544,8 +538,8 @@ def test_views_put_in_later(site, chrome, views, tapes):
         clean(seen)
 
 
-def test_the_page_itself_is_left_alone(site, chrome):
-    with visit(chrome, f"{site}all.html") as seen:
+def test_the_page_itself_is_left_alone(site, browser):
+    with visit(browser, f"{site}all.html") as seen:
         page = seen.page
         for name in ("neuron", "head", "model"):
             drawn(page, name)
@@ -558,8 +552,8 @@ def test_the_page_itself_is_left_alone(site, chrome):
         clean(seen)
 
 
-def test_without_javascript_the_numbers_are_there(site, chrome):
-    with visit(chrome, f"{site}all.html", javascript=False) as seen:
+def test_without_javascript_the_numbers_are_there(site, browser):
+    with visit(browser, f"{site}all.html", javascript=False) as seen:
         details = seen.page.locator("#head details")
         details.locator("summary").click()
         assert details.locator("table").is_visible()
@@ -568,15 +562,15 @@ def test_without_javascript_the_numbers_are_there(site, chrome):
         clean(seen)
 
 
-def test_the_table_is_open_where_no_picture_is_drawn(site, chrome):
+def test_the_table_is_open_where_no_picture_is_drawn(site, browser):
     """Without scripts, and on paper where the view is too far away to have been drawn."""
-    with visit(chrome, f"{site}all.html", javascript=False) as seen:
+    with visit(browser, f"{site}all.html", javascript=False) as seen:
         for name in ("head", "model", "neuron", "cross"):
             view = seen.page.locator(f"#{name} glassformer-view")
             assert view.locator("table").is_visible()
             assert not view.locator(".hint").is_visible()
         clean(seen)
-    with visit(chrome, f"{site}far.html") as seen:
+    with visit(browser, f"{site}far.html") as seen:
         page = seen.page
         page.wait_for_function("!!customElements.get('glassformer-view')")
         assert not page.locator("#head table").is_visible()
@@ -590,8 +584,8 @@ def test_the_table_is_open_where_no_picture_is_drawn(site, chrome):
 
 
 @table("width", [360, 390])
-def test_the_panel_of_a_head_comes_into_sight(site, chrome, width):
-    with visit(chrome, f"{site}large.html", width=width, touch=True) as seen:
+def test_the_panel_of_a_head_comes_into_sight(site, browser, width):
+    with visit(browser, f"{site}large.html", width=width, touch=True) as seen:
         view = drawn(seen.page, "model")
         for place in (0, 11, 60, 71):
             view.locator(f"[data-thumbnail='{place}']").tap()
@@ -604,8 +598,8 @@ def test_the_panel_of_a_head_comes_into_sight(site, chrome, width):
 
 
 @table("touch", [False, True])
-def test_hints_fit_the_hand(site, chrome, touch):
-    with visit(chrome, f"{site}all.html", touch=touch) as seen:
+def test_hints_fit_the_hand(site, browser, touch):
+    with visit(browser, f"{site}all.html", touch=touch) as seen:
         if touch:  # as Chromium says it where there is no mouse
             seen.page.context.new_cdp_session(seen.page).send(
                 "Emulation.setEmulatedMedia", {"features": [{"name": "hover", "value": "none"}]}
@@ -626,7 +620,7 @@ EDGE = {
 
 
 @table("name", EDGE)
-def test_unusual_words_are_drawn(chrome, tmp_path, name):
+def test_unusual_words_are_drawn(browser, tmp_path, name):
     tokens = EDGE[name]
     seq = len(tokens)
     equal = [torch.full((1, HEADS, seq, seq), 1 / seq)]
@@ -645,7 +639,7 @@ def test_unusual_words_are_drawn(chrome, tmp_path, name):
     }
     parts = [f'<section id="{n}">{on_page(v, tmp_path)}</section>' for n, v in unusual.items()]
     (tmp_path / "index.html").write_text(PAGE + "".join(parts), encoding="utf-8")
-    with served(tmp_path) as address, visit(chrome, address, width=360) as seen:
+    with served(tmp_path) as address, visit(browser, address, width=360) as seen:
         for kind in unusual:
             view = drawn(seen.page, kind)
             if kind != "model":
@@ -656,8 +650,8 @@ def test_unusual_words_are_drawn(chrome, tmp_path, name):
         clean(seen)
 
 
-def test_notebook_frames_need_no_network(site, chrome, tapes):
-    with visit(chrome, f"{site}notebook.html") as seen:
+def test_notebook_frames_need_no_network(site, browser, tapes):
+    with visit(browser, f"{site}notebook.html") as seen:
         frames = [frame for frame in seen.page.frames if frame != seen.page.main_frame]
         assert len(frames) == 2
         for frame in frames:
@@ -670,8 +664,8 @@ def test_notebook_frames_need_no_network(site, chrome, tapes):
         clean(seen)
 
 
-def test_a_missing_script_is_said_in_the_page(site, chrome):
-    with visit(chrome, f"{site}empty.html") as seen:
+def test_a_missing_script_is_said_in_the_page(site, browser):
+    with visit(browser, f"{site}empty.html") as seen:
         page = seen.page
         page.route("**/d3.min.js", lambda route: route.fulfill(status=404))
         page.goto(f"{site}all.html")

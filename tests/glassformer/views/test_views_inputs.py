@@ -6,7 +6,6 @@ from html import escape, unescape
 from html.parser import HTMLParser
 from itertools import product
 
-import numpy as np
 import pytest
 import torch
 from tokenizers import Tokenizer, models
@@ -323,14 +322,30 @@ def test_what_cannot_be_drawn_is_refused(unhooked, subtests):
             draw()
 
 
-def test_arrays_and_lists_are_drawn_as_tensors_and_ids_as_numbers(unhooked):
-    numbers = [[0.75, 0.25], [0.5, 0.5]]
+def test_arrays_and_lists_are_drawn_as_tensors_and_ids_as_numbers(unhooked, subtests):
+    square = torch.tensor([[0.75, 0.25], [0.5, 0.5]])
     ids = torch.tensor([101, 2051])
-    expected = heatmap(torch.tensor(numbers), ["101", "2051"], ["101", "2051"]).html
-    for given in (numbers, np.array(numbers)):
-        assert heatmap(given, ids, ids.tolist()).html == expected
-    layers = [np.array([[numbers]])] * 2
-    assert "2051" in str(head_view(layers, ids))
+    rows = {
+        "heatmap": lambda to, names: heatmap(to(square), names, names),
+        "arcs": lambda to, names: arcs({"a": to(square)}, names),
+        "strips": lambda to, names: strips({"a": to(square)}, names),
+        "growth": lambda to, names: growth({"a": [to(square[:1]), to(square)]}, names),
+        "reading_order": lambda to, names: reading_order(to(square > 0.3), names),
+        "lookup": lambda to, names: lookup(to(square[0]), names, writes="x"),
+        "heads_apart": lambda to, names: heads_apart(to(square), names, num_heads=2),
+        "by_hand": lambda to, names: by_hand(*3 * [to(square)], names, asks=0),
+        "head_view": lambda to, names: head_view([to(square[None, None])] * 2, names),
+        "embedding_map": lambda to, names: embedding_map(
+            {"a": dict(zip([*names, "x"], map(to, (*square, square[0] - 1)), strict=True))}
+        ),
+    }
+    for name, draw in rows.items():
+        with subtests.test(name):
+            expected = str(draw(torch.Tensor.clone, ["101", "2051"]))
+            for to in (torch.Tensor.tolist, torch.Tensor.numpy):
+                for names in (ids.tolist(), list(ids)):
+                    assert str(draw(to, names)) == expected, (to, names)
+    assert str(heatmap(square, ids, ids)) == str(heatmap(square, ["101", "2051"], ["101", "2051"]))
     with pytest.raises(ValueError, match=r"layer 0 have shape \(\); expected"):
         head_view([0.9, 0.1], ["a", "b"])
 

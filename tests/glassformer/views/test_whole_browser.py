@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from browser import launched, served, visit
+from browser import served, visit
 from glassformer.models.config import TransformerConfig
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.models.task_models import TransformerForCausalLM
@@ -37,12 +37,6 @@ def address(tmp_path_factory):
     )
     with served(folder) as address:
         yield address
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with launched() as browser:
-        yield browser
 
 
 def shown(page):
