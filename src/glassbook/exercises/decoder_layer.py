@@ -8,8 +8,6 @@ from glassbook.exercises.norms_and_residuals import layer_parts
 
 __all__ = ["check_cross_attention", "check_decoder_layer"]
 
-CHAPTER = "decoder/decoder-layer.md"
-
 SIZES = (
     ("one sentence as long as its memory", (1, 5, 7), (1, 5, 7)),
     ("two sentences with longer memories", (2, 3, 11), (2, 13, 11)),
@@ -40,7 +38,6 @@ def _causal_across(hidden, memory, w_q, w_k, w_v):
 
 check_cross_attention = Exercise(
     asks="a weighted average of the memory's values for each word in the decoder",
-    chapter=CHAPTER,
     reference=_cross_attention,
     examples=_two_sentences,
     mistakes={
@@ -125,7 +122,6 @@ def _side_by_side(x, m, attend, across, feed, norm_1, norm_2, norm_3):
 
 check_decoder_layer = Exercise(
     asks="the output of a post-norm decoder layer",
-    chapter=CHAPTER,
     reference=_decoder_layer,
     examples=_layers,
     mistakes={

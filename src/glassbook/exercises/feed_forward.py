@@ -9,8 +9,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_feed_forward", "check_gelu"]
 
-CHAPTER = "encoder/feed-forward.md"
-
 
 def _numbers(draw: Draw):
     yield "17 numbers from −4 to 4", (torch.linspace(-4, 4, 17),)
@@ -24,7 +22,6 @@ def _phi(x):
 
 check_gelu = Exercise(
     asks="x · Φ(x) for each number",
-    chapter=CHAPTER,
     reference=lambda x: F.gelu(x),
     examples=_numbers,
     mistakes={
@@ -57,7 +54,6 @@ def _feed_forward(x, w_in, b_in, w_out, b_out, activation=F.gelu):
 
 check_feed_forward = Exercise(
     asks="the output of two linear layers with a GELU between them",
-    chapter=CHAPTER,
     reference=_feed_forward,
     examples=_networks,
     mistakes={

@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_greedy", "check_top_p"]
 
-CHAPTER = "decoder/generation.md"
-
 
 def _writers(draw: Draw):
     """Yield made-up models, whose logits depend on the token and its position."""
@@ -37,7 +35,6 @@ def _greedy(model, ids, max_new_tokens, end, choose=lambda logits: logits[-1].ar
 
 check_greedy = Exercise(
     asks="the prompt, followed by the likeliest token each time, up to the end token",
-    chapter=CHAPTER,
     reference=_greedy,
     examples=_writers,
     mistakes={
@@ -112,7 +109,6 @@ def _unsorted(logits, p):
 check_top_p = Exercise(
     asks="the probabilities of the smallest set of likeliest tokens whose sum reaches p, "
     "rescaled to sum to one",
-    chapter=CHAPTER,
     reference=_top_p,
     examples=_next_logits,
     mistakes={

@@ -42,7 +42,6 @@ def _squared(scores):
 
 check_alibi_scores = Exercise(
     asks="scores that fall with the distance, with one slope per head",
-    chapter="language-models/longer-texts.md",
     reference=lambda scores: torch.stack(
         [
             one

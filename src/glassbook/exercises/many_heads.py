@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_multi_head", "check_split_heads"]
 
-CHAPTER = "encoder/all-heads-at-once.md"
-
 
 def _hidden(draw: Draw):
     yield "one sentence, two heads", (draw(1, 5, 14), 2)
@@ -21,7 +19,6 @@ def _split(hidden, num_heads):
 
 check_split_heads = Exercise(
     asks="one piece of each vector per head, as (batch, heads, seq, head_dim)",
-    chapter=CHAPTER,
     reference=_split,
     examples=_hidden,
     mistakes={
@@ -65,7 +62,6 @@ def _multi_head(hidden, w_q, w_k, w_v, w_o, num_heads, scale=None, merge=None):
 
 check_multi_head = Exercise(
     asks="the output of all heads, merged and projected",
-    chapter=CHAPTER,
     reference=_multi_head,
     examples=_projections,
     mistakes={

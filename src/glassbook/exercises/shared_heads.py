@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_grouped"]
 
-CHAPTER = "family/shared-heads.md"
-
 
 def _groups(draw: Draw):
     yield (
@@ -27,7 +25,6 @@ def _grouped(query, key, value, share=lambda heads, times: heads.repeat_interlea
 
 check_grouped = Exercise(
     asks="the output of attention with keys and values shared by neighboring heads",
-    chapter=CHAPTER,
     reference=lambda query, key, value: F.scaled_dot_product_attention(
         query, key, value, enable_gqa=True
     ),

@@ -5,8 +5,6 @@ from glassbook.exercises.norms_and_residuals import layer_parts
 
 __all__ = ["check_count", "check_stack"]
 
-CHAPTER = "encoder/whole-encoder.md"
-
 
 def _stacks(draw: Draw):
     for name, depth, *shape in (
@@ -52,7 +50,6 @@ def _one_norm_a_layer(hidden, layers):
 
 check_stack = Exercise(
     asks="the hidden state after the last of several post-norm layers",
-    chapter=CHAPTER,
     reference=_stack,
     examples=_stacks,
     mistakes={
@@ -106,7 +103,6 @@ def _counted(**left_out):
 
 check_count = Exercise(
     asks="the number of parameters in the encoder",
-    chapter=CHAPTER,
     reference=_count,
     examples=_sizes,
     mistakes={
