@@ -7,7 +7,7 @@ fences as the engine does.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import jupytext
@@ -57,12 +57,14 @@ class PageText:
         return str(self.meta.get("title") or self.heading)
 
 
+@lru_cache(1024)  # several plugins read a page, and under `mkdocs serve` most stay as they are
 def read_page(text: str) -> PageText:
     """Read the text of a Markdown file."""
     body, front = meta.get_data(text)
     return PageText(front, body)
 
 
+@lru_cache(16)
 def read_lab(script: str) -> PageText:
     """Read the Markdown cells of a lab, which is a script with cells."""
     cells = jupytext.reads(script, "py:percent").cells

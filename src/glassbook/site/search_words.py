@@ -9,7 +9,6 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -40,10 +39,6 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
 
     def __init__(self) -> None:
         self.words: dict[str, list[str]] = {}
-        self.text = cache(read_page)  # under `mkdocs serve`, most files don't change
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
 
     @event_priority(-200)  # once all files exist
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> None:
@@ -55,7 +50,7 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
         self.words = {}
         for file in files.documentation_pages():
             if is_markdown(file):
-                tags = self.text(file.content_string).meta.get("section_tags", {})
+                tags = read_page(file.content_string).meta.get("section_tags", {})
                 for anchor, words in tags.items():
                     self._add(words, file.src_uri, f"#{anchor}", files)
         folder = posixpath.dirname(self.config.topics)

@@ -18,8 +18,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from glassbook.site.engine import engine_of
-from glassbook.site.places import fill
+from glassbook.site.common import engine_of, fill
 from proofbook.checking.source_lookup import Shown
 
 PLACE = "<div data-source></div>"
@@ -44,9 +43,6 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     def __init__(self) -> None:
         self.waiting: dict[str, str] = {}
         self.titles: dict[str, str] = {}
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Make the engine's captions link to the pages."""

@@ -8,10 +8,10 @@ forms unique, so the ids of signs, formulas, and drawings on different pages wou
 copies a page before its pictures have been filled in.
 """
 
-from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
+from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
@@ -19,31 +19,23 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
 from glassbook.site.book_part import as_part
-from glassbook.site.no_settings import NoSettings
+from glassbook.site.common import fill, part_of
 from glassbook.site.page_text import is_markdown, read_page
-from glassbook.site.parts import part_of
-from glassbook.site.places import fill
 
 PLACE = "<div data-whole-book></div>"
 
 
-class WholeBookPlugin(BasePlugin[NoSettings]):
+class WholeBookPlugin(BasePlugin[LegacyConfig]):
     """Makes the single page, which is rendered last."""
 
     def __init__(self) -> None:
         self.pages: list[Page] = []
-        # Under `mkdocs serve`, most pages don't change.
-        self.as_part = lru_cache(256)(as_part)
-        self.read = cache(read_page)
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
 
     @event_priority(-300)  # once all files exist
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Put the single page after all others, since it is made from them."""
         for file in list(files.documentation_pages()):
-            if is_markdown(file) and "whole_book" in self.read(file.content_string).meta:
+            if is_markdown(file) and "whole_book" in read_page(file.content_string).meta:
                 files.remove(file)
                 files.append(file)
         return files
@@ -72,7 +64,7 @@ class WholeBookPlugin(BasePlugin[NoSettings]):
     def _chapter(self, page: Page, pages: list[Page], whole: Page) -> str:
         """Convert a page to a part of the single page."""
         names = tuple((other.url, name_of(other)) for other in pages)
-        article = self.as_part(page.content or "", page.url, names, whole.url)
+        article = as_part(page.content or "", page.url, names, whole.url)
         part = escape(part_of(page))
         return f'<section id="{name_of(page)}" data-part="{part}">{article}</section>'
 

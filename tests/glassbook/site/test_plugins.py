@@ -42,7 +42,8 @@ def test_a_module_keeps_no_state(path):
     for node in ast.walk(tree):
         assert not isinstance(node, ast.Global), "a value of the module that changes"
         for decorator in getattr(node, "decorator_list", []) if node in tree.body else []:
-            assert "cache" not in ast.unparse(decorator), "a cache that outlives its build"
+            told = ast.unparse(decorator)
+            assert "cache" not in told or told.startswith("lru_cache("), "it grows without bound"
     given = [node for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign)]
     names = [part.id for node in given for part in ast.walk(node) if _is_bound(part)]
     assert not [name for name in names if not name[0].isupper()]

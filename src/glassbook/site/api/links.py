@@ -3,14 +3,12 @@
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from markdown import Markdown
-from markdown.extensions import Extension
-from markdown.treeprocessors import Treeprocessor
+from glassbook.site.common import TreeStep
 
 VERBATIM = {"a", "button", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
 
 
-class SymbolLinks(Extension):
+class SymbolLinks(TreeStep):
     """Turns inline code that names one of the package's symbols into a link to its entry.
 
     Attributes:
@@ -18,25 +16,17 @@ class SymbolLinks(Extension):
             None if it names nothing.
     """
 
+    step = "symbols", -5  # after MkDocs, which would take the addresses for file paths
+
     def __init__(self) -> None:
         self.address: Callable[[str], str | None] = lambda code: None
         super().__init__()
-
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Run after MkDocs, which would take the addresses for file paths."""
-        md.treeprocessors.register(_Linker(md, self), "symbols", -5)
-
-
-class _Linker(Treeprocessor):
-    def __init__(self, md: Markdown, links: SymbolLinks) -> None:
-        super().__init__(md)
-        self.links = links
 
     def run(self, root: Element) -> None:
         """Wrap each piece of inline code that has an address in a link."""
         for place, child in enumerate(root):
             if child.tag == "code":
-                address = self.links.address(child.text or "")
+                address = self.address(child.text or "")
                 if address:
                     root[place] = _link(child, address)
             elif child.tag not in VERBATIM:

@@ -1,8 +1,8 @@
 """The plugin that makes the API reference.
 
 A page whose front matter names modules (`api: [glassformer.views, glassformer.layers.*]`) gets an
-entry for each of their public names below what its author wrote. One with `api: []` lists all modules in a place that it
-marks.
+entry for each of their public names below what its author wrote. One with `api: []` lists all
+modules in a place that it marks.
 """
 
 import re
@@ -29,9 +29,8 @@ from glassbook.site.api.mentions import Mentions, mentions_of_page, mentions_of_
 from glassbook.site.api.package import Packages
 from glassbook.site.api.reference import Reference
 from glassbook.site.api.symbol import Symbol, walk
-from glassbook.site.engine import engine_of
+from glassbook.site.common import engine_of, fill
 from glassbook.site.page_text import is_markdown, read_lab, read_page
-from glassbook.site.places import fill
 from glassbook.site.source_pages import address
 from proofbook.checking.source_lookup import Shown
 

@@ -4,6 +4,7 @@ from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 
+from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
@@ -20,13 +21,12 @@ from glassbook.site.finish.typesetting import (
     wrapped,
 )
 from glassbook.site.finish.views import numbers_aside, without_styles
-from glassbook.site.no_settings import NoSettings
 
 PART = '<section id="'
 """Separates the pages in the single-page book, most of which stay as they are."""
 
 
-class FinishPlugin(BasePlugin[NoSettings]):
+class FinishPlugin(BasePlugin[LegacyConfig]):
     """Fixes the theme's slips, keeps together what must not be broken, and makes pages light."""
 
     def __init__(self) -> None:

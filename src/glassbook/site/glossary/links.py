@@ -4,19 +4,17 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from markdown import Markdown
-from markdown.extensions import Extension
-from markdown.treeprocessors import Treeprocessor
 from markdown.util import ETX, STX, AtomicString
 from mkdocs.utils import get_relative_url
 
+from glassbook.site.common import TreeStep
 from glassbook.site.glossary.terms import Glossary, Term
 
 VERBATIM = {"a", "abbr", "button", "code", "pre", "math", "summary", "figcaption", "th", "label"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 
 
-class TermLinks(Extension):
+class TermLinks(TreeStep):
     """Links first mentions; the terms and the page are set before each conversion.
 
     Attributes:
@@ -25,35 +23,20 @@ class TermLinks(Extension):
         page: the chapter being converted; None if nothing should be linked.
     """
 
-    def __init__(self) -> None:
-        self.entries = ""
-        self.glossary = Glossary()
-        self.page: str | None = None
-        super().__init__()
-
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Run after everything that makes links and headings, before links are resolved."""
-        md.treeprocessors.register(_Linker(md, self), "glossary", 3)
-
-
-class _Linker(Treeprocessor):
-    def __init__(self, md: Markdown, links: TermLinks) -> None:
-        super().__init__(md)
-        self.links = links
-        self.seen: set[str] = set()
+    step = "glossary", 3  # after what makes links and headings, before links are resolved
+    entries = ""
+    glossary = Glossary()
+    page: str | None = None
 
     def run(self, root: Element) -> None:
         """Link the first mention of each term after the heading of the first section."""
-        if self.links.page is None:
+        if self.page is None:
             return
-        self.seen = {one.key for one in self.links.glossary.terms.values() if self._is_home(one)}
+        self.seen = {one.key for one in self.glossary.terms.values() if one.home == self.page}
         blocks = list(root)
         start = next((at for at, block in enumerate(blocks) if block.tag == "h2"), len(blocks))
         for block in blocks[start:]:
             self._link(block)
-
-    def _is_home(self, term: Term) -> bool:
-        return term.home == self.links.page
 
     def _link(self, element: Element) -> None:
         if element.tag in VERBATIM | HEADINGS or "proofbook" in element.get("class", ""):
@@ -74,7 +57,7 @@ class _Linker(Treeprocessor):
             return
         found = [
             (match, term)
-            for match in self.links.glossary.pattern.finditer(text)
+            for match in self.glossary.pattern.finditer(text)
             if not _is_marked(text, match) and (term := self._first(match[0]))
         ]
         if not found:
@@ -88,14 +71,14 @@ class _Linker(Treeprocessor):
 
     def _first(self, word: str) -> Term | None:
         """Find the term that a word names; return None if the page has mentioned it before."""
-        term = self.links.glossary.find(" ".join(word.split()))
+        term = self.glossary.find(" ".join(word.split()))
         if term is None or term.key in self.seen:
             return None
         self.seen.add(term.key)
         return term
 
     def _made(self, word: str, term: Term) -> Element:
-        address = f"{get_relative_url(self.links.entries, str(self.links.page))}#{term.key}"
+        address = f"{get_relative_url(self.entries, str(self.page))}#{term.key}"
         link = Element("a", {"class": "term", "href": address, "data-aid": term.definition})
         link.text = word
         return link

@@ -10,6 +10,7 @@ from types import MethodType
 from typing import Any, cast
 
 import jupytext
+from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
@@ -19,7 +20,7 @@ from mkdocs_jupyter.config import settings
 from mkdocs_jupyter.plugin import NotebookFile
 from nbformat.v4 import new_code_cell
 
-from glassbook.site.engine import engine_of
+from glassbook.site.common import engine_of, fill
 from glassbook.site.labs.cells import (
     about,
     asset_url,
@@ -32,8 +33,6 @@ from glassbook.site.labs.cells import (
 from glassbook.site.labs.formulas import Explained
 from glassbook.site.labs.kept import Kept
 from glassbook.site.labs.running import HERE, Cell, run
-from glassbook.site.no_settings import NoSettings
-from glassbook.site.places import fill
 from proofbook.caching.dependencies import compared
 from proofbook.integrations.mkdocs import ProofbookPlugin
 from proofbook.maths.explain import Explainer, read_table
@@ -53,7 +52,7 @@ LabRun = tuple[list[Cell], dict[str, Any] | None]
 """The cells of a lab with their outputs, and what its run depended on; `None` if unknown."""
 
 
-class LabsPlugin(BasePlugin[NoSettings]):
+class LabsPlugin(BasePlugin[LegacyConfig]):
     """Shows labs."""
 
     def __init__(self) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-from glassbook.site.no_settings import NoSettings
 from glassbook.site.opening import OPENED
 from glassbook.site.sharing.data import structured
 from glassbook.site.sharing.description import described
@@ -23,7 +23,7 @@ FOLDER = "assets/cards/"
 HOME = "index"
 
 
-class SharingPlugin(BasePlugin[NoSettings]):
+class SharingPlugin(BasePlugin[LegacyConfig]):
     """Describes each page; where the site has an address, draws a picture for each chapter."""
 
     def __init__(self) -> None:
