@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from doctest import DocTestParser
 
 from glassbook.site.api.package import Packages
+from glassbook.site.api.source import imports
 from glassbook.site.api.symbol import Symbol
 from glassbook.site.page_text import PageText
 from proofbook.parsing.fences import Fence
@@ -82,7 +83,7 @@ def _mentions(
             tree = ast.parse(block)
         except SyntaxError:  # code that is shown but not run may not be a program
             continue
-        imported |= dict(_imports(tree, packages))
+        imported |= dict(imports(tree, packages))
         own |= set(_bound(tree))
     return Mentions(imported, frozenset(own) - set(imported), shown, tuple(CODE.findall(prose)))
 
@@ -95,19 +96,6 @@ def _statements(fence: Fence) -> str:
         return "".join(example.source for example in DocTestParser().get_examples(fence.code))
     except ValueError:  # for the engine to report
         return ""
-
-
-def _imports(tree: ast.AST, packages: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find each name that a statement takes from a package, and what it stands for there."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in packages:
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                package = alias.name.split(".")[0]
-                if package in packages:
-                    yield alias.asname or package, alias.name if alias.asname else package
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

@@ -1,8 +1,4 @@
-"""Find the values to which a module gives public names.
-
-This doesn't use griffe, which ignores the comments that explain them, and skips an assignment
-with several targets if one of them is a tuple.
-"""
+"""Find the values to which a module gives public names."""
 
 import ast
 import re
@@ -13,7 +9,7 @@ from glassbook.site.api.source import Source
 from glassbook.site.api.symbol import Symbol
 
 
-def values(source: Source, module: str) -> Iterator[Symbol]:
+def values(source: Source) -> Iterator[Symbol]:
     """Find the values of a module under their public names."""
     body = source.tree.body
     for node, after in zip(body, [*body[1:], None], strict=True):
@@ -21,7 +17,7 @@ def values(source: Source, module: str) -> Iterator[Symbol]:
             text, doc = _described(source, node, after)
             for name in _names(node):
                 last = node.end_lineno or node.lineno
-                full = f"{module}.{name}"
+                full = f"{source.module}.{name}"
                 yield Symbol(full, "value", text, doc, source.path, node.lineno, last)
 
 
