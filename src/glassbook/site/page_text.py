@@ -71,6 +71,11 @@ def read_lab(script: str) -> PageText:
     return PageText({}, "\n\n".join(one.source for one in cells if one.cell_type == "markdown"))
 
 
+def text_of(file: File) -> PageText:
+    """Read the file of a page, or of a lab."""
+    return (read_page if is_markdown(file) else read_lab)(file.content_string)
+
+
 def is_markdown(file: File) -> bool:
     """Return whether a page is written in Markdown, which labs aren't."""
     return file.src_uri.endswith(".md")

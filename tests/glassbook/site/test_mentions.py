@@ -41,7 +41,7 @@ def package():
 
 
 def mentions(text: str) -> Mentions:
-    return mentions_of_page(read_page(text), ["glassformer"])
+    return mentions_of_page(read_page(text), ("glassformer",))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_page_is_read_for_what_it_shows_imports_and_says(package):
 
 
 def test_a_lab_is_read_as_the_script_that_it_is(package):
-    said = mentions_of_script("# `load` it\nfrom glassformer.interpret.recording import record\n", ["glassformer"])
+    said = mentions_of_script("# `load` it\nfrom glassformer.interpret.recording import record\n", ("glassformer",))
     assert {one.name for one in said.used(package)} == {"glassformer.interpret.recording.record"}
 
 

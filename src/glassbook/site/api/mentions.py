@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from doctest import DocTestParser
+from functools import lru_cache
 
 from glassbook.site.api.package import Packages
 from glassbook.site.api.source import imports
@@ -61,14 +62,16 @@ class Mentions:
         yield from dict.fromkeys(one for one in found if one)
 
 
-def mentions_of_page(text: PageText, packages: Sequence[str]) -> Mentions:
+@lru_cache(1024)  # under `mkdocs serve`, most pages stay as they are
+def mentions_of_page(text: PageText, packages: tuple[str, ...]) -> Mentions:
     """Read how a chapter mentions packages."""
     targets = [fence.options["show"] for fence in text.fences if "show" in fence.options]
     shown = tuple(target.replace(":", ".") for target in targets)
     return _mentions([_statements(fence) for fence in text.fences], text.prose, shown, packages)
 
 
-def mentions_of_script(script: str, packages: Sequence[str]) -> Mentions:
+@lru_cache(16)
+def mentions_of_script(script: str, packages: tuple[str, ...]) -> Mentions:
     """Read how the script of a lab mentions packages; its sentences are comments."""
     return _mentions([script], script, (), packages)
 

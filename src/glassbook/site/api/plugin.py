@@ -6,7 +6,7 @@ modules in a place that it marks.
 """
 
 import re
-from functools import cache, partial
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,14 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 
-from glassbook.site.api.contents import contents
-from glassbook.site.api.entry import NAME, Colors, Entry, Pages, is_listed, within
+from glassbook.site.api.entry import NAME, Entry, Pages, contents, is_listed, within
 from glassbook.site.api.links import SymbolLinks
 from glassbook.site.api.mentions import Mentions, mentions_of_page, mentions_of_script
 from glassbook.site.api.package import Packages
 from glassbook.site.api.reference import Reference
 from glassbook.site.api.symbol import Symbol, walk
 from glassbook.site.common import engine_of, fill
-from glassbook.site.page_text import is_markdown, read_lab, read_page
+from glassbook.site.page_text import is_markdown, text_of
 from glassbook.site.source_pages import address
 from proofbook.checking.source_lookup import Shown
 
@@ -55,11 +54,6 @@ class ApiPlugin(BasePlugin[ApiConfig]):
     def __init__(self) -> None:
         self.links = SymbolLinks()
         self.markdown = Markdown(extensions=["proofbook.maths", self.links])
-        self.colors = Colors()
-        self.page_text = cache(read_page)  # under `mkdocs serve`, most pages stay as they are
-        self.lab_text = cache(read_lab)
-        self.said_by_page = cache(mentions_of_page)
-        self.said_by_script = cache(mentions_of_script)
         self.read: object = None  # what the packages were read from
         self.entries: dict[str, tuple[object, str]] = {}  # with what each was made from
 
@@ -82,7 +76,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             PluginError: there is no module of a name, or two pages describe it.
         """
         pages = [file for file in files.documentation_pages() if is_markdown(file)]
-        api = {file: self.page_text(file.content_string).meta.get("api") or [] for file in pages}
+        api = {file: text_of(file).meta.get("api") or [] for file in pages}
         described = [name for names in api.values() for name in names]
         folders = [self.root / folder for folder in self.config.packages]
         found = sorted(path for folder in folders for path in folder.rglob("*.py"))
@@ -96,13 +90,13 @@ class ApiPlugin(BasePlugin[ApiConfig]):
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
         """Record which pages mention what, in reading order."""
         for page in nav.pages:
-            is_page = is_markdown(page.file)
-            text = (self.page_text if is_page else self.lab_text)(page.file.content_string)
+            text = text_of(page.file)
+            title = page.title or text.title
             if "api" in text.meta:
                 named = [self.packages.modules[name] for name in self._modules(text.meta["api"])]
-                self.reference.pages.append((page.title or text.title, page.file, named))
+                self.reference.pages.append((title, page.file, named))
             else:
-                self.reference.read(page.title or text.title, page.file, self._said(page.file))
+                self.reference.read(title, page.file, self._said(page.file))
 
     def on_page_markdown(
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
@@ -157,8 +151,8 @@ class ApiPlugin(BasePlugin[ApiConfig]):
     def _said(self, file: File) -> Mentions:
         """Read the mentions of a page."""
         if is_markdown(file):
-            return self.said_by_page(self.page_text(file.content_string), self.packages.names)
-        return self.said_by_script(file.content_string, self.packages.names)
+            return mentions_of_page(text_of(file), self.packages.names)
+        return mentions_of_script(file.content_string, self.packages.names)
 
     def _named(self, page: Page, shown: Shown, place: str) -> str:
         """Put the name of the shown symbol before its place."""
@@ -209,7 +203,6 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             f"{get_relative_url(address(symbol.path), page.url)}#L{symbol.first}",
             shown,
             used,
-            self.colors,
         ).html()
 
 
