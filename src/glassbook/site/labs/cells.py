@@ -2,7 +2,7 @@
 
 import ast
 import hashlib
-from collections.abc import Callable
+from functools import lru_cache
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -62,9 +62,9 @@ def colab_address(page: Page, config: MkDocsConfig) -> str:
     return f"https://colab.research.google.com/#fileId={quote(urljoin(config.site_url, name))}"
 
 
-def block(cell: Cell, number: int, script: str, url: AssetUrl, color: Callable[[str], str]) -> str:
+def block(cell: Cell, number: int, script: str, url: AssetUrl) -> str:
     """Show a cell's code and its output, with the link that copies it with what it needs."""
-    code = color(cell["source"])
+    code = colored(cell["source"])
     below = f"{outputs_html(_result(cell), url)}{copy_html(number, script)}"
     return f'<div class="proofbook-block">{code}{below}</div>'
 
@@ -82,6 +82,7 @@ def _result(cell: Cell) -> BlockResult:
     return BlockResult(outputs, prints=(last,) if has_value and outputs[-1].kind == "text" else ())
 
 
+@lru_cache(256)  # under `mkdocs serve`, most cells stay as they are
 def colored(code: str) -> str:
     """Color the code of a cell."""
     formatter = HtmlFormatter(cssclass="language-python highlight", wrapcode=True)

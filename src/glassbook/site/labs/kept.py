@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.pages import Page
+from mkdocs.structure.files import File
 
-from glassbook.site.labs.running import HERE, Cell
+from glassbook.site.labs.running import Cell, LabRun
 from proofbook.caching import fingerprint
 from proofbook.caching.cache import Cache
 from proofbook.model import Block, BlockResult, Chapter, Output, Run
@@ -24,25 +24,26 @@ class Kept:
     """
 
     def __init__(self, settings: Settings) -> None:
+        code = sorted(Path(__file__).parent.rglob("*.py"))  # how a lab is run, and what is kept
         world = {
             "root": str(settings.root),
             "environment": fingerprint.environment(),
             "variables": settings.watched_environment(),
-            "runs": [path.read_text() for path in _files()],
+            "runs": [path.read_text() for path in code],
         }
         self._cache = Cache(settings.cache, world)
 
-    def load(self, page: Page) -> tuple[list[Cell], dict[str, Any]] | None:
+    def load(self, lab: File) -> LabRun | None:
         """Return the cells of a lab with their outputs, if those would be the same now.
 
         With them comes what the run depended on.
         """
-        if (found := self._cache.find(_chapter(page))) is None:
+        if (found := self._cache.find(_chapter(lab))) is None:
             return None
         run, seen = found
         return json.loads(run.blocks[0].outputs[0].data), seen
 
-    def store(self, page: Page, cells: list[Cell], seen: dict[str, Any]) -> bool:
+    def store(self, lab: File, cells: list[Cell], seen: dict[str, Any]) -> bool:
         """Store a lab's outputs, if everything it depended on was seen and is unchanged.
 
         Return whether that is so.
@@ -50,16 +51,10 @@ class Kept:
         if seen["unseen"] or seen["changed"]:
             return False
         result = BlockResult((Output("text", json.dumps(cells)),))
-        self._cache.store(_chapter(page), Run((result,), {}), seen)
+        self._cache.store(_chapter(lab), Run((result,), {}), seen)
         return True
 
 
-def _files() -> list[Path]:
-    """List the files that determine how a lab is run and what is kept of it."""
-    files = HERE.parent.rglob("*.*")
-    return sorted(path for path in files if path.is_file() and path.suffix != ".pyc")
-
-
-def _chapter(page: Page) -> Chapter:
-    script = Block("python", page.file.content_string, 1)
-    return Chapter(f"docs/{page.file.src_uri}", (script,), ())
+def _chapter(lab: File) -> Chapter:
+    script = Block("python", lab.content_string, 1)
+    return Chapter(f"docs/{lab.src_uri}", (script,), ())
