@@ -19,7 +19,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 
-from glassbook.site.glossary.terms import read
+from glassbook.site.glossary.terms import read_terms
 from glassbook.site.page_text import is_markdown, read_page
 
 ROW = re.compile(r"^\| (?!subject \||-)(.+?)(?: \((.+?)\))? \| (.+) \|$", re.MULTILINE)
@@ -56,7 +56,7 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
         folder = posixpath.dirname(self.config.topics)
         for words, page, anchor in subjects(self._text(self.config.topics, files)):
             self._add(words, posixpath.normpath(posixpath.join(folder, page)), f"#{anchor}", files)
-        for form, term in read(self._text(self.config.glossary, files)).terms.items():
+        for form, term in read_terms(self._text(self.config.glossary, files)).terms.items():
             self._add([form], term.home, "", files)
 
     def _text(self, page: str, files: Files) -> str:

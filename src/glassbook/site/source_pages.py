@@ -18,7 +18,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from glassbook.site.common import engine_of, fill
+from glassbook.site.common import engine_of, fill, remembered
 from proofbook.checking.source_lookup import Shown
 
 PLACE = "<div data-source></div>"
@@ -58,10 +58,10 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
             path = file.relative_to(self.root).as_posix()
             name = f"{address(path).rstrip('/')}.md"
             self.waiting[name] = file.read_text(encoding="utf-8")
-            shown = (
+            broken = (
                 escape(path).replace("_", r"\_").replace("/", "/<wbr>")
             )  # a line may break there
-            text = f"# {shown}\n\n{PLACE}\n"
+            text = f"# {broken}\n\n{PLACE}\n"
             self.titles[name] = path
             page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
             files.append(page)
@@ -87,9 +87,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         code = self.waiting.get(page.file.src_uri)
         if code is None:
             return html
-        engine = engine_of(config)
-        memo = engine.book.memo if engine and engine.book else None
-        return fill(html, PLACE, memo.get(numbered, code) if memo else numbered(code), page)
+        return fill(html, PLACE, remembered(config, numbered, code), page)
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
         """Make the place of a shown source a link, if the site has a page for the file."""

@@ -1,8 +1,10 @@
 """The entry of a symbol in the API reference: how it is called, what it does, where it is used."""
 
+import ast
+import doctest
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 
@@ -12,8 +14,9 @@ from pygments.lexer import Lexer
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 from glassbook.site.api.docstring import parse
-from glassbook.site.api.example import program
 from glassbook.site.api.symbol import Symbol
+from proofbook.model import Block, BlockResult, Example
+from proofbook.notebook.programs import Program, program_of
 from proofbook.rendering.downloads import copy_html, program_html
 
 NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>(?!<span class="o">=<)')
@@ -178,3 +181,26 @@ def listed(rows: Sequence[tuple[str, str]], kind: str = "api-facts") -> str:
         return ""
     inner = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows)
     return f'<dl class="{kind}">{inner}</dl>'
+
+
+def program(text: str, known: Mapping[str, str]) -> Program:
+    """Return a doctest's statements below the imports that they need, printing what it shows.
+
+    Args:
+        text: The lines of the example.
+        known: What short names stand for in the example's module.
+    """
+    found = doctest.DocTestParser().get_examples(text)
+    examples = tuple(Example(one.source, one.want, one.want, one.lineno) for one in found)
+    prints = (n for n, one in enumerate(found) if one.want and not one.source.startswith("print("))
+    result = BlockResult(examples=examples, prints=tuple(prints))
+    made = program_of([Block("pycon", text, 1)], [result])
+    tree = ast.parse(made.script())
+    taken = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
+    imported = {alias.name for one in taken for alias in one.names}
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    head = ["import torch"] if "torch" in read else []
+    for name in sorted(read & set(known) - imported):
+        module, _, short = known[name].rpartition(".")
+        head.append(f"from {module} import {short}")
+    return replace(made, start="\n".join(head))

@@ -22,7 +22,7 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 
-from glassbook.site.api.entry import NAME, Entry, Pages, contents, is_listed, within
+from glassbook.site.api.entry import NAME, Entry, contents, is_listed, within
 from glassbook.site.api.links import SymbolLinks
 from glassbook.site.api.mentions import Mentions, mentions_of_page, mentions_of_script
 from glassbook.site.api.package import Packages
@@ -55,7 +55,6 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         self.links = SymbolLinks()
         self.markdown = Markdown(extensions=["proofbook.maths", self.links])
         self.read: object = None  # what the packages were read from
-        self.entries: dict[str, tuple[object, str]] = {}  # with what each was made from
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin across rebuilds."""
@@ -166,23 +165,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         return f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a> in {place}'
 
     def _entry(self, symbol: Symbol, page: Page) -> str:
-        """Describe a symbol, unless it was described the same way in the last build."""
-        lists = self.reference.shown, self.reference.used
-        shown, used = (self._pages(found, symbol, page) for found in lists)
-        given = symbol, self.packages, self.reference.urls, page.url, shown, used
-        kept, html = self.entries.get(symbol.name, (None, ""))
-        if kept != given:
-            html = self._made(symbol, page, shown, used)
-            self.entries[symbol.name] = given, html
-        return html
-
-    def _pages(
-        self, found: dict[str, list[tuple[str, File]]], symbol: Symbol, page: Page
-    ) -> list[tuple[str, str]]:
-        those = found.get(symbol.name, ())
-        return [(title, file.url_relative_to(page.file)) for title, file in those]
-
-    def _made(self, symbol: Symbol, page: Page, shown: Pages, used: Pages) -> str:
+        """Describe a symbol."""
         known = self.reference.known_in(self.packages.home(symbol))
 
         def address_of(code: str) -> str | None:
@@ -201,8 +184,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             address_of,
             known.imported,
             f"{get_relative_url(address(symbol.path), page.url)}#L{symbol.first}",
-            shown,
-            used,
+            *self.reference.pages_with(symbol, page),
         ).html()
 
 

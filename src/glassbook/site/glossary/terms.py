@@ -1,4 +1,4 @@
-"""The terms of the glossary, read from its page."""
+"""The terms of the glossary, read from its page, which has definition lists."""
 
 import re
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class Glossary:
         return self.terms.get(word) or self.terms.get(word.lower())
 
 
-def read(text: str) -> Glossary:
+def read_terms(text: str) -> Glossary:
     """Read the terms of the page.
 
     Raises:

@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 from nbformat.v4 import new_code_cell
 
-from glassbook.site.common import TreeStep, engine_of, fill
+from glassbook.site.common import TreeStep, engine_of, fill, remembered
 from glassbook.site.labs.cells import about, asset_url, block, colab_address, counted, program
 from glassbook.site.labs.kept import Kept
 from glassbook.site.labs.running import Cell, read_cells, run
@@ -79,22 +79,19 @@ class LabsPlugin(BasePlugin[LegacyConfig]):
     @event_priority(-100)  # after the engine
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Make each lab a page, and offer it as a script, and as a notebook that has not run."""
-        repository = config.repo_url or ""
-        engine = engine_of(config)
-        memo = engine.book.memo if engine and engine.book else None
         labs, offered = {}, []
         for file in files:
             if file.src_uri.endswith(".py") and file.inclusion.is_included():
                 given = config.docs_dir, config.site_dir, config.use_directory_urls
                 lab = labs[file] = LabFile(file.src_uri, *given)
                 lab.inclusion = file.inclusion
-                path, asked = PurePosixPath(file.src_uri), (lab.content_string, repository)
-                text = memo.get(as_notebook, *asked) if memo else as_notebook(*asked)
+                path, script = PurePosixPath(file.src_uri), lab.content_string
+                text = remembered(config, as_notebook, script, config.repo_url or "")
                 name = path.with_suffix(".ipynb").as_posix()
                 offered.append(File.generated(config, name, content=text))
                 name = f"{path.with_suffix('')}/{path.name}"
                 kind = InclusionLevel.INCLUDED
-                offered.append(File.generated(config, name, content=asked[0], inclusion=kind))
+                offered.append(File.generated(config, name, content=script, inclusion=kind))
         return Files([*(labs.get(file, file) for file in files), *offered])
 
     @event_priority(200)  # before plugins that read the page's Markdown
