@@ -5,7 +5,6 @@ took 2.6 s of each build instead of 0.3 s.
 """
 
 import re
-from functools import lru_cache
 from posixpath import dirname, join, normpath
 from urllib.parse import urlsplit
 
@@ -28,7 +27,6 @@ SHADOW = re.compile(r"(<template\b.*?</template>)", re.DOTALL)
 ATTRIBUTE = re.compile(rf'\s(?:({NAMES})|({LINKS}))="([^"]*)"|url\(#')
 
 
-@lru_cache(256)  # under `mkdocs serve`, most pages stay as they are
 def as_part(article: str, url: str, names: tuple[tuple[str, str], ...], whole: str) -> str:
     """Convert an article to a part: prefix its ids, keep links inside, and demote its headings.
 

@@ -73,14 +73,10 @@ class ChapterMapPlugin(BasePlugin[ChapterMapConfig]):
         text = read_page(file.content_string)
         if "modules" not in text.meta:
             return None
-        found = NEEDS.search(text.prose)
         here = posixpath.dirname(file.src_uri)
-        needs = [posixpath.normpath(posixpath.join(here, link)) for link in _links(found)]
+        links = LINK.findall("".join(NEEDS.findall(text.prose)[:1]))
+        needs = [posixpath.normpath(posixpath.join(here, link)) for link in links]
         return Chapter(part, text.title, file, tuple(text.meta["modules"]), tuple(needs))
-
-
-def _links(found: re.Match[str] | None) -> list[str]:
-    return LINK.findall(found[1]) if found else []
 
 
 def picture(chapters: list[Chapter], page: Page) -> str:

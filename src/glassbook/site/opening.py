@@ -4,7 +4,6 @@ It is one paragraph under the question at the top of a page. In a chapter, a box
 follows, for windows that are too narrow for a table of contents.
 """
 
-from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -79,14 +78,11 @@ class Opening(TreeStep):
             if block.tag == "p" and _is_opening(block):
                 block.set("class", "opening")
                 if self.boxed:
-                    self._insert_box(root, place)
+                    box = Element("p")
+                    box.text = self.md.htmlStash.store(contents(getattr(self.md, "toc_tokens", [])))
+                    box.tail, block.tail = block.tail, None
+                    root.insert(place + 1, box)
                 return
-
-    def _insert_box(self, root: Element, place: int) -> None:
-        box = Element("p")
-        box.text = self.md.htmlStash.store(contents(getattr(self.md, "toc_tokens", [])))
-        box.tail, root[place].tail = root[place].tail, None
-        root.insert(place + 1, box)
 
 
 def _is_opening(paragraph: Element) -> bool:
@@ -97,12 +93,8 @@ def _is_opening(paragraph: Element) -> bool:
 
 def contents(tokens: list[dict[str, Any]]) -> str:
     """Make a box with the sections of a page, from its table of contents."""
-
-    def sections() -> Iterator[dict[str, Any]]:
-        for top in tokens:
-            yield from top["children"]
-
-    items = "".join(f'<li><a href="#{one["id"]}">{one["name"]}</a></li>' for one in sections())
+    sections = [one for top in tokens for one in top["children"]]
+    items = "".join(f'<li><a href="#{one["id"]}">{one["name"]}</a></li>' for one in sections)
     return (
         '<details class="contents" data-search-exclude><summary>In this chapter</summary>'
         f"<ol>{items}</ol></details>"

@@ -41,8 +41,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     """Makes the pages, and links the places of shown sources to them."""
 
     def __init__(self) -> None:
-        self.waiting: dict[str, str] = {}
-        self.titles: dict[str, str] = {}
+        self.files: dict[str, tuple[str, str]] = {}  # path and code of each file, by its page
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Make the engine's captions link to the pages."""
@@ -53,16 +52,15 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     @event_priority(-100)  # after the engine, which treats every earlier page as a chapter
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Add a page for each module, and for each test that belongs to one."""
-        self.waiting, self.titles = {}, {}
+        self.files = {}
         for file in self._sources():
             path = file.relative_to(self.root).as_posix()
             name = f"{address(path).rstrip('/')}.md"
-            self.waiting[name] = file.read_text(encoding="utf-8")
+            self.files[name] = path, file.read_text(encoding="utf-8")
             broken = (
                 escape(path).replace("_", r"\_").replace("/", "/<wbr>")
             )  # a line may break there
             text = f"# {broken}\n\n{PLACE}\n"
-            self.titles[name] = path
             page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
             files.append(page)
         return files
@@ -71,7 +69,8 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
         """Set what other pages set in front matter, since parsing YAML for these takes too long."""
-        if title := self.titles.get(page.file.src_uri):
+        if found := self.files.get(page.file.src_uri):
+            title, _ = found
             page.meta.update(
                 title=title,
                 description=f"The file {title}, as it was when this book was built.",
@@ -84,10 +83,10 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
         """Fill in a page's code only now, since Markdown would have parsed all its tags."""
-        code = self.waiting.get(page.file.src_uri)
-        if code is None:
-            return html
-        return fill(html, PLACE, remembered(config, numbered, code), page)
+        if found := self.files.get(page.file.src_uri):
+            _, code = found
+            return fill(html, PLACE, remembered(config, numbered, code), page)
+        return html
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
         """Make the place of a shown source a link, if the site has a page for the file."""

@@ -75,6 +75,13 @@ class Repairs:
     def __init__(self) -> None:
         self.found: Counter[str] = Counter()
 
+    def page(self, html: str) -> str:
+        """Repair the markup of a page."""
+        for said, meant in TEMPLATES.items():
+            self.found[said] += html.count(said)
+            html = html.replace(said, meant)
+        return html
+
     def sheet(self, css: str) -> str:
         """Take the costly rules and those for what no page has out of a style sheet."""
         for rule in COSTLY:
@@ -101,15 +108,6 @@ class Repairs:
         if idle:
             listing = "\n".join(f"  {name}" for name in idle)
             raise PluginError(f"nothing in the theme is left to repair here:\n{listing}")
-
-
-def mended_page(html: str) -> tuple[str, Counter[str]]:
-    """Repair the markup of a page; return how often each error occurred."""
-    found: Counter[str] = Counter()
-    for said, meant in TEMPLATES.items():
-        found[said] += html.count(said)
-        html = html.replace(said, meant)
-    return html, found
 
 
 def repair_script(themes: Iterable[str], site: Path) -> None:

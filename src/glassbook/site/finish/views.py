@@ -12,7 +12,7 @@ PACKED = re.compile(r'data-packed="([A-Za-z0-9+/]{40,}={0,2})"')
 
 
 def without_styles(html: str) -> tuple[str, list[str]]:
-    """Move the styles, which belong in the head, out of the body of a page or a part of it.
+    """Move the styles, which belong in the head, out of the body of a page.
 
     Returns:
         The remaining HTML, and each style once.
