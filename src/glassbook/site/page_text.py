@@ -11,7 +11,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import jupytext
-from mkdocs.structure.files import File
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
 from mkdocs.utils import meta
 
 from proofbook.parsing.fences import Fence, Scan, scan
@@ -66,14 +67,29 @@ def read_page(text: str) -> PageText:
 
 @lru_cache(16)
 def read_lab(script: str) -> PageText:
-    """Read the Markdown cells of a lab, which is a script with cells."""
+    """Read a lab, a script with cells, as the page that it could be."""
     cells = jupytext.reads(script, "py:percent").cells
-    return PageText({}, "\n\n".join(one.source for one in cells if one.cell_type == "markdown"))
+    fenced = (
+        f"```python\n{one.source}\n```" if one.cell_type == "code" else one.source for one in cells
+    )
+    return PageText({}, "\n\n".join(fenced))
 
 
 def text_of(file: File) -> PageText:
     """Read the file of a page, or of a lab."""
     return (read_page if is_markdown(file) else read_lab)(file.content_string)
+
+
+def text_at(name: str, files: Files) -> str:
+    """Return the text of a page that has to be there.
+
+    Raises:
+        PluginError: it isn't.
+    """
+    file = files.get_file_from_path(name)
+    if file is None:
+        raise PluginError(f"there is no docs/{name}")
+    return file.content_string
 
 
 def is_markdown(file: File) -> bool:

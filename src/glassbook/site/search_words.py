@@ -20,7 +20,7 @@ from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 
 from glassbook.site.glossary.terms import read_terms
-from glassbook.site.page_text import is_markdown, read_page
+from glassbook.site.page_text import is_markdown, read_page, text_at
 
 ROW = re.compile(r"^\| (?!subject \||-)(.+?)(?: \((.+?)\))? \| (.+) \|$", re.MULTILINE)
 LINK = re.compile(r"\]\(([\w/.-]+)#([\w-]+)\)")
@@ -54,16 +54,10 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
                 for anchor, words in tags.items():
                     self._add(words, file.src_uri, f"#{anchor}", files)
         folder = posixpath.dirname(self.config.topics)
-        for words, page, anchor in subjects(self._text(self.config.topics, files)):
+        for words, page, anchor in subjects(text_at(self.config.topics, files)):
             self._add(words, posixpath.normpath(posixpath.join(folder, page)), f"#{anchor}", files)
-        for form, term in read_terms(self._text(self.config.glossary, files)).terms.items():
+        for form, term in read_terms(text_at(self.config.glossary, files)).terms.items():
             self._add([form], term.home, "", files)
-
-    def _text(self, page: str, files: Files) -> str:
-        file = files.get_file_from_path(page)
-        if file is None:
-            raise PluginError(f"search-words: there is no docs/{page}")
-        return file.content_string
 
     def _add(self, words: list[str], page: str, anchor: str, files: Files) -> None:
         there = files.get_file_from_path(page)

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from doctest import DocTestParser
 from functools import lru_cache
@@ -63,32 +63,22 @@ class Mentions:
 
 
 @lru_cache(1024)  # under `mkdocs serve`, most pages stay as they are
-def mentions_of_page(text: PageText, packages: tuple[str, ...]) -> Mentions:
-    """Read how a chapter mentions packages."""
+def mentions(text: PageText, packages: tuple[str, ...]) -> Mentions:
+    """Read how a page mentions packages."""
     targets = [fence.options["show"] for fence in text.fences if "show" in fence.options]
     shown = tuple(target.replace(":", ".") for target in targets)
-    return _mentions([_statements(fence) for fence in text.fences], text.prose, shown, packages)
-
-
-@lru_cache(16)
-def mentions_of_script(script: str, packages: tuple[str, ...]) -> Mentions:
-    """Read how the script of a lab mentions packages; its sentences are comments."""
-    return _mentions([script], script, (), packages)
-
-
-def _mentions(
-    blocks: Sequence[str], prose: str, shown: tuple[str, ...], packages: Sequence[str]
-) -> Mentions:
     imported: dict[str, str] = {}
     own: set[str] = set()
-    for block in blocks:
+    for block in map(_statements, text.fences):
         try:
             tree = ast.parse(block)
         except SyntaxError:  # code that is shown but not run may not be a program
             continue
         imported |= dict(imports(tree, packages))
         own |= set(_bound(tree))
-    return Mentions(imported, frozenset(own) - set(imported), shown, tuple(CODE.findall(prose)))
+    return Mentions(
+        imported, frozenset(own) - set(imported), shown, tuple(CODE.findall(text.prose))
+    )
 
 
 def _statements(fence: Fence) -> str:

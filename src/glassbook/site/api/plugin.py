@@ -24,7 +24,7 @@ from mkdocs.utils import get_relative_url
 
 from glassbook.site.api.entry import NAME, Entry, contents, is_listed, within
 from glassbook.site.api.links import SymbolLinks
-from glassbook.site.api.mentions import Mentions, mentions_of_page, mentions_of_script
+from glassbook.site.api.mentions import Mentions, mentions
 from glassbook.site.api.package import Packages
 from glassbook.site.api.reference import Reference
 from glassbook.site.api.symbol import Symbol, walk
@@ -148,10 +148,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         return [module for name in names for module in self.packages.modules_of(name)]
 
     def _said(self, file: File) -> Mentions:
-        """Read the mentions of a page."""
-        if is_markdown(file):
-            return mentions_of_page(text_of(file), self.packages.names)
-        return mentions_of_script(file.content_string, self.packages.names)
+        return mentions(text_of(file), self.packages.names)
 
     def _named(self, page: Page, shown: Shown, place: str) -> str:
         """Put the name of the shown symbol before its place."""

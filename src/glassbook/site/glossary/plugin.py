@@ -23,7 +23,7 @@ from mkdocs.utils import get_relative_url
 
 from glassbook.site.common import TreeStep
 from glassbook.site.glossary.terms import Glossary, Term, read_terms
-from glassbook.site.page_text import is_markdown
+from glassbook.site.page_text import is_markdown, text_at
 
 VERBATIM = {"a", "abbr", "button", "code", "pre", "math", "summary", "figcaption", "th", "label"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
@@ -129,11 +129,8 @@ class GlossaryPlugin(BasePlugin[GlossaryConfig]):
         Raises:
             PluginError: there is no such page, or one of its entries cannot be used.
         """
-        page = files.get_file_from_path(self.config.page)
-        if page is None:
-            raise PluginError(f"glossary: there is no docs/{self.config.page}")
         try:
-            self.links.glossary = read_terms(page.content_string)
+            self.links.glossary = read_terms(text_at(self.config.page, files))
         except ValueError as error:
             raise PluginError(f"docs/{self.config.page}: {error}") from error
 

@@ -1,16 +1,14 @@
 """The cells of a lab that has run, shown as a chapter shows its blocks."""
 
 import ast
-import hashlib
 from functools import lru_cache
 from html import escape
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote, urljoin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -99,18 +97,3 @@ def shown(output: dict[str, Any]) -> Output:
     if "text/html" in data:
         return Output("html", data["text/html"])
     return Output("text", data["text/plain"])
-
-
-def asset_url(page: Page, assets: dict[str, Path], name: str, path: str) -> str:
-    """Return the URL of a file that a view needs, next to those of the chapters.
-
-    Args:
-        page: The page with the view.
-        assets: The files that the engine serves, by address; the file is added.
-        name: The file's name.
-        path: Where it is.
-    """
-    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
-    target = f"assets/proofbook/{digest}-{name}"
-    assets[target] = Path(path)
-    return get_relative_url(target, page.url)

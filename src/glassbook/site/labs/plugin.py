@@ -15,9 +15,8 @@ from mkdocs.structure.pages import Page
 from nbformat.v4 import new_code_cell
 
 from glassbook.site.common import TreeStep, engine_of, fill, remembered
-from glassbook.site.labs.cells import about, asset_url, block, colab_address, counted, program
-from glassbook.site.labs.kept import Kept
-from glassbook.site.labs.running import Cell, read_cells, run
+from glassbook.site.labs.cells import about, block, colab_address, counted, program
+from glassbook.site.labs.running import Cell, Kept, read_cells, run
 from proofbook.caching.dependencies import compared
 from proofbook.integrations.mkdocs import ProofbookPlugin
 from proofbook.maths.explain import Explainer, read_table
@@ -131,7 +130,7 @@ class LabsPlugin(BasePlugin[LegacyConfig]):
         if not isinstance(page.file, LabFile) or engine is None:
             return html
         html = fill(html, ABOUT, self.above, page)
-        url = partial(asset_url, page, engine.assets)
+        url = engine.asset_url(page.url)
         script = PurePosixPath(page.file.src_uri).name
         codes = [(n, one) for n, one in enumerate(self.cells) if one["cell_type"] != "markdown"]
         for count, (number, cell) in enumerate(codes):

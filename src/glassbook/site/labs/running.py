@@ -1,4 +1,4 @@
-"""Run a lab in a kernel that starts the same way for everybody."""
+"""Run a lab in a kernel that starts the same way for everybody, and keep what it showed."""
 
 import json
 import os
@@ -17,6 +17,9 @@ from mkdocs.structure.files import File
 from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 
+from proofbook.caching import fingerprint
+from proofbook.caching.cache import Cache
+from proofbook.model import Block, BlockResult, Chapter, Output, Run
 from proofbook.settings import Settings
 
 Cell = dict[str, Any]
@@ -93,3 +96,48 @@ def complaint(lab: File, message: str) -> str:
         start = text[: text.index(source[1])].count("\n")
         line = f":{start + int(within[0] if within else 1)}"
     return f"docs/{lab.src_uri}{line}: a cell of this lab fails\n\n{plain}"
+
+
+class Kept:
+    """The outputs of the labs' last runs, on disk, in the engine's cache.
+
+    To that, a lab is a page with one block.
+
+    Args:
+        settings: The book's settings.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        code = sorted(Path(__file__).parent.rglob("*.py"))  # how a lab is run, and what is kept
+        world = {
+            "root": str(settings.root),
+            "environment": fingerprint.environment(),
+            "variables": settings.watched_environment(),
+            "runs": [path.read_text() for path in code],
+        }
+        self._cache = Cache(settings.cache, world)
+
+    def load(self, lab: File) -> LabRun | None:
+        """Return the cells of a lab with their outputs, if those would be the same now.
+
+        With them comes what the run depended on.
+        """
+        if (found := self._cache.find(_chapter(lab))) is None:
+            return None
+        run, seen = found
+        return json.loads(run.blocks[0].outputs[0].data), seen
+
+    def store(self, lab: File, cells: list[Cell], seen: dict[str, Any]) -> bool:
+        """Store a lab's outputs, if everything it depended on was seen and is unchanged.
+
+        Return whether that is so.
+        """
+        if seen["unseen"] or seen["changed"]:
+            return False
+        result = BlockResult((Output("text", json.dumps(cells)),))
+        self._cache.store(_chapter(lab), Run((result,), {}), seen)
+        return True
+
+
+def _chapter(lab: File) -> Chapter:
+    return Chapter(f"docs/{lab.src_uri}", (Block("python", lab.content_string, 1),), ())
