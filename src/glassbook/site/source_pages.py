@@ -29,6 +29,11 @@ def address(path: str) -> str:
     return f"source/{path.removeprefix('src/').removesuffix('.py')}/"
 
 
+def page_of(path: str) -> str:
+    """Return the name that the page has among the book's files."""
+    return f"{address(path).rstrip('/')}.md"
+
+
 class SourcePagesConfig(Config):
     """The folders whose files get a page, and those within that don't, relative to the root."""
 
@@ -55,7 +60,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         self.files = {}
         for file in self._sources():
             path = file.relative_to(self.root).as_posix()
-            name = f"{address(path).rstrip('/')}.md"
+            name = page_of(path)
             self.files[name] = path, file.read_text(encoding="utf-8")
             broken = (
                 escape(path).replace("_", r"\_").replace("/", "/<wbr>")
@@ -90,25 +95,21 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
         """Make the place of a shown source a link, if the site has a page for the file."""
-        if not self._is_source(shown.path):
+        path = shown.path.relative_to(self.root) if shown.path.is_relative_to(self.root) else None
+        if path is None or page_of(path.as_posix()) not in self.files:
             return place
-        target = address(shown.path.relative_to(self.root).as_posix())
-        return f'<a href="{get_relative_url(target, page.url)}#L{shown.first}">{place}</a>'
+        target = get_relative_url(address(path.as_posix()), page.url)
+        return f'<a href="{target}#L{shown.first}">{place}</a>'
 
     def _sources(self) -> list[Path]:
         """List the modules and their tests: `tests` has the same folders as the packages."""
         folders = [self.root / folder for folder in self.config.packages]
+        without = [self.root / folder for folder in self.config.without]
         found = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-        modules = [path for path in found if self._is_source(path)]
+        modules = [path for path in found if not any(map(path.is_relative_to, without))]
         inside = [path.relative_to(self.root / "src") for path in modules]
         places = [self.root / self.config.tests / p.with_name(f"test_{p.name}") for p in inside]
         return [*modules, *(test for test in places if test.exists())]
-
-    def _is_source(self, path: Path) -> bool:
-        def lies_in(folders: list[str]) -> bool:
-            return any(path.is_relative_to(self.root / folder) for folder in folders)
-
-        return lies_in(self.config.packages) and not lies_in(self.config.without)
 
 
 def numbered(code: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mkdocs.exceptions import PluginError
 
-from glassbook.site.finish.stylesheets import StyleSheets
+from glassbook.site.finish.assets import StyleSheets
 from glassbook.site.finish.theme import (
     COSTLY,
     SCRIPT,

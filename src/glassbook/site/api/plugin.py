@@ -6,10 +6,12 @@ modules in a place that it marks.
 """
 
 import re
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from markdown import Markdown
 from mkdocs.config import config_options as options
@@ -23,12 +25,11 @@ from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 
 from glassbook.site.api.entry import NAME, Entry, contents, is_listed, within
-from glassbook.site.api.links import SymbolLinks
 from glassbook.site.api.mentions import Mentions, mentions
 from glassbook.site.api.package import Packages
 from glassbook.site.api.reference import Reference
 from glassbook.site.api.symbol import Symbol, walk
-from glassbook.site.common import engine_of, fill
+from glassbook.site.common import TreeStep, engine_of, fill
 from glassbook.site.page_text import is_markdown, text_of
 from glassbook.site.source_pages import address
 from proofbook.checking.source_lookup import Shown
@@ -40,6 +41,39 @@ IMPORT = re.compile(
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
     re.DOTALL,
 )
+VERBATIM = {"a", "button", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
+
+
+class SymbolLinks(TreeStep):
+    """Turns inline code that names one of the package's symbols into a link to its entry.
+
+    Attributes:
+        address: returns the address of the symbol that inline code names on this page;
+            None if it names nothing.
+    """
+
+    step = "symbols", -5  # after MkDocs, which would take the addresses for file paths
+
+    def __init__(self) -> None:
+        self.address: Callable[[str], str | None] = lambda code: None
+        super().__init__()
+
+    def run(self, root: Element) -> None:
+        """Wrap each piece of inline code that has an address in a link."""
+        for place, child in enumerate(root):
+            if child.tag == "code":
+                address = self.address(child.text or "")
+                if address:
+                    root[place] = _link(child, address)
+            elif child.tag not in VERBATIM:
+                self.run(child)
+
+
+def _link(code: Element, address: str) -> Element:
+    link = Element("a", {"class": "symbol", "href": address})
+    link.tail, code.tail = code.tail, None
+    link.append(code)
+    return link
 
 
 class ApiConfig(Config):

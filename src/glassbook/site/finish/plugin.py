@@ -8,8 +8,12 @@ from mkdocs.plugins import BasePlugin
 from mkdocs.structure.pages import Page
 from mkdocs.utils import write_file
 
-from glassbook.site.finish.scripts import after_first_frame
-from glassbook.site.finish.stylesheets import StyleSheets
+from glassbook.site.finish.assets import (
+    StyleSheets,
+    after_first_frame,
+    numbers_aside,
+    without_styles,
+)
 from glassbook.site.finish.theme import Repairs, repair_script
 from glassbook.site.finish.typesetting import (
     kept_together,
@@ -18,7 +22,6 @@ from glassbook.site.finish.typesetting import (
     without_indents,
     wrapped,
 )
-from glassbook.site.finish.views import numbers_aside, without_styles
 
 
 class FinishPlugin(BasePlugin[LegacyConfig]):
