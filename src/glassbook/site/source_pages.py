@@ -29,11 +29,6 @@ def address(path: str) -> str:
     return f"source/{path.removeprefix('src/').removesuffix('.py')}/"
 
 
-def page_of(path: str) -> str:
-    """Return the name that the page has among the book's files."""
-    return f"{address(path).rstrip('/')}.md"
-
-
 class SourcePagesConfig(Config):
     """The folders whose files get a page, and those within that don't, relative to the root."""
 
@@ -57,15 +52,13 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     @event_priority(-100)  # after the engine, which treats every earlier page as a chapter
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Add a page for each module, and for each test that belongs to one."""
-        self.files = {}
-        for file in self._sources():
+        self.files, self.sources = {}, self._sources()
+        for file in self.sources:
             path = file.relative_to(self.root).as_posix()
-            name = page_of(path)
+            name = f"{address(path).rstrip('/')}.md"
             self.files[name] = path, file.read_text(encoding="utf-8")
-            broken = (
-                escape(path).replace("_", r"\_").replace("/", "/<wbr>")
-            )  # a line may break there
-            text = f"# {broken}\n\n{PLACE}\n"
+            title = escape(path).replace("_", r"\_").replace("/", "/<wbr>")  # may break there
+            text = f"# {title}\n\n{PLACE}\n"
             page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
             files.append(page)
         return files
@@ -95,11 +88,10 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
         """Make the place of a shown source a link, if the site has a page for the file."""
-        path = shown.path.relative_to(self.root) if shown.path.is_relative_to(self.root) else None
-        if path is None or page_of(path.as_posix()) not in self.files:
+        if shown.path not in self.sources:
             return place
-        target = get_relative_url(address(path.as_posix()), page.url)
-        return f'<a href="{target}#L{shown.first}">{place}</a>'
+        target = address(shown.path.relative_to(self.root).as_posix())
+        return f'<a href="{get_relative_url(target, page.url)}#L{shown.first}">{place}</a>'
 
     def _sources(self) -> list[Path]:
         """List the modules and their tests: `tests` has the same folders as the packages."""

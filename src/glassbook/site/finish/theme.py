@@ -65,8 +65,7 @@ SCRIPT = {
         'h(document,"DOMContentLoaded",{once:!0}).subscribe(t):t(),e'
     ),
 }
-SCRIPTS = "assets/javascripts"
-"""Where the theme and the site have it."""
+SCRIPTS = "assets/javascripts"  # where the theme and the site have it
 
 
 class Repairs:

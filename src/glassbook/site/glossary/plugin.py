@@ -79,9 +79,11 @@ class TermLinks(TreeStep):
             return
         setattr(holder, name, text[: found[0][0].start()])
         ends = [*(match.start() for match, _ in found[1:]), len(text)]
+        entries = get_relative_url(self.entries, str(self.page))
         for (match, term), end in zip(found, ends, strict=True):
-            link = self._made(match[0], term)
-            link.tail = text[match.end() : end]
+            given = {"href": f"{entries}#{term.key}", "data-aid": term.definition}
+            link = Element("a", {"class": "term", **given})
+            link.text, link.tail = match[0], text[match.end() : end]
             yield link
 
     def _first(self, word: str) -> Term | None:
@@ -91,12 +93,6 @@ class TermLinks(TreeStep):
             return None
         self.seen.add(term.key)
         return term
-
-    def _made(self, word: str, term: Term) -> Element:
-        address = f"{get_relative_url(self.entries, str(self.page))}#{term.key}"
-        link = Element("a", {"class": "term", "href": address, "data-aid": term.definition})
-        link.text = word
-        return link
 
 
 def _is_marked(text: str, match: re.Match[str]) -> bool:

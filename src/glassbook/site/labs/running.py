@@ -77,9 +77,7 @@ def surroundings(settings: Settings) -> Iterator[Path]:
             "HF_HUB_DISABLE_PROGRESS_BARS": "1",
             "PYTHONWARNINGS": "ignore:IProgress not found",  # what would draw such bars
             "PYDEVD_DISABLE_FILE_VALIDATION": "1",  # or the kernel warns about frozen modules
-            "LAB_TOLD": str(told),
-            "LAB_ROOT": str(settings.root),
-            "LAB_PRELOAD": json.dumps(settings.preload),
+            "LAB": json.dumps([str(told), str(settings.root), settings.preload]),
         }
         with patch.dict(os.environ, own):
             yield told

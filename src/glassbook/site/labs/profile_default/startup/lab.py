@@ -16,15 +16,13 @@ def _note_what_is_asked() -> None:
     from proofbook.execution.hidden_events import announce
     from proofbook.execution.import_hooks import compile_project_from_source
 
-    told = os.environ.get("LAB_TOLD")
-    if told is None:  # a reader runs the profile
-        return
+    told, root, preload = json.loads(os.environ["LAB"])
     # Installed packages are identified by their versions; some open libraries as they load.
-    for name in json.loads(os.environ["LAB_PRELOAD"]):
+    for name in preload:
         import_module(name)
     announce()
     compile_project_from_source()
-    asked = Dependencies(os.environ["LAB_ROOT"], os.path.dirname(told))
+    asked = Dependencies(root, os.path.dirname(told))
 
     def tell(_: object) -> None:
         with open(told, "w", encoding="utf-8") as file:
