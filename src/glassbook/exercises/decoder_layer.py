@@ -1,5 +1,7 @@
 """Exercises for the chapter on the decoder layer."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
@@ -55,9 +57,7 @@ check_cross_attention = Exercise(
             lambda x, m, q, k, v: _cross_attention(m, m, q, k, v)
         ),
         "There's a causal mask, but the decoder may attend to the whole source.": (_causal_across),
-        "The scores aren't divided by √d.": (
-            lambda x, m, q, k, v: _cross_attention(x, m, q, k, v, scale=1.0)
-        ),
+        "The scores aren't divided by √d.": partial(_cross_attention, scale=1.0),
         "Keys and values have swapped their projections.": (
             lambda x, m, q, k, v: _cross_attention(x, m, q, v, k)
         ),

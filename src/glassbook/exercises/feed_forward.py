@@ -1,6 +1,7 @@
 """Exercises for the chapter on the feed-forward network."""
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -60,9 +61,7 @@ check_feed_forward = Exercise(
         "There's nothing between the two linear layers, so together they're one.": (
             lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, lambda h: h)
         ),
-        "The activation is ReLU; BERT uses GELU.": (
-            lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, F.relu)
-        ),
+        "The activation is ReLU; BERT uses GELU.": partial(_feed_forward, activation=F.relu),
         "The first bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, None, v, c),
         "The second bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, b, v, None),
         "Don't apply GELU after the second layer: the output may be negative.": (

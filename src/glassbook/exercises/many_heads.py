@@ -1,5 +1,7 @@
 """Exercises for the chapter All heads at once."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
@@ -68,9 +70,7 @@ check_multi_head = Exercise(
         "You divide the scores by √d_model, but each head is only head_dim wide.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=x.shape[-1] ** -0.5)
         ),
-        "The scores aren't divided by √head_dim.": (
-            lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=1.0)
-        ),
+        "The scores aren't divided by √head_dim.": partial(_multi_head, scale=1.0),
         "The last projection, w_o, is missing.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, torch.eye(x.shape[-1]), n)
         ),

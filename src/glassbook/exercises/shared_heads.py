@@ -1,5 +1,7 @@
 """Exercises for the chapter on shared keys and values."""
 
+from functools import partial
+
 import torch.nn.functional as F
 
 from glassbook.exercises.checking import Draw, Exercise
@@ -34,9 +36,7 @@ check_grouped = Exercise(
         "repeat_interleave instead of repeat.": lambda q, k, v: _grouped(
             q, k, v, lambda h, n: h.repeat(1, n, 1, 1)
         ),
-        "All heads read the first key-value head.": (
-            lambda q, k, v: _grouped(q, k, v, lambda h, n: h[:, :1])
-        ),
+        "All heads read the first key-value head.": partial(_grouped, share=lambda h, n: h[:, :1]),
         "You average the key-value heads; each serves its own group.": (
             lambda q, k, v: _grouped(q, k, v, lambda h, n: h.mean(1, keepdim=True))
         ),

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from glassbook.corpora import stories
+from glassbook.corpora import DATA, stories
 from glassbook.corpora.stories import (
     OPENING,
     SIZES,
@@ -16,7 +16,6 @@ from glassbook.corpora.stories import (
     encode,
     make_stories,
     plot_of,
-    plots_file,
     read,
     read_plots,
     tell,
@@ -177,7 +176,7 @@ def test_ways_to_fill_a_gap_by_hand(subtests):
 
 
 def test_is_installed_with_the_package():
-    assert plots_file().is_relative_to(Path(stories.__file__).parent)
+    assert (DATA / "plots.txt").is_relative_to(Path(stories.__file__).parent)
 
 
 def test_a_row_has_a_word_for_each_name_of_its_table():
