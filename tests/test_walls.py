@@ -119,7 +119,7 @@ def test_the_exercises_of_a_chapter_load_those_of_no_other():
     """A page that imports them would run again with each exercise that is added anywhere."""
     loaded = loaded_by(f"{VIEWS}\n{EXERCISES}")
     files = (SRC / "glassbook/exercises").glob("*.py")
-    chapters = {f"glassbook.exercises.{f.stem}" for f in files if "CHAPTER =" in f.read_text()}
+    chapters = {f"glassbook.exercises.{f.stem}" for f in files if "__all__ =" in f.read_text()}
     assert len(chapters) > 10
     assert chapters & {*loaded} == {"glassbook.exercises.attention"}
 

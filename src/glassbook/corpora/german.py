@@ -3,7 +3,7 @@
 Endings are computed from tables of gender and case; forms that follow no rule are in the lexicon.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -131,39 +131,15 @@ def noun(word: Noun, gender: str, case: str) -> str:
     return word.dative_plural if case == "dative" else word.plural
 
 
-def _verbs(rows: str) -> tuple[Verb, ...]:
-    found = []
-    for row in rows.strip().splitlines():
-        german, takes, english = (part.strip() for part in row.split("|"))
-        particle, infinitive, third, participle, auxiliary = german.split()
-        base, third_person, past, done = english.split()
-        forms = base, third_person, past, done
-        found.append(
-            Verb(particle.strip("-"), infinitive, third, participle, auxiliary, takes, forms)
-        )
-    return tuple(found)
+def _rows(text: str) -> Iterator[list[list[str]]]:
+    """Yield the words of each row, column by column."""
+    for row in text.strip().splitlines():
+        yield [column.split() for column in row.split("|")]
 
 
-def _nouns(rows: str) -> tuple[Noun, ...]:
-    found = []
-    for row in rows.strip().splitlines():
-        german, english, kinds = row.split("|")
-        gender, singular, plural, dative = german.split()
-        one, many = english.split()
-        found.append(Noun(gender, singular, plural, dative, one, many, kinds.strip()))
-    return tuple(found)
-
-
-def _adjectives(rows: str) -> tuple[Adjective, ...]:
-    found = []
-    for row in rows.strip().splitlines():
-        words, kinds = row.split("|")
-        alone, stem, english = words.split()
-        found.append(Adjective(alone, stem, english, kinds.strip()))
-    return tuple(found)
-
-
-NOUNS = _nouns("""
+NOUNS = tuple(
+    Noun(gender, singular, plural, dative, one, many, " ".join(kinds))
+    for (gender, singular, plural, dative), (one, many), kinds in _rows("""
 m Mann Männer Männern               | man men               | person
 f Frau Frauen Frauen                | woman women           | person
 n Kind Kinder Kindern               | child children        | person
@@ -195,8 +171,11 @@ f Lampe Lampen Lampen               | lamp lamps            | thing
 m Tisch Tische Tischen              | table tables          | thing
 f Kamera Kameras Kameras            | camera cameras        | thing
 """)
+)
 
-ADJECTIVES = _adjectives("""
+ADJECTIVES = tuple(
+    Adjective(alone, stem, english, " ".join(kinds))
+    for (alone, stem, english), kinds in _rows("""
 alt alt old                         | person pet thing shut
 jung jung young                     | person pet
 klein klein small                   | person pet thing shut
@@ -211,8 +190,11 @@ interessant interessant interesting | text
 rot rot red                         | thing shut
 blau blau blue                      | thing shut
 """)
+)
 
-VERBS = _verbs("""
+VERBS = tuple(
+    Verb(part.strip("-"), infinitive, third, past, auxiliary, " ".join(takes), (a, b, c, d))
+    for (part, infinitive, third, past, auxiliary), takes, (a, b, c, d) in _rows("""
 -      lachen    lacht    gelacht        haben||laugh laughs laughed laughed
 -      schlafen  schläft  geschlafen     haben||sleep sleeps slept slept
 -      arbeiten  arbeitet gearbeitet     haben||work works worked worked
@@ -255,3 +237,4 @@ ein    packen    packt    eingepackt     haben|thing|pack packs packed packed
 -      zeigen    zeigt    gezeigt        haben|to person, thing text|show shows showed shown
 -      schicken  schickt  geschickt      haben|to person, thing|send sends sent sent
 """)
+)

@@ -9,7 +9,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -120,7 +119,8 @@ def story_bytes() -> bytes:
 def plot_of(text: str) -> int | None:
     """Return the number of the plot that a text matches exactly, or None."""
     tables, plots = read_plots()
-    for number, pattern in enumerate(_patterns(plots, tables)):
+    for number, plot in enumerate(plots):
+        pattern = _pattern(plot, tables)
         found = pattern.fullmatch(text)
         if found and _agrees(found.groupdict(), tables):
             return number
@@ -130,7 +130,7 @@ def plot_of(text: str) -> int | None:
 @lru_cache(maxsize=1)
 def read_plots() -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return the tables of words, and the plots, in lowercase."""
-    head, *plots = plots_file().read_text(encoding="utf-8").lower().strip().split("\n\n")
+    head, *plots = (DATA / "plots.txt").read_text(encoding="utf-8").lower().strip().split("\n\n")
     tables = []
     for line in head.splitlines():
         names, rows = line.split(" = ")
@@ -138,11 +138,6 @@ def read_plots() -> tuple[tuple[Table, ...], tuple[str, ...]]:
             Table(tuple(names.split()), tuple(tuple(row.split()) for row in rows.split(", ")))
         )
     return tuple(tables), tuple(plots)
-
-
-def plots_file() -> Path:
-    """Return the file of the tables and plots."""
-    return DATA / "plots.txt"
 
 
 @lru_cache(maxsize=1)
@@ -197,12 +192,7 @@ def ways(ids: Sequence[int]) -> int:
     return sum(plot_of(text) is not None for text in texts)
 
 
-@lru_cache(maxsize=1)
-def _patterns(plots: tuple[str, ...], tables: tuple[Table, ...]) -> tuple[re.Pattern[str], ...]:
-    """Return a pattern for each plot, which matches all its stories."""
-    return tuple(_pattern(plot, tables) for plot in plots)
-
-
+@lru_cache
 def _pattern(plot: str, tables: tuple[Table, ...]) -> re.Pattern[str]:
     """Return a pattern that matches all stories of a plot, with a group for each column."""
     columns = {

@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_nearest"]
 
-CHAPTER = "family/search-by-meaning.md"
-
 
 def _shelves(draw: Draw):
     yield "two questions, and the three nearest of eleven", (draw(2, 5), draw(11, 5), 3)
@@ -20,7 +18,6 @@ def _cosines(questions, passages):
 
 check_nearest = Exercise(
     asks="for each question, the indices of the k nearest passages, nearest first",
-    chapter=CHAPTER,
     reference=lambda questions, passages, k: _cosines(questions, passages).argsort(
         dim=1, descending=True
     )[:, :k],

@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_dpo_loss"]
 
-CHAPTER = "language-models/assistant.md"
-
 
 def _answers(draw: Draw):
     for name, batch, beta in (("seven pairs", 7, 0.1), ("eleven pairs", 11, 0.5)):
@@ -22,7 +20,6 @@ def _loss(chosen, rejected, reference_chosen, reference_rejected, beta):
 
 check_dpo_loss = Exercise(
     asks="the DPO loss, averaged over the pairs",
-    chapter=CHAPTER,
     reference=lambda chosen, rejected, reference_chosen, reference_rejected, beta: _loss(
         chosen, rejected, reference_chosen, reference_rejected, beta
     ).mean(),

@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_attention", "check_softmax"]
 
-CHAPTER = "encoder/attention.md"
-
 
 def _scores(draw: Draw):
     yield "three queries and five keys", (draw(3, 5),)
@@ -17,7 +15,6 @@ def _scores(draw: Draw):
 
 check_softmax = Exercise(
     asks="weights that sum to one along the keys",
-    chapter=CHAPTER,
     reference=lambda scores: F.softmax(scores, dim=-1),
     examples=_scores,
     mistakes={
@@ -60,7 +57,6 @@ def _attention(query, key, value, scale=None, axis=-1):
 
 check_attention = Exercise(
     asks="the average of the values, weighted by how well each key matches the query",
-    chapter=CHAPTER,
     reference=lambda query, key, value: F.scaled_dot_product_attention(query, key, value),
     examples=_queries,
     mistakes={

@@ -37,14 +37,12 @@ class Exercise:
 
     Attributes:
         asks: What the function should return.
-        chapter: The page with the exercise, relative to `docs`.
         reference: A right answer.
         examples: Makes the examples to try an answer on, each a name and the arguments.
         mistakes: Common wrong answers, each under the message that explains it.
     """
 
     asks: str
-    chapter: str
     reference: Callable[..., Any]
     examples: Callable[[Draw], Iterable[Example]]
     mistakes: Mapping[str, Callable[..., Any]]

@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_cross_entropy", "check_mean_pool"]
 
-CHAPTER = "encoder/classification.md"
-
 
 def _padded(draw: Draw):
     lengths = torch.tensor([5, 3, 1])
@@ -25,7 +23,6 @@ def _mean_pool(hidden, attention_mask):
 
 check_mean_pool = Exercise(
     asks="the mean of each sentence's token vectors, without padding",
-    chapter=CHAPTER,
     reference=_mean_pool,
     examples=_padded,
     mistakes={
@@ -69,7 +66,6 @@ def _picked(scores, labels):
 
 check_cross_entropy = Exercise(
     asks="the mean of −log p, where p is the probability of the right class",
-    chapter=CHAPTER,
     reference=lambda logits, labels: F.cross_entropy(logits, labels),
     examples=_questions,
     mistakes={

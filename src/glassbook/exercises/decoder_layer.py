@@ -1,5 +1,7 @@
 """Exercises for the chapter on the decoder layer."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
@@ -7,8 +9,6 @@ from glassbook.exercises.checking import Draw, Exercise
 from glassbook.exercises.norms_and_residuals import layer_parts
 
 __all__ = ["check_cross_attention", "check_decoder_layer"]
-
-CHAPTER = "decoder/decoder-layer.md"
 
 SIZES = (
     ("one sentence as long as its memory", (1, 5, 7), (1, 5, 7)),
@@ -40,7 +40,6 @@ def _causal_across(hidden, memory, w_q, w_k, w_v):
 
 check_cross_attention = Exercise(
     asks="a weighted average of the memory's values for each word in the decoder",
-    chapter=CHAPTER,
     reference=_cross_attention,
     examples=_two_sentences,
     mistakes={
@@ -58,9 +57,7 @@ check_cross_attention = Exercise(
             lambda x, m, q, k, v: _cross_attention(m, m, q, k, v)
         ),
         "There's a causal mask, but the decoder may attend to the whole source.": (_causal_across),
-        "The scores aren't divided by √d.": (
-            lambda x, m, q, k, v: _cross_attention(x, m, q, k, v, scale=1.0)
-        ),
+        "The scores aren't divided by √d.": partial(_cross_attention, scale=1.0),
         "Keys and values have swapped their projections.": (
             lambda x, m, q, k, v: _cross_attention(x, m, q, v, k)
         ),
@@ -125,7 +122,6 @@ def _side_by_side(x, m, attend, across, feed, norm_1, norm_2, norm_3):
 
 check_decoder_layer = Exercise(
     asks="the output of a post-norm decoder layer",
-    chapter=CHAPTER,
     reference=_decoder_layer,
     examples=_layers,
     mistakes={

@@ -4,8 +4,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_patches"]
 
-CHAPTER = "family/families.md"
-
 
 def _images(draw: Draw):
     yield "three channels of 15 by 30 pixels, and patches of 3 by 5", (draw(3, 15, 30), 3, 5)
@@ -20,7 +18,6 @@ def _cut(image, down, across, order=(1, 3, 0, 2, 4)):
 
 check_patches = Exercise(
     asks="the patches row by row, each as one vector, channel by channel",
-    chapter=CHAPTER,
     reference=lambda image, down, across: _cut(image, down, across),
     examples=_images,
     mistakes={

@@ -1,6 +1,7 @@
 """Exercises for the chapter on the feed-forward network."""
 
 import math
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -8,8 +9,6 @@ import torch.nn.functional as F
 from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_feed_forward", "check_gelu"]
-
-CHAPTER = "encoder/feed-forward.md"
 
 
 def _numbers(draw: Draw):
@@ -24,7 +23,6 @@ def _phi(x):
 
 check_gelu = Exercise(
     asks="x · Φ(x) for each number",
-    chapter=CHAPTER,
     reference=lambda x: F.gelu(x),
     examples=_numbers,
     mistakes={
@@ -57,16 +55,13 @@ def _feed_forward(x, w_in, b_in, w_out, b_out, activation=F.gelu):
 
 check_feed_forward = Exercise(
     asks="the output of two linear layers with a GELU between them",
-    chapter=CHAPTER,
     reference=_feed_forward,
     examples=_networks,
     mistakes={
         "There's nothing between the two linear layers, so together they're one.": (
             lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, lambda h: h)
         ),
-        "The activation is ReLU; BERT uses GELU.": (
-            lambda x, w, b, v, c: _feed_forward(x, w, b, v, c, F.relu)
-        ),
+        "The activation is ReLU; BERT uses GELU.": partial(_feed_forward, activation=F.relu),
         "The first bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, None, v, c),
         "The second bias is missing.": lambda x, w, b, v, c: _feed_forward(x, w, b, v, None),
         "Don't apply GELU after the second layer: the output may be negative.": (

@@ -40,7 +40,6 @@ def _times_the_minimum(block):
 
 check_dequantized_block = Exercise(
     asks="the weights in a block of Q4_1",
-    chapter="language-models/fewer-bits.md",
     reference=lambda block: dequantize_q4_1(block),
     examples=_blocks,
     mistakes={

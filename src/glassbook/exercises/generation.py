@@ -1,13 +1,13 @@
 """Exercises for the chapter on generation."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
 from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_greedy", "check_top_p"]
-
-CHAPTER = "decoder/generation.md"
 
 
 def _writers(draw: Draw):
@@ -37,7 +37,6 @@ def _greedy(model, ids, max_new_tokens, end, choose=lambda logits: logits[-1].ar
 
 check_greedy = Exercise(
     asks="the prompt, followed by the likeliest token each time, up to the end token",
-    chapter=CHAPTER,
     reference=_greedy,
     examples=_writers,
     mistakes={
@@ -45,9 +44,7 @@ check_greedy = Exercise(
         "follows.": (
             lambda model, ids, n, end: _greedy(model, ids, n, end, lambda z: z[0].argmax())
         ),
-        "You take the least likely token.": (
-            lambda model, ids, n, end: _greedy(model, ids, n, end, lambda z: z[-1].argmin())
-        ),
+        "You take the least likely token.": partial(_greedy, choose=lambda z: z[-1].argmin()),
         "Your function continues after the end token.": lambda model, ids, n, end: _greedy(
             model, ids, n, -1
         ),
@@ -109,10 +106,15 @@ def _unsorted(logits, p):
     return logits.masked_fill(chances.cumsum(-1) - chances >= p, -torch.inf).softmax(-1)
 
 
+def _kept_from_the_end(logits, p):
+    worst_first, order = logits.softmax(-1).sort(dim=-1)
+    dropped = worst_first.cumsum(-1) - worst_first >= p
+    return logits.masked_fill(dropped.scatter(-1, order, dropped), -torch.inf).softmax(-1)
+
+
 check_top_p = Exercise(
     asks="the probabilities of the smallest set of likeliest tokens whose sum reaches p, "
     "rescaled to sum to one",
-    chapter=CHAPTER,
     reference=_top_p,
     examples=_next_logits,
     mistakes={
@@ -130,17 +132,9 @@ check_top_p = Exercise(
             lambda z, p: z.masked_fill(z.softmax(-1) < p, -torch.inf).softmax(-1).nan_to_num()
         ),
         "You don't drop any tokens.": lambda z, p: z.softmax(-1),
-        "You keep the least likely tokens: sort with descending=True.": (
-            lambda z, p: _kept_from_the_end(z, p)
-        ),
+        "You keep the least likely tokens: sort with descending=True.": _kept_from_the_end,
         "You keep only the likeliest token, whatever p is.": (
             lambda z, p: F.one_hot(z.argmax(-1), z.shape[-1]).double()
         ),
     },
 )
-
-
-def _kept_from_the_end(logits, p):
-    worst_first, order = logits.softmax(-1).sort(dim=-1)
-    dropped = worst_first.cumsum(-1) - worst_first >= p
-    return logits.masked_fill(dropped.scatter(-1, order, dropped), -torch.inf).softmax(-1)

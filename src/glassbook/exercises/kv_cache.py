@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_cached_step"]
 
-CHAPTER = "decoder/kv-cache.md"
-
 
 def _steps(draw: Draw):
     for name, past, d in (("a past as long as it's wide", 5, 5), ("eleven tokens", 11, 7)):
@@ -52,7 +50,6 @@ def _keeps_the_input(x, keys, values, w_q, w_k, w_v):
 
 check_cached_step = Exercise(
     asks="the new token's output, and the keys and values with its own appended",
-    chapter=CHAPTER,
     reference=_cached_step,
     examples=_steps,
     mistakes={

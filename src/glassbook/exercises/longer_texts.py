@@ -1,5 +1,7 @@
 """Exercise for the chapter on longer texts."""
 
+from functools import partial
+
 import torch
 
 from glassbook.exercises.checking import Draw, Exercise
@@ -42,7 +44,6 @@ def _squared(scores):
 
 check_alibi_scores = Exercise(
     asks="scores that fall with the distance, with one slope per head",
-    chapter="language-models/longer-texts.md",
     reference=lambda scores: torch.stack(
         [
             one
@@ -59,16 +60,12 @@ check_alibi_scores = Exercise(
     ),
     examples=_scores,
     mistakes={
-        "You add the bias, which favors distant keys. Subtract it.": lambda s: _biased(
-            s, falls=-1.0
-        ),
+        "You add the bias, which favors distant keys. Subtract it.": partial(_biased, falls=-1.0),
         "The slopes begin at 1. The first head's should be 2^(−8 / n) for n heads.": (
             lambda s: _biased(s, first=0)
         ),
         "The slopes fall too slowly: the last head's is 1/256.": lambda s: _biased(s, base=1.0),
-        "All your heads have the same slope; each head has its own.": lambda s: _biased(
-            s, whole=True
-        ),
+        "All your heads have the same slope; each head has its own.": partial(_biased, whole=True),
         "You count the queries' positions from the first key. The queries are the last "
         "tokens, as they are with a cache.": (lambda s: _biased(s, upper=True)),
         "You multiply the slope by the key's position. Multiply it by the key's distance "

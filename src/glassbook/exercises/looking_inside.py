@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_induction_scores", "check_patched_run"]
 
-CHAPTER = "language-models/induction-and-patching.md"
-
 
 def _repeated(draw: Draw):
     yield "three layers of five heads, 3 tokens twice", (draw(3, 5, 7, 7).softmax(-1), 3)
@@ -22,7 +20,6 @@ def _looked_back(weights, length, back=None):
 
 check_induction_scores = Exercise(
     asks="for each head, the mean weight on what came after the same token the first time",
-    chapter=CHAPTER,
     reference=lambda weights, length: _looked_back(weights, length).mean(-1),
     examples=_repeated,
     mistakes={
@@ -96,7 +93,6 @@ def _from_the_start(hidden, source, layers, layer, position):
 
 check_patched_run = Exercise(
     asks="the last layer's output in a run with one vector patched in from another run",
-    chapter=CHAPTER,
     reference=lambda hidden, source, layers, layer, position: _run(
         hidden, source, layers, [layer], _put(position)
     ),

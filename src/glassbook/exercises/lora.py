@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_lora_layer"]
 
-CHAPTER = "language-models/lora.md"
-
 
 def _layers(draw: Draw):
     for name, seq, inputs, outputs, rank, alpha in (
@@ -25,7 +23,6 @@ def _layer(x, weight, bias, a, b, scale, frozen=1.0, biases=1.0):
 
 check_lora_layer = Exercise(
     asks="a frozen layer's output plus the scaled low-rank change",
-    chapter=CHAPTER,
     reference=lambda x, w, bias, a, b, alpha: torch.nn.functional.linear(
         x, torch.addmm(w, b, a, alpha=alpha / a.shape[0]), bias
     ),

@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_online_update", "check_rejection"]
 
-CHAPTER = "practice/making-it-fast.md"
-
 
 def _blocks(draw: Draw):
     for name, width, maximum, scores in (
@@ -47,7 +45,6 @@ def _divided(*given):
 
 check_online_update = Exercise(
     asks="the largest score, the sum of exponentials, and the sum of values, with a block added",
-    chapter=CHAPTER,
     reference=lambda maximum, total, output, scores, value: _update(
         maximum, total, output, scores, value
     ),
@@ -113,7 +110,6 @@ def _without(p, q, token):
 
 check_rejection = Exercise(
     asks="the probability of accepting a proposed token, and the distribution of its replacement",
-    chapter="practice/writing-fast.md",
     reference=lambda p, q, token: _rejection(p, q, token),
     examples=_proposals,
     mistakes={

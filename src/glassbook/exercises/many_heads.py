@@ -1,13 +1,13 @@
 """Exercises for the chapter All heads at once."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 
 from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_multi_head", "check_split_heads"]
-
-CHAPTER = "encoder/all-heads-at-once.md"
 
 
 def _hidden(draw: Draw):
@@ -21,7 +21,6 @@ def _split(hidden, num_heads):
 
 check_split_heads = Exercise(
     asks="one piece of each vector per head, as (batch, heads, seq, head_dim)",
-    chapter=CHAPTER,
     reference=_split,
     examples=_hidden,
     mistakes={
@@ -65,16 +64,13 @@ def _multi_head(hidden, w_q, w_k, w_v, w_o, num_heads, scale=None, merge=None):
 
 check_multi_head = Exercise(
     asks="the output of all heads, merged and projected",
-    chapter=CHAPTER,
     reference=_multi_head,
     examples=_projections,
     mistakes={
         "You divide the scores by √d_model, but each head is only head_dim wide.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=x.shape[-1] ** -0.5)
         ),
-        "The scores aren't divided by √head_dim.": (
-            lambda x, q, k, v, o, n: _multi_head(x, q, k, v, o, n, scale=1.0)
-        ),
+        "The scores aren't divided by √head_dim.": partial(_multi_head, scale=1.0),
         "The last projection, w_o, is missing.": (
             lambda x, q, k, v, o, n: _multi_head(x, q, k, v, torch.eye(x.shape[-1]), n)
         ),

@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_mean_gradient"]
 
-CHAPTER = "practice/many-machines.md"
-
 
 def _processes(draw: Draw):
     for name, counts in (
@@ -24,7 +22,6 @@ def _weighted(gradients, weights):
 
 check_mean_gradient = Exercise(
     asks="the gradient of the mean loss over all tokens, from each process's own mean",
-    chapter=CHAPTER,
     reference=lambda gradients, counts: (
         torch.einsum("pw,p->w", gradients, counts.to(gradients)) / counts.sum()
     ),

@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_decoder_mask", "check_masked_weights"]
 
-CHAPTER = "decoder/masks.md"
-
 
 def _paddings(draw: Draw):
     lengths = torch.tensor([5, 3, 2])
@@ -35,7 +33,6 @@ def _real(mask):
 
 check_decoder_mask = Exercise(
     asks="a mask that hides the future and the padding from every word",
-    chapter=CHAPTER,
     reference=_decoder_mask,
     examples=_paddings,
     mistakes={
@@ -88,7 +85,6 @@ def _masked_weights(scores, mask):
 
 check_masked_weights = Exercise(
     asks="weights that are zero where the mask is False and sum to one over the rest",
-    chapter="decoder/masks-across-libraries.md",
     reference=_masked_weights,
     examples=_masked,
     mistakes={

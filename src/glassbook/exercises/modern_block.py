@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_gated", "check_rms_norm"]
 
-CHAPTER = "family/modern-block.md"
-
 
 def _vectors(draw: Draw):
     yield "five words", (draw(5, 7), draw(7), 1e-6)
@@ -26,7 +24,6 @@ def _mean_square(x, axes=-1):
 
 check_rms_norm = Exercise(
     asks="each vector divided by its root mean square, then scaled",
-    chapter=CHAPTER,
     reference=_rms_norm,
     examples=_vectors,
     mistakes={
@@ -69,7 +66,6 @@ def _gated(x, w_gate, w_up, w_down, gate=F.silu):
 
 check_gated = Exercise(
     asks="the output of a gated feed-forward network",
-    chapter=CHAPTER,
     reference=_gated,
     examples=_networks,
     mistakes={

@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_pack"]
 
-CHAPTER = "family/next-sentence.md"
-
 
 def _two_texts(draw: Draw):
     for name, cls, sep, first, second in (
@@ -37,7 +35,6 @@ def _rolled(by: int):
 
 check_pack = Exercise(
     asks="the ids of both texts with their special tokens, and the token types",
-    chapter=CHAPTER,
     reference=lambda a, b, cls, sep: (_ids(a, b, cls, sep), _types(a, b)),
     examples=_two_texts,
     mistakes={

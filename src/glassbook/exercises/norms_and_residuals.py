@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_layer_norm", "check_pre_norm"]
 
-CHAPTER = "encoder/norms-and-residuals.md"
-
 
 def _vectors(draw: Draw):
     yield "five words", (draw(5, 7), draw(7), draw(7), 1e-5)
@@ -32,7 +30,6 @@ def _scaled_by(x, weight, bias, eps, axes=-1, correction=0):
 
 check_layer_norm = Exercise(
     asks="each vector minus its mean, divided by its standard deviation, scaled and shifted",
-    chapter=CHAPTER,
     reference=_layer_norm,
     examples=_vectors,
     mistakes={
@@ -113,7 +110,6 @@ def _no_second_residual(x, attend, feed, norm_1, norm_2):
 
 check_pre_norm = Exercise(
     asks="the output of a pre-norm layer",
-    chapter=CHAPTER,
     reference=_pre_norm,
     examples=layers,
     mistakes={

@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_order_blind", "check_sinusoids"]
 
-CHAPTER = "encoder/positions.md"
-
 
 def _tables(draw: Draw):
     yield "seven positions of width 10", (7, 10)
@@ -29,7 +27,6 @@ def _halves(length, d_model):
 
 check_sinusoids = Exercise(
     asks="the table of sines and cosines",
-    chapter=CHAPTER,
     reference=_sinusoids,
     examples=_tables,
     mistakes={
@@ -87,7 +84,6 @@ def _order_blind(model, hidden, order=None):
 
 check_order_blind = Exercise(
     asks="True if shuffling the words only shuffles the output, and False otherwise",
-    chapter=CHAPTER,
     reference=_order_blind,
     examples=_readers,
     mistakes={

@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_answer_score"]
 
-CHAPTER = "language-models/real-model.md"
-
 
 def _answered(draw: Draw):
     for name, seq, vocab, prompt in (
@@ -25,7 +23,6 @@ def _log_probs(logits, ids, first=1, shift=1):
 
 check_answer_score = Exercise(
     asks="the log-probability of the answer's tokens, summed",
-    chapter=CHAPTER,
     reference=lambda logits, ids, prompt: _log_probs(logits, ids)[prompt - 1 :].sum(),
     examples=_answered,
     mistakes={

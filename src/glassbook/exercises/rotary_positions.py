@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_rotary"]
 
-CHAPTER = "family/rotary-positions.md"
-
 
 def _heads(draw: Draw):
     yield "one head", (draw(1, 5, 6), torch.arange(5), 10000.0)
@@ -33,7 +31,6 @@ def _of_halves(x, position_ids, theta):
 
 check_rotary = Exercise(
     asks="each pair of neighbors rotated by its position's angle",
-    chapter=CHAPTER,
     reference=lambda x, position_ids, theta: _rotary(x, position_ids.double(), theta),
     examples=_heads,
     mistakes={

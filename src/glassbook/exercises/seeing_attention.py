@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_leave_one_out", "check_received"]
 
-CHAPTER = "encoder/seeing-attention.md"
-
 
 def _weights(draw: Draw):
     yield "two layers of three heads", (draw(2, 3, 5, 5).softmax(-1),)
@@ -16,7 +14,6 @@ def _weights(draw: Draw):
 
 check_received = Exercise(
     asks="how much attention each token receives from all tokens, averaged over layers and heads",
-    chapter=CHAPTER,
     reference=lambda weights: weights.mean(dim=(0, 1)).sum(dim=0),
     examples=_weights,
     mistakes={
@@ -69,7 +66,6 @@ def _cut_out(score, ids, mask_id):
 
 check_leave_one_out = Exercise(
     asks="for each token, how far the score falls if that token alone is hidden",
-    chapter=CHAPTER,
     reference=lambda score, ids, mask_id: score(ids) - _without_each(score, ids, mask_id),
     examples=_scorers,
     mistakes={

@@ -1,12 +1,12 @@
 """Exercises for the chapter on shared keys and values."""
 
+from functools import partial
+
 import torch.nn.functional as F
 
 from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_grouped"]
-
-CHAPTER = "family/shared-heads.md"
 
 
 def _groups(draw: Draw):
@@ -27,7 +27,6 @@ def _grouped(query, key, value, share=lambda heads, times: heads.repeat_interlea
 
 check_grouped = Exercise(
     asks="the output of attention with keys and values shared by neighboring heads",
-    chapter=CHAPTER,
     reference=lambda query, key, value: F.scaled_dot_product_attention(
         query, key, value, enable_gqa=True
     ),
@@ -37,9 +36,7 @@ check_grouped = Exercise(
         "repeat_interleave instead of repeat.": lambda q, k, v: _grouped(
             q, k, v, lambda h, n: h.repeat(1, n, 1, 1)
         ),
-        "All heads read the first key-value head.": (
-            lambda q, k, v: _grouped(q, k, v, lambda h, n: h[:, :1])
-        ),
+        "All heads read the first key-value head.": partial(_grouped, share=lambda h, n: h[:, :1]),
         "You average the key-value heads; each serves its own group.": (
             lambda q, k, v: _grouped(q, k, v, lambda h, n: h.mean(1, keepdim=True))
         ),

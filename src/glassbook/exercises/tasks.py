@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_hide", "check_perplexity"]
 
-CHAPTER = "family/tasks.md"
-
 
 def _chosen(draw: Draw):
     for name, mask_id, *shape in (
@@ -24,7 +22,6 @@ def _hide(ids, chosen, mask_id):
 
 check_hide = Exercise(
     asks="the ids with a mask at each chosen position, and labels for those positions only",
-    chapter=CHAPTER,
     reference=_hide,
     examples=_chosen,
     mistakes={
@@ -67,7 +64,6 @@ def _surprises(logits, ids, shift=1):
 
 check_perplexity = Exercise(
     asks="e to the power of the mean of −log p over all next tokens",
-    chapter="family/next-word.md",
     reference=lambda logits, ids: _surprises(logits, ids).mean().exp(),
     examples=_texts,
     mistakes={

@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_embed", "check_one_hot"]
 
-CHAPTER = "encoder/tokens.md"
-
 
 def _ids(draw: Draw):
     for name, vocab_size, *shape in (("one sentence", 11, 1, 5), ("two sentences", 7, 2, 13)):
@@ -20,7 +18,6 @@ def _one_hot(ids, vocab_size):
 
 check_one_hot = Exercise(
     asks="the one-hot vectors of ids",
-    chapter=CHAPTER,
     reference=_one_hot,
     examples=_ids,
     mistakes={
@@ -60,7 +57,6 @@ def _embed(ids, token_table, position_table):
 
 check_embed = Exercise(
     asks="for each token, the sum of its row and its position's row",
-    chapter=CHAPTER,
     reference=_embed,
     examples=_tables,
     mistakes={

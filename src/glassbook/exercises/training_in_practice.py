@@ -8,8 +8,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_clip"]
 
-CHAPTER = "practice/training-in-practice.md"
-
 
 def _gradients(draw: Draw):
     yield "three gradients, longer than the limit of 0.5", ([draw(3), draw(5, 7), draw(11)], 0.5)
@@ -37,7 +35,6 @@ def _cut(gradients, length, max_norm):
 
 check_clip = Exercise(
     asks="the gradients, all scaled by one factor if together they're longer than the limit",
-    chapter=CHAPTER,
     reference=_by_torch,
     examples=_gradients,
     mistakes={

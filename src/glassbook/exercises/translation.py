@@ -6,8 +6,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_loss", "check_shift"]
 
-CHAPTER = "decoder/translation.md"
-
 
 def _targets(draw: Draw):
     yield "two sentences", (draw(2, 5).argsort(),)
@@ -16,7 +14,6 @@ def _targets(draw: Draw):
 
 check_shift = Exercise(
     asks="the decoder's input, and its target at each position",
-    chapter=CHAPTER,
     reference=lambda ids: (ids[:, :-1], ids[:, 1:]),
     examples=_targets,
     mistakes={
@@ -62,7 +59,6 @@ def _loss(logits, labels, pad_token_id):
 
 check_loss = Exercise(
     asks="the mean cross-entropy over all labels that aren't padding",
-    chapter=CHAPTER,
     reference=_loss,
     examples=_answers,
     mistakes={

@@ -7,8 +7,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_most_frequent_pair"]
 
-CHAPTER = "encoder/vocabularies.md"
-
 
 def _split_words(draw: Draw):
     yield "words of letters", ((tuple("sing"), 5), (tuple("ring"), 3), (tuple("sink"), 2))
@@ -79,7 +77,6 @@ def _most_surprising(words):
 
 check_most_frequent_pair = Exercise(
     asks="the pair of neighboring pieces that occurs most often",
-    chapter=CHAPTER,
     reference=_most_frequent_pair,
     examples=lambda draw: ((name, (words,)) for name, words in _split_words(draw)),
     mistakes={

@@ -1,11 +1,11 @@
 """Exercises for the chapter on the whole encoder."""
 
+from functools import partial
+
 from glassbook.exercises.checking import Draw, Exercise
 from glassbook.exercises.norms_and_residuals import layer_parts
 
 __all__ = ["check_count", "check_stack"]
-
-CHAPTER = "encoder/whole-encoder.md"
 
 
 def _stacks(draw: Draw):
@@ -52,7 +52,6 @@ def _one_norm_a_layer(hidden, layers):
 
 check_stack = Exercise(
     asks="the hidden state after the last of several post-norm layers",
-    chapter=CHAPTER,
     reference=_stack,
     examples=_stacks,
     mistakes={
@@ -99,25 +98,19 @@ def _count(
     return tables + first_norm * 2 * d_model + num_layers * layer
 
 
-def _counted(**left_out):
-    """Return a count that leaves out some part."""
-    return lambda *sizes: _count(*sizes, **left_out)
-
-
 check_count = Exercise(
     asks="the number of parameters in the encoder",
-    chapter=CHAPTER,
     reference=_count,
     examples=_sizes,
     mistakes={
         "The biases are missing: each of the six linear layers has one, as wide as its "
-        "output.": _counted(biases=0),
+        "output.": partial(_count, biases=0),
         "The norms are missing: each has a weight and a bias, d_model wide.": (
-            _counted(norms=0, first_norm=0)
+            partial(_count, norms=0, first_norm=0)
         ),
-        "The embeddings' norm is missing.": _counted(first_norm=0),
-        "The layers' norms are missing.": _counted(norms=0),
-        "You count one norm per layer, but there are two.": _counted(norms=1),
+        "The embeddings' norm is missing.": partial(_count, first_norm=0),
+        "The layers' norms are missing.": partial(_count, norms=0),
+        "You count one norm per layer, but there are two.": partial(_count, norms=1),
         "The positions are missing; they have a table, too.": (
             lambda v, d, f, n, p, t: _count(v, d, f, n, 0, t)
         ),

@@ -4,8 +4,6 @@ from glassbook.exercises.checking import Draw, Exercise
 
 __all__ = ["check_longest_match"]
 
-CHAPTER = "encoder/wordpiece-and-bytes.md"
-
 PIECES = frozenset(
     {"bed", "em", "e", "un", "u", "abc", "ab", "ghi", "g"}
     | {
@@ -90,7 +88,6 @@ def _longest_match(word, vocabulary):
 
 check_longest_match = Exercise(
     asks="the pieces of a word, each as long as possible",
-    chapter=CHAPTER,
     reference=_longest_match,
     examples=_vocabulary,
     mistakes={

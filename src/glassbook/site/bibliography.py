@@ -9,7 +9,7 @@ citations aren't links in the Markdown itself.
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 from mkdocs.config import config_options as options
@@ -22,8 +22,8 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from pybtex.database import BibliographyData, Entry, Person, parse_string
 
-from glassbook.site.page_text import PageText, is_markdown, read_page
-from glassbook.site.places import fill
+from glassbook.site.common import fill
+from glassbook.site.page_text import is_markdown, read_page
 
 PLACE = '<div data-bibliography=""></div>'
 CITED = re.compile(r"\]\((?:\.\./)*(?:reference/)?bibliography\.md#([\w-]+)\)")
@@ -41,11 +41,6 @@ class BibliographyPlugin(BasePlugin[BibliographyConfig]):
 
     def __init__(self) -> None:
         self.order: dict[str, int] = {}
-        self.read = cache(read_page)  # under `mkdocs serve`, most files don't change
-        self.parse = cache(parse_works)
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
         """Record the reading order of the chapters."""
@@ -58,7 +53,7 @@ class BibliographyPlugin(BasePlugin[BibliographyConfig]):
         """Fill in the list."""
         if page.file.src_uri != self.config.page:
             return markdown
-        works = self.parse(Path(config.docs_dir, self.config.works).read_text("utf-8")).entries
+        works = parse_works(Path(config.docs_dir, self.config.works).read_text("utf-8")).entries
         citing = self._citations(files)
         listed = (self._entry(key, works[key], citing.get(key, ())) for key in in_order(works))
         return fill(markdown, PLACE, "\n\n".join(listed), page)
@@ -70,24 +65,24 @@ class BibliographyPlugin(BasePlugin[BibliographyConfig]):
         pages = [file for file in files.documentation_pages() if is_markdown(file)]
         for file in sorted(pages, key=lambda file: self.order.get(file.src_uri, last)):
             if file.src_uri != self.config.page:
-                for key in dict.fromkeys(CITED.findall(self._text(file).prose)):
+                for key in dict.fromkeys(CITED.findall(read_page(file.content_string).prose)):
                     found.setdefault(key, []).append(file)
         return found
 
     def _entry(self, key: str, work: Entry, citing: Sequence[File]) -> str:
-        links = ", ".join(f"[{self._text(one).heading}]({self._address(one)})" for one in citing)
+        links = ", ".join(self._link(one) for one in citing)
         cited = f'<span class="cited">Cited in {links}.</span>'
         return f"{described(work)} {cited}\n{{ #{key} .work }}"
 
-    def _text(self, file: File) -> PageText:
-        return self.read(file.content_string)
+    def _link(self, file: File) -> str:
+        """Link to a page's *Sources*, or to the page if it has none."""
+        text = read_page(file.content_string)
+        anchor = "#sources" if "\n## Sources\n" in text.body else ""
+        address = get_relative_url(file.src_uri, self.config.page)
+        return f"[{text.heading}]({address}{anchor})"
 
-    def _address(self, file: File) -> str:
-        """Return the relative address of a page's *Sources*, or of the page if it has none."""
-        anchor = "#sources" if "\n## Sources\n" in self._text(file).body else ""
-        return f"{get_relative_url(file.src_uri, self.config.page)}{anchor}"
 
-
+@lru_cache(1)  # under `mkdocs serve`, it seldom changes
 def parse_works(text: str) -> BibliographyData:
     """Read the works of a BibTeX file."""
     return parse_string(text, bib_format="bibtex")

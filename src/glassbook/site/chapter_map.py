@@ -7,7 +7,6 @@ two empty `data-map` elements of a page.
 import posixpath
 import re
 from dataclasses import dataclass
-from functools import cache
 from html import escape
 
 from mkdocs.config import config_options as options
@@ -19,9 +18,8 @@ from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from glassbook.site.common import fill, part_of
 from glassbook.site.page_text import is_markdown, read_page
-from glassbook.site.parts import part_of
-from glassbook.site.places import fill
 from glassbook.site.source_pages import address
 
 NEEDS = re.compile(r"\*You need:\*(.+)$", flags=re.MULTILINE)
@@ -54,10 +52,6 @@ class ChapterMapPlugin(BasePlugin[ChapterMapConfig]):
 
     def __init__(self) -> None:
         self.chapters: list[Chapter] = []
-        self.read = cache(read_page)  # under `mkdocs serve`, most pages don't change
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
 
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
         """Read the chapters in reading order, each with its part."""
@@ -76,17 +70,13 @@ class ChapterMapPlugin(BasePlugin[ChapterMapConfig]):
 
     def _chapter(self, part: str, file: File) -> Chapter | None:
         """Return a page's description of itself, or `None` if it isn't a chapter."""
-        text = self.read(file.content_string)
+        text = read_page(file.content_string)
         if "modules" not in text.meta:
             return None
-        found = NEEDS.search(text.prose)
         here = posixpath.dirname(file.src_uri)
-        needs = [posixpath.normpath(posixpath.join(here, link)) for link in _links(found)]
+        links = LINK.findall("".join(NEEDS.findall(text.prose)[:1]))
+        needs = [posixpath.normpath(posixpath.join(here, link)) for link in links]
         return Chapter(part, text.title, file, tuple(text.meta["modules"]), tuple(needs))
-
-
-def _links(found: re.Match[str] | None) -> list[str]:
-    return LINK.findall(found[1]) if found else []
 
 
 def picture(chapters: list[Chapter], page: Page) -> str:

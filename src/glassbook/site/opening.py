@@ -4,29 +4,24 @@ It is one paragraph under the question at the top of a page. In a chapter, a box
 follows, for windows that are too narrow for a table of contents.
 """
 
-from collections.abc import Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from markdown import Markdown
-from markdown.extensions import Extension
-from markdown.treeprocessors import Treeprocessor
+from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-from glassbook.site.no_settings import NoSettings
-from glassbook.site.places import fill
+from glassbook.site.common import TreeStep, fill
 
 GIVES, TAKES = "You will know:", "You need:"
 OPENED = '<p class="opening">'
 BODY = "<body "
-LATE = 4  # after the table of contents has been made
 
 
-class OpeningPlugin(BasePlugin[NoSettings]):
+class OpeningPlugin(BasePlugin[LegacyConfig]):
     """Marks openings and chapters."""
 
     def __init__(self) -> None:
@@ -67,42 +62,27 @@ def is_chapter(page: Page) -> bool:
     return "modules" in page.meta
 
 
-class Opening(Extension):
+class Opening(TreeStep):
     """Finds the opening of a page.
 
     Attributes:
         boxed: Whether a box with the page's sections follows.
     """
 
-    def __init__(self) -> None:
-        self.boxed = False
-        super().__init__()
-
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown's name)
-        """Register a processor that runs once the sections are known."""
-        md.treeprocessors.register(_Finder(md, self), "opening", LATE)
-
-
-class _Finder(Treeprocessor):
-    def __init__(self, md: Markdown, opening: Opening) -> None:
-        super().__init__(md)
-        self.markdown = md
-        self.opening = opening
+    step = "opening", 4  # after the table of contents has been made
+    boxed = False
 
     def run(self, root: Element) -> None:
         """Mark the first paragraph that is an opening, and put the box after it."""
         for place, block in enumerate(root):
             if block.tag == "p" and _is_opening(block):
                 block.set("class", "opening")
-                if self.opening.boxed:
-                    self._insert_box(root, place)
+                if self.boxed:
+                    box = Element("p")
+                    box.text = self.md.htmlStash.store(contents(getattr(self.md, "toc_tokens", [])))
+                    box.tail, block.tail = block.tail, None
+                    root.insert(place + 1, box)
                 return
-
-    def _insert_box(self, root: Element, place: int) -> None:
-        box = Element("p")
-        box.text = self.markdown.htmlStash.store(contents(getattr(self.markdown, "toc_tokens", [])))
-        box.tail, root[place].tail = root[place].tail, None
-        root.insert(place + 1, box)
 
 
 def _is_opening(paragraph: Element) -> bool:
@@ -113,12 +93,8 @@ def _is_opening(paragraph: Element) -> bool:
 
 def contents(tokens: list[dict[str, Any]]) -> str:
     """Make a box with the sections of a page, from its table of contents."""
-
-    def sections() -> Iterator[dict[str, Any]]:
-        for top in tokens:
-            yield from top["children"]
-
-    items = "".join(f'<li><a href="#{one["id"]}">{one["name"]}</a></li>' for one in sections())
+    sections = [one for top in tokens for one in top["children"]]
+    items = "".join(f'<li><a href="#{one["id"]}">{one["name"]}</a></li>' for one in sections)
     return (
         '<details class="contents" data-search-exclude><summary>In this chapter</summary>'
         f"<ol>{items}</ol></details>"

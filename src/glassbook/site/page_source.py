@@ -8,13 +8,13 @@ from codecs import BOM_UTF8
 from html import escape
 from pathlib import Path
 
+from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import write_file
 
-from glassbook.site.no_settings import NoSettings
 from glassbook.site.page_text import is_markdown
 
 ADDRESS = 'git<span class="w"> </span>clone<span class="w"> </span>ADDRESS'
@@ -25,7 +25,7 @@ WITH = re.compile(r'<p class="with-repository">.*?</p>\n?', re.DOTALL)
 """Shown only if the repository's address is known; the address replaces REPOSITORY."""
 
 
-class PageSourcePlugin(BasePlugin[NoSettings]):
+class PageSourcePlugin(BasePlugin[LegacyConfig]):
     """Writes each page's source where its button links to, and says what to clone."""
 
     @event_priority(100)  # before the engine, which makes links into the repository too

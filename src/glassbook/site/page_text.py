@@ -7,11 +7,12 @@ fences as the engine does.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import jupytext
-from mkdocs.structure.files import File
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
 from mkdocs.utils import meta
 
 from proofbook.parsing.fences import Fence, Scan, scan
@@ -57,16 +58,38 @@ class PageText:
         return str(self.meta.get("title") or self.heading)
 
 
+@lru_cache(1024)  # several plugins read a page, and under `mkdocs serve` most stay as they are
 def read_page(text: str) -> PageText:
     """Read the text of a Markdown file."""
     body, front = meta.get_data(text)
     return PageText(front, body)
 
 
+@lru_cache(16)
 def read_lab(script: str) -> PageText:
-    """Read the Markdown cells of a lab, which is a script with cells."""
+    """Read a lab, a script with cells, as the page that it could be."""
     cells = jupytext.reads(script, "py:percent").cells
-    return PageText({}, "\n\n".join(one.source for one in cells if one.cell_type == "markdown"))
+    fenced = (
+        f"```python\n{one.source}\n```" if one.cell_type == "code" else one.source for one in cells
+    )
+    return PageText({}, "\n\n".join(fenced))
+
+
+def text_of(file: File) -> PageText:
+    """Read the file of a page, or of a lab."""
+    return (read_page if is_markdown(file) else read_lab)(file.content_string)
+
+
+def text_at(name: str, files: Files) -> str:
+    """Return the text of a page that has to be there.
+
+    Raises:
+        PluginError: it isn't.
+    """
+    file = files.get_file_from_path(name)
+    if file is None:
+        raise PluginError(f"there is no docs/{name}")
+    return file.content_string
 
 
 def is_markdown(file: File) -> bool:

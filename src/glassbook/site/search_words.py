@@ -9,7 +9,6 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -20,8 +19,8 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.files import Files
 
-from glassbook.site.glossary.terms import read
-from glassbook.site.page_text import is_markdown, read_page
+from glassbook.site.glossary.terms import read_terms
+from glassbook.site.page_text import is_markdown, read_page, text_at
 
 ROW = re.compile(r"^\| (?!subject \||-)(.+?)(?: \((.+?)\))? \| (.+) \|$", re.MULTILINE)
 LINK = re.compile(r"\]\(([\w/.-]+)#([\w-]+)\)")
@@ -40,10 +39,6 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
 
     def __init__(self) -> None:
         self.words: dict[str, list[str]] = {}
-        self.text = cache(read_page)  # under `mkdocs serve`, most files don't change
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
 
     @event_priority(-200)  # once all files exist
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> None:
@@ -55,20 +50,14 @@ class SearchWordsPlugin(BasePlugin[SearchWordsConfig]):
         self.words = {}
         for file in files.documentation_pages():
             if is_markdown(file):
-                tags = self.text(file.content_string).meta.get("section_tags", {})
+                tags = read_page(file.content_string).meta.get("section_tags", {})
                 for anchor, words in tags.items():
                     self._add(words, file.src_uri, f"#{anchor}", files)
         folder = posixpath.dirname(self.config.topics)
-        for words, page, anchor in subjects(self._text(self.config.topics, files)):
+        for words, page, anchor in subjects(text_at(self.config.topics, files)):
             self._add(words, posixpath.normpath(posixpath.join(folder, page)), f"#{anchor}", files)
-        for form, term in read(self._text(self.config.glossary, files)).terms.items():
+        for form, term in read_terms(text_at(self.config.glossary, files)).terms.items():
             self._add([form], term.home, "", files)
-
-    def _text(self, page: str, files: Files) -> str:
-        file = files.get_file_from_path(page)
-        if file is None:
-            raise PluginError(f"search-words: there is no docs/{page}")
-        return file.content_string
 
     def _add(self, words: list[str], page: str, anchor: str, files: Files) -> None:
         there = files.get_file_from_path(page)

@@ -18,8 +18,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from glassbook.site.engine import engine_of
-from glassbook.site.places import fill
+from glassbook.site.common import engine_of, fill, remembered
 from proofbook.checking.source_lookup import Shown
 
 PLACE = "<div data-source></div>"
@@ -42,11 +41,7 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     """Makes the pages, and links the places of shown sources to them."""
 
     def __init__(self) -> None:
-        self.waiting: dict[str, str] = {}
-        self.titles: dict[str, str] = {}
-
-    def on_startup(self, **_: object) -> None:
-        """Have MkDocs keep the plugin across rebuilds."""
+        self.files: dict[str, tuple[str, str]] = {}  # path and code of each file, by its page
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Make the engine's captions link to the pages."""
@@ -57,16 +52,13 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     @event_priority(-100)  # after the engine, which treats every earlier page as a chapter
     def on_files(self, files: Files, /, *, config: MkDocsConfig) -> Files:
         """Add a page for each module, and for each test that belongs to one."""
-        self.waiting, self.titles = {}, {}
-        for file in self._sources():
+        self.files, self.sources = {}, self._sources()
+        for file in self.sources:
             path = file.relative_to(self.root).as_posix()
             name = f"{address(path).rstrip('/')}.md"
-            self.waiting[name] = file.read_text(encoding="utf-8")
-            shown = (
-                escape(path).replace("_", r"\_").replace("/", "/<wbr>")
-            )  # a line may break there
-            text = f"# {shown}\n\n{PLACE}\n"
-            self.titles[name] = path
+            self.files[name] = path, file.read_text(encoding="utf-8")
+            title = escape(path).replace("_", r"\_").replace("/", "/<wbr>")  # may break there
+            text = f"# {title}\n\n{PLACE}\n"
             page = File.generated(config, name, content=text, inclusion=InclusionLevel.NOT_IN_NAV)
             files.append(page)
         return files
@@ -75,7 +67,8 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> None:
         """Set what other pages set in front matter, since parsing YAML for these takes too long."""
-        if title := self.titles.get(page.file.src_uri):
+        if found := self.files.get(page.file.src_uri):
+            title, _ = found
             page.meta.update(
                 title=title,
                 description=f"The file {title}, as it was when this book was built.",
@@ -88,16 +81,14 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
         """Fill in a page's code only now, since Markdown would have parsed all its tags."""
-        code = self.waiting.get(page.file.src_uri)
-        if code is None:
-            return html
-        engine = engine_of(config)
-        memo = engine.book.memo if engine and engine.book else None
-        return fill(html, PLACE, memo.get(numbered, code) if memo else numbered(code), page)
+        if found := self.files.get(page.file.src_uri):
+            _, code = found
+            return fill(html, PLACE, remembered(config, numbered, code), page)
+        return html
 
     def _linked(self, page: Page, shown: Shown, place: str) -> str:
         """Make the place of a shown source a link, if the site has a page for the file."""
-        if not self._is_source(shown.path):
+        if shown.path not in self.sources:
             return place
         target = address(shown.path.relative_to(self.root).as_posix())
         return f'<a href="{get_relative_url(target, page.url)}#L{shown.first}">{place}</a>'
@@ -105,17 +96,12 @@ class SourcePagesPlugin(BasePlugin[SourcePagesConfig]):
     def _sources(self) -> list[Path]:
         """List the modules and their tests: `tests` has the same folders as the packages."""
         folders = [self.root / folder for folder in self.config.packages]
+        without = [self.root / folder for folder in self.config.without]
         found = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
-        modules = [path for path in found if self._is_source(path)]
+        modules = [path for path in found if not any(map(path.is_relative_to, without))]
         inside = [path.relative_to(self.root / "src") for path in modules]
         places = [self.root / self.config.tests / p.with_name(f"test_{p.name}") for p in inside]
         return [*modules, *(test for test in places if test.exists())]
-
-    def _is_source(self, path: Path) -> bool:
-        def lies_in(folders: list[str]) -> bool:
-            return any(path.is_relative_to(self.root / folder) for folder in folders)
-
-        return lies_in(self.config.packages) and not lies_in(self.config.without)
 
 
 def numbered(code: str) -> str:

@@ -186,7 +186,7 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
             book,
             self.path,
             self.about,
-            self._asset_url(page.url),
+            self.asset_url(page.url),
             self._offer(page),
             lambda *_: self.notebooks.of(renderer.known, book.settings, self.about),
             self.placeholders.put,
@@ -355,7 +355,9 @@ class ProofbookPlugin(BasePlugin[LegacyConfig]):
         assert self.book is not None
         return self.book
 
-    def _asset_url(self, page_url: str) -> Callable[[str, str], str]:
+    def asset_url(self, page_url: str) -> Callable[[str, str], str]:
+        """Return a function that has the site serve a file, and returns its URL on a page."""
+
         def url(name: str, path: str) -> str:
             digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
             target = f"{ASSETS}/{digest}-{name}"

@@ -17,7 +17,6 @@ def twice(x):
 
 SMALL = Exercise(
     asks="twice the numbers",
-    chapter="nowhere.md",
     reference=twice,
     examples=lambda draw: [("three numbers", (draw(3),)), ("a matrix", (draw(5, 7),))],
     mistakes={"That is the square.": lambda x: x * x},

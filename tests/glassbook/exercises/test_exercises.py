@@ -254,16 +254,25 @@ def verdicts(chapter):
         yield last.value.func.id, eval(compile(ast.Expression(last.value), chapter, "eval"), names)
 
 
+def chapters():
+    """The chapters with exercises, in the order of the book."""
+    nav = (DOCS.parent / "mkdocs.yml").read_text()
+    pages = r"- ((?:encoder|decoder|family|language-models|practice)/(?!exercises)[\w-]+\.md)"
+    listed = re.findall(pages, nav)
+    return [page for page in listed if "import check_" in (DOCS / page).read_text()]
+
+
 def test_a_page_asks_and_its_solution_is_right(subtests):
-    for chapter in sorted({checker.chapter for checker in CHECKERS.values()}):
+    found = []
+    for chapter in chapters():
         with subtests.test(chapter):
             said = list(verdicts(chapter))
-            own = {name for name, checker in CHECKERS.items() if checker.chapter == chapter}
-            assert {name for name, _ in said} == own
+            found += [name for name, _ in said[::2]]
             for asked, solved in zip(said[::2], said[1::2], strict=True):
                 assert asked[0] == solved[0], "the stub, then the solution"
                 assert not asked[1].right, f"{asked[0]} is solved before it is asked"
                 assert solved[1].right, solved[1]
+    assert sorted(found) == sorted(CHECKERS)
 
 
 def headings(chapter):
@@ -280,12 +289,9 @@ def headings(chapter):
 def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():
     text = (DOCS / "practice" / "exercises.md").read_text()
     rows = re.findall(r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?): `(.*?)` \|$", text, re.M)
-    nav = (DOCS.parent / "mkdocs.yml").read_text()
-    chapters = r"- ((?:encoder|decoder|family|language-models|practice)/(?!exercises)[\w-]+\.md)"
-    order = re.findall(chapters, nav)
     assert rows == [
         (title, chapter, anchor, CHECKERS[name].asks, name)
-        for chapter in order
+        for chapter in chapters()
         for name, anchor, title in headings(chapter)
     ]
     assert sorted(row[-1] for row in rows) == sorted(CHECKERS)

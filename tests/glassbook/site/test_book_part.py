@@ -2,7 +2,7 @@
 
 import pytest
 
-from glassbook.site.book_part import as_part
+from glassbook.site.whole_book import as_part
 
 NAMES = (("", "index"), ("a/b/", "a-b"), ("a/c/", "a-c"))
 

@@ -1,6 +1,6 @@
 """An example of a docstring becomes a program that runs alone."""
 
-from glassbook.site.api.example import program
+from glassbook.site.api.entry import program
 
 
 def test_the_program_of_an_example_imports_what_it_reads_and_prints_what_it_shows():

@@ -6,8 +6,8 @@ from html import unescape
 import markdown
 import pytest
 
-from glassbook.site.glossary.links import TermLinks
-from glassbook.site.glossary.terms import read
+from glassbook.site.glossary.plugin import TermLinks
+from glassbook.site.glossary.terms import read_terms
 
 ENTRIES = """
 Beam search { #beam-search data-forms="beam search|beams" }
@@ -26,7 +26,7 @@ GELU { #gelu data-forms="GELU" }
 
 def converted(text: str, page: str = "b/page.md", entries: str = ENTRIES) -> str:
     links = TermLinks()
-    links.entries, links.glossary, links.page = "reference/glossary.md", read(entries), page
+    links.entries, links.glossary, links.page = "reference/glossary.md", read_terms(entries), page
     return markdown.markdown(text, extensions=["attr_list", "md_in_html", "tables", links])
 
 
@@ -99,4 +99,4 @@ def test_nothing_is_linked_before_the_first_section_at_a_terms_home_or_outside_c
 )
 def test_an_entry_that_cannot_be_used_is_refused(entries, message):
     with pytest.raises(ValueError, match=message):
-        read(entries)
+        read_terms(entries)

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from glassbook.site.api.mentions import Mentions, mentions_of_page, mentions_of_script
+from glassbook.site.api.mentions import Mentions
+from glassbook.site.api.mentions import mentions as read_mentions
 from glassbook.site.api.package import Packages
-from glassbook.site.page_text import read_page
+from glassbook.site.page_text import read_lab, read_page
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,7 +42,7 @@ def package():
 
 
 def mentions(text: str) -> Mentions:
-    return mentions_of_page(read_page(text), ["glassformer"])
+    return read_mentions(read_page(text), ("glassformer",))
 
 
 @pytest.mark.parametrize(
@@ -98,8 +99,11 @@ def test_a_page_is_read_for_what_it_shows_imports_and_says(package):
     }
 
 
-def test_a_lab_is_read_as_the_script_that_it_is(package):
-    said = mentions_of_script("# `load` it\nfrom glassformer.interpret.recording import record\n", ["glassformer"])
+def test_a_lab_is_read_as_a_page(package):
+    lab = (
+        "# %% [markdown]\n# `load` it\n\n# %%\nfrom glassformer.interpret.recording import record\n"
+    )
+    said = read_mentions(read_lab(lab), ("glassformer",))
     assert {one.name for one in said.used(package)} == {"glassformer.interpret.recording.record"}
 
 

@@ -43,8 +43,9 @@ def test_a_page_that_gives_no_title_has_that_of_its_heading():
     assert read_page("A sentence.\n").title == ""
 
 
-def test_the_text_of_a_lab_is_that_of_its_text_cells():
+def test_a_lab_is_read_as_the_page_that_it_could_be():
     lab = "# %% [markdown]\n# # A lab\n#\n# A sentence.\n\n# %%\n# # A comment\nseven = 7\n"
     text = read_lab(lab)
     assert text.title == "A lab"
-    assert text.body == "# A lab\n\nA sentence."
+    assert text.prose.split() == ["#", "A", "lab", "A", "sentence."]
+    assert [fence.code for fence in text.fences] == ["# # A comment\nseven = 7"]

@@ -1,4 +1,4 @@
-"""The site's plugins can be found, are all in use, keep nothing in their modules, load no model."""
+"""The site's plugins can be found, are all in use and load no model."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 FILES = sorted((ROOT / "src/glassbook/site").rglob("*.py"))
-MODULES = [one for one in FILES if "jupyter" not in one.parts]  # that folder is for kernels
+MODULES = [one for one in FILES if "profile_default" not in one.parts]  # that folder is for kernels
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PLUGINS = {
     name: target

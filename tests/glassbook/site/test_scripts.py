@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from glassbook.site.finish.scripts import after_first_frame
+from glassbook.site.finish.assets import after_first_frame
 from browser import launched, opened, served
 
 LATE = (

@@ -3,7 +3,7 @@
 import markdown
 import pytest
 
-from glassbook.site.api.links import SymbolLinks
+from glassbook.site.api.plugin import SymbolLinks
 
 LINK = '<a class="symbol" href="api/#{0}"><code>{0}</code></a>'
 

@@ -3,14 +3,13 @@
 import pytest
 from mkdocs.exceptions import PluginError
 
-from glassbook.site.finish.stylesheets import StyleSheets
+from glassbook.site.finish.assets import StyleSheets
 from glassbook.site.finish.theme import (
     COSTLY,
     SCRIPT,
     TEMPLATES,
     UNUSED,
     Repairs,
-    mended_page,
     repair_script,
 )
 from glassbook.site.finish.typesetting import wrapped
@@ -26,7 +25,7 @@ MENDED = "a{}b{}" + "h{x:y}" * len(UNUSED)
 
 def test_what_is_there_is_mended():
     repairs = Repairs()
-    html, repairs.found = mended_page(PAGE)
+    html = repairs.page(PAGE)
     assert not [said for said in TEMPLATES if said in html and said not in TEMPLATES[said]]
     assert 'aria-label="Search"' in html
     assert repairs.sheet(SHEET) == MENDED
@@ -37,7 +36,7 @@ def test_what_is_there_is_mended():
 def test_a_repair_of_pages_that_finds_nothing_is_named(missing):
     repairs = Repairs()
     repairs.sheet(SHEET)
-    repairs.found += mended_page(PAGE.replace(missing, ""))[1]
+    repairs.page(PAGE.replace(missing, ""))
     with pytest.raises(PluginError, match="left to repair") as raised:
         repairs.check()
     assert str(raised.value).endswith(f"here:\n  {missing}")
@@ -45,7 +44,7 @@ def test_a_repair_of_pages_that_finds_nothing_is_named(missing):
 
 def test_rules_that_are_not_there_are_named():
     repairs = Repairs()
-    repairs.found += mended_page(PAGE)[1]
+    repairs.page(PAGE)
     with pytest.raises(PluginError, match="left to repair") as raised:
         repairs.check()
     assert str(raised.value).split("\n  ")[1:] == [*COSTLY, *UNUSED]

@@ -40,8 +40,12 @@ def parse(text: str) -> Docstring:
     parsed = Docstring()
     for section in griffe.parse_google(griffe.Docstring(text.strip()), warnings=False):
         if section.kind is griffe.DocstringSectionKind.text:
-            for paragraph in PARAGRAPHS.split(section.value):
-                _add(parsed, paragraph)
+            for paragraph in filter(None, PARAGRAPHS.split(section.value)):
+                if fact := FACT.fullmatch(paragraph):
+                    parsed.facts[fact[1]] = fact[2]
+                else:
+                    is_example = paragraph.startswith(">>> ")
+                    (parsed.examples if is_example else parsed.text).append(paragraph)
         elif section.kind is griffe.DocstringSectionKind.raises:
             errors = {str(one.annotation): _line(one.description) for one in section.value}
             parsed.facts["Raises"] = errors
@@ -51,15 +55,6 @@ def parse(text: str) -> Docstring:
         else:
             raise ValueError(f"no entry shows the section {section.kind.value} of {text!r}")
     return parsed
-
-
-def _add(parsed: Docstring, paragraph: str) -> None:
-    if paragraph.startswith(">>> "):
-        parsed.examples.append(paragraph)
-    elif fact := FACT.fullmatch(paragraph):
-        parsed.facts[fact[1]] = fact[2]
-    elif paragraph:
-        parsed.text.append(paragraph)
 
 
 def _name(one: griffe.DocstringParameter | griffe.DocstringAttribute) -> str:

@@ -1,8 +1,11 @@
 """The entry of a symbol in the API reference: how it is called, what it does, where it is used."""
 
+import ast
+import doctest
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from html import escape
 
 from pygments import highlight
@@ -11,8 +14,9 @@ from pygments.lexer import Lexer
 from pygments.lexers import PythonConsoleLexer, PythonLexer
 
 from glassbook.site.api.docstring import parse
-from glassbook.site.api.example import program
 from glassbook.site.api.symbol import Symbol
+from proofbook.model import Block, BlockResult, Example
+from proofbook.notebook.programs import Program, program_of
 from proofbook.rendering.downloads import copy_html, program_html
 
 NAME = re.compile(r'<span class="n[a-z]*">(\w+)</span>(?!<span class="o">=<)')
@@ -22,25 +26,18 @@ Pages = Sequence[tuple[str, str]]
 """Title and address of some pages."""
 
 
-class Colors:
-    """A highlighter for Python that caches results: `mkdocs serve` needs most of them again."""
-
-    def __init__(self) -> None:
-        formatter = HtmlFormatter(nowrap=True)
-        lexers = {False: PythonLexer(), True: PythonConsoleLexer()}
-
-        @cache
-        def colored(code: str, is_console: bool) -> str:
-            lexer: Lexer = lexers[is_console]
-            return highlight(code, lexer, formatter).rstrip("\n")
-
-        self.colored = colored
+@lru_cache(8192)  # `mkdocs serve` needs most of them again
+def colored(code: str, *, is_console: bool = False) -> str:
+    """Highlight Python."""
+    lexer: Lexer = PythonConsoleLexer() if is_console else PythonLexer()
+    return highlight(code, lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
 
 
+@dataclass(frozen=True)
 class Entry:
     """One symbol.
 
-    Args:
+    Attributes:
         symbol: what is described.
         convert: turns Markdown into HTML.
         address: returns where a symbol that is named in the same module is described.
@@ -48,28 +45,15 @@ class Entry:
         source: where the symbol's own lines are.
         shown: the pages that show it.
         used: the pages that use it.
-        colors: highlights code.
     """
 
-    def __init__(
-        self,
-        symbol: Symbol,
-        convert: Callable[[str], str],
-        address: Callable[[str], str | None],
-        known: Mapping[str, str],
-        source: str,
-        shown: Pages,
-        used: Pages,
-        colors: Colors,
-    ) -> None:
-        self.symbol = symbol
-        self.convert = convert
-        self.address = address
-        self.known = known
-        self.source = source
-        self.shown = shown
-        self.used = used
-        self.colors = colors
+    symbol: Symbol
+    convert: Callable[[str], str]
+    address: Callable[[str], str | None]
+    known: Mapping[str, str]
+    source: str
+    shown: Pages
+    used: Pages
 
     def html(self) -> str:
         """Return the heading, signature, text, facts, and places."""
@@ -97,7 +81,7 @@ class Entry:
             lines = [*lines[: LONG - 1], "    …"]
         if lines == [""]:
             return ""
-        code = self.colors.colored("\n".join(lines), is_console=False)
+        code = colored("\n".join(lines))
 
         def link(name: re.Match[str]) -> str:
             meant = name[1] in self.known and name[1] != self.symbol.short
@@ -132,7 +116,7 @@ class Entry:
 
     def _example(self, text: str) -> str:
         """Show a doctest, with the link that copies it as a program."""
-        code = self.colors.colored(text, is_console=True)
+        code = colored(text, is_console=True)
         return (
             f'<div class="proofbook-block"><div class="highlight"><pre tabindex="0"><code>{code}'
             f"</code></pre></div>{copy_html(0, f'#{self.symbol.name}')}"
@@ -152,6 +136,28 @@ class Entry:
         path = self.symbol.path
         where = path if self.symbol.kind == "module" else f"{path}, {where}"
         yield "Code", f'<p data-search-exclude><a href="{self.source}">{where}</a></p>'
+
+
+def contents(
+    groups: Mapping[str, Sequence[Symbol]], address: Callable[[Symbol], str | None]
+) -> str:
+    """List each module with its first sentence and the names in it, under its page's link."""
+
+    def link(symbol: Symbol, name: str) -> str:
+        return f'<a class="symbol" href="{address(symbol)}"><code>{name}</code></a>'
+
+    def row(module: Symbol) -> tuple[str, str]:
+        about = escape(module.doc.split("\n\n")[0].replace("\n", " "))
+        about = re.sub("`([^`]+)`", r"<code>\1</code>", about)
+        names = ", ".join(link(one, one.short) for one in module.members if is_listed(one))
+        text = f"<p>{about}</p>" + (f"<p>{names}</p>" if names else "")
+        return link(module, module.name), text
+
+    parts = (
+        f"<h3>{page}</h3>{listed([*map(row, modules)], 'api-contents')}"
+        for page, modules in groups.items()
+    )
+    return "".join(parts)
 
 
 def is_listed(symbol: Symbol) -> bool:
@@ -175,3 +181,26 @@ def listed(rows: Sequence[tuple[str, str]], kind: str = "api-facts") -> str:
         return ""
     inner = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows)
     return f'<dl class="{kind}">{inner}</dl>'
+
+
+def program(text: str, known: Mapping[str, str]) -> Program:
+    """Return a doctest's statements below the imports that they need, printing what it shows.
+
+    Args:
+        text: The lines of the example.
+        known: What short names stand for in the example's module.
+    """
+    found = doctest.DocTestParser().get_examples(text)
+    examples = tuple(Example(one.source, one.want, one.want, one.lineno) for one in found)
+    prints = (n for n, one in enumerate(found) if one.want and not one.source.startswith("print("))
+    result = BlockResult(examples=examples, prints=tuple(prints))
+    made = program_of([Block("pycon", text, 1)], [result])
+    tree = ast.parse(made.script())
+    taken = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
+    imported = {alias.name for one in taken for alias in one.names}
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    head = ["import torch"] if "torch" in read else []
+    for name in sorted(read & set(known) - imported):
+        module, _, short = known[name].rpartition(".")
+        head.append(f"from {module} import {short}")
+    return replace(made, start="\n".join(head))

@@ -2,11 +2,13 @@
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from doctest import DocTestParser
+from functools import lru_cache
 
 from glassbook.site.api.package import Packages
+from glassbook.site.api.source import imports
 from glassbook.site.api.symbol import Symbol
 from glassbook.site.page_text import PageText
 from proofbook.parsing.fences import Fence
@@ -60,31 +62,23 @@ class Mentions:
         yield from dict.fromkeys(one for one in found if one)
 
 
-def mentions_of_page(text: PageText, packages: Sequence[str]) -> Mentions:
-    """Read how a chapter mentions packages."""
+@lru_cache(1024)  # under `mkdocs serve`, most pages stay as they are
+def mentions(text: PageText, packages: tuple[str, ...]) -> Mentions:
+    """Read how a page mentions packages."""
     targets = [fence.options["show"] for fence in text.fences if "show" in fence.options]
     shown = tuple(target.replace(":", ".") for target in targets)
-    return _mentions([_statements(fence) for fence in text.fences], text.prose, shown, packages)
-
-
-def mentions_of_script(script: str, packages: Sequence[str]) -> Mentions:
-    """Read how the script of a lab mentions packages; its sentences are comments."""
-    return _mentions([script], script, (), packages)
-
-
-def _mentions(
-    blocks: Sequence[str], prose: str, shown: tuple[str, ...], packages: Sequence[str]
-) -> Mentions:
     imported: dict[str, str] = {}
     own: set[str] = set()
-    for block in blocks:
+    for block in map(_statements, text.fences):
         try:
             tree = ast.parse(block)
         except SyntaxError:  # code that is shown but not run may not be a program
             continue
-        imported |= dict(_imports(tree, packages))
+        imported |= dict(imports(tree, packages))
         own |= set(_bound(tree))
-    return Mentions(imported, frozenset(own) - set(imported), shown, tuple(CODE.findall(prose)))
+    return Mentions(
+        imported, frozenset(own) - set(imported), shown, tuple(CODE.findall(text.prose))
+    )
 
 
 def _statements(fence: Fence) -> str:
@@ -95,19 +89,6 @@ def _statements(fence: Fence) -> str:
         return "".join(example.source for example in DocTestParser().get_examples(fence.code))
     except ValueError:  # for the engine to report
         return ""
-
-
-def _imports(tree: ast.AST, packages: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Find each name that a statement takes from a package, and what it stands for there."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in packages:
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                package = alias.name.split(".")[0]
-                if package in packages:
-                    yield alias.asname or package, alias.name if alias.asname else package
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:

@@ -1,37 +1,33 @@
-"""The messages of the errors that the package raises, read from its `raise` statements.
-
-griffe doesn't keep the statements of a body, so they are read from the syntax tree.
-"""
+"""The messages of the errors that the package raises, read from its `raise` statements."""
 
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from glassbook.site.api.source import Function, Source, methods
+from glassbook.site.api.source import Function, Source, functions
 
 SPEAKING = re.compile(r"[^\W\d_]{2,}")
 DEPTH = 3  # depth to which helpers of helpers are searched
 
 
+@dataclass(frozen=True)
 class Messages:
     """The messages of the errors that the functions of a package raise.
 
-    Args:
+    Attributes:
         sources: the files, by module.
         imported: for each module, the names that it takes from the package, with their meanings.
     """
 
-    def __init__(
-        self, sources: Mapping[str, Source], imported: Mapping[str, Mapping[str, str]]
-    ) -> None:
-        self.sources = sources
-        self.imported = imported
+    sources: Mapping[str, Source]
+    imported: Mapping[str, Mapping[str, str]]
 
     def of(
         self, module: str, node: Function, within: ast.ClassDef | None = None, depth: int = DEPTH
     ) -> Iterator[str]:
         """Find the errors that a function raises, itself or in its own helpers, with messages."""
-        own = methods(within) if within else {}
+        own = functions(within) if within else {}
         for call in ast.walk(node):
             if not isinstance(call, ast.Call):
                 continue

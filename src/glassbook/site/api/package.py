@@ -1,20 +1,19 @@
 """What the packages offer: names, signatures, docstrings, messages.
 
-Nothing is imported, so a build doesn't need torch for this.
+It is read from their syntax trees. Nothing is imported, so a build doesn't need torch for this.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import griffe
-
-from glassbook.site.api.messages import Messages
-from glassbook.site.api.source import Source, first_line, methods
+from glassbook.site.api.messages import Messages, template
+from glassbook.site.api.source import Definition, Function, Source, first_line, functions, imports
 from glassbook.site.api.symbol import Symbol, walk
-from glassbook.site.api.values import values
 
 PROTOCOL = {"extra_repr"}  # called only by torch
+MAKERS = ("__new__", "__init__", "__post_init__")
 
 
 class Packages:
@@ -36,18 +35,13 @@ class Packages:
 
     def __init__(self, root: Path, folders: Sequence[str], described: Sequence[str]) -> None:
         self.names = tuple(Path(folder).name for folder in folders)
-        files: dict[str, griffe.Module] = {}
-        for folder in folders:
-            places = [(root / folder).parent]
-            tree = griffe.load(Path(folder).name, search_paths=places, allow_inspection=False)
-            assert isinstance(tree, griffe.Module)
-            files |= {one.path: one for one in _modules(tree)}
-        self._files = files
-        self._sources = {name: _source(one, root) for name, one in files.items()}
-        self.imported = {name: self._imports(one) for name, one in files.items()}
+        found = [one for folder in folders for one in _sources(root, root / folder)]
+        self._sources = {one.module: one for one in found}
+        self.imported = {one.module: dict(imports(one.tree, self.names)) for one in found}
         self._messages = Messages(self._sources, self.imported)
         names = [name for one in described for name in self.modules_of(one)]
-        self.modules = {name: self._module(files[name]) for name in names if name in files}
+        known = self._sources
+        self.modules = {name: self._module(known[name]) for name in names if name in known}
         self.symbols = {one.name: one for module in self.modules.values() for one in walk(module)}
         self.shorts: dict[str, set[str]] = {}
         for name in self.symbols:
@@ -59,21 +53,18 @@ class Packages:
         Those of an inner package aren't among them, but the package is.
         """
         room, _, star = described.rpartition(".")
-        if star != "*":
-            return [described]
-        depth = room.count(".") + 1
-        return sorted(n for n in self._files if n.startswith(f"{room}.") and n.count(".") == depth)
+        return self._inside(room) if star == "*" else [described]
+
+    def _inside(self, room: str) -> list[str]:
+        return sorted(name for name in self._sources if name.rpartition(".")[0] == room)
 
     def find(self, name: str) -> Symbol | None:
-        """Find what a full name refers to, through the modules that only re-export it.
-
-        griffe's own lookup confuses a function with the module of the same name that defines it.
-        """
+        """Find what a full name refers to, through the modules that only re-export it."""
         seen: set[str] = set()
         while name not in self.symbols and name not in seen:
             seen.add(name)
             module, _, rest = name.rpartition(".")
-            while module and module not in self._files:
+            while module and module not in self._sources:
                 module, _, part = module.rpartition(".")
                 rest = f"{part}.{rest}"
             head, dot, tail = rest.partition(".")
@@ -85,110 +76,98 @@ class Packages:
     def home(self, symbol: Symbol) -> str:
         """Name the module of the file in which a symbol is defined."""
         module = symbol.name
-        while module not in self._files:
+        while module not in self._sources:
             module = module.rpartition(".")[0]
         return module
 
-    def _imports(self, module: griffe.Module) -> dict[str, str]:
-        imports = module.imports.items()
-        return {name: to for name, to in imports if to.partition(".")[0] in self.names}
-
-    def _module(self, module: griffe.Module) -> Symbol:
+    def _module(self, source: Source) -> Symbol:
         """Read a module with its public names; a package's include those that it re-exports."""
-        members = self._defined(module)
-        if module.is_init_module:
-            offered = [name for inner in module.modules.values() for name in _offered(inner)]
-            handed_on = dict.fromkeys([*self.imported[module.path].values(), *offered])
-            members += [one for name in handed_on if (one := self._handed_on(name))]
-        source = self._sources[module.path]
+        name, members = source.module, self._defined(source)
+        if source.path.endswith("__init__.py"):
+            offered = [
+                one for inner in self._inside(name) for one in _offered(self._sources[inner])
+            ]
+            handed_on = dict.fromkeys([*self.imported[name].values(), *offered])
+            members += [one for full in handed_on if (one := self._handed_on(full))]
         last = len(source.lines) - 1  # the last line ends in a line break
-        doc = _doc(module)
-        return Symbol(module.path, "module", "", doc, source.path, 1, last, (), tuple(members))
+        doc = ast.get_docstring(source.tree) or ""
+        return Symbol(name, "module", "", doc, source.path, 1, last, (), tuple(members))
 
     def _handed_on(self, name: str) -> Symbol | None:
         module, _, short = name.rpartition(".")
-        found = self._defined(self._files[module]) if module in self._files else ()
+        found = self._defined(self._sources[module]) if module in self._sources else ()
         return next((one for one in found if one.short == short), None)
 
-    def _defined(self, module: griffe.Module) -> list[Symbol]:
+    def _defined(self, source: Source) -> list[Symbol]:
         """List what a module defines, in the order of its lines."""
-        found = list(values(self._sources[module.path], module.path))
-        for one in module.members.values():
-            if isinstance(one, griffe.Class) and not one.name.startswith("_"):
-                found.append(self._class(module, one))
-            elif isinstance(one, griffe.Function) and not one.name.startswith("_"):
-                found.append(self._function(module, one, None))
+        found = list(_values(source))
+        for node in source.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.append(self._class(source, node))
+            elif isinstance(node, Function) and not node.name.startswith("_"):
+                found.append(self._function(source, node))
         return sorted(found, key=lambda one: one.first)
 
-    def _class(self, module: griffe.Module, one: griffe.Class) -> Symbol:
-        source = self._sources[module.path]
-        node = source.cls(one.name, one.endlineno or 0)
-        own = methods(node)
-        made = [own[n] for n in ("__new__", "__init__", "__post_init__") if n in own]
-        said = dict.fromkeys(m for n in made for m in self._messages.of(module.path, n, node))
-        public = (
-            member
-            for name, member in one.members.items()
-            if name in own and name not in PROTOCOL
-            if not name.startswith("_") or name == "__call__"
+    def _class(self, source: Source, node: ast.ClassDef) -> Symbol:
+        own = functions(node)
+        makers = (own[name] for name in MAKERS if name in own)
+        said = (one for maker in makers for one in self._messages.of(source.module, maker, node))
+        members = (
+            self._function(source, method, node)
+            for name, method in own.items()
+            if name not in PROTOCOL and (not name.startswith("_") or name == "__call__")
         )
-        return Symbol(
-            one.path,
-            "class",
-            _class_signature(source, node),
-            _doc(one),
-            source.path,
-            first_line(node),
-            node.end_lineno or node.lineno,
-            tuple(said),
-            tuple(self._function(module, member, node) for member in public),
-        )
+        name = f"{source.module}.{node.name}"
+        signature = _class_signature(source, node)
+        return _symbol(name, "class", signature, source, node, said, members)
 
     def _function(
-        self,
-        module: griffe.Module,
-        one: griffe.Object | griffe.Alias,
-        within: ast.ClassDef | None,
+        self, source: Source, node: Function, within: ast.ClassDef | None = None
     ) -> Symbol:
-        source = self._sources[module.path]
-        node = source.function(one.name, one.endlineno or 0)
-        return Symbol(
-            one.path,
-            "method" if within else "function",
-            source.head(node),
-            _doc(one),
-            source.path,
-            first_line(node),
-            node.end_lineno or node.lineno,
-            tuple(dict.fromkeys(self._messages.of(module.path, node, within))),
-        )
+        name = f"{within.name}.{node.name}" if within else node.name
+        said = self._messages.of(source.module, node, within)
+        kind = "method" if within else "function"
+        return _symbol(f"{source.module}.{name}", kind, source.head(node), source, node, said)
 
 
-def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
-    yield module
-    for inner in module.modules.values():
-        if isinstance(inner, griffe.Module):
-            yield from _modules(inner)
+def _symbol(
+    name: str,
+    kind: str,
+    signature: str,
+    source: Source,
+    node: Definition,
+    messages: Iterable[str],
+    members: Iterable[Symbol] = (),
+) -> Symbol:
+    doc, last = ast.get_docstring(node) or "", node.end_lineno or node.lineno
+    said = tuple(dict.fromkeys(messages))
+    return Symbol(
+        name, kind, signature, doc, source.path, first_line(node), last, said, tuple(members)
+    )
 
 
-def _offered(module: griffe.Module | griffe.Alias) -> list[str]:
+def _sources(root: Path, folder: Path) -> Iterator[Source]:
+    """Read the modules of a package."""
+    for file in sorted(folder.rglob("*.py")):
+        parts = file.relative_to(folder.parent).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        path = file.relative_to(root).as_posix()
+        yield Source(module, path, file.read_text(encoding="utf-8"))
+
+
+def _offered(source: Source) -> list[str]:
     """List the full names in a module's `__all__`; none if it has no such list."""
-    return [f"{module.path}.{name}" for name in module.exports or ()]
-
-
-def _source(module: griffe.Module, root: Path) -> Source:
-    file = module.filepath
-    assert isinstance(file, Path)
-    return Source(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8"))
-
-
-def _doc(one: griffe.Object | griffe.Alias) -> str:
-    return one.docstring.value if one.docstring else ""
+    lists = (
+        ast.literal_eval(node.value)
+        for node in source.tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    )
+    return [f"{source.module}.{name}" for names in lists for name in names]
 
 
 def _class_signature(source: Source, node: ast.ClassDef) -> str:
     """Return how a class is called: the head of its `__init__`, or its fields."""
-    init = methods(node).get("__init__")
+    init = functions(node).get("__init__")
     if init:
         return f"{source.head(node)}:\n{_indented(source.head(init))}"
     fields = [
@@ -203,3 +182,41 @@ def _class_signature(source: Source, node: ast.ClassDef) -> str:
 
 def _indented(text: str) -> str:
     return "    " + text.replace("\n", "\n    ")
+
+
+def _values(source: Source) -> Iterator[Symbol]:
+    """Find the values of a module under their public names."""
+    body = source.tree.body
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            text, doc = _described(source, node, after)
+            for name in _names(node):
+                last = node.end_lineno or node.lineno
+                full = f"{source.module}.{name}"
+                yield Symbol(full, "value", text, doc, source.path, node.lineno, last)
+
+
+def _names(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    return [name for name in names if re.match(r"[A-Za-z]", name)]
+
+
+def _described(
+    source: Source, node: ast.Assign | ast.AnnAssign, after: ast.stmt | None
+) -> tuple[str, str]:
+    """Return the lines of a value, and its meaning from the text below or the comment above it."""
+    first, last = node.lineno, node.end_lineno or node.lineno
+    text = source.text(first, last)
+    if asks := _asked(node.value):  # the rest of an exercise gives its answer away
+        return f"{text.partition('(')[0]}(...)", f"Asked for: {asks}."
+    if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+        return text, str(after.value.value)
+    above = source.lines[source.commented(first) - 1 : first - 1]
+    return text, " ".join(line.lstrip("# ") for line in above)
+
+
+def _asked(value: ast.expr | None) -> str:
+    """Return what an exercise asks for; "" if the value isn't one."""
+    keywords = value.keywords if isinstance(value, ast.Call) else []
+    return next((template(one.value) for one in keywords if one.arg == "asks"), "")

@@ -1,15 +1,17 @@
 """The plugin that makes the API reference.
 
 A page whose front matter names modules (`api: [glassformer.views, glassformer.layers.*]`) gets an
-entry for each of their public names below what its author wrote. One with `api: []` lists all modules in a place that it
-marks.
+entry for each of their public names below what its author wrote. One with `api: []` lists all
+modules in a place that it marks.
 """
 
 import re
-from functools import cache, partial
+from collections.abc import Callable
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from markdown import Markdown
 from mkdocs.config import config_options as options
@@ -22,16 +24,13 @@ from mkdocs.structure.pages import Page
 from mkdocs.structure.toc import AnchorLink
 from mkdocs.utils import get_relative_url
 
-from glassbook.site.api.contents import contents
-from glassbook.site.api.entry import NAME, Colors, Entry, Pages, is_listed, within
-from glassbook.site.api.links import SymbolLinks
-from glassbook.site.api.mentions import Mentions, mentions_of_page, mentions_of_script
+from glassbook.site.api.entry import NAME, Entry, contents, is_listed, within
+from glassbook.site.api.mentions import Mentions, mentions
 from glassbook.site.api.package import Packages
 from glassbook.site.api.reference import Reference
 from glassbook.site.api.symbol import Symbol, walk
-from glassbook.site.engine import engine_of
-from glassbook.site.page_text import is_markdown, read_lab, read_page
-from glassbook.site.places import fill
+from glassbook.site.common import TreeStep, engine_of, fill
+from glassbook.site.page_text import is_markdown, text_of
 from glassbook.site.source_pages import address
 from proofbook.checking.source_lookup import Shown
 
@@ -42,6 +41,39 @@ IMPORT = re.compile(
     r'<span class="kn">import</span>)(.*?)(?=\n\S|</code>)',
     re.DOTALL,
 )
+VERBATIM = {"a", "button", "summary", "h1", "h2", "h3", "h4", "h5", "h6", "pre"}
+
+
+class SymbolLinks(TreeStep):
+    """Turns inline code that names one of the package's symbols into a link to its entry.
+
+    Attributes:
+        address: returns the address of the symbol that inline code names on this page;
+            None if it names nothing.
+    """
+
+    step = "symbols", -5  # after MkDocs, which would take the addresses for file paths
+
+    def __init__(self) -> None:
+        self.address: Callable[[str], str | None] = lambda code: None
+        super().__init__()
+
+    def run(self, root: Element) -> None:
+        """Wrap each piece of inline code that has an address in a link."""
+        for place, child in enumerate(root):
+            if child.tag == "code":
+                address = self.address(child.text or "")
+                if address:
+                    root[place] = _link(child, address)
+            elif child.tag not in VERBATIM:
+                self.run(child)
+
+
+def _link(code: Element, address: str) -> Element:
+    link = Element("a", {"class": "symbol", "href": address})
+    link.tail, code.tail = code.tail, None
+    link.append(code)
+    return link
 
 
 class ApiConfig(Config):
@@ -56,13 +88,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
     def __init__(self) -> None:
         self.links = SymbolLinks()
         self.markdown = Markdown(extensions=["proofbook.maths", self.links])
-        self.colors = Colors()
-        self.page_text = cache(read_page)  # under `mkdocs serve`, most pages stay as they are
-        self.lab_text = cache(read_lab)
-        self.said_by_page = cache(mentions_of_page)
-        self.said_by_script = cache(mentions_of_script)
         self.read: object = None  # what the packages were read from
-        self.entries: dict[str, tuple[object, str]] = {}  # with what each was made from
 
     def on_startup(self, **_: object) -> None:
         """Have MkDocs keep the plugin across rebuilds."""
@@ -83,7 +109,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             PluginError: there is no module of a name, or two pages describe it.
         """
         pages = [file for file in files.documentation_pages() if is_markdown(file)]
-        api = {file: self.page_text(file.content_string).meta.get("api") or [] for file in pages}
+        api = {file: text_of(file).meta.get("api") or [] for file in pages}
         described = [name for names in api.values() for name in names]
         folders = [self.root / folder for folder in self.config.packages]
         found = sorted(path for folder in folders for path in folder.rglob("*.py"))
@@ -97,13 +123,13 @@ class ApiPlugin(BasePlugin[ApiConfig]):
     def on_nav(self, nav: Navigation, /, *, config: MkDocsConfig, files: Files) -> None:
         """Record which pages mention what, in reading order."""
         for page in nav.pages:
-            is_page = is_markdown(page.file)
-            text = (self.page_text if is_page else self.lab_text)(page.file.content_string)
+            text = text_of(page.file)
+            title = page.title or text.title
             if "api" in text.meta:
                 named = [self.packages.modules[name] for name in self._modules(text.meta["api"])]
-                self.reference.pages.append((page.title or text.title, page.file, named))
+                self.reference.pages.append((title, page.file, named))
             else:
-                self.reference.read(page.title or text.title, page.file, self._said(page.file))
+                self.reference.read(title, page.file, self._said(page.file))
 
     def on_page_markdown(
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
@@ -156,10 +182,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         return [module for name in names for module in self.packages.modules_of(name)]
 
     def _said(self, file: File) -> Mentions:
-        """Read the mentions of a page."""
-        if is_markdown(file):
-            return self.said_by_page(self.page_text(file.content_string), self.packages.names)
-        return self.said_by_script(file.content_string, self.packages.names)
+        return mentions(text_of(file), self.packages.names)
 
     def _named(self, page: Page, shown: Shown, place: str) -> str:
         """Put the name of the shown symbol before its place."""
@@ -173,23 +196,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         return f'<a class="symbol" href="{to}"><code>{within(symbol)}</code></a> in {place}'
 
     def _entry(self, symbol: Symbol, page: Page) -> str:
-        """Describe a symbol, unless it was described the same way in the last build."""
-        lists = self.reference.shown, self.reference.used
-        shown, used = (self._pages(found, symbol, page) for found in lists)
-        given = symbol, self.packages, self.reference.urls, page.url, shown, used
-        kept, html = self.entries.get(symbol.name, (None, ""))
-        if kept != given:
-            html = self._made(symbol, page, shown, used)
-            self.entries[symbol.name] = given, html
-        return html
-
-    def _pages(
-        self, found: dict[str, list[tuple[str, File]]], symbol: Symbol, page: Page
-    ) -> list[tuple[str, str]]:
-        those = found.get(symbol.name, ())
-        return [(title, file.url_relative_to(page.file)) for title, file in those]
-
-    def _made(self, symbol: Symbol, page: Page, shown: Pages, used: Pages) -> str:
+        """Describe a symbol."""
         known = self.reference.known_in(self.packages.home(symbol))
 
         def address_of(code: str) -> str | None:
@@ -208,9 +215,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
             address_of,
             known.imported,
             f"{get_relative_url(address(symbol.path), page.url)}#L{symbol.first}",
-            shown,
-            used,
-            self.colors,
+            *self.reference.pages_with(symbol, page),
         ).html()
 
 

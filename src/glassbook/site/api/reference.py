@@ -39,11 +39,6 @@ class Reference:
         """Each symbol by its file, its first line, and its last."""
         return {(one.path, one.first, one.last): one for one in self.packages.symbols.values()}
 
-    @cached_property
-    def urls(self) -> dict[str, str]:
-        """The page that describes each symbol, once all describing pages are known."""
-        return {name: file.url for name, file in self.places.items()}
-
     def describe(self, file: File, names: Sequence[str]) -> None:
         """Record that a page describes modules.
 
@@ -73,6 +68,13 @@ class Reference:
         if symbol is None or symbol.name not in self.places:
             return None
         return f"{self.places[symbol.name].url_relative_to(page.file)}#{symbol.name}"
+
+    def pages_with(self, symbol: Symbol, page: Page) -> list[list[tuple[str, str]]]:
+        """Return the pages that show a symbol and those that use it, seen from a page."""
+        return [
+            [(title, file.url_relative_to(page.file)) for title, file in found.get(symbol.name, ())]
+            for found in (self.shown, self.used)
+        ]
 
     def known_in(self, module: str) -> Mentions:
         """Return what names mean in a module.

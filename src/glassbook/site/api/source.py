@@ -1,29 +1,29 @@
-"""A file of the package as it is written, including what griffe doesn't keep.
-
-griffe takes a signature apart, and would put it back together in a layout other than the source's.
-It keeps neither comments nor the statements of a body.
-"""
+"""A module as it is written: its lines, its syntax tree, and what it imports."""
 
 import ast
-from functools import cached_property
+from collections.abc import Iterator, Sequence
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
 
 
 class Source:
-    """The lines and the syntax tree of a file.
+    """The lines and the syntax tree of a module.
 
     Attributes:
+        module: its full name.
         path: the file, relative to the root of the project.
         lines: its lines.
         tree: its syntax tree.
+        functions: its functions, by name.
     """
 
-    def __init__(self, path: str, code: str) -> None:
+    def __init__(self, module: str, path: str, code: str) -> None:
+        self.module = module
         self.path = path
         self.lines = code.split("\n")
         self.tree = ast.parse(code)
+        self.functions = functions(self.tree)
 
     def text(self, first: int, last: int) -> str:
         """Return some lines, without their common indentation."""
@@ -45,34 +45,25 @@ class Source:
             line -= 1
         return line
 
-    @cached_property
-    def functions(self) -> dict[str, Function]:
-        """Its functions, by name."""
-        return {node.name: node for node in self.tree.body if isinstance(node, Function)}
-
-    @cached_property
-    def _definitions(self) -> dict[tuple[str, int], Definition]:
-        nodes = (node for node in ast.walk(self.tree) if isinstance(node, Definition))
-        return {(node.name, node.end_lineno or 0): node for node in nodes}
-
-    def function(self, name: str, last: int) -> Function:
-        """Find a function or method by its name and its last line."""
-        node = self._definitions[name, last]
-        assert isinstance(node, Function)
-        return node
-
-    def cls(self, name: str, last: int) -> ast.ClassDef:
-        """Find a class by its name and its last line."""
-        node = self._definitions[name, last]
-        assert isinstance(node, ast.ClassDef)
-        return node
-
 
 def first_line(node: Definition) -> int:
     """Find the first line of a definition, its decorators included."""
     return min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
-def methods(node: ast.ClassDef) -> dict[str, Function]:
-    """Find the methods of a class, by name."""
+def functions(node: ast.Module | ast.ClassDef) -> dict[str, Function]:
+    """Find the functions of a module, or the methods of a class, by name."""
     return {one.name: one for one in node.body if isinstance(one, Function)}
+
+
+def imports(tree: ast.AST, packages: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Find each name that code takes from some packages, and what it stands for there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in packages:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                package = alias.name.split(".")[0]
+                if package in packages:
+                    yield alias.asname or package, alias.name if alias.asname else package

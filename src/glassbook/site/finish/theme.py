@@ -65,8 +65,7 @@ SCRIPT = {
         'h(document,"DOMContentLoaded",{once:!0}).subscribe(t):t(),e'
     ),
 }
-SCRIPTS = "assets/javascripts"
-"""Where the theme and the site have it."""
+SCRIPTS = "assets/javascripts"  # where the theme and the site have it
 
 
 class Repairs:
@@ -74,6 +73,13 @@ class Repairs:
 
     def __init__(self) -> None:
         self.found: Counter[str] = Counter()
+
+    def page(self, html: str) -> str:
+        """Repair the markup of a page."""
+        for said, meant in TEMPLATES.items():
+            self.found[said] += html.count(said)
+            html = html.replace(said, meant)
+        return html
 
     def sheet(self, css: str) -> str:
         """Take the costly rules and those for what no page has out of a style sheet."""
@@ -101,15 +107,6 @@ class Repairs:
         if idle:
             listing = "\n".join(f"  {name}" for name in idle)
             raise PluginError(f"nothing in the theme is left to repair here:\n{listing}")
-
-
-def mended_page(html: str) -> tuple[str, Counter[str]]:
-    """Repair the markup of a page; return how often each error occurred."""
-    found: Counter[str] = Counter()
-    for said, meant in TEMPLATES.items():
-        found[said] += html.count(said)
-        html = html.replace(said, meant)
-    return html, found
 
 
 def repair_script(themes: Iterable[str], site: Path) -> None:

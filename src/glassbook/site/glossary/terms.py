@@ -1,4 +1,4 @@
-"""The terms of the glossary, read from its page."""
+"""The terms of the glossary, read from its page, which has definition lists."""
 
 import re
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class Glossary:
         return self.terms.get(word) or self.terms.get(word.lower())
 
 
-def read(text: str) -> Glossary:
+def read_terms(text: str) -> Glossary:
     """Read the terms of the page.
 
     Raises:
@@ -56,7 +56,8 @@ def read(text: str) -> Glossary:
     if len(entries) != len(re.findall("^:   ", text, flags=re.MULTILINE)):
         raise ValueError('an entry is not "Term { #key }", its definition, and a link to a chapter')
     for entry in entries:
-        given = entry["forms"] or f"{_lowered(entry['name'])}|{_lowered(entry['name'])}s"
+        name = entry["name"][0].lower() + entry["name"][1:]
+        given = entry["forms"] or f"{name}|{name}s"
         forms = () if given == NEVER else tuple(given.split("|"))
         term = Term(entry["key"], forms, entry["definition"], entry["home"])
         for form in forms:
@@ -66,10 +67,6 @@ def read(text: str) -> Glossary:
     longest = sorted(terms, key=len, reverse=True)
     either = "|".join(_pattern(form) for form in longest)
     return Glossary(terms, re.compile(rf"(?<![\w-])(?:{either})(?![\w-])"))
-
-
-def _lowered(name: str) -> str:
-    return name[0].lower() + name[1:]
 
 
 def _pattern(form: str) -> str:

@@ -1,16 +1,14 @@
 """The cells of a lab that has run, shown as a chapter shows its blocks."""
 
 import ast
-import hashlib
-from collections.abc import Callable
+from functools import lru_cache
 from html import escape
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote, urljoin
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -62,9 +60,9 @@ def colab_address(page: Page, config: MkDocsConfig) -> str:
     return f"https://colab.research.google.com/#fileId={quote(urljoin(config.site_url, name))}"
 
 
-def block(cell: Cell, number: int, script: str, url: AssetUrl, color: Callable[[str], str]) -> str:
+def block(cell: Cell, number: int, script: str, url: AssetUrl) -> str:
     """Show a cell's code and its output, with the link that copies it with what it needs."""
-    code = color(cell["source"])
+    code = colored(cell["source"])
     below = f"{outputs_html(_result(cell), url)}{copy_html(number, script)}"
     return f'<div class="proofbook-block">{code}{below}</div>'
 
@@ -82,6 +80,7 @@ def _result(cell: Cell) -> BlockResult:
     return BlockResult(outputs, prints=(last,) if has_value and outputs[-1].kind == "text" else ())
 
 
+@lru_cache(256)  # under `mkdocs serve`, most cells stay as they are
 def colored(code: str) -> str:
     """Color the code of a cell."""
     formatter = HtmlFormatter(cssclass="language-python highlight", wrapcode=True)
@@ -98,18 +97,3 @@ def shown(output: dict[str, Any]) -> Output:
     if "text/html" in data:
         return Output("html", data["text/html"])
     return Output("text", data["text/plain"])
-
-
-def asset_url(page: Page, assets: dict[str, Path], name: str, path: str) -> str:
-    """Return the URL of a file that a view needs, next to those of the chapters.
-
-    Args:
-        page: The page with the view.
-        assets: The files that the engine serves, by address; the file is added.
-        name: The file's name.
-        path: Where it is.
-    """
-    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8]
-    target = f"assets/proofbook/{digest}-{name}"
-    assets[target] = Path(path)
-    return get_relative_url(target, page.url)

@@ -52,10 +52,10 @@ def draw(cards: Mapping[Path, list[str]], book: str) -> None:
         cards: The title and the question of each card, by the file to write it to.
         book: The book's name.
     """
-    from glassformer.weights.checkpoints import default_checkpoint
-    from glassformer.weights.pretrained import load
     from glassformer.interpret.run import read
     from glassformer.views import arcs
+    from glassformer.weights.checkpoints import default_checkpoint
+    from glassformer.weights.pretrained import load
 
     model = load(default_checkpoint())
     for file, (title, question) in cards.items():

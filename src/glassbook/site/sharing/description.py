@@ -1,14 +1,16 @@
-"""A description of a page, taken from its opening."""
+"""A description of a page, taken from its opening.
+
+If there is a formula in the opening, the page's front matter has to describe it.
+"""
 
 import re
 from html.parser import HTMLParser
 
-from glassbook.site.opening import OPENED
+from glassbook.site.opening import GIVES, OPENED, TAKES
 
 LONGEST = 300  # characters; most places show half of a description
 SHORTEST = 40  # characters; a shorter paragraph says too little about its page
 VOID = {"br", "hr", "img", "input", "wbr"}
-KNOW, NEED = "You will know:", "You need:"
 
 
 class _Texts(HTMLParser):
@@ -24,7 +26,6 @@ class _Texts(HTMLParser):
         self.text: list[str] | None = None
         self.css = ""
         self.left_out = 0  # open elements within one that is left out
-        self.below: list[int] = []  # the children so far of each open subscript
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
@@ -33,26 +34,10 @@ class _Texts(HTMLParser):
             return
         if tag in ("h2", "p"):
             self.text, self.css = [], given.get("class") or ""
-        elif self.text is not None:
-            self._formula(tag)
-
-    def _formula(self, tag: str) -> None:
-        """Write a root and a subscript the way they are typed."""
-        assert self.text is not None
-        if tag.startswith("m") and self.below:
-            self.below[-1] += 1
-            if self.below[-1] == 2:
-                self.text.append("_")
-        if tag == "msub":
-            self.below.append(0)
-        elif tag == "msqrt":
-            self.text.append("√")
 
     def handle_endtag(self, tag: str) -> None:
         if self.left_out:
             self.left_out -= 1
-        elif tag == "msub" and self.below:
-            self.below.pop()
         elif tag in ("h2", "p") and self.text is not None:
             self.found.append((tag, self.css, " ".join("".join(self.text).split())))
             self.text = None
@@ -77,10 +62,10 @@ def described(html: str) -> str:
         texts.feed(part)
         tag, css, text = texts.found[-1] if texts.found else ("", "", "")
         if tag == "p" and css == "opening":
-            gives = text.removeprefix(KNOW).partition(NEED)[0].strip()
+            gives = text.removeprefix(GIVES).partition(TAKES)[0].strip()
             question = next((text for tag, _, text in texts.found if tag == "h2"), "")
             asked = f"{question} " if question.endswith("?") else ""
-            return shortened(f"{asked}{KNOW.removesuffix(':')} {gives}")
+            return shortened(f"{asked}{GIVES.removesuffix(':')} {gives}")
         if tag == "p" and css in ("", "lead") and len(text) >= SHORTEST and not is_chapter:
             return shortened(text)
     return ""

@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-from glassbook.site.no_settings import NoSettings
-from glassbook.site.opening import OPENED
-from glassbook.site.sharing.data import structured
+from glassbook.site.opening import OPENED, is_chapter
 from glassbook.site.sharing.description import described
 
 FOLDER = "assets/cards/"
 HOME = "index"
+LICENSE = "https://www.apache.org/licenses/LICENSE-2.0"
 
 
-class SharingPlugin(BasePlugin[NoSettings]):
+class SharingPlugin(BasePlugin[LegacyConfig]):
     """Describes each page; where the site has an address, draws a picture for each chapter."""
 
     def __init__(self) -> None:
@@ -97,3 +97,42 @@ class SharingPlugin(BasePlugin[NoSettings]):
 def title_of(page: Page) -> str:
     """Return the title of a page as text; MkDocs stores a heading's title as HTML."""
     return str(page.meta.get("title") or unescape(str(page.title)))
+
+
+def structured(
+    page: Page, config: MkDocsConfig, description: str, picture: str | None
+) -> dict[str, Any]:
+    """Describe a page to programs, in the terms of schema.org.
+
+    Addresses are included if the site has one.
+
+    Args:
+        page: The page.
+        config: The site's configuration.
+        description: What the page is about.
+        picture: The address of its picture in the site; None if the site has no address.
+    """
+    book = {
+        "@type": "Book",
+        "name": config.site_name,
+        "author": {"@type": "Organization", "name": config.site_author},
+        "inLanguage": "en",
+        "license": LICENSE,
+        "isAccessibleForFree": True,
+    }
+    if config.site_url:
+        book["url"] = config.site_url
+    if page.is_homepage:
+        own = book
+    else:
+        own = {
+            "@type": "Chapter" if is_chapter(page) else "WebPage",
+            "name": unescape(str(page.title)),
+        }
+        own |= {"inLanguage": "en", "isPartOf": book}
+        if tags := page.meta.get("tags"):
+            own["keywords"] = [str(tag) for tag in tags]
+    own = {"@context": "https://schema.org", **own, "description": description}
+    if page.canonical_url and picture:
+        own |= {"url": page.canonical_url, "image": urljoin(config.site_url or "", picture)}
+    return own

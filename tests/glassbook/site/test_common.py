@@ -6,7 +6,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 from mkdocs.structure.pages import Page
 
-from glassbook.site.places import fill
+from glassbook.site.common import fill
 
 
 @pytest.fixture
