@@ -14,7 +14,8 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.models.config import TransformerConfig
 from glassformer.weights.checkpoints import SHARDS, WEIGHTS, CheckpointError, find_checkpoint
-from glassformer.weights.families import ARCHITECTURES, Architecture
+from glassformer.weights.families.family import Architecture
+from glassformer.weights.families.registry import ARCHITECTURES
 
 Model = TypeVar("Model", bound=nn.Module)
 

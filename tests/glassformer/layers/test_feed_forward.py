@@ -7,7 +7,7 @@ import transformers
 from torch import nn
 
 from glassformer.layers.feed_forward import ACTIVATIONS, FeedForward, GatedFeedForward
-from glassformer.weights.families import HF_ACTIVATIONS
+from glassformer.weights.families.fields import HF_ACTIVATIONS
 
 D_MODEL, D_FF = 7, 29
 

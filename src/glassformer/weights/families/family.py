@@ -1,7 +1,7 @@
 """A family: one model type of transformers, described by tables in its own file."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import nn
@@ -59,6 +59,36 @@ class Family:
 
     def __contains__(self, name: str) -> bool:
         return name in self.honored or name in self.refused_unless or name in self.harmless
+
+
+def with_heads(
+    name: str, body: Architecture, there: str, here: str, heads: Mapping[str, Architecture]
+) -> dict[str, Architecture]:
+    """Return the architectures of a body by itself and of models with a head on it.
+
+    Args:
+        name: the body's class in transformers.
+        body: the tables of the body.
+        there: what such a model in transformers calls its body.
+        here: what our model calls it.
+        heads: the models' own tables, without the body's, by class in transformers.
+    """
+
+    def inside(names: frozenset[str]) -> frozenset[str]:
+        return frozenset(f"{there}.{one}" for one in names)
+
+    return {name: body} | {
+        headed: replace(
+            head,
+            names={**nested(there, here, body.names), **head.names},
+            transposed=inside(body.transposed),
+            rows={f"{there}.{theirs}": f"{here}.{ours}" for theirs, ours in body.rows.items()},
+            past_padding=inside(body.past_padding),
+            unused=inside(body.unused) | head.unused,
+            in_files={f"{there}.{file}": f"{there}.{live}" for file, live in body.in_files.items()},
+        )
+        for headed, head in heads.items()
+    }
 
 
 def nested(there: str, here: str, names: Names) -> Names:

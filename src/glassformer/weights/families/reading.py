@@ -8,23 +8,28 @@ from typing import Any
 from glassformer.models.config import HFConfig, TransformerConfig
 from glassformer.weights.families.family import Family, Fields
 from glassformer.weights.families.fields import HF_ACTIVATIONS
+from glassformer.weights.families.registry import FAMILIES
 
 
-def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of our configuration that theirs sets.
+def read_choices(hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of our configuration that a transformers configuration sets.
 
     A field that transformers' own class of this type lacks cannot change the model's output. So
     it's ignored, and one warning names all such fields. Quantized weights get their own.
 
     Raises:
-        ValueError: a field asks for something unsupported.
+        ValueError: the model type is unknown, or a field asks for something unsupported.
     """
     given = dict(hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict())
+    family = FAMILIES.get(str(given.get("model_type")))
+    if family is None:
+        model_type = given.get("model_type")
+        raise ValueError(f"model_type ({model_type!r}) must be one of {', '.join(FAMILIES)}")
     if quantization := given.pop("quantization_config", None):
         warnings.warn(
             f"quantization_config ({quantization}) is not honored: weights that are stored in "
             "fewer bits can't be loaded",
-            stacklevel=4,  # where TransformerConfig.from_hf is called
+            stacklevel=3,  # where TransformerConfig.from_hf is called
         )
     fields = family.settle(given)
     _refuse(family, family.refused_unless, fields)
@@ -38,7 +43,7 @@ def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str
         warnings.warn(
             f"ignored: the {family.model_type} configuration of transformers has no field "
             f"{', '.join(sorted(ignored))}",
-            stacklevel=4,  # where TransformerConfig.from_hf is called
+            stacklevel=3,  # where TransformerConfig.from_hf is called
         )
     return _stacks(family, fields)
 
