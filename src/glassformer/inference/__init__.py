@@ -1,6 +1,6 @@
 """Use a trained model: generate text, fast or not, and embed sentences."""
 
-from glassformer.inference.drafts import ModelDraft, PromptLookup, early_exit
+from glassformer.inference.drafts import PromptLookup
 from glassformer.inference.fast_decode import CachedRotary, Multiply, few_rows
 from glassformer.inference.generation import (
     Beams,
@@ -37,7 +37,6 @@ __all__ = [
     "DecoderStepper",
     "Decodes",
     "GenerationState",
-    "ModelDraft",
     "Multiply",
     "NoRepeatedNGrams",
     "PromptLookup",
@@ -49,7 +48,6 @@ __all__ = [
     "beam_search",
     "build_processors",
     "crop",
-    "early_exit",
     "embed",
     "few_rows",
     "generate",
