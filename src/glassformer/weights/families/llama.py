@@ -23,7 +23,7 @@ from glassformer.weights.families.fields import (
 )
 
 # Each family's own defaults, and the values that every model of the family has.
-LLAMA_BASE = MappingProxyType(
+LLAMA_BASE: Mapping[str, Any] = MappingProxyType(
     {
         **{"vocab_size": 32000, "d_model": 4096, "num_heads": 32, "num_layers": 32, "d_ff": 11008},
         **{"activation": "silu", "gated": True, "norm": "rms", "norm_eps": 1e-6},
