@@ -176,7 +176,9 @@ class GenerationState(NamedTuple):
         Raises:
             ValueError: as `generate`.
         """
-        _check_prompt(input_ids, attention_mask)
+        check_ids(input_ids)
+        if attention_mask is not None:
+            check_same_shape("attention_mask", attention_mask, input_ids)
         config = _writer(model)
         first, filler = _special_tokens(
             model, config, decoder_start_token_id, eos_token_id, pad_token_id
@@ -275,14 +277,26 @@ class Sampler:
 
     def __init__(
         self,
-        do_sample: bool,
-        temperature: float,
-        top_k: int | None,
-        top_p: float | None,
-        min_p: float | None,
-        generator: torch.Generator | None,
+        do_sample: bool = False,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        min_p: float | None = None,
+        generator: torch.Generator | None = None,
     ):
-        _check_sampling(do_sample, temperature, top_k, top_p, min_p)
+        plain = (temperature, top_k, top_p, min_p) == (1.0, None, None, None)
+        _refuse_unless(
+            {
+                f"temperature ({temperature}) must be more than 0": temperature > 0,
+                f"top_k ({top_k}) must be at least 1": top_k is None or top_k >= 1,
+                f"top_p ({top_p}) must be more than 0 and at most 1": top_p is None
+                or 0 < top_p <= 1,
+                f"min_p ({min_p}) must be at least 0 and at most 1": min_p is None
+                or 0 <= min_p <= 1,
+                f"temperature ({temperature}), top_k ({top_k}), top_p ({top_p}), and min_p "
+                f"({min_p}) need do_sample=True": do_sample or plain,
+            }
+        )
         self.do_sample, self.generator = do_sample, generator
         self.shape = (temperature, top_k, top_p, min_p)
 
@@ -450,36 +464,10 @@ def _check_beams(num_beams: int, do_sample: bool) -> None:
     )
 
 
-def _check_sampling(
-    do_sample: bool,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
-    min_p: float | None,
-) -> None:
-    plain = (temperature, top_k, top_p, min_p) == (1.0, None, None, None)
-    _refuse_unless(
-        {
-            f"temperature ({temperature}) must be more than 0": temperature > 0,
-            f"top_k ({top_k}) must be at least 1": top_k is None or top_k >= 1,
-            f"top_p ({top_p}) must be more than 0 and at most 1": top_p is None or 0 < top_p <= 1,
-            f"min_p ({min_p}) must be at least 0 and at most 1": min_p is None or 0 <= min_p <= 1,
-            f"temperature ({temperature}), top_k ({top_k}), top_p ({top_p}), and min_p ({min_p}) "
-            "need do_sample=True": do_sample or plain,
-        }
-    )
-
-
 def _refuse_unless(rules: dict[str, bool]) -> None:
     for rule, holds in rules.items():
         if not holds:
             raise ValueError(rule)
-
-
-def _check_prompt(input_ids: Tensor, attention_mask: Tensor | None) -> None:
-    check_ids(input_ids)
-    if attention_mask is not None:
-        check_same_shape("attention_mask", attention_mask, input_ids)
 
 
 def _check_left_padding(attention_mask: Tensor) -> None:

@@ -180,8 +180,7 @@ def next_probabilities(
 
     Shapes: logits (..., vocab) to probabilities of the same shape, in float32.
 
-    >>> greedy = Sampler(False, 1.0, None, None, None, None)
-    >>> next_probabilities(torch.tensor([2.0, 5.0, 3.0]), greedy)
+    >>> next_probabilities(torch.tensor([2.0, 5.0, 3.0]), Sampler())
     tensor([0., 1., 0.])
     """
     logits = logits.float()

@@ -60,7 +60,7 @@ def guess(ids, count):
 
 def by_model(other, do_sample=False, generator=None):
     """A draft by another model, which reads the whole text for each token."""
-    sampler = Sampler(do_sample, 1.0, None, None, None, generator)
+    sampler = Sampler(do_sample, generator=generator)
 
     @torch.no_grad()
     def propose(ids, count):
