@@ -34,11 +34,6 @@ class Architecture:
     in_files: Mapping[str, str] = field(default_factory=dict)  # modules in files: modules there
 
 
-def as_they_are(fields: Fields) -> Fields:
-    """Return the fields unchanged, for a family whose fields don't depend on each other."""
-    return fields
-
-
 @dataclass(frozen=True, kw_only=True)
 class Family:
     """The fields and classes of one transformers model type, and their counterparts here.
@@ -55,7 +50,7 @@ class Family:
     # Field here: its value if no field there gives one, unless it's TransformerConfig's default.
     base: Mapping[str, Any] = field(default_factory=dict)
     # Makes the fields independent: none within another, none that depends on another.
-    settle: Callable[[Fields], Fields] = as_they_are
+    settle: Callable[[Fields], Fields] = dict
 
     def __contains__(self, name: str) -> bool:
         return name in self.honored or name in self.refused_unless or name in self.harmless

@@ -1,8 +1,7 @@
 """Translation of a transformers configuration, field by field."""
 
 import warnings
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
 from glassformer.models.config import HFConfig, TransformerConfig
@@ -65,8 +64,7 @@ def _stacks(family: Family, given: Fields) -> dict[str, Any]:
         if name not in given or (here == "num_labels" and given[name] is None):
             continue
         for field in (here,) if isinstance(here, str) else here:
-            convert = CONVERSIONS.get(field.rpartition(".")[2], _as_it_is)
-            value = convert(name, given[name])
+            value = _converted(name, field.rpartition(".")[2], given[name])
             if field in origin and chosen[field] != value:
                 raise ValueError(
                     f"{name} ({given[name]!r}) and {origin[field]} ({given[origin[field]]!r}) "
@@ -78,35 +76,14 @@ def _stacks(family: Family, given: Fields) -> dict[str, Any]:
     return first | ({"decoder": TransformerConfig(**second)} if second else {})
 
 
-def _as_it_is(name: str, value: Any) -> Any:
-    return value
-
-
-def _activation(name: str, value: Any) -> str:
-    if value not in HF_ACTIVATIONS:
-        raise ValueError(f"{name} ({value!r}) must be one of {', '.join(HF_ACTIVATIONS)}")
-    return HF_ACTIVATIONS[value]
-
-
-def _count(name: str, value: Any) -> int:
-    return value if isinstance(value, int) else len(value)
-
-
-def _float(name: str, value: float | int) -> float:
-    return float(value)
-
-
-def _token(name: str, value: int | None) -> int | None:
-    """Turn −1, which some configs use for a missing token, into None."""
-    return None if value is None or value < 0 else value
-
-
-# Our fields whose values are written differently in transformers.
-CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
-    {
-        "activation": _activation,
-        "num_labels": _count,
-        "pad_token_id": _token,
-        "rope_theta": _float,
-    }
-)
+def _converted(name: str, here: str, value: Any) -> Any:
+    """Return a value as our field `here` has it, where transformers writes it differently."""
+    if here == "activation":
+        if value not in HF_ACTIVATIONS:
+            raise ValueError(f"{name} ({value!r}) must be one of {', '.join(HF_ACTIVATIONS)}")
+        return HF_ACTIVATIONS[value]
+    if here == "num_labels":
+        return value if isinstance(value, int) else len(value)
+    if here == "pad_token_id":  # some configs write -1 for a missing token
+        return None if value is None or value < 0 else value
+    return float(value) if here == "rope_theta" else value
