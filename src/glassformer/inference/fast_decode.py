@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import TypeGuard
 
 import torch
 import torch.nn.functional as F
@@ -72,7 +73,7 @@ class Multiply:
         return product if self.bias is None else product + self.bias
 
 
-def _is_sped_up(layer: nn.Module) -> bool:
+def _is_sped_up(layer: nn.Module) -> TypeGuard[nn.Linear]:
     """Return whether a layer is a large linear one on the CPU that nobody has changed."""
     if type(layer) is not nn.Linear or "forward" in vars(layer):
         return False

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
@@ -231,7 +232,7 @@ class DecoderStepper:
             )
         else:
             if self.mask is not None:  # the new tokens aren't padding
-                self.mask = nn.functional.pad(self.mask, (0, length - self.mask.shape[1]), value=1)
+                self.mask = F.pad(self.mask, (0, length - self.mask.shape[1]), value=1)
             logits = self.model(new, self.mask, self.cache, last_only=True)
         return logits[:, -1]
 
@@ -304,8 +305,19 @@ class Sampler:
         """Choose a token for each row."""
         if not self.do_sample:
             return logits.argmax(dim=-1)
-        chances = token_probabilities(logits, *self.shape)
+        chances = self.probabilities(logits)
         return torch.multinomial(chances, 1, generator=self.generator).squeeze(1)
+
+    def probabilities(self, logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:
+        """Return each token's probability of being chosen; without sampling, the best one's is 1.
+
+        >>> Sampler().probabilities(torch.tensor([2.0, 5.0, 3.0]))
+        tensor([0., 1., 0.])
+        """
+        logits = logits.float()
+        if self.do_sample:
+            return token_probabilities(logits, *self.shape)
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
 
 
 def token_probabilities(

@@ -17,7 +17,6 @@ from glassformer.inference.generation import Sampler
 from glassformer.inference.speculative import (
     acceptance,
     crop,
-    next_probabilities,
     remainder,
     speculative_generate,
     verify,
@@ -66,7 +65,7 @@ def by_model(other, do_sample=False, generator=None):
     def propose(ids, count):
         rows = [torch.empty(0, VOCAB)]
         for _ in range(count):
-            rows.append(next_probabilities(other(ids)[:, -1], sampler))
+            rows.append(sampler.probabilities(other(ids)[:, -1]))
             ids = torch.cat([ids, torch.multinomial(rows[-1], 1, generator=generator)], dim=1)
         return ids[0, ids.shape[1] - count :], torch.cat(rows)
 
