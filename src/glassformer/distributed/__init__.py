@@ -8,7 +8,6 @@ from glassformer.distributed.parallel import (
     pipeline,
     shard,
     tensor_parallel,
-    token_loss,
 )
 from glassformer.distributed.sharded_checkpoints import load_sharded, newest_step, save_sharded
 
@@ -26,5 +25,4 @@ __all__ = [
     "save_sharded",
     "shard",
     "tensor_parallel",
-    "token_loss",
 ]

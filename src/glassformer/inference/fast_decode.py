@@ -1,16 +1,14 @@
-"""Faster layers for the few rows that a step of generation computes."""
+"""Faster linear layers for the few rows that a step of generation computes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import lru_cache
+from typing import TypeGuard
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
-
-from glassformer.layers.norms import RMSNorm
-from glassformer.layers.positions import RotaryPositions
 
 # With more rows, computing takes longer than reading the weight.
 MOST_ROWS = 64
@@ -23,24 +21,23 @@ MOST_BLOCK = 4096  # outputs
 
 @contextmanager
 def few_rows(model: nn.Module) -> Iterator[None]:
-    """Compute a model's layers in the fastest way for a few rows, inside a `with` block.
+    """Compute a model's linear layers in the fastest way for a few rows, in a `with` block.
 
     With only a few rows, a linear layer takes as long as reading its weight from memory, and on the
     CPU torch reads it slowly: for one row, it uses a single thread. Here the weight is viewed as
     several blocks of outputs, which a batched product distributes over all threads, or it comes
-    first in the product. No weight is copied. An RMS norm takes one call, and all layers share the
-    sines and cosines of a step's positions.
+    first in the product. No weight is copied.
 
-    The results are the same, up to rounding. Only layers of exactly these classes, in float32 or
+    The results are the same, up to rounding. Only plain `nn.Linear` layers, in float32 or
     float64 on the CPU, are changed.
     """
-    forwards = dict(_faster(model))
-    for layer, forward in forwards.items():
-        vars(layer)["forward"] = forward
+    layers = [layer for layer in model.modules() if _is_sped_up(layer)]
+    for layer in layers:
+        vars(layer)["forward"] = Multiply(layer)
     try:
         yield
     finally:
-        for layer in forwards:
+        for layer in layers:
             del vars(layer)["forward"]
 
 
@@ -76,59 +73,17 @@ class Multiply:
         return product if self.bias is None else product + self.bias
 
 
-class CachedRotary:
-    """Rotary positions that cache the sines and cosines of the last call's positions.
-
-    Shapes: as `RotaryPositions`.
-
-    >>> rotary, heads, ids = RotaryPositions(head_dim=4), torch.randn(3, 1, 4), torch.tensor([7])
-    >>> torch.equal(CachedRotary(rotary)(heads, ids), rotary(heads, ids))
-    True
-    """
-
-    def __init__(self, rotary: RotaryPositions) -> None:
-        self.rotary = rotary
-        self.positions: Tensor | None = None
-        self.tables: tuple[Tensor, ...] = ()
-
-    def __call__(
-        self, heads: Float[Tensor, "*batch seq head_dim"], position_ids: Int[Tensor, "*#batch seq"]
-    ) -> Float[Tensor, "*batch seq head_dim"]:
-        """Rotate by the angles of these positions."""
-        if self.positions is None or not self.positions.equal(position_ids):
-            angle = position_ids[..., None] * self.rotary.frequencies
-            self.positions = position_ids.clone()
-            self.tables = (angle.cos().to(heads.dtype), angle.sin().to(heads.dtype))
-        cos, sin = self.tables
-        return heads * cos + self.rotary._partners(heads) * sin
-
-
-def _faster(model: nn.Module) -> Iterator[tuple[nn.Module, Callable[..., Tensor]]]:
-    """Yield each layer that gets faster, with its temporary `forward`."""
-    rotaries: dict[tuple, CachedRotary] = {}
-    for layer in model.modules():
-        if "forward" in vars(layer):
-            continue
-        if type(layer) is nn.Linear and _is_plain(layer.weight):
-            if layer.weight.numel() >= LEAST_SIZE:
-                yield layer, Multiply(layer)
-        elif type(layer) is RMSNorm and _is_plain(layer.weight):
-            yield layer, partial(_rms_norm, layer)
-        elif type(layer) is RotaryPositions and layer.frequencies.device.type == "cpu":
-            kind = (layer.interleaved, *layer.frequencies.tolist())
-            yield layer, rotaries.setdefault(kind, CachedRotary(layer))
-
-
-def _is_plain(weight: Tensor) -> bool:
+def _is_sped_up(layer: nn.Module) -> TypeGuard[nn.Linear]:
+    """Return whether a layer is a large linear one on the CPU that nobody has changed."""
+    if type(layer) is not nn.Linear or "forward" in vars(layer):
+        return False
+    weight = layer.weight
     return (
-        weight.device.type == "cpu"
+        weight.numel() >= LEAST_SIZE
+        and weight.device.type == "cpu"
         and weight.dtype in (torch.float32, torch.float64)
         and weight.is_contiguous()
     )
-
-
-def _rms_norm(norm: RMSNorm, hidden: Tensor) -> Tensor:
-    return F.rms_norm(hidden, norm.weight.shape, norm.weight, norm.eps)
 
 
 @lru_cache

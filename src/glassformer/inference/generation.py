@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
@@ -176,7 +177,9 @@ class GenerationState(NamedTuple):
         Raises:
             ValueError: as `generate`.
         """
-        _check_prompt(input_ids, attention_mask)
+        check_ids(input_ids)
+        if attention_mask is not None:
+            check_same_shape("attention_mask", attention_mask, input_ids)
         config = _writer(model)
         first, filler = _special_tokens(
             model, config, decoder_start_token_id, eos_token_id, pad_token_id
@@ -229,7 +232,7 @@ class DecoderStepper:
             )
         else:
             if self.mask is not None:  # the new tokens aren't padding
-                self.mask = nn.functional.pad(self.mask, (0, length - self.mask.shape[1]), value=1)
+                self.mask = F.pad(self.mask, (0, length - self.mask.shape[1]), value=1)
             logits = self.model(new, self.mask, self.cache, last_only=True)
         return logits[:, -1]
 
@@ -275,14 +278,26 @@ class Sampler:
 
     def __init__(
         self,
-        do_sample: bool,
-        temperature: float,
-        top_k: int | None,
-        top_p: float | None,
-        min_p: float | None,
-        generator: torch.Generator | None,
+        do_sample: bool = False,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        min_p: float | None = None,
+        generator: torch.Generator | None = None,
     ):
-        _check_sampling(do_sample, temperature, top_k, top_p, min_p)
+        plain = (temperature, top_k, top_p, min_p) == (1.0, None, None, None)
+        _refuse_unless(
+            {
+                f"temperature ({temperature}) must be more than 0": temperature > 0,
+                f"top_k ({top_k}) must be at least 1": top_k is None or top_k >= 1,
+                f"top_p ({top_p}) must be more than 0 and at most 1": top_p is None
+                or 0 < top_p <= 1,
+                f"min_p ({min_p}) must be at least 0 and at most 1": min_p is None
+                or 0 <= min_p <= 1,
+                f"temperature ({temperature}), top_k ({top_k}), top_p ({top_p}), and min_p "
+                f"({min_p}) need do_sample=True": do_sample or plain,
+            }
+        )
         self.do_sample, self.generator = do_sample, generator
         self.shape = (temperature, top_k, top_p, min_p)
 
@@ -290,8 +305,19 @@ class Sampler:
         """Choose a token for each row."""
         if not self.do_sample:
             return logits.argmax(dim=-1)
-        chances = token_probabilities(logits, *self.shape)
+        chances = self.probabilities(logits)
         return torch.multinomial(chances, 1, generator=self.generator).squeeze(1)
+
+    def probabilities(self, logits: Float[Tensor, "*batch vocab"]) -> Float[Tensor, "*batch vocab"]:
+        """Return each token's probability of being chosen; without sampling, the best one's is 1.
+
+        >>> Sampler().probabilities(torch.tensor([2.0, 5.0, 3.0]))
+        tensor([0., 1., 0.])
+        """
+        logits = logits.float()
+        if self.do_sample:
+            return token_probabilities(logits, *self.shape)
+        return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
 
 
 def token_probabilities(
@@ -450,36 +476,10 @@ def _check_beams(num_beams: int, do_sample: bool) -> None:
     )
 
 
-def _check_sampling(
-    do_sample: bool,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
-    min_p: float | None,
-) -> None:
-    plain = (temperature, top_k, top_p, min_p) == (1.0, None, None, None)
-    _refuse_unless(
-        {
-            f"temperature ({temperature}) must be more than 0": temperature > 0,
-            f"top_k ({top_k}) must be at least 1": top_k is None or top_k >= 1,
-            f"top_p ({top_p}) must be more than 0 and at most 1": top_p is None or 0 < top_p <= 1,
-            f"min_p ({min_p}) must be at least 0 and at most 1": min_p is None or 0 <= min_p <= 1,
-            f"temperature ({temperature}), top_k ({top_k}), top_p ({top_p}), and min_p ({min_p}) "
-            "need do_sample=True": do_sample or plain,
-        }
-    )
-
-
 def _refuse_unless(rules: dict[str, bool]) -> None:
     for rule, holds in rules.items():
         if not holds:
             raise ValueError(rule)
-
-
-def _check_prompt(input_ids: Tensor, attention_mask: Tensor | None) -> None:
-    check_ids(input_ids)
-    if attention_mask is not None:
-        check_same_shape("attention_mask", attention_mask, input_ids)
 
 
 def _check_left_padding(attention_mask: Tensor) -> None:

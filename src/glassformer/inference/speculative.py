@@ -8,12 +8,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from glassformer.inference.fast_decode import few_rows
-from glassformer.inference.generation import GenerationState, Sampler, token_probabilities
+from glassformer.inference.generation import GenerationState, Sampler
 from glassformer.layers.kv_cache import KVCache
 from glassformer.layers.sliding_window import SlidingWindowCache
 from glassformer.models.task_models import TransformerForCausalLM
@@ -91,7 +90,7 @@ def speculative_generate(
             _check_draft(tokens, drawn_from, count, model.config.vocab_size)
             new = torch.cat([ids[0, cache.length : length], tokens])[None]
             hidden = model.decoder(new, cache=cache)[0, -len(tokens) - 1 :]
-            wanted = next_probabilities(model.lm_head(hidden), sampler)  # (proposed + 1, vocab)
+            wanted = sampler.probabilities(model.lm_head(hidden))  # (proposed + 1, vocab)
             kept = verify(wanted, tokens, drawn_from, generator)
             crop(cache, length + len(kept) - 1)  # the model's own token is read in the next pass
             written = _up_to(kept, eos_token_id)
@@ -171,23 +170,6 @@ def remainder(
     total = missing.sum(dim=-1, keepdim=True)
     # Nothing is missing where both are the same; then only rounding can have rejected a token.
     return torch.where(total > 0, missing / total, wanted)
-
-
-def next_probabilities(
-    logits: Float[Tensor, "*batch vocab"], sampler: Sampler
-) -> Float[Tensor, "*batch vocab"]:
-    """Return the next token's distribution; a greedy choice gives the best token probability 1.
-
-    Shapes: logits (..., vocab) to probabilities of the same shape, in float32.
-
-    >>> greedy = Sampler(False, 1.0, None, None, None, None)
-    >>> next_probabilities(torch.tensor([2.0, 5.0, 3.0]), greedy)
-    tensor([0., 1., 0.])
-    """
-    logits = logits.float()
-    if sampler.do_sample:
-        return token_probabilities(logits, *sampler.shape)
-    return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
 
 
 def crop(cache: KVCache, length: int) -> None:

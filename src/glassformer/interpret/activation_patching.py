@@ -3,6 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor
 
+from glassformer.interpret.lens import logit_lens
 from glassformer.models.task_models import TransformerForCausalLM
 
 
@@ -53,10 +54,9 @@ def read_on(
     >>> read_on(TransformerForCausalLM(config), torch.randn(5, 7, 8), layer=2).shape
     torch.Size([5, 11])
     """
-    layers, norm = model.decoder.layers, model.decoder.final_norm
+    layers = model.decoder.layers
     if not 0 <= layer <= len(layers):
         raise ValueError(f"layer ({layer}) must be from 0 to {len(layers)}")
     for following in layers[layer:]:
         hidden = following(hidden)
-    last = hidden[:, -1]
-    return model.lm_head(last if norm is None else norm(last))
+    return logit_lens(model, hidden[:, -1])

@@ -260,30 +260,13 @@ class DynamicRotaryPositions(ScaledRotaryPositions):
     """
 
     scaling: DynamicScaling
-    longest: Tensor  # the length that the frequencies are for
-
-    def __init__(
-        self,
-        head_dim: int,
-        scaling: DynamicScaling,
-        *,
-        theta: float = 10000.0,
-        interleaved: bool = True,
-    ):
-        super().__init__(head_dim, scaling, theta=theta, interleaved=interleaved)
-        longest = torch.tensor(scaling.original_max_positions)
-        self.register_buffer("longest", longest, persistent=False)
-
-    def _apply(self, fn, recurse=True):
-        """Move everything, and forget earlier texts: the buffer may have no values yet."""
-        super()._apply(fn, recurse)
-        self.longest.fill_(self.scaling.original_max_positions)
-        return self
+    longest: Tensor | None = None  # the length that the frequencies are for
 
     @torch.no_grad()
     def _frequencies_for(self, position_ids: Int[Tensor, "*batch seq"]) -> Tensor:
         length, original = position_ids.max() + 1, self.scaling.original_max_positions
-        self.longest.copy_(length.maximum(self.longest).where(length >= original, original))
+        past = length if self.longest is None else self.longest.to(length.device)
+        self.longest = length.maximum(past).where(length >= original, original)
         return self._signed(self.scaling.frequencies_at(self.longest, self.head_dim, self.theta))
 
 

@@ -202,6 +202,6 @@ class TransformerConfig:
         >>> TransformerConfig.from_hf({"model_type": "bert", "num_hidden_layers": 6}).num_layers
         6
         """
-        from glassformer.weights.families import read_choices  # which builds on this module
+        from glassformer.weights.families.reading import read_choices  # which builds on this module
 
         return cls(**read_choices(hf_config))

@@ -1,6 +1,6 @@
 """Store weights in fewer bits: rounding, packed layers, and the blocks of GGUF files."""
 
-from glassformer.quantization.gguf_blocks import dequantize_q4_1, read_q4_1
+from glassformer.quantization.gguf_blocks import dequantize_q4_1
 from glassformer.quantization.packed_linear import Int4Linear, PackedLinear8, pack
 from glassformer.quantization.rounding import (
     awq_round,
@@ -17,6 +17,5 @@ __all__ = [
     "input_moments",
     "output_error",
     "pack",
-    "read_q4_1",
     "round_weights",
 ]

@@ -12,7 +12,34 @@ GROUP = 32
 Model = TypeVar("Model", bound=nn.Module)
 
 
-class PackedLinear8(nn.Module):
+class _PackedLinear(nn.Module):
+    """What packed layers have in common: checked sizes, a bias, and results like their inputs."""
+
+    def __init__(self, layer: nn.Linear, *, bits: int, inputs: int, outputs: int):
+        super().__init__()
+        self.out_features, self.in_features = layer.weight.shape
+        if layer.weight.device.type != "cpu":
+            raise ValueError(
+                f"a layer on {layer.weight.device} can't be packed: the kernel runs only on the CPU"
+            )
+        if self.in_features % inputs or self.out_features % outputs:
+            raise ValueError(
+                f"in_features ({self.in_features}) and out_features ({self.out_features}) must be "
+                f"multiples of {inputs} and {outputs} to be packed in {bits} bits"
+            )
+        self.bias = None if layer.bias is None else layer.bias.detach().clone()
+
+    def extra_repr(self) -> str:
+        """Return the sizes."""
+        return f"in_features={self.in_features}, out_features={self.out_features}"
+
+    def _as_input(self, product: Tensor, hidden: Tensor) -> Tensor:
+        """Return the product in the input's shape and type, with the bias."""
+        product = product.to(hidden.dtype).view(*hidden.shape[:-1], -1)
+        return product if self.bias is None else product + self.bias
+
+
+class PackedLinear8(_PackedLinear):
     """A linear layer with an 8-bit code for each weight and a scale for each output.
 
     A weight is its code times its output's scale. The kernel takes inputs and scales in bfloat16
@@ -32,10 +59,7 @@ class PackedLinear8(nn.Module):
     """
 
     def __init__(self, layer: nn.Linear):
-        super().__init__()
-        _check(layer, 8, inputs=16, outputs=1)
-        self.out_features, self.in_features = layer.weight.shape
-        self.bias = None if layer.bias is None else layer.bias.detach().clone()
+        super().__init__(layer, bits=8, inputs=16, outputs=1)
         weight = layer.weight.detach().float()
         self.scale = (weight.abs().amax(dim=1) / 127).bfloat16()  # (out,)
         codes = weight / _divisor(self.scale)[:, None]
@@ -45,7 +69,7 @@ class PackedLinear8(nn.Module):
         """Multiply in bfloat16, and return the product in the input's type."""
         rows = hidden.reshape(-1, self.in_features).bfloat16()
         product = torch._weight_int8pack_mm(rows, self.codes, self.scale)
-        return _as_input(product, hidden, self.bias)
+        return self._as_input(product, hidden)
 
     @property
     def nbytes(self) -> int:
@@ -57,7 +81,7 @@ class PackedLinear8(nn.Module):
         return f"in_features={self.in_features}, out_features={self.out_features}"
 
 
-class Int4Linear(nn.Module):
+class Int4Linear(_PackedLinear):
     """A linear layer with a 4-bit code for each weight; 32 neighbors share a scale and a zero.
 
     A weight is (code − 8) · scale + zero. Scale and zero are in bfloat16, and so are the kernel's
@@ -76,10 +100,7 @@ class Int4Linear(nn.Module):
     """
 
     def __init__(self, layer: nn.Linear):
-        super().__init__()
-        _check(layer, 4, inputs=GROUP, outputs=16)
-        self.out_features, self.in_features = layer.weight.shape
-        self.bias = None if layer.bias is None else layer.bias.detach().clone()
+        super().__init__(layer, bits=4, inputs=GROUP, outputs=16)
         groups = layer.weight.detach().float().unflatten(1, (-1, GROUP))  # (out, groups, GROUP)
         minimum, maximum = groups.aminmax(dim=2)
         scale = ((maximum - minimum) / 15).bfloat16()  # (out, groups)
@@ -93,7 +114,7 @@ class Int4Linear(nn.Module):
         """Multiply in bfloat16, and return the product in the input's type."""
         rows = hidden.reshape(-1, self.in_features).bfloat16()
         product = torch._weight_int4pack_mm_for_cpu(rows, self.codes, GROUP, self.scale_and_zero)
-        return _as_input(product, hidden, self.bias)
+        return self._as_input(product, hidden)
 
     @property
     def nbytes(self) -> int:
@@ -137,24 +158,6 @@ def pack(model: Model, bits: int) -> Model:
     return model
 
 
-def _check(layer: nn.Linear, bits: int, *, inputs: int, outputs: int) -> None:
-    if layer.weight.device.type != "cpu":
-        raise ValueError(
-            f"a layer on {layer.weight.device} can't be packed: the kernel runs only on the CPU"
-        )
-    if layer.in_features % inputs or layer.out_features % outputs:
-        raise ValueError(
-            f"in_features ({layer.in_features}) and out_features ({layer.out_features}) must be "
-            f"multiples of {inputs} and {outputs} to be packed in {bits} bits"
-        )
-
-
 def _divisor(scale: Tensor) -> Tensor:
     """Return the divisor for weights: their scale, or 1 where it's zero because all are equal."""
     return scale.where(scale > 0, 1).float()
-
-
-def _as_input(product: Tensor, hidden: Tensor, bias: Tensor | None) -> Tensor:
-    """Return the product in the input's shape and type, with the bias."""
-    product = product.to(hidden.dtype).view(*hidden.shape[:-1], -1)
-    return product if bias is None else product + bias

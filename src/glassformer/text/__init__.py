@@ -3,7 +3,7 @@
 from glassformer.text.bpe import apply, join, learn_merges
 from glassformer.text.chat import chat_text
 from glassformer.text.mlm_masking import hide_one, mask_tokens
-from glassformer.text.text_stream import batches, lines_of, rows_of, shuffled, stream
+from glassformer.text.text_stream import batches, shuffled, stream
 
 __all__ = [
     "apply",
@@ -12,9 +12,7 @@ __all__ = [
     "hide_one",
     "join",
     "learn_merges",
-    "lines_of",
     "mask_tokens",
-    "rows_of",
     "shuffled",
     "stream",
 ]

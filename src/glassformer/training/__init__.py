@@ -1,12 +1,6 @@
 """Train a model: losses, the loop, and LoRA."""
 
-from glassformer.training.loop import (
-    at_most,
-    fit,
-    fit_language_model,
-    one_thread,
-    warmup_linear_decay,
-)
+from glassformer.training.loop import fit, fit_language_model, warmup_linear_decay
 from glassformer.training.lora import LoRALinear, adapter_state, add_lora, merge_lora
 from glassformer.training.losses import (
     answer_log_probs,
@@ -23,13 +17,11 @@ __all__ = [
     "add_lora",
     "answer_log_probs",
     "answer_loss",
-    "at_most",
     "dpo_loss",
     "fit",
     "fit_language_model",
     "merge_lora",
     "next_token_loss",
-    "one_thread",
     "shift_targets",
     "warmup_decay",
     "warmup_linear_decay",

@@ -6,27 +6,18 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassformer.models.config import TransformerConfig
+from glassformer.models.config import HFConfig, TransformerConfig
 from glassformer.weights.checkpoints import SHARDS, WEIGHTS, CheckpointError, find_checkpoint
-from glassformer.weights.families import ARCHITECTURES, Architecture
+from glassformer.weights.families.family import Architecture
+from glassformer.weights.families.registry import ARCHITECTURES
 
 Model = TypeVar("Model", bound=nn.Module)
-
-
-@runtime_checkable
-class HFModel(Protocol):
-    """The parts of a transformers model that `from_hf` needs."""
-
-    config: Any
-
-    def state_dict(self) -> dict[str, Tensor]:
-        """Return all weights by name."""
 
 
 # Layer norms of old BERT checkpoints.
@@ -39,7 +30,7 @@ WRAPPERS = ("module.", "_orig_mod.")
 MAPPED = MappingProxyType({"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16})
 
 
-def from_hf(hf_model: HFModel) -> nn.Module:
+def from_hf(hf_model: nn.Module) -> nn.Module:
     """Build our equivalent of a transformers model, in eval mode, with a copy of its weights.
 
     Raises:
@@ -51,9 +42,10 @@ def from_hf(hf_model: HFModel) -> nn.Module:
     >>> from_hf(BertModel(BertConfig(**sizes, vocab_size=11))).config.d_model
     8
     """
-    architecture = _architecture(type(hf_model).__name__, "model")
-    config = TransformerConfig.from_hf(hf_model.config)
-    return _fill(architecture, config, hf_model.state_dict(), type(hf_model).__name__)
+    name, hf_config = type(hf_model).__name__, cast(HFConfig, hf_model.config)
+    architecture = _architecture(name, "model")
+    config = TransformerConfig.from_hf(hf_config)
+    return _fill(architecture, config, hf_model.state_dict(), name)
 
 
 def load(name_or_path: str | Path) -> nn.Module:
@@ -69,7 +61,7 @@ def load(name_or_path: str | Path) -> nn.Module:
     >>> encoder.config.num_layers
     6
     """
-    return _load(nn.Module, name_or_path)
+    return load_as(nn.Module, name_or_path)
 
 
 def load_as(kind: type[Model], name_or_path: str | Path, *, mapped: bool = False) -> Model:
@@ -84,10 +76,6 @@ def load_as(kind: type[Model], name_or_path: str | Path, *, mapped: bool = False
             another class; the message says what to do.
         ValueError: a field of the config isn't supported.
     """
-    return _load(kind, name_or_path, mapped)
-
-
-def _load(kind: type[Model], name_or_path: str | Path, mapped: bool = False) -> Model:
     directory = find_checkpoint(name_or_path)
     hf_config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
     names = hf_config.get("architectures") or ["none given"]

@@ -5,7 +5,7 @@ import torch
 import transformers
 
 from glassformer.layers.feed_forward import ACTIVATIONS, FeedForward, GatedFeedForward
-from glassformer.weights.families import HF_ACTIVATIONS
+from glassformer.weights.families.fields import HF_ACTIVATIONS
 
 D_MODEL, D_FF = 7, 29
 BOTH = (FeedForward, GatedFeedForward)

@@ -9,7 +9,7 @@ import torch
 from small_models import small_model
 
 from glassformer import CheckpointError, TransformerDecoder, TransformerEncoder, load
-from glassformer.weights.families import ARCHITECTURES
+from glassformer.weights.families.registry import ARCHITECTURES
 from glassformer.weights.pretrained import load_as
 
 BUILDS = sorted({built.build for built in ARCHITECTURES.values()}, key=lambda one: one.__name__)

@@ -9,7 +9,7 @@ import transformers
 from small_models import SIZES, small_model
 
 from glassformer import TransformerConfig, from_hf
-from glassformer.weights.families import ARCHITECTURES, FAMILIES
+from glassformer.weights.families.registry import ARCHITECTURES, FAMILIES
 
 
 def parts(here):

@@ -11,7 +11,7 @@ from safetensors.torch import save_model
 from small_models import CLOSE, answer, randomized
 
 from glassformer import TransformerConfig, load
-from glassformer.weights.families import ARCHITECTURES, FAMILIES
+from glassformer.weights.families.registry import ARCHITECTURES, FAMILIES
 
 WIDTHS = ("hidden_size", "d_model", "n_embd", "dim")
 BODIES = {"bert": "BertModel", "distilbert": "DistilBertModel", "roberta": "RobertaModel"}

@@ -11,29 +11,23 @@ from glassformer.models.task_models import (
     TransformerForSequenceClassification,
     TransformerForTokenClassification,
 )
-from glassformer.weights.families.family import Architecture, Family, nested
-from glassformer.weights.families.fields import HARMLESS, ONE_STACK
+from glassformer.weights.families.family import Architecture, Family, with_heads
+from glassformer.weights.families.fields import (
+    BODY,
+    ENCODER,
+    HARMLESS,
+    LABELS,
+    ONE_STACK,
+    VOCABULARY,
+)
 
-# Our names for the fields of BERT and of models built like it.
+# Our names for the fields of BERT and of RoBERTa.
 HONORED = MappingProxyType(
     {
-        "vocab_size": "vocab_size",
-        "hidden_size": "d_model",
-        "num_attention_heads": "num_heads",
-        "num_hidden_layers": "num_layers",
-        "intermediate_size": "d_ff",
-        "hidden_act": "activation",
-        "layer_norm_eps": "norm_eps",
+        **{**BODY, **VOCABULARY, **LABELS, **ENCODER},
         "max_position_embeddings": "max_positions",
         "type_vocab_size": "num_token_types",
-        "hidden_dropout_prob": "dropout",
-        "attention_probs_dropout_prob": "attn_dropout",
         "classifier_dropout": "classifier_dropout",
-        "tie_word_embeddings": "tie_embeddings",
-        "id2label": "num_labels",
-        "num_labels": "num_labels",
-        "pad_token_id": "pad_token_id",
-        "initializer_range": "initializer_range",
     }
 )
 REFUSED_UNLESS: Mapping[str, Any] = MappingProxyType(
@@ -63,68 +57,41 @@ NAMES = MappingProxyType(
         "encoder.layer.*.output.LayerNorm": "layers.*.feed_forward_norm",
     }
 )
-UNDER_A_HEAD = MappingProxyType(nested("bert", "encoder", NAMES))
+# Weights in published files that not every head needs.
+UNUSED = frozenset({"pooler.dense.weight", "pooler.dense.bias", "embeddings.position_ids"})
 
 BERT = Family(
     model_type="bert",
     honored=HONORED,
     refused_unless=REFUSED_UNLESS,
     harmless=HARMLESS,
-    architectures={
-        "BertModel": Architecture(
-            build=TransformerEncoder,
-            names=NAMES,
-            unused=frozenset(
-                {"pooler.dense.weight", "pooler.dense.bias", "embeddings.position_ids"}
+    architectures=with_heads(
+        "BertModel",
+        Architecture(TransformerEncoder, NAMES, unused=UNUSED),
+        there="bert",
+        here="encoder",
+        heads={
+            "BertForSequenceClassification": Architecture(
+                TransformerForSequenceClassification,
+                {"bert.pooler.dense": "pooler.dense", "classifier": "classifier"},
             ),
-        ),
-        "BertForSequenceClassification": Architecture(
-            build=TransformerForSequenceClassification,
-            names={
-                **UNDER_A_HEAD,
-                "bert.pooler.dense": "pooler.dense",
-                "classifier": "classifier",
-            },
-            unused=frozenset({"bert.embeddings.position_ids"}),
-        ),
-        "BertForMaskedLM": Architecture(
-            build=TransformerForMaskedLM,
-            names={
-                **UNDER_A_HEAD,
-                "cls.predictions.transform.dense": "transform",
-                "cls.predictions.transform.LayerNorm": "norm",
-                "cls.predictions.decoder": "decoder",
-            },
-            aliases={"cls.predictions.bias": "cls.predictions.decoder.bias"},
-            unused=frozenset(
+            "BertForTokenClassification": Architecture(
+                TransformerForTokenClassification, {"classifier": "classifier"}
+            ),
+            "BertForMaskedLM": Architecture(
+                TransformerForMaskedLM,
                 {
-                    "bert.embeddings.position_ids",
-                    "bert.pooler.dense.weight",
-                    "bert.pooler.dense.bias",
-                    "cls.seq_relationship.weight",
-                    "cls.seq_relationship.bias",
-                }
+                    "cls.predictions.transform.dense": "transform",
+                    "cls.predictions.transform.LayerNorm": "norm",
+                    "cls.predictions.decoder": "decoder",
+                },
+                aliases={"cls.predictions.bias": "cls.predictions.decoder.bias"},
+                unused=frozenset({"cls.seq_relationship.weight", "cls.seq_relationship.bias"}),
             ),
-        ),
-        "BertForTokenClassification": Architecture(
-            build=TransformerForTokenClassification,
-            names={**UNDER_A_HEAD, "classifier": "classifier"},
-            unused=frozenset(
-                {
-                    "bert.embeddings.position_ids",
-                    "bert.pooler.dense.weight",
-                    "bert.pooler.dense.bias",
-                }
+            "BertForNextSentencePrediction": Architecture(
+                TransformerForNextSentencePrediction,
+                {"bert.pooler.dense": "pooler.dense", "cls.seq_relationship": "classifier"},
             ),
-        ),
-        "BertForNextSentencePrediction": Architecture(
-            build=TransformerForNextSentencePrediction,
-            names={
-                **UNDER_A_HEAD,
-                "bert.pooler.dense": "pooler.dense",
-                "cls.seq_relationship": "classifier",
-            },
-            unused=frozenset({"bert.embeddings.position_ids"}),
-        ),
-    },
+        },
+    ),
 )

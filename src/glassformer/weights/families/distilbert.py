@@ -14,8 +14,8 @@ from glassformer.models.task_models import (
     TransformerForSequenceClassification,
     TransformerForTokenClassification,
 )
-from glassformer.weights.families.family import Architecture, Family, nested
-from glassformer.weights.families.fields import HARMLESS, ONE_STACK
+from glassformer.weights.families.family import Architecture, Family, with_heads
+from glassformer.weights.families.fields import BODY, HARMLESS, LABELS, ONE_STACK, VOCABULARY
 
 NAMES = MappingProxyType(
     {
@@ -32,8 +32,6 @@ NAMES = MappingProxyType(
         "transformer.layer.*.output_layer_norm": "layers.*.feed_forward_norm",
     }
 )
-
-UNDER_A_HEAD = MappingProxyType(nested("distilbert", "encoder", NAMES))
 
 
 class ReluPooler(Pooler):
@@ -68,24 +66,16 @@ class DistilBertClassifier(TransformerForSequenceClassification):
 DISTILBERT = Family(
     model_type="distilbert",
     honored={
-        "vocab_size": "vocab_size",
         "dim": "d_model",
-        "hidden_size": "d_model",
         "n_heads": "num_heads",
-        "num_attention_heads": "num_heads",
         "n_layers": "num_layers",
-        "num_hidden_layers": "num_layers",
+        **{**BODY, **VOCABULARY, **LABELS},
         "hidden_dim": "d_ff",
         "activation": "activation",
         "max_position_embeddings": "max_positions",
         "dropout": "dropout",
         "attention_dropout": "attn_dropout",
         "seq_classif_dropout": "classifier_dropout",
-        "tie_word_embeddings": "tie_embeddings",
-        "id2label": "num_labels",
-        "num_labels": "num_labels",
-        "pad_token_id": "pad_token_id",
-        "initializer_range": "initializer_range",
     },
     refused_unless=ONE_STACK,
     harmless=HARMLESS
@@ -93,24 +83,27 @@ DISTILBERT = Family(
     | {"sinusoidal_pos_embds"},  # it only fills a new table of positions, not a saved one
     # DistilBERT's own defaults, and the values that every DistilBERT has.
     base={"num_layers": 6, "num_token_types": 0, "classifier_dropout": 0.2},
-    architectures={
-        "DistilBertModel": Architecture(build=TransformerEncoder, names=NAMES),
-        "DistilBertForSequenceClassification": Architecture(
-            build=DistilBertClassifier,
-            names={**UNDER_A_HEAD, "pre_classifier": "pooler.dense", "classifier": "classifier"},
-        ),
-        "DistilBertForTokenClassification": Architecture(
-            build=TransformerForTokenClassification,
-            names={**UNDER_A_HEAD, "classifier": "classifier"},
-        ),
-        "DistilBertForMaskedLM": Architecture(
-            build=TransformerForMaskedLM,
-            names={
-                **UNDER_A_HEAD,
-                "vocab_transform": "transform",
-                "vocab_layer_norm": "norm",
-                "vocab_projector": "decoder",
-            },
-        ),
-    },
+    architectures=with_heads(
+        "DistilBertModel",
+        Architecture(TransformerEncoder, NAMES),
+        there="distilbert",
+        here="encoder",
+        heads={
+            "DistilBertForSequenceClassification": Architecture(
+                DistilBertClassifier,
+                {"pre_classifier": "pooler.dense", "classifier": "classifier"},
+            ),
+            "DistilBertForTokenClassification": Architecture(
+                TransformerForTokenClassification, {"classifier": "classifier"}
+            ),
+            "DistilBertForMaskedLM": Architecture(
+                TransformerForMaskedLM,
+                {
+                    "vocab_transform": "transform",
+                    "vocab_layer_norm": "norm",
+                    "vocab_projector": "decoder",
+                },
+            ),
+        },
+    ),
 )

@@ -1,7 +1,7 @@
 """A family: one model type of transformers, described by tables in its own file."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch import nn
@@ -34,11 +34,6 @@ class Architecture:
     in_files: Mapping[str, str] = field(default_factory=dict)  # modules in files: modules there
 
 
-def as_they_are(fields: Fields) -> Fields:
-    """Return the fields unchanged, for a family whose fields don't depend on each other."""
-    return fields
-
-
 @dataclass(frozen=True, kw_only=True)
 class Family:
     """The fields and classes of one transformers model type, and their counterparts here.
@@ -55,10 +50,40 @@ class Family:
     # Field here: its value if no field there gives one, unless it's TransformerConfig's default.
     base: Mapping[str, Any] = field(default_factory=dict)
     # Makes the fields independent: none within another, none that depends on another.
-    settle: Callable[[Fields], Fields] = as_they_are
+    settle: Callable[[Fields], Fields] = dict
 
     def __contains__(self, name: str) -> bool:
         return name in self.honored or name in self.refused_unless or name in self.harmless
+
+
+def with_heads(
+    name: str, body: Architecture, there: str, here: str, heads: Mapping[str, Architecture]
+) -> dict[str, Architecture]:
+    """Return the architectures of a body by itself and of models with a head on it.
+
+    Args:
+        name: the body's class in transformers.
+        body: the tables of the body.
+        there: what such a model in transformers calls its body.
+        here: what our model calls it.
+        heads: the models' own tables, without the body's, by class in transformers.
+    """
+
+    def inside(names: frozenset[str]) -> frozenset[str]:
+        return frozenset(f"{there}.{one}" for one in names)
+
+    return {name: body} | {
+        headed: replace(
+            head,
+            names={**nested(there, here, body.names), **head.names},
+            transposed=inside(body.transposed),
+            rows={f"{there}.{theirs}": f"{here}.{ours}" for theirs, ours in body.rows.items()},
+            past_padding=inside(body.past_padding),
+            unused=inside(body.unused) | head.unused,
+            in_files={f"{there}.{file}": f"{there}.{live}" for file, live in body.in_files.items()},
+        )
+        for headed, head in heads.items()
+    }
 
 
 def nested(there: str, here: str, names: Names) -> Names:

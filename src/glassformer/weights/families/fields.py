@@ -15,6 +15,34 @@ HF_ACTIVATIONS = MappingProxyType(
     }
 )
 
+# Our names for the fields that most families have.
+BODY = MappingProxyType(
+    {
+        "hidden_size": "d_model",
+        "num_attention_heads": "num_heads",
+        "num_hidden_layers": "num_layers",
+        "initializer_range": "initializer_range",
+    }
+)
+VOCABULARY = MappingProxyType(
+    {
+        "vocab_size": "vocab_size",
+        "pad_token_id": "pad_token_id",
+        "tie_word_embeddings": "tie_embeddings",
+    }
+)
+LABELS = MappingProxyType({"id2label": "num_labels", "num_labels": "num_labels"})
+# The other fields of encoders that are built like BERT.
+ENCODER = MappingProxyType(
+    {
+        "intermediate_size": "d_ff",
+        "hidden_act": "activation",
+        "layer_norm_eps": "norm_eps",
+        "hidden_dropout_prob": "dropout",
+        "attention_probs_dropout_prob": "attn_dropout",
+    }
+)
+
 # Fields that don't affect the hidden states of a model in eval mode.
 BOOKKEEPING = (
     *("model_type", "architectures", "_name_or_path", "name_or_path", "_commit_hash", "auto_map"),

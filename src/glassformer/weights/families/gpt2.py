@@ -4,8 +4,15 @@ from types import MappingProxyType
 
 from glassformer.models.decoder import TransformerDecoder
 from glassformer.models.task_models import TransformerForCausalLM
-from glassformer.weights.families.family import Architecture, Family, Fields, Names, nested
-from glassformer.weights.families.fields import GENERATION, HARMLESS, ONE_STACK, WHOLE_PAST
+from glassformer.weights.families.family import Architecture, Family, Fields, Names, with_heads
+from glassformer.weights.families.fields import (
+    BODY,
+    GENERATION,
+    HARMLESS,
+    ONE_STACK,
+    VOCABULARY,
+    WHOLE_PAST,
+)
 
 NAMES: Names = MappingProxyType(
     {
@@ -25,8 +32,6 @@ NAMES: Names = MappingProxyType(
     }
 )
 TRANSPOSED = ("h.*.attn.c_attn", "h.*.attn.c_proj", "h.*.mlp.c_fc", "h.*.mlp.c_proj")
-# Causal masks in old checkpoints.
-UNUSED = ("h.*.attn.bias", "h.*.attn.masked_bias")
 
 
 def settle(fields: Fields) -> Fields:
@@ -40,13 +45,10 @@ def settle(fields: Fields) -> Fields:
 GPT2 = Family(
     model_type="gpt2",
     honored={
-        "vocab_size": "vocab_size",
         "n_embd": "d_model",
-        "hidden_size": "d_model",
         "n_head": "num_heads",
-        "num_attention_heads": "num_heads",
         "n_layer": "num_layers",
-        "num_hidden_layers": "num_layers",
+        **{**BODY, **VOCABULARY},
         "n_inner": "d_ff",
         "n_positions": "max_positions",
         "max_position_embeddings": "max_positions",
@@ -54,9 +56,6 @@ GPT2 = Family(
         "layer_norm_epsilon": "norm_eps",
         "resid_pdrop": "dropout",
         "attn_pdrop": "attn_dropout",
-        "tie_word_embeddings": "tie_embeddings",
-        "pad_token_id": "pad_token_id",
-        "initializer_range": "initializer_range",
     },
     refused_unless={
         **ONE_STACK,
@@ -77,18 +76,16 @@ GPT2 = Family(
         **{"embedding_norm": False, "pad_token_id": None},
     },
     settle=settle,
-    architectures={
-        "GPT2Model": Architecture(
-            build=TransformerDecoder,
-            names=NAMES,
+    architectures=with_heads(
+        "GPT2Model",
+        Architecture(
+            TransformerDecoder,
+            NAMES,
             transposed=frozenset(TRANSPOSED),
-            unused=frozenset(UNUSED),
+            unused=frozenset({"h.*.attn.bias", "h.*.attn.masked_bias"}),  # old causal masks
         ),
-        "GPT2LMHeadModel": Architecture(
-            build=TransformerForCausalLM,
-            names={**nested("transformer", "decoder", NAMES), "lm_head": "lm_head"},
-            transposed=frozenset(f"transformer.{name}" for name in TRANSPOSED),
-            unused=frozenset(f"transformer.{name}" for name in UNUSED),
-        ),
-    },
+        there="transformer",
+        here="decoder",
+        heads={"GPT2LMHeadModel": Architecture(TransformerForCausalLM, {"lm_head": "lm_head"})},
+    ),
 )

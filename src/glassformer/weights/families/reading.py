@@ -1,30 +1,34 @@
 """Translation of a transformers configuration, field by field."""
 
 import warnings
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
 from glassformer.models.config import HFConfig, TransformerConfig
 from glassformer.weights.families.family import Family, Fields
 from glassformer.weights.families.fields import HF_ACTIVATIONS
+from glassformer.weights.families.registry import FAMILIES
 
 
-def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of our configuration that theirs sets.
+def read_choices(hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of our configuration that a transformers configuration sets.
 
     A field that transformers' own class of this type lacks cannot change the model's output. So
     it's ignored, and one warning names all such fields. Quantized weights get their own.
 
     Raises:
-        ValueError: a field asks for something unsupported.
+        ValueError: the model type is unknown, or a field asks for something unsupported.
     """
     given = dict(hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict())
+    family = FAMILIES.get(str(given.get("model_type")))
+    if family is None:
+        model_type = given.get("model_type")
+        raise ValueError(f"model_type ({model_type!r}) must be one of {', '.join(FAMILIES)}")
     if quantization := given.pop("quantization_config", None):
         warnings.warn(
             f"quantization_config ({quantization}) is not honored: weights that are stored in "
             "fewer bits can't be loaded",
-            stacklevel=4,  # where TransformerConfig.from_hf is called
+            stacklevel=3,  # where TransformerConfig.from_hf is called
         )
     fields = family.settle(given)
     _refuse(family, family.refused_unless, fields)
@@ -38,7 +42,7 @@ def choices(family: Family, hf_config: HFConfig | Mapping[str, Any]) -> dict[str
         warnings.warn(
             f"ignored: the {family.model_type} configuration of transformers has no field "
             f"{', '.join(sorted(ignored))}",
-            stacklevel=4,  # where TransformerConfig.from_hf is called
+            stacklevel=3,  # where TransformerConfig.from_hf is called
         )
     return _stacks(family, fields)
 
@@ -60,8 +64,7 @@ def _stacks(family: Family, given: Fields) -> dict[str, Any]:
         if name not in given or (here == "num_labels" and given[name] is None):
             continue
         for field in (here,) if isinstance(here, str) else here:
-            convert = CONVERSIONS.get(field.rpartition(".")[2], _as_it_is)
-            value = convert(name, given[name])
+            value = _converted(name, field.rpartition(".")[2], given[name])
             if field in origin and chosen[field] != value:
                 raise ValueError(
                     f"{name} ({given[name]!r}) and {origin[field]} ({given[origin[field]]!r}) "
@@ -73,35 +76,14 @@ def _stacks(family: Family, given: Fields) -> dict[str, Any]:
     return first | ({"decoder": TransformerConfig(**second)} if second else {})
 
 
-def _as_it_is(name: str, value: Any) -> Any:
-    return value
-
-
-def _activation(name: str, value: Any) -> str:
-    if value not in HF_ACTIVATIONS:
-        raise ValueError(f"{name} ({value!r}) must be one of {', '.join(HF_ACTIVATIONS)}")
-    return HF_ACTIVATIONS[value]
-
-
-def _count(name: str, value: Any) -> int:
-    return value if isinstance(value, int) else len(value)
-
-
-def _float(name: str, value: float | int) -> float:
-    return float(value)
-
-
-def _token(name: str, value: int | None) -> int | None:
-    """Turn −1, which some configs use for a missing token, into None."""
-    return None if value is None or value < 0 else value
-
-
-# Our fields whose values are written differently in transformers.
-CONVERSIONS: Mapping[str, Callable[[str, Any], Any]] = MappingProxyType(
-    {
-        "activation": _activation,
-        "num_labels": _count,
-        "pad_token_id": _token,
-        "rope_theta": _float,
-    }
-)
+def _converted(name: str, here: str, value: Any) -> Any:
+    """Return a value as our field `here` has it, where transformers writes it differently."""
+    if here == "activation":
+        if value not in HF_ACTIVATIONS:
+            raise ValueError(f"{name} ({value!r}) must be one of {', '.join(HF_ACTIVATIONS)}")
+        return HF_ACTIVATIONS[value]
+    if here == "num_labels":
+        return value if isinstance(value, int) else len(value)
+    if here == "pad_token_id":  # some configs write -1 for a missing token
+        return None if value is None or value < 0 else value
+    return float(value) if here == "rope_theta" else value

@@ -9,14 +9,13 @@ from glassformer.models.task_models import (
     TransformerForTokenClassification,
 )
 from glassformer.weights.families import bert
-from glassformer.weights.families.family import Architecture, Family, Fields, nested
+from glassformer.weights.families.family import Architecture, Family, Fields, with_heads
 from glassformer.weights.families.fields import HARMLESS
 
 # RoBERTa's own defaults, and the values that every RoBERTa has.
 BASE = MappingProxyType({"vocab_size": 50265, "pad_token_id": 1, "skip_padding": True})
 ROWS = 512  # in the position table, unless max_position_embeddings says otherwise
 
-UNDER_A_HEAD = MappingProxyType(nested("roberta", "encoder", bert.NAMES))
 # In transformers, the rows up to the padding token's are for padding, whose vectors are never
 # read; see `skip_padding` in the config.
 POSITIONS = "embeddings.position_embeddings.weight"
@@ -45,54 +44,33 @@ ROBERTA = Family(
     harmless=HARMLESS,
     base=BASE,
     settle=settle,
-    architectures={
-        "RobertaModel": Architecture(
-            build=TransformerEncoder,
-            names=bert.NAMES,
+    architectures=with_heads(
+        "RobertaModel",
+        Architecture(
+            TransformerEncoder,
+            bert.NAMES,
             past_padding=frozenset({POSITIONS}),
-            unused=frozenset(
-                {"pooler.dense.weight", "pooler.dense.bias", "embeddings.position_ids"}
+            unused=bert.UNUSED,
+        ),
+        there="roberta",
+        here="encoder",
+        heads={
+            "RobertaForSequenceClassification": Architecture(
+                TransformerForSequenceClassification,
+                {"classifier.dense": "pooler.dense", "classifier.out_proj": "classifier"},
             ),
-        ),
-        "RobertaForSequenceClassification": Architecture(
-            build=TransformerForSequenceClassification,
-            names={
-                **UNDER_A_HEAD,
-                "classifier.dense": "pooler.dense",
-                "classifier.out_proj": "classifier",
-            },
-            past_padding=frozenset({f"roberta.{POSITIONS}"}),
-            unused=frozenset({"roberta.embeddings.position_ids"}),
-        ),
-        "RobertaForTokenClassification": Architecture(
-            build=TransformerForTokenClassification,
-            names={**UNDER_A_HEAD, "classifier": "classifier"},
-            past_padding=frozenset({f"roberta.{POSITIONS}"}),
-            unused=frozenset(
+            "RobertaForTokenClassification": Architecture(
+                TransformerForTokenClassification, {"classifier": "classifier"}
+            ),
+            "RobertaForMaskedLM": Architecture(
+                TransformerForMaskedLM,
                 {
-                    "roberta.embeddings.position_ids",
-                    "roberta.pooler.dense.weight",
-                    "roberta.pooler.dense.bias",
-                }
+                    "lm_head.dense": "transform",
+                    "lm_head.layer_norm": "norm",
+                    "lm_head.decoder": "decoder",
+                },
+                aliases={"lm_head.bias": "lm_head.decoder.bias"},
             ),
-        ),
-        "RobertaForMaskedLM": Architecture(
-            build=TransformerForMaskedLM,
-            names={
-                **UNDER_A_HEAD,
-                "lm_head.dense": "transform",
-                "lm_head.layer_norm": "norm",
-                "lm_head.decoder": "decoder",
-            },
-            aliases={"lm_head.bias": "lm_head.decoder.bias"},
-            past_padding=frozenset({f"roberta.{POSITIONS}"}),
-            unused=frozenset(
-                {
-                    "roberta.embeddings.position_ids",
-                    "roberta.pooler.dense.weight",
-                    "roberta.pooler.dense.bias",
-                }
-            ),
-        ),
-    },
+        },
+    ),
 )

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import MISSING
 from dataclasses import fields as dataclass_fields
-from types import MappingProxyType
 from typing import Any
 
 from glassformer.layers.rope_scaling import SCALINGS, DynamicScaling, LinearScaling, RopeScaling
@@ -12,27 +11,11 @@ from glassformer.weights.families.family import Fields
 # The fields of rotary positions are in one of these, or next to them.
 ROPE_HOLDERS = ("rope_parameters", "rope_scaling")
 ROPE_FIELDS = ("rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
-# The fields that each kind of scaling reads, and our names for them.
-ORIGINAL = {"original_max_position_embeddings": "original_max_positions"}
-SCALING_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "linear": {"factor": "factor"},
-        "dynamic": {"factor": "factor", "max_position_embeddings": "original_max_positions"},
-        "llama3": {
-            **{"factor": "factor", **ORIGINAL},
-            **{"low_freq_factor": "low_freq_factor", "high_freq_factor": "high_freq_factor"},
-        },
-        "yarn": {
-            **{"factor": "factor", **ORIGINAL, "truncate": "truncate"},
-            **{"beta_fast": "beta_fast", "beta_slow": "beta_slow"},
-            **{"attention_factor": "attention_factor"},
-            **{"mscale": "mscale", "mscale_all_dim": "mscale_all_dim"},
-        },
-    }
-)
+# The fields of a scaling have transformers' names, except one.
+ORIGINAL = "original_max_position_embeddings"
 
 
-def settle(model_type: str, max_positions: int, fields: Fields) -> Fields:
+def settle(max_positions: int, fields: Fields) -> Fields:
     """Combine all fields that scale rotary positions into one `rope_scaling`.
 
     A field that's given but not read keeps its full name, such as `rope_scaling.low_freq_factor`.
@@ -46,7 +29,8 @@ def settle(model_type: str, max_positions: int, fields: Fields) -> Fields:
     if kind != "default" and kind not in SCALINGS:
         known = ", ".join(map(repr, ("default", *SCALINGS)))
         raise ValueError(
-            f"rope_type ({kind!r}) is not honored for {model_type}: glassformer builds only {known}"
+            f"rope_type ({kind!r}) is not honored for {fields['model_type']}: glassformer "
+            f"builds only {known}"
         )
     settled = {
         name: value for name, value in fields.items() if name not in (*ROPE_HOLDERS, *ROPE_FIELDS)
@@ -60,7 +44,7 @@ def settle(model_type: str, max_positions: int, fields: Fields) -> Fields:
     for name, (value, place) in rope.items():
         if name in ("rope_theta", "partial_rotary_factor"):
             settled[name] = value
-        elif name not in SCALING_FIELDS.get(kind, ()):
+        elif name not in _scaling_fields(kind):
             settled[place] = value
     return settled
 
@@ -81,11 +65,11 @@ def _rope_fields(fields: Fields) -> dict[str, tuple[Any, str]]:
 def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], longest: int) -> RopeScaling:
     """Return the scaling of this kind, with transformers' defaults for missing fields."""
     given = {name: value for name, (value, _) in rope.items() if value is not None}
-    given = {"original_max_position_embeddings": longest, **given}
+    given = {ORIGINAL: longest, **given}
     given["max_position_embeddings"] = longest
     if kind == "yarn":
-        given.setdefault("factor", longest / given["original_max_position_embeddings"])
-    read = SCALING_FIELDS[kind]
+        given.setdefault("factor", longest / given[ORIGINAL])
+    read = _scaling_fields(kind)
     required = [one.name for one in dataclass_fields(SCALINGS[kind]) if one.default is MISSING]
     missing = [there for there, here in read.items() if here in required and there not in given]
     if missing:
@@ -93,6 +77,15 @@ def _scaling(kind: str, rope: Mapping[str, tuple[Any, str]], longest: int) -> Ro
     return SCALINGS[kind](
         **{here: _number(here, given[there]) for there, here in read.items() if there in given}
     )
+
+
+def _scaling_fields(kind: str) -> dict[str, str]:
+    """Return our name for each field that this kind of scaling reads."""
+    if kind not in SCALINGS:
+        return {}
+    length = "max_position_embeddings" if kind == "dynamic" else ORIGINAL
+    names = [one.name for one in dataclass_fields(SCALINGS[kind])]
+    return {length if name == "original_max_positions" else name: name for name in names}
 
 
 def _number(here: str, value: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 from glassformer.layers.patches import Patches
 from glassformer.models.vision import VisionEncoder, VisionForImageClassification
-from glassformer.weights.families.family import Architecture, Family, Fields, nested
-from glassformer.weights.families.fields import HARMLESS, ONE_STACK
+from glassformer.weights.families.family import Architecture, Family, Fields, with_heads
+from glassformer.weights.families.fields import BODY, ENCODER, HARMLESS, LABELS, ONE_STACK
 
 NAMES = MappingProxyType(
     {
@@ -68,20 +68,10 @@ def _both(size: Any) -> tuple[int, int]:
 VIT = Family(
     model_type="vit",
     honored={
+        **{**BODY, **LABELS, **ENCODER},
         "patches": "patches",
-        "hidden_size": "d_model",
-        "num_attention_heads": "num_heads",
         "head_dim": "head_dim",
-        "num_hidden_layers": "num_layers",
-        "intermediate_size": "d_ff",
-        "hidden_act": "activation",
-        "layer_norm_eps": "norm_eps",
-        "hidden_dropout_prob": "dropout",
-        "attention_probs_dropout_prob": "attn_dropout",
         "qkv_bias": "qkv_bias",
-        "id2label": "num_labels",
-        "num_labels": "num_labels",
-        "initializer_range": "initializer_range",
     },
     refused_unless=ONE_STACK,
     harmless=HARMLESS
@@ -93,19 +83,21 @@ VIT = Family(
         **{"embedding_norm": False, "pad_token_id": None},
     },
     settle=settle,
-    architectures={
-        "ViTModel": Architecture(
-            build=VisionEncoder,
-            names=NAMES,
+    architectures=with_heads(
+        "ViTModel",
+        Architecture(
+            VisionEncoder,
+            NAMES,
             rows=ROWS,
             in_files=IN_FILES,
             unused=frozenset({"pooler.dense.weight", "pooler.dense.bias"}),
         ),
-        "ViTForImageClassification": Architecture(
-            build=VisionForImageClassification,
-            names={**nested("vit", "encoder", NAMES), "classifier": "classifier"},
-            rows={f"vit.{there}": f"encoder.{here}" for there, here in ROWS.items()},
-            in_files={f"vit.{file}": f"vit.{live}" for file, live in IN_FILES.items()},
-        ),
-    },
+        there="vit",
+        here="encoder",
+        heads={
+            "ViTForImageClassification": Architecture(
+                VisionForImageClassification, {"classifier": "classifier"}
+            )
+        },
+    ),
 )
