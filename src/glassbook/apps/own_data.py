@@ -70,7 +70,7 @@ def read_labeled(
     """Read two columns of a CSV or TSV file by their names in its header.
 
     Raises:
-        ValueError: the file is empty or in another encoding, lacks a column, has rows without a
+        ValueError: The file is empty or in another encoding, lacks a column, has rows without a
             text or a label, or has only one label.
     """
     delimiter = "\t" if Path(path).suffix == ".tsv" else ","
@@ -106,7 +106,7 @@ def split(rows: Labeled, *, share: float = 0.2, seed: int = 0) -> tuple[Labeled,
     """Split rows into training rows and test rows, with `share` of each label in the test rows.
 
     Raises:
-        ValueError: share is not between 0 and 1, or a label has only one row.
+        ValueError: `share` is not between 0 and 1, or a label has only one row.
     """
     if not 0.0 < share < 1.0:
         raise ValueError(f"share ({share}) must be between 0 and 1")
@@ -159,7 +159,7 @@ def load_classifier(folder: str | Path) -> TextClassifier:
     """Load a classifier saved by `TextClassifier.save`.
 
     Raises:
-        ValueError: no model was saved in the folder.
+        ValueError: No model was saved in the folder.
     """
     weights, notes = _load(folder)
     model = TextClassifier(_body(), notes["labels"])
@@ -197,7 +197,7 @@ def train_classifier(
     each epoch, training the whole model takes as long as three forward passes over the texts.
 
     Raises:
-        ValueError: a text has more tokens than the body has positions.
+        ValueError: A text has more tokens than the body has positions.
     """
     model = TextClassifier(_body(), sorted(set(rows.labels)))
     model.head = fit_head(embed(model.encoder, rows.texts), rows.labels)
@@ -238,7 +238,7 @@ def read_text(path: str | Path, *, encoding: str = "utf-8-sig") -> str:
     """Read a text file.
 
     Raises:
-        ValueError: the file is empty or in another encoding.
+        ValueError: The file is empty or in another encoding.
     """
     return _read(path, encoding)
 
@@ -277,7 +277,7 @@ class CharacterGPT(nn.Module):
         """Return the id of each character.
 
         Raises:
-            ValueError: a character isn't one of the model's `characters`.
+            ValueError: A character isn't one of the model's `characters`.
         """
         strange = sorted(set(text) - set(self.characters))
         if strange:
@@ -289,7 +289,7 @@ class CharacterGPT(nn.Module):
         """Return the mean loss per character, in nats, computed window by window.
 
         Raises:
-            ValueError: the text is shorter than one window.
+            ValueError: The text is shorter than one window.
         """
         if len(text) <= self.context:
             raise ValueError(
@@ -304,7 +304,7 @@ class CharacterGPT(nn.Module):
         """Continue a prompt of at least one character, drawing one character at a time.
 
         Raises:
-            ValueError: the prompt is empty, or has an unknown character.
+            ValueError: The prompt is empty, or has an unknown character.
         """
         if not prompt:
             raise ValueError("prompt ('') must have at least one character to continue")
@@ -324,7 +324,7 @@ def load_gpt(folder: str | Path) -> CharacterGPT:
     """Load a GPT saved by `CharacterGPT.save`.
 
     Raises:
-        ValueError: no model was saved in the folder.
+        ValueError: No model was saved in the folder.
     """
     weights, notes = _load(folder)
     model = CharacterGPT(notes["characters"], **notes["sizes"])
@@ -346,7 +346,7 @@ def train_gpt(
     Pass the `characters` of the whole text if you hold out part of it for testing.
 
     Raises:
-        ValueError: the text is shorter than one window.
+        ValueError: The text is shorter than one window.
     """
     model = CharacterGPT(characters or "".join(sorted(set(text))), **sizes)
     ids, size = model.encode(text), model.context + 1
@@ -381,7 +381,7 @@ def read_folder(
     """Read the sentences of all files in a folder whose names match the pattern.
 
     Raises:
-        ValueError: there is no such folder or file, or a file is empty or in another encoding.
+        ValueError: There is no such folder or file, or a file is empty or in another encoding.
     """
     if not Path(folder).is_dir():
         raise ValueError(f"{folder} is not a folder")
@@ -399,7 +399,7 @@ class SentenceIndex:
     """Sentences with their vectors, for search by meaning.
 
     Raises:
-        ValueError: there is no sentence, or one has more tokens than the encoder has positions.
+        ValueError: There is no sentence, or one has more tokens than the encoder has positions.
     """
 
     def __init__(self, sentences: Sequence[Sentence], vectors: Tensor | None = None):
@@ -425,7 +425,7 @@ def load_index(folder: str | Path) -> SentenceIndex:
     """Load an index saved by `SentenceIndex.save`.
 
     Raises:
-        ValueError: no index was saved in the folder.
+        ValueError: No index was saved in the folder.
     """
     weights, notes = _load(folder)
     return SentenceIndex([Sentence(**one) for one in notes["sentences"]], weights["vectors"])

@@ -75,7 +75,7 @@ def batch_at(step: int, rows: Int[Tensor, "rows seq"], size: int) -> Int[Tensor,
     The order depends on nothing else, so a run can resume at any step, on any number of processes.
 
     Raises:
-        ValueError: there are fewer rows than `size`.
+        ValueError: There are fewer rows than `size`.
     """
     if len(rows) < size:
         raise ValueError(f"rows ({len(rows)}) must be at least the batch ({size})")
@@ -100,7 +100,7 @@ def own_files(
     262 ids.
 
     Raises:
-        ValueError: as `stream`, or the batch can't be divided among the processes.
+        ValueError: As `stream`, or the batch can't be divided among the processes.
     """
     from glassformer.text.text_stream import batches, stream
 
@@ -126,7 +126,7 @@ def split(
     The function takes this process's rows and returns the loss of the whole batch.
 
     Raises:
-        ValueError: the scheme isn't one of `SCHEMES`, or it can't divide the model.
+        ValueError: The scheme isn't one of `SCHEMES`, or it can't divide the model.
     """
     if scheme not in SCHEMES:
         raise ValueError(f"scheme ({scheme!r}) must be one of {', '.join(SCHEMES)}")
@@ -167,8 +167,8 @@ def train(
     """Train from the newest checkpoint in the folder; write another one every `every` steps.
 
     Raises:
-        ValueError: as `joined`, `split`, `load`, and `own_files`.
-        TimeoutError: as `joined`.
+        ValueError: As `joined`, `split`, `load`, and `own_files`.
+        TimeoutError: As `joined`.
     """
     torch.set_num_threads(1)
     with joined() as (rank, size):

@@ -19,7 +19,7 @@ Positions = Int[Tensor, "#batch seq"]
 class Version(nn.Module):
     """Causal attention with the same output as a `MultiHeadAttention`, computed differently.
 
-    Shapes: hidden (batch, seq, d_model) to the same; position ids broadcast to (batch, seq).
+    Shapes: Hidden (batch, seq, d_model) to the same; position ids broadcast to (batch, seq).
 
     Raises:
         ValueError: The attention has norms, a window, or ALiBi, which need more steps, or there is
@@ -149,7 +149,7 @@ def attending(decoder: TransformerDecoder, attentions: Sequence[Version]) -> Ite
     """Make a decoder use these attentions, one for each layer, inside a `with` block.
 
     Raises:
-        ValueError: there isn't one for each layer.
+        ValueError: There isn't one for each layer.
 
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=3, d_ff=16)

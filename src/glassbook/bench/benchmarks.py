@@ -34,14 +34,14 @@ class Table:
     """Rows of one file that were measured on one machine and one device.
 
     Attributes:
-        name: the file and the list in it.
-        about: the description in the docstring of the script that wrote it.
-        command: the command that repeats the measurement.
-        machine: what the numbers depend on: processor, cores, threads, versions.
-        constant: the values that are the same in all rows.
-        missed: the number of rows that miss their goal, and the number that have one.
-        columns: the headers of the other columns.
-        rows: the cells of each row as text, one for each column.
+        name: The file and the list in it.
+        about: The description in the docstring of the script that wrote it.
+        command: The command that repeats the measurement.
+        machine: What the numbers depend on: processor, cores, threads, versions.
+        constant: The values that are the same in all rows.
+        missed: The number of rows that miss their goal, and the number that have one.
+        columns: The headers of the other columns.
+        rows: The cells of each row as text, one for each column.
     """
 
     name: str
@@ -81,7 +81,7 @@ def read_benchmarks(bench: Path = BENCH) -> list[Table]:
     """Read every file of results, in alphabetical order.
 
     Raises:
-        ValueError: a file doesn't name its machine or its versions, has no rows, or isn't written
+        ValueError: A file doesn't name its machine or its versions, has no rows, or isn't written
             by any script.
     """
     paths = sorted((bench / "results").glob("*.json"))
@@ -92,7 +92,7 @@ def read(path: Path) -> list[Table]:
     """Read one file: a table for each list of rows, and for each device that the rows name.
 
     Raises:
-        ValueError: as `read_benchmarks`.
+        ValueError: As `read_benchmarks`.
     """
     found = json.loads(path.read_text(encoding="utf-8"))
     machine = found.get("machine", {})
@@ -129,7 +129,7 @@ def described(path: Path, table: str) -> tuple[str, str]:
     A paragraph that begins with "In `NAME`, " is about the table of that name.
 
     Raises:
-        ValueError: there is no such script.
+        ValueError: There is no such script.
     """
     for script in sorted(path.parents[1].glob("[a-z]*.py")):
         text = script.read_text(encoding="utf-8")

@@ -13,11 +13,11 @@ class Passage:
     """Three sentences, and two questions that the same sentence answers.
 
     Attributes:
-        topic: shared by three passages.
-        sentences: the sentences of the passage.
-        answer: the index of the sentence that answers both, from 0.
-        same_words: a question in the words of the passage.
-        other_words: a question in other words, as if from a person who hasn't read the passage.
+        topic: Shared by three passages.
+        sentences: The sentences of the passage.
+        answer: The index of the sentence that answers both, from 0.
+        same_words: A question in the words of the passage.
+        other_words: A question in other words, as if from a person who hasn't read the passage.
     """
 
     topic: str
@@ -38,8 +38,8 @@ class Document:
 
     Attributes:
         kind: "news", where that sentence comes first, or "story", where it doesn't.
-        sentences: the sentences of the document.
-        key: the index of that sentence, from 0.
+        sentences: The sentences of the document.
+        key: The index of that sentence, from 0.
     """
 
     kind: str
@@ -52,7 +52,7 @@ class GradedPair:
     """Two sentences, and a grade for how much they agree in meaning.
 
     Attributes:
-        first, second: the sentences.
+        first, second: The sentences.
         grade: 4 for the same meaning, 3 almost the same, 2 different statements about the same
             thing, 1 little in common, 0 nothing in common.
     """
@@ -67,8 +67,8 @@ class Opinion:
     """A sentence of a review, and whether its writer was satisfied.
 
     Attributes:
-        text: the sentence.
-        good: whether the writer was satisfied.
+        text: The sentence.
+        good: Whether the writer was satisfied.
     """
 
     text: str
@@ -106,7 +106,7 @@ def opinions(split: str) -> list[Opinion]:
     """Return the opinions of a split, "train" or "test".
 
     Raises:
-        ValueError: there is no such split.
+        ValueError: There is no such split.
     """
     if split not in ("train", "test"):
         raise ValueError(f"split ({split!r}) must be train or test")

@@ -75,14 +75,14 @@ class Verb:
     """A verb: its forms, its objects, and its forms in English.
 
     Attributes:
-        particle: the part that leaves the verb and goes to the end, such as "an" in "ruft … an".
-        infinitive: without the particle, like the third person.
-        third: the form with he, she, or it.
-        participle: the past participle, with the particle.
-        auxiliary: haben or sein.
-        takes: the kinds of its direct object, `to` and kinds for an object in the dative, or
+        particle: The part that leaves the verb and goes to the end, such as "an" in "ruft … an".
+        infinitive: Without the particle, like the third person.
+        third: The form with he, she, or it.
+        participle: The past participle, with the particle.
+        auxiliary: "haben" or "sein".
+        takes: The kinds of its direct object, `to` and kinds for an object in the dative, or
             both, separated by a comma; empty for a verb that takes no object.
-        english: base, third person, past, participle.
+        english: Base, third person, past, participle.
     """
 
     particle: str

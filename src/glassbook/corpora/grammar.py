@@ -27,11 +27,11 @@ class Pair:
     """A German sentence, its English translation, and which words belong together.
 
     Attributes:
-        german: words and punctuation, with single spaces between them.
-        english: likewise.
-        sure: links (English word, German word) that are beyond doubt, counted from 0.
-        possible: the sure links, and links to words that only help, such as "hat" and "did".
-        structures: each verb of the sentence with its kind of clause.
+        german: Words and punctuation, with single spaces between them.
+        english: Likewise.
+        sure: Links (English word, German word) that are beyond doubt, counted from 0.
+        possible: The sure links, and links to words that only help, such as "hat" and "did".
+        structures: Each verb of the sentence with its kind of clause.
     """
 
     german: str

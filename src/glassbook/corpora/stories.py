@@ -34,9 +34,9 @@ class Story:
     """A story of four sentences.
 
     Attributes:
-        sentences: in lowercase, as the tokenizer reads them.
-        plot: the number of its plot.
-        surprise: minus the logarithm of the probability of drawing it.
+        sentences: In lowercase, as the tokenizer reads them.
+        plot: The number of its plot.
+        surprise: Minus the logarithm of the probability of drawing it.
     """
 
     sentences: tuple[str, ...]

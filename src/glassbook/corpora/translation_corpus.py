@@ -41,9 +41,9 @@ class Corpus:
     """Pairs to train on, and pairs that training never sees.
 
     Attributes:
-        train: the pairs to learn from.
-        by_sentence: other sentences of the same kinds.
-        by_structure: sentences that have a verb in a kind of clause where `train` never has it.
+        train: The pairs to learn from.
+        by_sentence: Other sentences of the same kinds.
+        by_structure: Sentences that have a verb in a kind of clause where `train` never has it.
     """
 
     train: tuple[Pair, ...]

@@ -21,7 +21,7 @@ def bm25(queries: Sequence[str], texts: Sequence[str]) -> Float[Tensor, "queries
     """Score each text for each query by the words they share; rare words weigh more.
 
     Raises:
-        ValueError: there is no query or no text.
+        ValueError: There is no query or no text.
 
     Source: Robertson and Zaragoza 2009, section 3; the rarity is Lucene's, which is never negative.
 

@@ -53,7 +53,7 @@ def exact_match(translations: Sequence[str], pairs: Sequence[Pair]) -> float:
     """Return the share of sentences that are right word for word, ignoring case.
 
     Raises:
-        ValueError: there isn't one translation for each pair, or there are no pairs.
+        ValueError: There isn't one translation for each pair, or there are no pairs.
     """
     if not pairs or len(translations) != len(pairs):
         raise ValueError(
@@ -113,7 +113,7 @@ def alignment_error(found: Sequence[set[tuple[int, int]]], pairs: Sequence[Pair]
     pairs. The error rate is `1 - (|A & S| + |A & P|) / (|A| + |S|)`.
 
     Raises:
-        ValueError: there isn't one set of links for each pair, or there are no links.
+        ValueError: There isn't one set of links for each pair, or there are no links.
 
     Source: Och and Ney 2003, section 6.
     """

@@ -28,12 +28,12 @@ def opposite_questions(shots: int, *, shown: str = "opposite", seed: int = 0) ->
     list. The right one appears equally often in each position.
 
     Args:
-        shots: the number of examples, drawn separately for each question.
-        shown: what the examples show, "opposite" or "synonym".
-        seed: the seed of the draw.
+        shots: The number of examples, drawn separately for each question.
+        shown: What the examples show, "opposite" or "synonym".
+        seed: The seed of the draw.
 
     Raises:
-        ValueError: there aren't enough other words, or `shown` is something else.
+        ValueError: There aren't enough other words, or `shown` is something else.
 
     >>> opposite_questions(0)[0].options
     (' cold', ' warm', ' small', ' large')

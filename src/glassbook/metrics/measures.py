@@ -17,7 +17,7 @@ def places(
     Other columns with the same score count as ahead of it: a tie gets no benefit of the doubt.
 
     Raises:
-        ValueError: a correct column does not exist.
+        ValueError: A correct column does not exist.
 
     >>> places(torch.tensor([[0.1, 0.9, 0.5]]), torch.tensor([2]))
     tensor([2])
@@ -39,7 +39,7 @@ def spearman(first: Num[Tensor, " rows"], second: Num[Tensor, " rows"]) -> float
     """Return how well two orderings agree: 1 if equal, −1 if reversed, 0 if unrelated.
 
     Raises:
-        ValueError: all values of one of them are equal, so they have no order.
+        ValueError: All values of one of them are equal, so they have no order.
 
     Source: Spearman 1904; the correlation of the ranks.
 
@@ -58,7 +58,7 @@ def bootstrap(measure: Callable[..., float], *columns: Num[Tensor, " rows"]) -> 
     The draws are the same each time and don't affect the caller's random numbers.
 
     Raises:
-        ValueError: the columns have no rows, or different numbers of rows.
+        ValueError: The columns have no rows, or different numbers of rows.
 
     Source: Efron 1979; the percentile interval.
     """

@@ -17,9 +17,9 @@ class Question:
     """A text to continue, and several continuations, one of which is right.
 
     Attributes:
-        text: what the model reads.
-        options: what may follow, each with its leading space.
-        right: the index of the right option.
+        text: What the model reads.
+        options: What may follow, each with its leading space.
+        right: The index of the right option.
     """
 
     text: str
@@ -52,7 +52,7 @@ def sum_questions(count: int = 40) -> list[Question]:
     The right one is equally often the smallest, the second, the third, and the largest.
 
     Raises:
-        ValueError: count is less than one.
+        ValueError: `count` is less than one.
 
     >>> sum_questions(1)[0].options
     (' 73', ' 74', ' 75', ' 76')
@@ -78,11 +78,11 @@ def score_answers(
     padded on the right, where a causal model doesn't look.
 
     Args:
-        model: takes ids, (batch, seq), and returns logits, (batch, seq, vocab).
-        pairs: the ids of a question, and those of an answer.
+        model: Takes ids, (batch, seq), and returns logits, (batch, seq, vocab).
+        pairs: The ids of a question, and those of an answer.
 
     Raises:
-        ValueError: there is no pair, or a question or an answer has no token.
+        ValueError: There is no pair, or a question or an answer has no token.
 
     Source: Brown et al. 2020, section 2.4.
     """

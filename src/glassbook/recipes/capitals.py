@@ -42,10 +42,10 @@ class Run:
     """One way to train.
 
     Attributes:
-        rank: the rank of the adapters; with 0, there are none, and all weights are trained.
-        alpha: the alpha of the adapters.
-        rate: the highest learning rate.
-        shuffled: whether each capital is shown with the country of another capital.
+        rank: The rank of the adapters; with 0, there are none, and all weights are trained.
+        alpha: The alpha of the adapters.
+        rate: The highest learning rate.
+        shuffled: Whether each capital is shown with the country of another capital.
     """
 
     rank: int
@@ -69,7 +69,7 @@ def capitals(split: str) -> list[tuple[str, str]]:
     """Return pairs of a capital and its country: 20 in "train", and 43 others in "test".
 
     Raises:
-        ValueError: there is no such split.
+        ValueError: There is no such split.
     """
     if split not in ("train", "test"):
         raise ValueError(f"split ({split!r}) must be train or test")

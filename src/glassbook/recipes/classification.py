@@ -32,9 +32,9 @@ class Example:
     """A sentence of the corpus.
 
     Attributes:
-        text: the sentence, where a person, an animal, or a thing acts on another of the three.
-        label: which of `LABELS` acts.
-        triple: a number that the three sentences with the same words share.
+        text: The sentence, where a person, an animal, or a thing acts on another of the three.
+        label: Which of `LABELS` acts.
+        triple: A number that the three sentences with the same words share.
     """
 
     text: str
@@ -46,7 +46,7 @@ def corpus(split: str) -> list[Example]:
     """Return the sentences of a split, "train" or "test", with the three of a triple together.
 
     Raises:
-        ValueError: there is no such split.
+        ValueError: There is no such split.
     """
     with corpus_file().open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -133,7 +133,7 @@ def classify(
     """Return the probability of each label, for each text.
 
     Raises:
-        ValueError: the model is in training mode, where dropout would change the answers.
+        ValueError: The model is in training mode, where dropout would change the answers.
     """
     if model.training:
         raise ValueError("model.training (True) must be False to classify: call model.eval()")
@@ -166,7 +166,7 @@ def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
     """Return Wilson's interval for the true share behind a measured one, at 95% for z = 1.96.
 
     Raises:
-        ValueError: right is not between 0 and total, or total is 0.
+        ValueError: `right` is not between 0 and `total`, or `total` is 0.
 
     Source: Wilson 1927, "Probable inference, the law of succession, and statistical inference".
     """

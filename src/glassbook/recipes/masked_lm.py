@@ -76,7 +76,7 @@ def guesses(
     """Return the likeliest words for the [MASK] in a text or a pair, with their probabilities.
 
     Raises:
-        ValueError: the text doesn't have exactly one [MASK].
+        ValueError: The text doesn't have exactly one [MASK].
     """
     batch = encode([text])
     hidden = batch["input_ids"][0] == MASK

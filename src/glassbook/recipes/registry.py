@@ -55,7 +55,7 @@ def find_recipe(name: str) -> Recipe:
     """Find the module that `RECIPES` names.
 
     Raises:
-        ValueError: there is no recipe with this name.
+        ValueError: There is no recipe with this name.
     """
     if name not in RECIPES:
         raise ValueError(f"name ({name!r}) must be one of the recipes: {', '.join(RECIPES)}")
@@ -69,7 +69,7 @@ def recipe_key(name: str) -> str:
     rewritten, without training again. The first steps of each training are compared in the tests.
 
     Raises:
-        ValueError: there is no recipe with this name.
+        ValueError: There is no recipe with this name.
     """
     recipe = find_recipe(name)
     code = inspect.getsource(importlib.import_module(RECIPES[name]))

@@ -27,7 +27,7 @@ def build_one(kind: str) -> TransformerForCausalLM:
     """Build one untrained model: two layers of four heads.
 
     Raises:
-        ValueError: there is no such kind.
+        ValueError: There is no such kind.
     """
     if kind not in KINDS:
         raise ValueError(f"kind ({kind!r}) must be one of {', '.join(KINDS)}")

@@ -34,10 +34,10 @@ class Trained:
     """A model that the project trained itself, and how the training went.
 
     Attributes:
-        model: in eval mode, on the default device.
-        history: the measurements made during training, such as the loss of each step.
-        seconds: how long training took.
-        machine: the processor and the versions that it was trained with.
+        model: In eval mode, on the default device.
+        history: The measurements made during training, such as the loss of each step.
+        seconds: How long training took.
+        machine: The processor and the versions that it was trained with.
     """
 
     model: nn.Module
@@ -51,12 +51,12 @@ class Record:
     """What a file says about a training, besides the weights.
 
     Attributes:
-        key: the `recipe_key` of the recipe that was trained.
-        history: the measurements made during training.
-        first: the history of a training that ends after a few steps; empty if not recorded.
-        seconds: how long training took.
-        machine: the processor and the versions.
-        parts: the number of files that share the weights.
+        key: The `recipe_key` of the recipe that was trained.
+        history: The measurements made during training.
+        first: The history of a training that ends after a few steps; empty if not recorded.
+        seconds: How long training took.
+        machine: The processor and the versions.
+        parts: The number of files that share the weights.
     """
 
     key: str
@@ -80,8 +80,8 @@ def trained(name: str) -> Trained:
     `~/.cache/glassformer`, for the next time. Other processes wait for it.
 
     Raises:
-        ValueError: there is no recipe of this name.
-        CheckpointError: the folder cannot be created.
+        ValueError: There is no recipe of this name.
+        CheckpointError: The folder cannot be created.
     """
     recipe, key = find_recipe(name), recipe_key(name)
     try:
@@ -105,9 +105,9 @@ def train(
     """Train a recipe's model; return the record, without its time, and the trained weights.
 
     Args:
-        name: the recipe.
-        steps: the most steps of each of its training loops; all of them by default.
-        seed: the seed of its random numbers.
+        name: The recipe.
+        steps: The most steps of each of its training loops; all of them by default.
+        seed: The seed of its random numbers.
     """
     recipe = find_recipe(name)
     with _own_generator(seed), _progress(name) as report, at_most(steps):
@@ -132,7 +132,7 @@ def read_file(path: Path, key: str) -> tuple[Record, dict[str, Tensor]]:
     """Return the content of a file of trained weights, if a recipe with this key made it.
 
     Raises:
-        UnusableFileError: it's missing or damaged, or another recipe made it.
+        UnusableFileError: It's missing or damaged, or another recipe made it.
     """
     record, weights = read_record(path)
     if record.key != key:
@@ -144,7 +144,7 @@ def read_record(path: Path) -> tuple[Record, dict[str, Tensor]]:
     """Return the content of a file of trained weights, whatever recipe made it.
 
     Raises:
-        UnusableFileError: it's missing or damaged, or one of its parts is.
+        UnusableFileError: It's missing or damaged, or one of its parts is.
     """
     record, weights = _read_part(path)
     for part in _parts(path, record.parts)[1:]:

@@ -26,10 +26,10 @@ class Run:
     """One way to train a stack to write sequences backward.
 
     Attributes:
-        norm_first: pre-norm instead of post-norm.
-        depth: layers in the stack.
-        peak: the learning rate after the warm-up.
-        warm_up: steps of the warm-up.
+        norm_first: Pre-norm instead of post-norm.
+        depth: Layers in the stack.
+        peak: The learning rate after the warm-up.
+        warm_up: Steps of the warm-up.
     """
 
     norm_first: bool
@@ -54,7 +54,7 @@ RUNS = (
 class Reverser(nn.Module):
     """An encoder and a linear layer that predict a sequence backward, all positions at once.
 
-    Shapes: symbols (batch, seq) to logits (batch, seq, vocab).
+    Shapes: Symbols (batch, seq) to logits (batch, seq, vocab).
     """
 
     def __init__(self, norm_first: bool, depth: int):

@@ -84,7 +84,7 @@ def text_at(name: str, files: Files) -> str:
     """Return the text of a page that has to be there.
 
     Raises:
-        PluginError: it isn't.
+        PluginError: It isn't.
     """
     file = files.get_file_from_path(name)
     if file is None:

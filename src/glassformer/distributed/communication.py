@@ -34,7 +34,7 @@ def fake_process_group(size: int) -> Iterator[DeviceMesh]:
     Collectives return at once, with meaningless numbers. Shapes and counts are right.
 
     Raises:
-        ValueError: size is less than one.
+        ValueError: Size is less than one.
     """
     if size < 1:
         raise ValueError(f"size ({size}) must be at least 1")
@@ -66,8 +66,8 @@ class CommCounter(TorchDispatchMode):
     """A counter of collectives while it's active: the calls of each kind, and their tensors' bytes.
 
     Attributes:
-        calls: the number of calls of each kind of collective.
-        about: the bytes of the whole tensors, before a scatter or after a gather.
+        calls: The number of calls of each kind of collective.
+        about: The bytes of the whole tensors, before a scatter or after a gather.
     """
 
     def __init__(self) -> None:

@@ -37,8 +37,8 @@ def joined(timeout: float = 60.0) -> Iterator[tuple[int, int]]:
     A process gives up after waiting `timeout` seconds, here or in a collective operation.
 
     Raises:
-        ValueError: the program was not started by torchrun.
-        TimeoutError: another process never joined.
+        ValueError: The program was not started by torchrun.
+        TimeoutError: Another process never joined.
     """
     missing = [name for name in SET_BY_TORCHRUN if name not in os.environ]
     if missing:
@@ -62,7 +62,7 @@ def own_rows(batch: Shaped[Tensor, "batch *rest"], rank: int, size: int) -> Tens
     Shapes: (batch, ...) to (batch / size, ...).
 
     Raises:
-        ValueError: the rows can't be divided evenly, so the mean of the processes' means would
+        ValueError: The rows can't be divided evenly, so the mean of the processes' means would
             differ from the batch's mean.
 
     >>> own_rows(torch.arange(6), rank=1, size=3)
@@ -95,7 +95,7 @@ def tensor_parallel(model: TransformerForCausalLM, mesh: DeviceMesh) -> Transfor
     layer stay whole.
 
     Raises:
-        ValueError: heads, key-value heads, or neurons can't be divided evenly, or queries and keys
+        ValueError: Heads, key-value heads, or neurons can't be divided evenly, or queries and keys
             are normalized: each process would train these norms on its own heads.
 
     Source: Shoeybi et al. 2019, section 3.
@@ -128,11 +128,11 @@ class Stage(nn.Module):
 
     The layers are the model's own, and they keep their names.
 
-    Shapes: first stage: ids (batch, seq); others: hidden states (batch, seq, d_model). Output:
+    Shapes: First stage: ids (batch, seq); others: hidden states (batch, seq, d_model). Output:
     hidden states; last stage: logits (batch, seq, vocab).
 
     Raises:
-        ValueError: there are more stages than layers, or two stages need the same table.
+        ValueError: There are more stages than layers, or two stages need the same table.
 
     Source: Huang et al. 2019, section 2.
     """
@@ -179,7 +179,7 @@ def pipeline(stage: Stage, microbatches: int) -> Callable[[Int[Tensor, "batch se
     It also computes the gradients, as `backward` does. Every process calls it with the same batch.
 
     Raises:
-        ValueError: there are fewer microbatches than stages; when called, the rows of the batch
+        ValueError: There are fewer microbatches than stages; when called, the rows of the batch
             can't be divided evenly among microbatches.
 
     Source: Narayanan et al. 2021, section 2.2.1.

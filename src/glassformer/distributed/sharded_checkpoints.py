@@ -40,7 +40,7 @@ def load_sharded(folder: Path, step: int, model: nn.Module, optimizer: Optimizer
     """Read this process's part of the checkpoint. All processes call it.
 
     Raises:
-        ValueError: the model has a weight that the checkpoint lacks, or has in a different shape.
+        ValueError: The model has a weight that the checkpoint lacks, or has in a different shape.
     """
     path = str(folder / f"step-{step:06}")
     weights, states = get_state_dict(model, optimizer, options=BY_NAME)

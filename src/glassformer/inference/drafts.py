@@ -11,7 +11,7 @@ class PromptLookup:
     It looks for the latest earlier occurrence of the last `ngram` tokens, then of fewer, and
     proposes what came next. Each proposal has probability 1.
 
-    Shapes: ids (1, length) to tokens (proposed) and probabilities (proposed, vocab).
+    Shapes: Ids (1, length) to tokens (proposed) and probabilities (proposed, vocab).
 
     Raises:
         ValueError: `ngram` is less than one.

@@ -55,12 +55,12 @@ def generate(
     `pad_token_id`: by default the model's own, or else the end token. A target starts with
     `decoder_start_token_id`: by default the padding token, as in Marian.
 
-    Shapes: ids (batch, seq), with a tokenizer's mask of that shape: prompts, padded on the left, or
+    Shapes: Ids (batch, seq), with a tokenizer's mask of that shape: prompts, padded on the left, or
     the sources of an encoder-decoder. The result is (batch, length): prompts and continuations, or
     targets with their first token.
 
     Raises:
-        ValueError: a choice is out of range or has no effect, a prompt has padding that is
+        ValueError: A choice is out of range or has no effect, a prompt has padding that is
             not on the left, a source is all padding, or there are too few positions.
 
     Source: transformers 5.23, `GenerationMixin.generate`, for the result.
@@ -113,10 +113,10 @@ def stream(
     change. Each step is computed only when you ask for it. Joined, the tokens are the continuation
     that `generate` returns.
 
-    Shapes: ids (batch, seq); each step's tokens (batch).
+    Shapes: Ids (batch, seq); each step's tokens (batch).
 
     Raises:
-        ValueError: as `generate`.
+        ValueError: As `generate`.
 
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
     >>> model = TransformerForCausalLM(config).eval()
@@ -142,11 +142,11 @@ class GenerationState(NamedTuple):
     """The state that generation starts from.
 
     Attributes:
-        next_logits: the model and its cache.
+        next_logits: The model and its cache.
         sequences: (batch, total), the prompts or the first token of a target, then room for more.
-        length: the number of tokens that are there already.
-        stopping: the test of which sequences have ended.
-        processors: the functions that change the logits, given the tokens so far.
+        length: The number of tokens that are there already.
+        stopping: The test of which sequences have ended.
+        processors: The functions that change the logits, given the tokens so far.
     """
 
     next_logits: "DecoderStepper"
@@ -175,7 +175,7 @@ class GenerationState(NamedTuple):
         """Check these choices of `generate`, and allocate the sequences.
 
         Raises:
-            ValueError: as `generate`.
+            ValueError: As `generate`.
         """
         check_ids(input_ids)
         if attention_mask is not None:
@@ -270,10 +270,10 @@ def write(state: GenerationState, sampler: "Sampler") -> Iterator[Int[Tensor, " 
 class Sampler:
     """How the next token is chosen: the best one, or one drawn from `token_probabilities`.
 
-    Shapes: logits (batch, vocab) to tokens (batch).
+    Shapes: Logits (batch, vocab) to tokens (batch).
 
     Raises:
-        ValueError: a choice is out of range or has no effect.
+        ValueError: A choice is out of range or has no effect.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ class RepetitionPenalty:
     A logit above zero is divided by the penalty, and one below zero is multiplied by it, so a
     penalty below one makes repetition likelier. Padding on the left isn't part of a sequence.
 
-    Shapes: sequences (rows, length), logits (rows, vocab) to the same; `padding`, the number of
+    Shapes: Sequences (rows, length), logits (rows, vocab) to the same; `padding`, the number of
     padding positions in each text of the batch, (batch). Each text has one row or several.
 
     Source: Keskar et al. 2019, section 4.1; transformers 5.23, `RepetitionPenaltyLogitsProcessor`.
@@ -48,7 +48,7 @@ class NoRepeatedNGrams:
 
     Padding counts like any other token.
 
-    Shapes: sequences (rows, length), logits (rows, vocab) to the same, −inf where forbidden.
+    Shapes: Sequences (rows, length), logits (rows, vocab) to the same, −inf where forbidden.
 
     Source: Paulus, Xiong, and Socher 2018, section 2.5; transformers 5.23,
     `NoRepeatNGramLogitsProcessor`.
@@ -82,7 +82,7 @@ def build_processors(
     """Return the processors for these options, in the same order as in transformers.
 
     Raises:
-        ValueError: an option is out of range.
+        ValueError: An option is out of range.
 
     >>> build_processors(1.0, None, None)
     []

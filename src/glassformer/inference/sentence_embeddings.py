@@ -19,11 +19,11 @@ def mean_pool(
 ) -> Float[Tensor, "batch d_model"]:
     """Return the mean of each row's vectors, with padding left out.
 
-    Shapes: hidden states (batch, seq, d_model) and a tokenizer's mask (batch, seq) to
+    Shapes: Hidden states (batch, seq, d_model) and a tokenizer's mask (batch, seq) to
     (batch, d_model).
 
     Raises:
-        ValueError: the mask does not fit the hidden states, or a row is all padding and has no
+        ValueError: The mask does not fit the hidden states, or a row is all padding and has no
             mean.
 
     Source: Reimers and Gurevych 2019, section 3; sentence-transformers 6.2, `Pooling`.

@@ -26,10 +26,10 @@ class Speculation(NamedTuple):
     """A text, and what it cost to write it.
 
     Attributes:
-        ids: the prompt and its continuation, (1, length).
-        passes: how many times the model was run.
-        proposed: how many tokens the draft proposed.
-        accepted: how many of these are in the text.
+        ids: The prompt and its continuation, (1, length).
+        passes: How many times the model was run.
+        proposed: How many tokens the draft proposed.
+        accepted: How many of these are in the text.
     """
 
     ids: Int[Tensor, "1 length"]
@@ -60,10 +60,10 @@ def speculative_generate(
     `generate`, except where rounding decides between two equally good ones. With it, they have
     the same distribution.
 
-    Shapes: ids (1, seq); those returned (1, length).
+    Shapes: Ids (1, seq); those returned (1, length).
 
     Raises:
-        ValueError: as `generate`; there is more than one prompt, the model is of another kind,
+        ValueError: As `generate`; there is more than one prompt, the model is of another kind,
             `max_proposals` is less than one, or the draft returns something other than tokens and
             their probabilities.
 
@@ -114,7 +114,7 @@ def verify(
     After a rejection, that token is drawn from the `remainder`; if all proposals are accepted, from
     the model's distribution after them. So each token has the probability that the model gives it.
 
-    Shapes: the model's probabilities (proposed + 1, vocab), tokens (proposed), the draft's
+    Shapes: The model's probabilities (proposed + 1, vocab), tokens (proposed), the draft's
     probabilities (proposed, vocab); the result has from 1 to proposed + 1 tokens.
 
     Source: Leviathan, Kalman, and Matias 2023, algorithm 1, whose p is wanted, and q drawn_from.
@@ -142,7 +142,7 @@ def acceptance(
     A token that the draft proposes too often is rejected now and then. One that it never proposes
     needs no rejection: there, the result is 1.
 
-    Shapes: two distributions (..., vocab) to the same.
+    Shapes: Two distributions (..., vocab) to the same.
 
     Source: Leviathan, Kalman, and Matias 2023, section 2.3.
 
@@ -159,7 +159,7 @@ def remainder(
 
     It covers only the tokens that the draft proposes too rarely.
 
-    Shapes: two distributions (..., vocab) to the same.
+    Shapes: Two distributions (..., vocab) to the same.
 
     Source: Leviathan, Kalman, and Matias 2023, section 2.3.
 
@@ -176,7 +176,7 @@ def crop(cache: KVCache, length: int) -> None:
     """Make a cache forget all but its first `length` tokens; nothing is copied.
 
     Raises:
-        ValueError: the cache holds fewer tokens, or it's a `SlidingWindowCache`.
+        ValueError: The cache holds fewer tokens, or it's a `SlidingWindowCache`.
 
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)

@@ -23,10 +23,10 @@ class StoppingCriteria:
     string begins and however much of that token comes after it. So the check compares text, not
     tokens, and only as much of it as the new token can have changed.
 
-    Shapes: sequences (rows, length) to (rows).
+    Shapes: Sequences (rows, length) to (rows).
 
     Raises:
-        ValueError: a stop string is empty, or there is no tokenizer to decode the text.
+        ValueError: A stop string is empty, or there is no tokenizer to decode the text.
 
     Source: transformers 5.23, `StopStringCriteria`, for what counts as a match.
 

@@ -14,10 +14,10 @@ def patched(
 ) -> Float[Tensor, "batch seq d_model"]:
     """Return a run's residual stream with another run's vectors at one position.
 
-    Shapes: both (batch, seq, d_model), and so is the result.
+    Shapes: Both (batch, seq, d_model), and so is the result.
 
     Raises:
-        ValueError: the two runs differ in shape, or have no such position.
+        ValueError: The two runs differ in shape, or have no such position.
 
     Source: Meng et al. 2022, section 2.1, which calls it causal tracing.
 
@@ -47,7 +47,7 @@ def read_on(
     Shapes: (batch, seq, d_model) to the last position's logits, (batch, vocab). No padding.
 
     Raises:
-        ValueError: there is no such layer.
+        ValueError: There is no such layer.
 
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=3, d_ff=16)

@@ -26,11 +26,11 @@ def induction_scores(
     The rows come from `repeat_after`: one token, then the same `length` tokens twice. The
     successor of a token in the first copy is `length - 1` positions before the token in the second.
 
-    Shapes: attention weights (..., seq, seq) with seq = 1 + 2 · length; a score for each leading
+    Shapes: Attention weights (..., seq, seq) with seq = 1 + 2 · length; a score for each leading
     index.
 
     Raises:
-        ValueError: the weights are for a different number of tokens.
+        ValueError: The weights are for a different number of tokens.
 
     Source: Olsson et al. 2022, "prefix matching score".
 

@@ -13,10 +13,10 @@ def logit_lens(
 
     Only the final norm, if the model has one, and the output layer are applied.
 
-    Shapes: residual streams (..., d_model) to logits (..., vocab).
+    Shapes: Residual streams (..., d_model) to logits (..., vocab).
 
     Raises:
-        ValueError: the vectors are not as wide as the model's.
+        ValueError: The vectors are not as wide as the model's.
 
     Source: Belrose et al. 2023, section 2, which extends it.
 

@@ -50,7 +50,7 @@ class ActivationCache(Mapping[str, Tensor]):
         If the model has an encoder, these are the encoder's.
 
         Raises:
-            ValueError: no attention was recorded.
+            ValueError: No attention was recorded.
         """
         return self._first_stack(r"(.+\.)?(?<!cross_attention\.)weights", "attention")
 
@@ -59,7 +59,7 @@ class ActivationCache(Mapping[str, Tensor]):
         """The weights of each layer's self-attention in a model's decoder.
 
         Raises:
-            ValueError: no attention under a `decoder` was recorded.
+            ValueError: No attention under a `decoder` was recorded.
         """
         return self._all(
             r"(.+\.)?decoder\.(.+\.)?(?<!cross_attention\.)weights", "decoder attention"
@@ -70,7 +70,7 @@ class ActivationCache(Mapping[str, Tensor]):
         """The weights of each layer's cross-attention, (batch, heads, tgt_len, src_len).
 
         Raises:
-            ValueError: no cross-attention was recorded.
+            ValueError: No cross-attention was recorded.
         """
         return self._all(r"(.+\.)?cross_attention\.weights", "cross-attention")
 
@@ -81,7 +81,7 @@ class ActivationCache(Mapping[str, Tensor]):
         If the model has an encoder, these are the encoder's.
 
         Raises:
-            ValueError: no layer was recorded.
+            ValueError: No layer was recorded.
         """
         return self._first_stack(rf"(.+\.)?{_STATE}", "layer")
 
@@ -90,7 +90,7 @@ class ActivationCache(Mapping[str, Tensor]):
         """The output of a decoder's embeddings, then of each of its layers.
 
         Raises:
-            ValueError: no layer under a `decoder` was recorded.
+            ValueError: No layer under a `decoder` was recorded.
         """
         return self._all(rf"(.+\.)?decoder\.(.+\.)?{_STATE}", "decoder layer")
 

@@ -19,11 +19,11 @@ class Reading:
     """Everything a model computed while reading.
 
     Attributes:
-        model: the model.
-        encoding: the tokenizer's output; `encoding["input_ids"]` is (batch, seq).
-        tokens: the tokens of the first row, as text.
-        tape: every intermediate tensor, by its path in the model.
-        output: the model's output, (batch, seq, d_model).
+        model: The model.
+        encoding: The tokenizer's output; `encoding["input_ids"]` is (batch, seq).
+        tokens: The tokens of the first row, as text.
+        tape: Every intermediate tensor, by its path in the model.
+        output: The model's output, (batch, seq, d_model).
 
     >>> read("time flies").output.shape
     torch.Size([1, 4, 384])
@@ -47,13 +47,13 @@ def read(
     """Have a model read a sentence, a pair of sentences, or a list of sentences as one batch.
 
     Args:
-        text: the sentence, or several, which are padded to one length.
-        pair: a second sentence, read together with the first.
-        model: an encoder for the default checkpoint's tokens; by default, that checkpoint,
+        text: The sentence, or several, which are padded to one length.
+        pair: A second sentence, read together with the first.
+        model: An encoder for the default checkpoint's tokens; by default, that checkpoint,
             all-MiniLM-L6-v2, is loaded anew.
 
     Raises:
-        CheckpointError: the default checkpoint isn't available.
+        CheckpointError: The default checkpoint isn't available.
 
     >>> reading = read("time flies")
     >>> reading.tokens

@@ -60,10 +60,10 @@ def alibi_bias(num_heads: int, q_len: int, k_len: int) -> Float[Tensor, "{num_he
 class AlibiAttention(MultiHeadAttention):
     """Self-attention whose scores fall with distance.
 
-    Shapes: as `MultiHeadAttention`.
+    Shapes: As `MultiHeadAttention`.
 
     Raises:
-        ValueError: as `MultiHeadAttention`.
+        ValueError: As `MultiHeadAttention`.
 
     Source: Press, Smith, and Lewis 2022, section 3.
 
@@ -87,7 +87,7 @@ def use_alibi(model: _Model) -> _Model:
     rotary, since all others are added to the embeddings and would stay there.
 
     Raises:
-        ValueError: the model's positions aren't rotary.
+        ValueError: The model's positions aren't rotary.
     """
     parts: Any = model
     positions = parts.config.positions

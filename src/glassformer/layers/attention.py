@@ -30,11 +30,11 @@ def attention_scores(
     torch. If the queries are the last positions of a longer key sequence, use
     `causal_lower_right`.
 
-    Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), scores (..., q_len, k_len);
+    Shapes: Query (..., q_len, head_dim), key (..., k_len, head_dim), scores (..., q_len, k_len);
     `attn_mask` broadcasts to the scores: bool, True where a query may attend, or float, added.
 
     Raises:
-        ValueError: query and key have different widths, or the mask does not fit the scores.
+        ValueError: Query and key have different widths, or the mask does not fit the scores.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1, whose `Q` and `K` are query and key.
 
@@ -63,10 +63,10 @@ def attention_weights(
 
     Each row sums to one, except the row of a query that may attend to nothing: it's all zeros.
 
-    Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), weights (..., q_len, k_len).
+    Shapes: Query (..., q_len, head_dim), key (..., k_len, head_dim), weights (..., q_len, k_len).
 
     Raises:
-        ValueError: as `attention_scores`.
+        ValueError: As `attention_scores`.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1.
 
@@ -86,7 +86,7 @@ def softmax_rows(
     Such a row is filled before the softmax as well as after it: if a NaN is only masked
     afterward, the gradient is still NaN.
 
-    Shapes: as `scores`.
+    Shapes: As `scores`.
 
     >>> softmax_rows(torch.tensor([[0.0, 0.0], [-torch.inf, -torch.inf]]))
     tensor([[0.5000, 0.5000],
@@ -113,12 +113,12 @@ def scaled_dot_product_attention(
     applied whenever it's not zero. With `enable_gqa`, several query heads share a key-value head.
     An `attn_mask` can be combined with `is_causal`, which torch doesn't allow: both apply.
 
-    Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
+    Shapes: Query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
     output (..., q_len, value_dim); value_dim may differ from head_dim. With `enable_gqa`, the
     heads are the axis before the last two, and key and value may have fewer of them.
 
     Raises:
-        ValueError: as `attention_scores` and `repeat_heads`.
+        ValueError: As `attention_scores` and `repeat_heads`.
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1, with value = V; torch 2.13,
     `torch.nn.functional.scaled_dot_product_attention`.
@@ -142,7 +142,7 @@ def repeat_heads(
     Shapes: (..., kv_heads, seq, head_dim) to (..., num_heads, seq, head_dim).
 
     Raises:
-        ValueError: num_heads is not a multiple of the number of key-value heads.
+        ValueError: `num_heads` is not a multiple of the number of key-value heads.
 
     >>> repeat_heads(torch.randn(1, 2, 5, 3), num_heads=4).shape
     torch.Size([1, 4, 5, 3])

@@ -16,7 +16,7 @@ class MixtureOfExperts(nn.Module):
     Shapes: (..., d_model) to the same; no position sees another.
 
     Raises:
-        ValueError: a size is less than one, more experts are chosen than there are, or the hidden
+        ValueError: A size is less than one, more experts are chosen than there are, or the hidden
             states have a different width.
 
     Source: Shazeer et al. 2017, section 2; Jiang et al. 2024, section 2.1; transformers 5.23,
@@ -69,7 +69,7 @@ def choose_experts(
     The weights are the probabilities of the chosen experts, divided by their sum. Types narrower
     than float32 are computed in float32.
 
-    Shapes: the router's logits (..., num_experts) to two tensors (..., experts_per_token).
+    Shapes: The router's logits (..., num_experts) to two tensors (..., experts_per_token).
 
     Raises:
         ValueError: `experts_per_token` is less than 1 or more than the number of experts.
@@ -95,7 +95,7 @@ def balancing_loss(
     expert, times the average probability that the router gave it. Only the probability has a
     gradient. If the router has no preference, the loss is `experts_per_token`.
 
-    Shapes: the router's logits (tokens, num_experts), without padding, to a number. Those of
+    Shapes: The router's logits (tokens, num_experts), without padding, to a number. Those of
     several layers can be joined along the first axis.
 
     Raises:

@@ -19,7 +19,7 @@ class FeedForward(nn.Module):
     Shapes: (..., d_model) to the same; no position sees another.
 
     Raises:
-        ValueError: a size is less than one, or the activation is not in `ACTIVATIONS`.
+        ValueError: A size is less than one, or the activation is not in `ACTIVATIONS`.
 
     Source: Vaswani et al. 2017, section 3.3, equation 2: up_proj has its `W_1` and `b_1`,
     down_proj its `W_2` and `b_2`; GELU instead of ReLU: Devlin et al. 2019, appendix A.2.
@@ -58,7 +58,7 @@ class GatedFeedForward(nn.Module):
     Shapes: (..., d_model) to the same; no position sees another.
 
     Raises:
-        ValueError: as `FeedForward`.
+        ValueError: As `FeedForward`.
 
     Source: Shazeer 2020, section 2, equation 6: gate_proj is its `W`, up_proj its `V`,
     down_proj its `W_2`.

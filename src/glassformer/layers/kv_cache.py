@@ -12,7 +12,7 @@ class KVBuffer:
     A full buffer is replaced by one twice as long, so a new token usually costs one write, not a
     copy of all earlier ones.
 
-    Shapes: keys and values (batch, kv_heads, length, head_dim).
+    Shapes: Keys and values (batch, kv_heads, length, head_dim).
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class KVBuffer:
         """Append new keys and values, and return all of them.
 
         Raises:
-            ValueError: batch, heads, or width differ from those in the cache, or the keys require
+            ValueError: Batch, heads, or width differ from those in the cache, or the keys require
                 gradients, which writing in place would break.
         """
         buffer, length = self._with_room_for(key), self.length + key.shape[2]
@@ -44,7 +44,7 @@ class KVBuffer:
         """Return the cached keys and values of a memory of this size.
 
         Raises:
-            ValueError: the cached memory has a different size.
+            ValueError: The cached memory has a different size.
         """
         keys, values = self.tensors()
         there = (keys.shape[0], self.length)
@@ -87,8 +87,8 @@ class LayerCache:
     """The keys and values of one decoder layer, named after its attention modules.
 
     Attributes:
-        attention: those of the tokens read so far; it grows.
-        cross_attention: those of the memory; it's filled once.
+        attention: Those of the tokens read so far; it grows.
+        cross_attention: Those of the memory; it's filled once.
     """
 
     def __init__(self) -> None:
@@ -138,7 +138,7 @@ class KVCache:
         """Return a cache for each of the decoder's `layers`, in order; the first call creates them.
 
         Raises:
-            ValueError: the cache was filled by another decoder.
+            ValueError: The cache was filled by another decoder.
         """
         if self._decoder is None:
             self._decoder = decoder
@@ -156,7 +156,7 @@ class KVCache:
         The batch grows or shrinks with the number of indices.
 
         Raises:
-            ValueError: an index isn't a row of the batch.
+            ValueError: An index isn't a row of the batch.
         """
         batch = self._batch()
         if indices.numel() and not 0 <= int(indices.min()) <= int(indices.max()) < batch:

@@ -24,10 +24,10 @@ def causal_mask(
     last positions, as they are when earlier keys come from a cache. With fewer keys, the first
     queries come before every key and may attend to nothing.
 
-    Shapes: the mask is (q_len, k_len); k_len defaults to q_len.
+    Shapes: The mask is (q_len, k_len); k_len defaults to q_len.
 
     Raises:
-        ValueError: a length is less than one.
+        ValueError: A length is less than one.
 
     Source: Vaswani et al. 2017, section 3.2.3.
 
@@ -60,7 +60,7 @@ def causal_lower_right(
     The flag returned with it says whether `is_causal` still has to be passed on.
 
     Raises:
-        ValueError: as `combine_masks`.
+        ValueError: As `combine_masks`.
 
     Source: `torch.nn.attention.bias.causal_lower_right` of torch 2.13, for the name.
 
@@ -85,7 +85,7 @@ def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, 
     Shapes: (batch, k_len) to (batch, 1, 1, k_len).
 
     Raises:
-        ValueError: the mask is not two-dimensional, or neither bool nor integer.
+        ValueError: The mask is not two-dimensional, or neither bool nor integer.
 
     >>> padding_mask(torch.tensor([[1, 1, 0]]))
     tensor([[[[ True,  True, False]]]])
@@ -106,11 +106,11 @@ def padding_mask(attention_mask: Shaped[Tensor, "batch k_len"]) -> Bool[Tensor, 
 def combine_masks(*masks: Shaped[Tensor, "..."] | None) -> Shaped[Tensor, "..."] | None:
     """Combine masks: a pair blocked by any of them stays blocked. None blocks nothing.
 
-    Shapes: any that broadcast together; the result has the broadcast shape. Boolean masks make a
+    Shapes: Any that broadcast together; the result has the broadcast shape. Boolean masks make a
     boolean mask. If one of them is float, the result is float: the sum of all, ready to be added.
 
     Raises:
-        ValueError: a mask is neither bool nor float, or two shapes do not broadcast.
+        ValueError: A mask is neither bool nor float, or two shapes do not broadcast.
 
     >>> combine_masks(causal_mask(2), torch.tensor([False, True]))
     tensor([[False, False],
@@ -141,10 +141,10 @@ def additive_mask(mask: Shaped[Tensor, "*mask"], dtype: torch.dtype) -> Float[Te
     the others turn it into a finite number or NaN, so mask in a wider type. A float mask is only
     cast to `dtype`.
 
-    Shapes: as `mask`.
+    Shapes: As `mask`.
 
     Raises:
-        ValueError: the mask is neither bool nor float, or `dtype` is not a float type.
+        ValueError: The mask is neither bool nor float, or `dtype` is not a float type.
 
     >>> additive_mask(torch.tensor([True, False]), torch.float32)
     tensor([0., -inf])
@@ -164,10 +164,10 @@ def invert_mask(mask: Bool[Tensor, "*mask"]) -> Bool[Tensor, "*mask"]:
     `torch.nn.MultiheadAttention` takes `attn_mask` and `key_padding_mask` that way, and so do the
     layers that torch builds on it.
 
-    Shapes: as `mask`.
+    Shapes: As `mask`.
 
     Raises:
-        ValueError: the mask is not bool; inverting 1 and 0 bit by bit gives −2 and −1.
+        ValueError: The mask is not bool; inverting 1 and 0 bit by bit gives −2 and −1.
 
     >>> invert_mask(torch.tensor([True, False]))
     tensor([False,  True])
@@ -181,7 +181,7 @@ def check_mask(mask: Shaped[Tensor, "..."], scores_shape: tuple[int, ...]) -> No
     """Raise an error if a mask doesn't fit scores of this shape.
 
     Raises:
-        ValueError: the mask is neither bool nor float, or does not broadcast to `scores_shape`.
+        ValueError: The mask is neither bool nor float, or does not broadcast to `scores_shape`.
     """
     _check_dtype(mask)
     try:

@@ -20,10 +20,10 @@ def layer_norm(
 
     Models use `torch.nn.LayerNorm`, which computes the same values in one kernel.
 
-    Shapes: vectors (..., d_model) to the same; weight and bias (d_model).
+    Shapes: Vectors (..., d_model) to the same; weight and bias (d_model).
 
     Raises:
-        ValueError: weight or bias is not as wide as x, or eps is not more than 0.
+        ValueError: Weight or bias is not as wide as x, or eps is not more than 0.
 
     Source: Ba, Kiros, and Hinton 2016, section 3, equations 3 and 4.
 
@@ -50,10 +50,10 @@ class RMSNorm(nn.Module):
     normalization that subtracts no mean and adds no bias. Types narrower than float32 are
     normalized in float32.
 
-    Shapes: vectors (..., d_model) to the same; weight (d_model).
+    Shapes: Vectors (..., d_model) to the same; weight (d_model).
 
     Raises:
-        ValueError: d_model is less than one, or eps is not more than 0.
+        ValueError: `d_model` is less than one, or `eps` is not more than 0.
 
     Source: Zhang and Sennrich 2019, section 4, equation 4; transformers 5.23, `LlamaRMSNorm`.
 

@@ -30,11 +30,11 @@ def online_attention(
     blocks that are entirely in the future. While gradients are recorded, autograd keeps the scores
     of all blocks; FlashAttention recomputes them instead.
 
-    Shapes: query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
+    Shapes: Query (..., q_len, head_dim), key (..., k_len, head_dim), value (..., k_len, value_dim),
     output (..., q_len, value_dim); `attn_mask` broadcasts to (..., q_len, k_len).
 
     Raises:
-        ValueError: a length or the block size is less than one, or as `attention_scores`.
+        ValueError: A length or the block size is less than one, or as `attention_scores`.
 
     Source: Milakov and Gimelshein 2018, algorithm 3; Dao et al. 2022, algorithm 1; dividing only
     once, at the end: Dao 2023, section 3.1.
@@ -86,7 +86,7 @@ def add_block(
     sum of exp(score − m) times the value. A larger maximum scales both down. At first, the maximum
     is −inf, and both sums are zero.
 
-    Shapes: maximum and total (..., q_len, 1), output (..., q_len, value_dim), before and after;
+    Shapes: Maximum and total (..., q_len, 1), output (..., q_len, value_dim), before and after;
     scores (..., q_len, block), −inf where a query may not look; value (..., block, value_dim).
 
     Source: Milakov and Gimelshein 2018, algorithm 3.

@@ -11,12 +11,12 @@ class Patches:
     """How images are cut into patches; pixels left over at the right and at the bottom are ignored.
 
     Attributes:
-        image_size: height and width of an image.
-        patch_size: height and width of a patch.
-        channels: numbers per pixel: three for red, green, and blue.
+        image_size: Height and width of an image.
+        patch_size: Height and width of a patch.
+        channels: Numbers per pixel: three for red, green, and blue.
 
     Raises:
-        ValueError: a size is less than one, or a patch is larger than the image.
+        ValueError: A size is less than one, or a patch is larger than the image.
 
     >>> Patches(image_size=(224, 224), patch_size=(16, 16)).count
     196
@@ -56,7 +56,7 @@ class Patches:
         """Return the patches of each image, row by row, each as one vector, channel by channel.
 
         Raises:
-            ValueError: the images have a different shape.
+            ValueError: The images have a different shape.
 
         >>> from torch import arange
         >>> image = arange(8.0).view(1, 1, 2, 4)

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 class LearnedPositions(nn.Module):
     """A table with one trained vector per position, looked up as a token's vector is.
 
-    Shapes: position ids (..., seq) to vectors (..., seq, d_model).
+    Shapes: Position ids (..., seq) to vectors (..., seq, d_model).
 
     Raises:
-        ValueError: a size is less than one, or a position is beyond the table.
+        ValueError: A size is less than one, or a position is beyond the table.
 
     Source: Devlin et al. 2019, section 3 and figure 2.
 
@@ -42,10 +42,10 @@ class SinusoidalPositions(nn.Module):
     paper interleaves the pairs, each sine next to its cosine; Marian puts all sines before all
     cosines (`interleaved=False`). In an odd width, the last sine has no cosine.
 
-    Shapes: position ids (..., seq) to vectors (..., seq, d_model).
+    Shapes: Position ids (..., seq) to vectors (..., seq, d_model).
 
     Raises:
-        ValueError: a size is less than one, or a position is beyond the table.
+        ValueError: A size is less than one, or a position is beyond the table.
 
     Source: Vaswani et al. 2017, section 3.5.
 
@@ -97,7 +97,7 @@ class RotaryPositions(nn.Module):
     Shapes: (..., seq, head_dim) to the same; position ids broadcast to (..., seq).
 
     Raises:
-        ValueError: head_dim is not even and at least 2, or theta is not more than 0.
+        ValueError: `head_dim` is not even and at least 2, or `theta` is not more than 0.
 
     Source: Su et al. 2021, section 3.4.2, equation 34; halves: transformers 5.23,
     `apply_rotary_pos_emb`.

@@ -17,10 +17,10 @@ class RopeScaling:
     """A way to change the frequencies of rotary positions.
 
     Attributes:
-        factor: how many times longer texts may be than in training.
+        factor: How many times longer texts may be than in training.
 
     Raises:
-        ValueError: a value is out of range.
+        ValueError: A value is out of range.
     """
 
     factor: float
@@ -68,7 +68,7 @@ class DynamicScaling(RopeScaling):
     It raises theta, which slows the slow pairs the most and the fastest pair not at all.
 
     Attributes:
-        original_max_positions: the length of the longest text in training.
+        original_max_positions: The length of the longest text in training.
 
     Source: Peng et al. 2023, "YaRN", section 3.1 and appendix A.1; transformers 5.23,
     `_compute_dynamic_ntk_parameters`.
@@ -85,7 +85,7 @@ class DynamicScaling(RopeScaling):
     ) -> Float[Tensor, " pairs"]:
         """Return the frequencies for a text of this length.
 
-        Shapes: one number, to (head_dim / 2).
+        Shapes: One number, to (head_dim / 2).
         """
         stretch = self.factor * length / self.original_max_positions - (self.factor - 1)
         base = theta * stretch ** (head_dim / (head_dim - 2))
@@ -104,9 +104,9 @@ class Llama3Scaling(RopeScaling):
     by a factor in between.
 
     Attributes:
-        original_max_positions: the length of the longest text in training.
-        low_freq_factor: pairs that turn fewer times than this are slowed by the whole factor.
-        high_freq_factor: pairs that turn more times than this stay as they are.
+        original_max_positions: The length of the longest text in training.
+        low_freq_factor: Pairs that turn fewer times than this are slowed by the whole factor.
+        high_freq_factor: Pairs that turn more times than this stay as they are.
 
     Source: Grattafiori et al. 2024, "The Llama 3 herd of models", section 3.2; transformers 5.23,
     `_compute_llama3_parameters`.
@@ -142,14 +142,14 @@ class YarnScaling(RopeScaling):
     """YaRN: fast pairs don't change, slow ones are slowed by the whole factor, and all scores grow.
 
     Attributes:
-        original_max_positions: the length of the longest text in training.
-        beta_fast: pairs that turn more times than this in such a text stay as they are.
-        beta_slow: pairs that turn fewer times than this in it are slowed by the whole factor.
-        truncate: whether the two bounds are rounded to whole pairs, away from each other.
-        attention_factor: the magnitude itself; None computes it.
-        mscale: how much the magnitude grows with the logarithm of `factor`, if
+        original_max_positions: The length of the longest text in training.
+        beta_fast: Pairs that turn more times than this in such a text stay as they are.
+        beta_slow: Pairs that turn fewer times than this in it are slowed by the whole factor.
+        truncate: Whether the two bounds are rounded to whole pairs, away from each other.
+        attention_factor: The magnitude itself; None computes it.
+        mscale: How much the magnitude grows with the logarithm of `factor`, if
             `mscale_all_dim` is given too.
-        mscale_all_dim: the same for the number that the magnitude is divided by.
+        mscale_all_dim: The same for the number that the magnitude is divided by.
 
     Source: Peng et al. 2023, "YaRN", section 3.2, definition 2 and section 3.4; transformers 5.23,
     `_compute_yarn_parameters`.

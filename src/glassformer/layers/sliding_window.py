@@ -15,10 +15,10 @@ def window_mask(
     The queries are the last positions, as in `causal_mask`, which hides the future; this hides only
     the distant past.
 
-    Shapes: the mask is (q_len, k_len).
+    Shapes: The mask is (q_len, k_len).
 
     Raises:
-        ValueError: a length or the window is less than one.
+        ValueError: A length or the window is less than one.
 
     Source: Beltagy, Peters, and Cohan 2020, section 3.1; transformers 5.23,
     `sliding_window_overlay`, for where the window begins.
@@ -42,10 +42,10 @@ class WindowKVBuffer(KVBuffer):
     A buffer grows as in `KVBuffer`. When it holds more than two windows, the last one moves
     to a new buffer, so a token costs little more than one write.
 
-    Shapes: keys and values (batch, kv_heads, at most window - 1, head_dim).
+    Shapes: Keys and values (batch, kv_heads, at most window - 1, head_dim).
 
     Raises:
-        ValueError: the window is less than one.
+        ValueError: The window is less than one.
     """
 
     def __init__(self, window: int) -> None:
@@ -63,7 +63,7 @@ class WindowKVBuffer(KVBuffer):
         """Write new keys and values; return them after those that the first new token still sees.
 
         Raises:
-            ValueError: as `KVBuffer.append`.
+            ValueError: As `KVBuffer.append`.
         """
         seen = _last(self._recent.append(key, value), self.window - 1 + key.shape[2])
         self.length += key.shape[2]
@@ -104,7 +104,7 @@ class SlidingWindowCache(KVCache):
         """Return a cache for each of the decoder's `layers`, in order, made at the first call.
 
         Raises:
-            ValueError: the decoder has no sliding window, or the cache was filled by another one.
+            ValueError: The decoder has no sliding window, or the cache was filled by another one.
         """
         window = getattr(getattr(decoder, "config", None), "sliding_window", None)
         if window is None:

@@ -25,56 +25,56 @@ class TransformerConfig:
     """The configuration of one stack of layers; by default, that of bert-base-uncased.
 
     Attributes:
-        vocab_size: tokens in the vocabulary.
-        d_model: width of the hidden states.
-        num_heads: attention heads per layer.
-        num_kv_heads: key-value heads per layer; None means one for each head.
-        head_dim: width of a head; None means `d_model / num_heads`.
-        num_layers: layers in the stack.
-        d_ff: inner width of the feed-forward network.
-        activation: a name in `feed_forward.ACTIVATIONS`.
-        gated: whether the feed-forward network multiplies the activations by a second projection.
+        vocab_size: Tokens in the vocabulary.
+        d_model: Width of the hidden states.
+        num_heads: Attention heads per layer.
+        num_kv_heads: Key-value heads per layer; None means one for each head.
+        head_dim: Width of a head; None means `d_model / num_heads`.
+        num_layers: Layers in the stack.
+        d_ff: Inner width of the feed-forward network.
+        activation: A name in `feed_forward.ACTIVATIONS`.
+        gated: Whether the feed-forward network multiplies the activations by a second projection.
         norm: "layer" (layer normalization), or "rms" (by the root mean square).
-        norm_eps: the number that a norm adds to the variance or the mean square.
-        norm_first: normalize before each sub-layer (pre-norm) instead of after it (post-norm).
-        final_norm: normalize once more after the last layer; None means the value of `norm_first`,
+        norm_eps: The number that a norm adds to the variance or the mean square.
+        norm_first: Normalize before each sub-layer (pre-norm) instead of after it (post-norm).
+        final_norm: Normalize once more after the last layer; None means the value of `norm_first`,
             since nothing else normalizes the output of a pre-norm stack.
         positions: "learned", "sinusoidal" (the paper's layout), "sinusoidal_halves" (Marian's:
             all sines, then all cosines), "rotary" (the paper's pairs, neighbors), or
             "rotary_halves" (the pairs of transformers' Llama).
-        max_positions: the longest sequence; without a table of positions, the longest that is
+        max_positions: The longest sequence; without a table of positions, the longest that is
             generated.
-        skip_padding: whether an encoder's positions skip every `pad_token_id`, as in RoBERTa; in
+        skip_padding: Whether an encoder's positions skip every `pad_token_id`, as in RoBERTa; in
             BERT, they count all tokens.
-        rope_theta: the base of the frequencies of rotary positions.
-        rope_scaling: how rotary positions are scaled for texts longer than in training; None means
+        rope_theta: The base of the frequencies of rotary positions.
+        rope_scaling: How rotary positions are scaled for texts longer than in training; None means
             not at all.
-        scale_embeddings: whether a token's vector is multiplied by `sqrt(d_model)`.
-        embedding_norm: whether the sum of embeddings is normalized.
-        num_token_types: segments that a token may belong to; 0 leaves the table out.
-        dropout: the rate for embeddings and for the output of each sub-layer.
-        attn_dropout: the rate for attention weights.
-        classifier_dropout: the rate for a classifier's input; None means the same as `dropout`.
-        bias: whether linear layers have a bias.
-        qkv_bias: whether the projections to queries, keys, and values have one; None means the
+        scale_embeddings: Whether a token's vector is multiplied by `sqrt(d_model)`.
+        embedding_norm: Whether the sum of embeddings is normalized.
+        num_token_types: Segments that a token may belong to; 0 leaves the table out.
+        dropout: The rate for embeddings and for the output of each sub-layer.
+        attn_dropout: The rate for attention weights.
+        classifier_dropout: The rate for a classifier's input; None means the same as `dropout`.
+        bias: Whether linear layers have a bias.
+        qkv_bias: Whether the projections to queries, keys, and values have one; None means the
             value of `bias`.
-        out_bias: whether attention's output projection has one; None means the value of `bias`.
-        qk_norm: whether self-attention divides each head's queries and keys by their root mean
+        out_bias: Whether attention's output projection has one; None means the value of `bias`.
+        qk_norm: Whether self-attention divides each head's queries and keys by their root mean
             square, before they are rotated.
-        sliding_window: how many tokens self-attention looks at, including the current one; None
+        sliding_window: How many tokens self-attention looks at, including the current one; None
             means all tokens so far.
-        tie_embeddings: whether a language model's output layer is its token embedding table.
-        share_embeddings: whether the encoder of an encoder-decoder uses that table, too.
-        output_bias: whether the output layer of an encoder-decoder has a bias.
-        num_labels: the number of labels that a classifier chooses from.
-        pad_token_id: the token whose vector stays zero in a new table and is never trained.
-        initializer_range: standard deviation of new weights.
-        patches: how a vision model cuts up its images; it doesn't use the vocabulary.
-        cross_attention: whether a decoder's layers attend to a memory besides their own tokens.
-        decoder: the second stack of an encoder-decoder; this one is then the encoder.
+        tie_embeddings: Whether a language model's output layer is its token embedding table.
+        share_embeddings: Whether the encoder of an encoder-decoder uses that table, too.
+        output_bias: Whether the output layer of an encoder-decoder has a bias.
+        num_labels: The number of labels that a classifier chooses from.
+        pad_token_id: The token whose vector stays zero in a new table and is never trained.
+        initializer_range: Standard deviation of new weights.
+        patches: How a vision model cuts up its images; it doesn't use the vocabulary.
+        cross_attention: Whether a decoder's layers attend to a memory besides their own tokens.
+        decoder: The second stack of an encoder-decoder; this one is then the encoder.
 
     Raises:
-        ValueError: a value is out of range, or two values don't fit together.
+        ValueError: A value is out of range, or two values don't fit together.
 
     >>> TransformerConfig(num_layers=6).d_model
     768
@@ -197,7 +197,7 @@ class TransformerConfig:
         with a warning. A missing field gets its default.
 
         Raises:
-            ValueError: the model type is unknown, or a field asks for something unsupported.
+            ValueError: The model type is unknown, or a field asks for something unsupported.
 
         >>> TransformerConfig.from_hf({"model_type": "bert", "num_hidden_layers": 6}).num_layers
         6

@@ -23,10 +23,10 @@ class TransformerDecoderLayer(nn.Module):
     you pass applies as well. Without `cross_attention` in the config, the second of the three is
     left out.
 
-    Shapes: hidden states (batch, seq, d_model) to the same; memory (batch, memory_seq, d_model).
+    Shapes: Hidden states (batch, seq, d_model) to the same; memory (batch, memory_seq, d_model).
 
     Raises:
-        ValueError: there is cross-attention and no memory, or a memory and no cross-attention.
+        ValueError: There is cross-attention and no memory, or a memory and no cross-attention.
 
     Source: Vaswani et al. 2017, section 3.1, post-norm; pre-norm: Xiong et al. 2020, figure 1;
     without cross-attention: Radford et al. 2018, section 3.1.
@@ -110,12 +110,12 @@ class TransformerDecoder(FromPretrained, nn.Module):
     the ids that it doesn't hold yet, with an attention mask that covers those in the cache too.
     Padding on the left takes up no positions: the first real token has position 0.
 
-    Shapes: ids (batch, seq); attention mask (batch, past + seq); memory (batch, memory_seq,
+    Shapes: Ids (batch, seq); attention mask (batch, past + seq); memory (batch, memory_seq,
     d_model) with its own attention mask (batch, memory_seq); output (batch, seq, d_model). Both
     masks have a tokenizer's format: 1 for a token, 0 for padding.
 
     Raises:
-        ValueError: ids, masks, memory, or cache don't fit the configuration or each other.
+        ValueError: Ids, masks, memory, or cache don't fit the configuration or each other.
 
     Source: Vaswani et al. 2017, section 3.1, with memory = the encoder's output; without
     cross-attention: Radford et al. 2018, section 3.1.
@@ -161,7 +161,7 @@ def check_memory(memory: Tensor | None, cross_attention: bool) -> None:
     """Check that there is a memory if and only if there is cross-attention.
 
     Raises:
-        ValueError: there is a memory without cross-attention, or cross-attention without a memory.
+        ValueError: There is a memory without cross-attention, or cross-attention without a memory.
     """
     if cross_attention and memory is None:
         raise ValueError(

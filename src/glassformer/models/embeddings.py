@@ -17,7 +17,7 @@ class Embeddings(nn.Module):
     because attention applies them. `padding_idx` keeps the lookup from training the padding row;
     if the table also scores tokens (`tie_embeddings`), that use still trains it.
 
-    Shapes: ids (batch, seq) to vectors (batch, seq, d_model).
+    Shapes: Ids (batch, seq) to vectors (batch, seq, d_model).
 
     Raises:
         ValueError: `input_ids` isn't a (batch, seq) tensor of ids from the vocabulary, is empty, or
@@ -102,7 +102,7 @@ def check_same_shape(name: str, given: Tensor, ids: Tensor) -> None:
     """Check that a tensor has the shape of the ids.
 
     Raises:
-        ValueError: the shapes differ.
+        ValueError: The shapes differ.
     """
     if given.shape != ids.shape:
         raise ValueError(

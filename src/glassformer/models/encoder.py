@@ -15,7 +15,7 @@ class TransformerEncoderLayer(nn.Module):
 
     Post-norm normalizes after each addition; pre-norm normalizes each sub-layer's input.
 
-    Shapes: hidden states (batch, seq, d_model) to the same.
+    Shapes: Hidden states (batch, seq, d_model) to the same.
 
     Source: Vaswani et al. 2017, section 3.1, post-norm; pre-norm: Xiong et al. 2020, figure 1.
 
@@ -51,11 +51,11 @@ class TransformerEncoderLayer(nn.Module):
 class TransformerEncoder(FromPretrained, nn.Module):
     """Token ids in, one vector per token out; every token can attend to all others.
 
-    Shapes: ids, attention mask, and token types (batch, seq); output (batch, seq, d_model). The
+    Shapes: Ids, attention mask, and token types (batch, seq); output (batch, seq, d_model). The
     attention mask has a tokenizer's format: 1 for a token, 0 for padding.
 
     Raises:
-        ValueError: ids, mask, or token types don't fit the configuration or each other.
+        ValueError: Ids, mask, or token types don't fit the configuration or each other.
 
     Source: Devlin et al. 2019, section 3; with transformers 5.23 `BertModel` as the reference.
 

@@ -19,9 +19,9 @@ class FromPretrained:
         """Load a checkpoint that holds a model of this class, as `load` does.
 
         Raises:
-            CheckpointError: there is no such checkpoint, it cannot be used, or it holds a model of
+            CheckpointError: There is no such checkpoint, it cannot be used, or it holds a model of
                 another class; the message says what to do.
-            ValueError: a field of the config asks for something unsupported.
+            ValueError: A field of the config asks for something unsupported.
         """
         from glassformer.weights.pretrained import load_as  # which builds on this module
 

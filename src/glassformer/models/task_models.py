@@ -16,7 +16,7 @@ from glassformer.models.from_pretrained import FromPretrained
 class Pooler(nn.Module):
     """The first token's vector, [CLS] in BERT, turned into a vector for the whole sequence.
 
-    Shapes: hidden states (batch, seq, d_model) to (batch, d_model).
+    Shapes: Hidden states (batch, seq, d_model) to (batch, d_model).
 
     Source: transformers 5.23, `BertPooler`; trained by next-sentence prediction in Devlin et al.
     2019, section 3.1.
@@ -34,10 +34,10 @@ class Pooler(nn.Module):
 class TransformerForSequenceClassification(FromPretrained, nn.Module):
     """A classifier of whole sequences: one logit for each of num_labels.
 
-    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, num_labels).
+    Shapes: Ids, attention mask, and token types (batch, seq); logits (batch, num_labels).
 
     Raises:
-        ValueError: as `TransformerEncoder`.
+        ValueError: As `TransformerEncoder`.
 
     Source: Devlin et al. 2019, section 4.1; transformers 5.23, `BertForSequenceClassification`.
 
@@ -71,10 +71,10 @@ class TransformerForSequenceClassification(FromPretrained, nn.Module):
 class TransformerForTokenClassification(FromPretrained, nn.Module):
     """A classifier of tokens: num_labels logits for each.
 
-    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, seq, num_labels).
+    Shapes: Ids, attention mask, and token types (batch, seq); logits (batch, seq, num_labels).
 
     Raises:
-        ValueError: as `TransformerEncoder`.
+        ValueError: As `TransformerEncoder`.
 
     Source: Devlin et al. 2019, section 5.3; transformers 5.23, `BertForTokenClassification`.
 
@@ -109,10 +109,10 @@ class TransformerForMaskedLM(FromPretrained, nn.Module):
     With `tie_embeddings`, the output layer uses the embedding table: a token's logit tells how
     well its own vector matches.
 
-    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, seq, vocab).
+    Shapes: Ids, attention mask, and token types (batch, seq); logits (batch, seq, vocab).
 
     Raises:
-        ValueError: as `TransformerEncoder`.
+        ValueError: As `TransformerEncoder`.
 
     Source: Devlin et al. 2019, section 3.1, task 1; transformers 5.23, `BertForMaskedLM`.
 
@@ -148,10 +148,10 @@ class TransformerForMaskedLM(FromPretrained, nn.Module):
 class TransformerForNextSentencePrediction(FromPretrained, nn.Module):
     """Logits for whether the second of two sentences followed the first in their source.
 
-    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, 2): it did, it didn't.
+    Shapes: Ids, attention mask, and token types (batch, seq); logits (batch, 2): it did, it didn't.
 
     Raises:
-        ValueError: as `TransformerEncoder`.
+        ValueError: As `TransformerEncoder`.
 
     Source: Devlin et al. 2019, section 3.1, task 2; transformers 5.23,
     `BertForNextSentencePrediction`.
@@ -186,10 +186,10 @@ class TransformerForCausalLM(FromPretrained, nn.Module):
 
     The output layer has no bias. With `tie_embeddings`, it uses the embedding table.
 
-    Shapes: ids (batch, seq), attention mask (batch, past + seq), logits (batch, seq, vocab).
+    Shapes: Ids (batch, seq), attention mask (batch, past + seq), logits (batch, seq, vocab).
 
     Raises:
-        ValueError: as `TransformerDecoder`; or `cross_attention` is True, which needs a memory.
+        ValueError: As `TransformerDecoder`; or `cross_attention` is True, which needs a memory.
 
     Source: Radford et al. 2018, section 3.1, equation 2; transformers 5.23, `GPT2LMHeadModel`.
 

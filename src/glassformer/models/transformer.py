@@ -18,11 +18,11 @@ class Transformer(FromPretrained, nn.Module):
     The configuration describes the encoder, and its `decoder` the second stack. It also says which
     token tables are shared: none, only the decoder's and the output layer's, or all three.
 
-    Shapes: source ids (batch, src_len), target ids (batch, tgt_len), masks of the same shapes;
+    Shapes: Source ids (batch, src_len), target ids (batch, tgt_len), masks of the same shapes;
     logits (batch, tgt_len, vocab).
 
     Raises:
-        ValueError: the configuration has no `decoder`; ids, masks, or memory don't fit it or
+        ValueError: The configuration has no `decoder`; ids, masks, or memory don't fit it or
             each other; or a source is all padding.
 
     Source: Vaswani et al. 2017, section 3 and figure 1; shared tables: section 3.4; with

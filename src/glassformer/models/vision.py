@@ -16,10 +16,10 @@ class PatchEmbeddings(nn.Module):
 
     The vector in front, [CLS] in BERT, reads the patches and represents the image.
 
-    Shapes: images (batch, channels, height, width) to vectors (batch, 1 + patches, d_model).
+    Shapes: Images (batch, channels, height, width) to vectors (batch, 1 + patches, d_model).
 
     Raises:
-        ValueError: the configuration has no `patches`, or the images don't fit them.
+        ValueError: The configuration has no `patches`, or the images don't fit them.
 
     Source: Dosovitskiy et al. 2021, section 3.1, equation 1: projection is its `E`.
 
@@ -54,10 +54,10 @@ class PatchEmbeddings(nn.Module):
 class VisionEncoder(FromPretrained, nn.Module):
     """An encoder of images: one vector per patch, after one for the whole image.
 
-    Shapes: images (batch, channels, height, width); output (batch, 1 + patches, d_model).
+    Shapes: Images (batch, channels, height, width); output (batch, 1 + patches, d_model).
 
     Raises:
-        ValueError: as `PatchEmbeddings`.
+        ValueError: As `PatchEmbeddings`.
 
     Source: Dosovitskiy et al. 2021, section 3.1; with transformers 5.23 `ViTModel` as the
     reference.
@@ -93,10 +93,10 @@ class VisionEncoder(FromPretrained, nn.Module):
 class VisionForImageClassification(FromPretrained, nn.Module):
     """A classifier of images: one logit per label.
 
-    Shapes: images (batch, channels, height, width); logits (batch, num_labels).
+    Shapes: Images (batch, channels, height, width); logits (batch, num_labels).
 
     Raises:
-        ValueError: as `PatchEmbeddings`.
+        ValueError: As `PatchEmbeddings`.
 
     Source: Dosovitskiy et al. 2021, section 3.1; transformers 5.23, `ViTForImageClassification`.
 

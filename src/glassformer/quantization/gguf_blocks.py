@@ -13,10 +13,10 @@ def dequantize_q4_1(blocks: UInt8[Tensor, "*batch 20"]) -> Float[Tensor, "*batch
     A block is a scale and a minimum in float16, then 16 bytes. Their low four bits are the codes of
     the first 16 weights, and their high four bits those of the other 16.
 
-    Shapes: blocks (..., 20) to weights (..., 32) in float32.
+    Shapes: Blocks (..., 20) to weights (..., 32) in float32.
 
     Raises:
-        ValueError: the blocks have a different length.
+        ValueError: The blocks have a different length.
 
     >>> dequantize_q4_1(torch.tensor([0, 60, 0, 0, *range(16)], dtype=torch.uint8))[:5]
     tensor([0., 1., 2., 3., 4.])

@@ -49,7 +49,7 @@ class PackedLinear8(_PackedLinear):
     Shapes: (..., in_features) to (..., out_features).
 
     Raises:
-        ValueError: the layer isn't on the CPU, or its in_features aren't a multiple of 16: the
+        ValueError: The layer isn't on the CPU, or its in_features aren't a multiple of 16: the
             kernel would read beyond them.
 
     Source: torch 2.13, `_weight_int8pack_mm`.
@@ -90,7 +90,7 @@ class Int4Linear(_PackedLinear):
     Shapes: (..., in_features) to (..., out_features).
 
     Raises:
-        ValueError: the layer isn't on the CPU, its in_features aren't a multiple of 32, or its
+        ValueError: The layer isn't on the CPU, its in_features aren't a multiple of 32, or its
             out_features aren't a multiple of 16.
 
     Source: torch 2.13, `_weight_int4pack_mm_for_cpu`.

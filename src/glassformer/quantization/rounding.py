@@ -76,7 +76,7 @@ def awq_round(
     the layer's inputs x.
 
     Raises:
-        ValueError: the moments have a different width or are all zero, and as for `round_weights`.
+        ValueError: The moments have a different width or are all zero, and as for `round_weights`.
 
     Source: Lin et al. 2024, section 3.2.
 

@@ -14,11 +14,11 @@ def chat_text(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: b
     A conversation that begins without a system message gets the default one.
 
     Args:
-        messages: each with a `role` (system, user, or assistant) and a `content`.
-        add_generation_prompt: whether the text ends where the assistant's answer begins.
+        messages: Each with a `role` (system, user, or assistant) and a `content`.
+        add_generation_prompt: Whether the text ends where the assistant's answer begins.
 
     Raises:
-        ValueError: there is no message.
+        ValueError: There is no message.
 
     Source: the template in the tokenizer of SmolLM2-135M-Instruct.
 

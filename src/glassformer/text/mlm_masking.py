@@ -21,11 +21,11 @@ def mask_tokens(
     Of the chosen tokens, eight in ten become the mask token, one in ten becomes a random token of
     the vocabulary, and one in ten stays the same. Special tokens are never chosen.
 
-    Shapes: ids (batch, seq) to ids and labels (batch, seq). A label is the true token where it
+    Shapes: Ids (batch, seq) to ids and labels (batch, seq). A label is the true token where it
     was chosen, and `IGNORE_INDEX` elsewhere.
 
     Raises:
-        ValueError: share is 0 or less, or more than 1.
+        ValueError: Share is 0 or less, or more than 1.
 
     Source: Devlin et al. 2019, section 3.1, task 1, and appendix A.1.
 
@@ -56,10 +56,10 @@ def hide_one(
 ) -> tuple[Int[Tensor, "batch seq"], Int[Tensor, "batch seq"]]:
     """Hide one token of each row, to test whether a model can guess it.
 
-    Shapes: as `mask_tokens`, with one label per row that isn't `IGNORE_INDEX`.
+    Shapes: As `mask_tokens`, with one label per row that isn't `IGNORE_INDEX`.
 
     Raises:
-        ValueError: a row has only special tokens.
+        ValueError: A row has only special tokens.
     """
     special = torch.isin(input_ids, torch.tensor(special_ids, device=input_ids.device))
     if special.all(dim=1).any():

@@ -28,7 +28,7 @@ def stream(
     then the same rows in the same order for any number of processes.
 
     Raises:
-        ValueError: there is no file, or one is missing; or, once the first row is asked for: all
+        ValueError: There is no file, or one is missing; or, once the first row is asked for: all
             of them together don't fill a row.
     """
     if missing := [str(path) for path in files if not path.is_file()] or (not files and "none"):
@@ -44,7 +44,7 @@ def shuffled(
     """Yield rows endlessly, each once per pass through the files, in an order drawn anew.
 
     Raises:
-        ValueError: all files together don't fill a row.
+        ValueError: All files together don't fill a row.
     """
     draw = random.Random(0)  # alike in all processes
     while True:

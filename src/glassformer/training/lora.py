@@ -17,7 +17,7 @@ class LoRALinear(nn.Linear):
     rank).
 
     Raises:
-        ValueError: rank is less than one.
+        ValueError: `rank` is less than one.
 
     Source: Hu et al. 2022, section 4.1, equation 3; peft 0.21, `lora.Linear`.
 
@@ -59,7 +59,7 @@ def add_lora(
     The model is changed in place and returned. A layer's name is the last part of its path.
 
     Raises:
-        ValueError: no linear layer has one of the names, or rank is less than one.
+        ValueError: No linear layer has one of the names, or rank is less than one.
     """
     linear = {path: part for path, part in model.named_modules() if type(part) is nn.Linear}
     chosen = [path for path in linear if path.rpartition(".")[2] in names]
@@ -78,7 +78,7 @@ def merge_lora(model: nn.Module) -> nn.Module:
     The model is changed in place and returned.
 
     Raises:
-        ValueError: the model has no `LoRALinear`, for example after a first call.
+        ValueError: The model has no `LoRALinear`, for example after a first call.
     """
     for path, layer in _adapted(model, "merge").items():
         model.set_submodule(path, layer.merged())
@@ -91,7 +91,7 @@ def adapter_state(model: nn.Module) -> dict[str, Tensor]:
     `model.load_state_dict(state, strict=False)` reads them back.
 
     Raises:
-        ValueError: the model has no `LoRALinear`.
+        ValueError: The model has no `LoRALinear`.
     """
     adapted, state = _adapted(model, "save"), model.state_dict()
     return {name: state[name] for path in adapted for name in (f"{path}.A", f"{path}.B")}

@@ -16,7 +16,7 @@ def shift_targets(
     the first.
 
     Raises:
-        ValueError: there are fewer than two tokens, so none follows another.
+        ValueError: There are fewer than two tokens, so none follows another.
 
     >>> given, asked = shift_targets(torch.tensor([[1, 5, 2]]))
     >>> given.tolist(), asked.tolist()
@@ -41,10 +41,10 @@ def next_token_loss(
     Label smoothing aims for a probability of 1 − label_smoothing on the true token and spreads the
     rest evenly over the whole vocabulary.
 
-    Shapes: logits (batch, seq, vocab), labels (batch, seq), loss ().
+    Shapes: Logits (batch, seq, vocab), labels (batch, seq), loss ().
 
     Raises:
-        ValueError: the shapes don't fit, or label_smoothing is not in [0, 1).
+        ValueError: The shapes don't fit, or label_smoothing is not in [0, 1).
 
     Source: Vaswani et al. 2017, section 5.4; Szegedy et al. 2016, section 7.
 
@@ -76,7 +76,7 @@ def answer_loss(
 ) -> Float[Tensor, ""]:
     """Return the next-token loss, averaged over the answers' tokens alone.
 
-    Shapes: logits (batch, seq, vocab) and ids (batch, seq) of whole texts; `answer` (batch, seq)
+    Shapes: Logits (batch, seq, vocab) and ids (batch, seq) of whole texts; `answer` (batch, seq)
     is true at the answers' tokens.
 
     >>> ids, answer = torch.tensor([[1, 2, 3]]), torch.tensor([[False, False, True]])
@@ -94,7 +94,7 @@ def answer_log_probs(
 ) -> Float[Tensor, " batch"]:
     """Return the log-probability of each answer, summed over its tokens.
 
-    Shapes: as for `answer_loss`; the result is (batch).
+    Shapes: As for `answer_loss`; the result is (batch).
 
     >>> ids, answer = torch.tensor([[1, 2, 3]]), torch.tensor([[False, True, True]])
     >>> answer_log_probs(torch.zeros(1, 3, 4), ids, answer)
@@ -116,7 +116,7 @@ def dpo_loss(
     Each log-probability is a sum over an answer's tokens, given its request. The first two are the
     model's; the other two are the reference's.
 
-    Shapes: four times (batch) to a number.
+    Shapes: Four times (batch) to a number.
 
     Source: Rafailov et al. 2023, equation 7.
 
@@ -134,7 +134,7 @@ def warmup_decay(step: int, *, d_model: int, warmup_steps: int) -> float:
     It's highest at warmup_steps: `1 / sqrt(d_model * warmup_steps)`.
 
     Raises:
-        ValueError: a number is less than one.
+        ValueError: A number is less than one.
 
     Source: Vaswani et al. 2017, section 5.3, equation 3.
 

@@ -126,7 +126,7 @@ def assets(kind: str) -> dict[str, Path]:
     """Return the files that a viewer loads, by their names in its markup.
 
     Raises:
-        ModuleNotFoundError: bertviz, whose scripts draw the picture, is not installed.
+        ModuleNotFoundError: Bertviz, whose scripts draw the picture, is not installed.
     """
     found = importlib.util.find_spec("bertviz")  # finds its folder without importing it
     if found is None or found.origin is None:

@@ -46,7 +46,7 @@ def default_checkpoint() -> Path:
     same file from the hub.
 
     Raises:
-        CheckpointError: there is none, or it can't be used.
+        CheckpointError: There is none, or it can't be used.
 
     >>> (default_checkpoint() / "config.json").exists()
     True
@@ -61,7 +61,7 @@ def find_checkpoint(name_or_path: str | Path, *, variable: str = "GLASSFORMER_CH
     Errors mention `variable`, the environment variable that can name another checkpoint.
 
     Raises:
-        CheckpointError: there is no such directory, or it lacks one of these files.
+        CheckpointError: There is no such directory, or it lacks one of these files.
     """
     directory = _directory(name_or_path, variable)
     config, weights = directory / "config.json", directory / WEIGHTS
@@ -92,7 +92,7 @@ def tokenizer(name_or_path: str | Path | None = None) -> "PreTrainedTokenizerBas
     example), make a `copy.deepcopy`. If the files have changed since, it's built again.
 
     Raises:
-        CheckpointError: there is no such directory, or no tokenizer in it.
+        CheckpointError: There is no such directory, or no tokenizer in it.
 
     >>> tokenizer().tokenize("time flies like an arrow")
     ['time', 'flies', 'like', 'an', 'arrow']
@@ -110,7 +110,7 @@ def default_device() -> torch.device:
     """Return the device that `GLASSFORMER_DEVICE` names, or else the CPU.
 
     Raises:
-        ValueError: there is no device of this name, or this machine lacks it.
+        ValueError: There is no device of this name, or this machine lacks it.
     """
     name = os.environ.get("GLASSFORMER_DEVICE") or "cpu"
     try:
@@ -132,7 +132,7 @@ def cache_folder() -> Path:
     """Return the folder that `GLASSFORMER_CACHE` names, or else `~/.cache/glassformer`.
 
     Raises:
-        CheckpointError: it doesn't exist and cannot be created.
+        CheckpointError: It doesn't exist and cannot be created.
     """
     folder = Path(os.environ.get("GLASSFORMER_CACHE") or "~/.cache/glassformer").expanduser()
     try:

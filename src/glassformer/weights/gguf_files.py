@@ -83,7 +83,7 @@ def write_checkpoint(gguf: Path, directory: Path) -> None:
     """Write a Llama's `config.json`, `model.safetensors` in float32, and tokenizer files.
 
     Raises:
-        ValueError: the file asks for something unsupported: another architecture, another
+        ValueError: The file asks for something unsupported: another architecture, another
             tokenizer, or a field or a weight of an unknown name.
     """
     from gguf import GGUFReader

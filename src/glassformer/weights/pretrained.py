@@ -34,8 +34,8 @@ def from_hf(hf_model: nn.Module) -> nn.Module:
     """Build our equivalent of a transformers model, in eval mode, with a copy of its weights.
 
     Raises:
-        CheckpointError: the class isn't supported, or the weights don't fit the config.
-        ValueError: a field of its config isn't supported.
+        CheckpointError: The class isn't supported, or the weights don't fit the config.
+        ValueError: A field of its config isn't supported.
 
     >>> from transformers import BertConfig, BertModel
     >>> sizes = {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 1}
@@ -52,9 +52,9 @@ def load(name_or_path: str | Path) -> nn.Module:
     """Load a checkpoint as our model, in eval mode, from `config.json` and safetensors only.
 
     Raises:
-        CheckpointError: there is no such checkpoint, or it can't be used; the message says
+        CheckpointError: There is no such checkpoint, or it can't be used; the message says
             what to do.
-        ValueError: a field of the config isn't supported.
+        ValueError: A field of the config isn't supported.
 
     >>> from glassformer import default_checkpoint
     >>> encoder = load(default_checkpoint())
@@ -72,9 +72,9 @@ def load_as(kind: type[Model], name_or_path: str | Path, *, mapped: bool = False
     changes the weights in memory only.
 
     Raises:
-        CheckpointError: there is no such checkpoint, it can't be used, or it holds a model of
+        CheckpointError: There is no such checkpoint, it can't be used, or it holds a model of
             another class; the message says what to do.
-        ValueError: a field of the config isn't supported.
+        ValueError: A field of the config isn't supported.
     """
     directory = find_checkpoint(name_or_path)
     hf_config = json.loads((directory / "config.json").read_text(encoding="utf-8"))

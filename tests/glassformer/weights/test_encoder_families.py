@@ -15,7 +15,7 @@ from glassformer import (
     load,
     record,
 )
-from glassformer.weights.families import DistilBertClassifier
+from glassformer.weights.families.distilbert import DistilBertClassifier
 
 BATCH, SEQ, PADDING = 5, 11, 1
 HEADS = {

@@ -20,10 +20,10 @@ class Docstring:
     """A docstring, taken apart.
 
     Attributes:
-        text: its paragraphs, as Markdown.
-        facts: by title, a paragraph as Markdown, or names with their meanings; for "Raises", errors
+        text: Its paragraphs, as Markdown.
+        facts: By title, a paragraph as Markdown, or names with their meanings; for "Raises", errors
             with the reasons for them.
-        examples: its doctests.
+        examples: Its doctests.
     """
 
     text: list[str] = field(default_factory=list)
@@ -35,7 +35,7 @@ def parse(text: str) -> Docstring:
     """Take a docstring apart.
 
     Raises:
-        ValueError: it has a section that entries don't show.
+        ValueError: It has a section that entries don't show.
     """
     parsed = Docstring()
     for section in griffe.parse_google(griffe.Docstring(text.strip()), warnings=False):

@@ -38,13 +38,13 @@ class Entry:
     """One symbol.
 
     Attributes:
-        symbol: what is described.
-        convert: turns Markdown into HTML.
-        address: returns where a symbol that is named in the same module is described.
-        known: what short names stand for in the symbol's module.
-        source: where the symbol's own lines are.
-        shown: the pages that show it.
-        used: the pages that use it.
+        symbol: What is described.
+        convert: Turns Markdown into HTML.
+        address: Returns where a symbol that is named in the same module is described.
+        known: What short names stand for in the symbol's module.
+        source: Where the symbol's own lines are.
+        shown: The pages that show it.
+        used: The pages that use it.
     """
 
     symbol: Symbol

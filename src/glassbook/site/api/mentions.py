@@ -22,10 +22,10 @@ class Mentions:
     """What a page says about the packages, and which names mean something else there.
 
     Attributes:
-        imported: names that its code imports from the packages, and what they refer to.
-        own: names that its code binds to something of its own.
-        shown: full names whose source it shows.
-        codes: the inline code in its sentences.
+        imported: Names that its code imports from the packages, and what they refer to.
+        own: Names that its code binds to something of its own.
+        shown: Full names whose source it shows.
+        codes: The inline code in its sentences.
     """
 
     imported: dict[str, str]

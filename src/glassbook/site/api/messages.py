@@ -16,8 +16,8 @@ class Messages:
     """The messages of the errors that the functions of a package raise.
 
     Attributes:
-        sources: the files, by module.
-        imported: for each module, the names that it takes from the package, with their meanings.
+        sources: The files, by module.
+        imported: For each module, the names that it takes from the package, with their meanings.
     """
 
     sources: Mapping[str, Source]

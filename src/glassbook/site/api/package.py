@@ -20,16 +20,16 @@ class Packages:
     """The described modules of some packages by name, and what each public name refers to.
 
     Args:
-        root: the root of the project.
-        folders: the folder of each package, relative to the root.
-        described: names of modules; `package.room.*` is each module of the room, by name.
+        root: The root of the project.
+        folders: The folder of each package, relative to the root.
+        described: Names of modules; `package.room.*` is each module of the room, by name.
 
     Attributes:
-        names: the names of the packages.
-        modules: the described modules.
-        symbols: these modules and all their public names, by full name.
-        shorts: full names by their last part.
-        imported: for each file's module, the names that it imports from the packages, and what
+        names: The names of the packages.
+        modules: The described modules.
+        symbols: These modules and all their public names, by full name.
+        shorts: Full names by their last part.
+        imported: For each file's module, the names that it imports from the packages, and what
             they refer to.
     """
 

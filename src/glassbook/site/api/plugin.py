@@ -48,7 +48,7 @@ class SymbolLinks(TreeStep):
     """Turns inline code that names one of the package's symbols into a link to its entry.
 
     Attributes:
-        address: returns the address of the symbol that inline code names on this page;
+        address: Returns the address of the symbol that inline code names on this page;
             None if it names nothing.
     """
 
@@ -106,7 +106,7 @@ class ApiPlugin(BasePlugin[ApiConfig]):
         """Read the packages, and which page describes which part of them.
 
         Raises:
-            PluginError: there is no module of a name, or two pages describe it.
+            PluginError: There is no module of a name, or two pages describe it.
         """
         pages = [file for file in files.documentation_pages() if is_markdown(file)]
         api = {file: text_of(file).meta.get("api") or [] for file in pages}

@@ -19,11 +19,11 @@ class Reference:
     """Which page describes a symbol, and which pages show and use it.
 
     Attributes:
-        packages: the packages.
-        places: the page that describes a symbol, by the symbol's name.
-        pages: title, file, and modules of each page that describes modules, in reading order.
-        shown: title and file of the pages that show a symbol, by its name.
-        used: title and file of the pages that use it.
+        packages: The packages.
+        places: The page that describes a symbol, by the symbol's name.
+        pages: Title, file, and modules of each page that describes modules, in reading order.
+        shown: Title and file of the pages that show a symbol, by its name.
+        used: Title and file of the pages that use it.
     """
 
     def __init__(self, packages: Packages) -> None:
@@ -43,7 +43,7 @@ class Reference:
         """Record that a page describes modules.
 
         Raises:
-            PluginError: there is no such module, or another page describes it.
+            PluginError: There is no such module, or another page describes it.
         """
         for name in names:
             module = self.packages.modules.get(name)

@@ -11,11 +11,11 @@ class Source:
     """The lines and the syntax tree of a module.
 
     Attributes:
-        module: its full name.
-        path: the file, relative to the root of the project.
-        lines: its lines.
-        tree: its syntax tree.
-        functions: its functions, by name.
+        module: Its full name.
+        path: The file, relative to the root of the project.
+        lines: Its lines.
+        tree: Its syntax tree.
+        functions: Its functions, by name.
     """
 
     def __init__(self, module: str, path: str, code: str) -> None:

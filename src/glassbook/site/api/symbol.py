@@ -9,15 +9,15 @@ class Symbol:
     """A module, or a public name in one.
 
     Attributes:
-        name: with its module, as in `glassformer.layers.masks.causal_mask`.
+        name: With its module, as in `glassformer.layers.masks.causal_mask`.
         kind: "module", "class", "function", "method", or "value".
-        signature: the lines of the source that say how it is called, or what it is.
-        doc: its docstring.
-        path: the file, relative to the root of the project.
-        first: its first line.
-        last: its last line.
-        messages: the errors that it raises, as at the end of a traceback, with … for values.
-        members: names in a module, methods and properties of a class.
+        signature: The lines of the source that say how it is called, or what it is.
+        doc: Its docstring.
+        path: The file, relative to the root of the project.
+        first: Its first line.
+        last: Its last line.
+        messages: The errors that it raises, as at the end of a traceback, with … for values.
+        members: Names in a module, methods and properties of a class.
     """
 
     name: str

@@ -58,7 +58,7 @@ class StyleSheets:
             url: Its address in the site.
 
         Raises:
-            PluginError: the page links to none.
+            PluginError: The page links to none.
         """
         head, end, body = html.partition("</head>")
         folder = url if url.endswith("/") else dirname(url)

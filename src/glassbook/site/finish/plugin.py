@@ -51,7 +51,7 @@ class FinishPlugin(BasePlugin[LegacyConfig]):
         """Remove useless work from the theme's script.
 
         Raises:
-            PluginError: the theme is no longer the one that the repairs were made for.
+            PluginError: The theme is no longer the one that the repairs were made for.
         """
         repair_script(config.theme.dirs, Path(config.site_dir))
         self.repairs.check()

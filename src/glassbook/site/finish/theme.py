@@ -101,7 +101,7 @@ class Repairs:
         """Check that each repair found something to do.
 
         Raises:
-            PluginError: one has found nothing, so the theme has changed.
+            PluginError: One has found nothing, so the theme has changed.
         """
         idle = [name for name in (*TEMPLATES, *COSTLY, *UNUSED) if not self.found[name]]
         if idle:
@@ -117,7 +117,7 @@ def repair_script(themes: Iterable[str], site: Path) -> None:
         site: The folder of the site.
 
     Raises:
-        PluginError: the script doesn't do each exactly once.
+        PluginError: The script doesn't do each exactly once.
     """
     scripts = [one for folder in themes for one in Path(folder, SCRIPTS).glob("bundle.*.js")]
     names = ", ".join(script.name for script in scripts) or "no bundle.*.js"

@@ -33,9 +33,9 @@ class TermLinks(TreeStep):
     """Links first mentions; the terms and the page are set before each conversion.
 
     Attributes:
-        entries: the page of the glossary.
-        glossary: the terms.
-        page: the chapter being converted; None if nothing should be linked.
+        entries: The page of the glossary.
+        glossary: The terms.
+        page: The chapter being converted; None if nothing should be linked.
     """
 
     step = "glossary", 3  # after what makes links and headings, before links are resolved
@@ -123,7 +123,7 @@ class GlossaryPlugin(BasePlugin[GlossaryConfig]):
         """Read the glossary.
 
         Raises:
-            PluginError: there is no such page, or one of its entries cannot be used.
+            PluginError: There is no such page, or one of its entries cannot be used.
         """
         try:
             self.links.glossary = read_terms(text_at(self.config.page, files))

@@ -16,10 +16,10 @@ class Term:
     """An entry of the glossary.
 
     Attributes:
-        key: its anchor.
-        forms: how chapters write it; empty if its mentions are left alone.
-        definition: what it means, in plain text.
-        home: the chapter that explains it.
+        key: Its anchor.
+        forms: How chapters write it; empty if its mentions are left alone.
+        definition: What it means, in plain text.
+        home: The chapter that explains it.
     """
 
     key: str
@@ -33,8 +33,8 @@ class Glossary:
     """The terms, and a pattern for all their forms.
 
     Attributes:
-        terms: each term by each of its forms; a form with a capital must match exactly.
-        pattern: finds a form in a text, the longest first.
+        terms: Each term by each of its forms; a form with a capital must match exactly.
+        pattern: Finds a form in a text, the longest first.
     """
 
     terms: dict[str, Term] = field(default_factory=dict)
@@ -49,7 +49,7 @@ def read_terms(text: str) -> Glossary:
     """Read the terms of the page.
 
     Raises:
-        ValueError: an entry cannot be read, or two share a form.
+        ValueError: An entry cannot be read, or two share a form.
     """
     terms: dict[str, Term] = {}
     entries = list(ENTRY.finditer(text))

@@ -46,7 +46,7 @@ class Explained(TreeStep):
     """Explains the formulas of a lab, as the engine does for chapters.
 
     Attributes:
-        explainer: what explains those of the next page; `None` if that isn't a lab.
+        explainer: What explains those of the next page; `None` if that isn't a lab.
     """
 
     step = "lab-symbols", 4  # after the table of contents, before links are resolved
@@ -100,7 +100,7 @@ class LabsPlugin(BasePlugin[LegacyConfig]):
         """Have a lab's text converted, with a place for each of its cells.
 
         Raises:
-            PluginError: there is no engine to show them and to count them.
+            PluginError: There is no engine to show them and to count them.
         """
         self.explained.explainer = None
         if not isinstance(page.file, LabFile):

@@ -50,7 +50,7 @@ def run(lab: File, settings: Settings) -> LabRun:
     """Return the cells of a lab with their outputs, and what the lab depended on.
 
     Raises:
-        PluginError: a cell failed or hung, or the kernel died.
+        PluginError: A cell failed or hung, or the kernel died.
     """
     notebook = jupytext.reads(lab.content_string, "py:percent")
     resources = {"metadata": {"path": str(settings.root)}}

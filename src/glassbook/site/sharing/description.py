@@ -17,7 +17,7 @@ class _Texts(HTMLParser):
     """Collects the headings and paragraphs of a page as text, without what the search leaves out.
 
     Attributes:
-        found: tag, class, and text of each.
+        found: Tag, class, and text of each.
     """
 
     def __init__(self) -> None:

@@ -71,7 +71,7 @@ class SharingPlugin(BasePlugin[LegacyConfig]):
         Nobody shares what is only served.
 
         Raises:
-            PluginError: the process failed.
+            PluginError: The process failed.
         """
         if self.is_served or not config.site_url:
             return

@@ -37,7 +37,7 @@ NAMES = MappingProxyType(
 class ReluPooler(Pooler):
     """The pooler of DistilBERT, which has a ReLU where BERT's has a tanh.
 
-    Shapes: hidden states (batch, seq, d_model) to (batch, d_model).
+    Shapes: Hidden states (batch, seq, d_model) to (batch, d_model).
 
     Source: transformers 5.23, `DistilBertForSequenceClassification`.
     """
@@ -50,7 +50,7 @@ class ReluPooler(Pooler):
 class DistilBertClassifier(TransformerForSequenceClassification):
     """A classifier of whole sequences with the pooler of DistilBERT.
 
-    Shapes: ids, attention mask, and token types (batch, seq); logits (batch, num_labels).
+    Shapes: Ids, attention mask, and token types (batch, seq); logits (batch, num_labels).
 
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=1, d_ff=16)
     >>> DistilBertClassifier(config)(torch.tensor([[1, 5, 2]])).shape

@@ -62,11 +62,11 @@ def with_heads(
     """Return the architectures of a body by itself and of models with a head on it.
 
     Args:
-        name: the body's class in transformers.
-        body: the tables of the body.
-        there: what such a model in transformers calls its body.
-        here: what our model calls it.
-        heads: the models' own tables, without the body's, by class in transformers.
+        name: The body's class in transformers.
+        body: The tables of the body.
+        there: What such a model in transformers calls its body.
+        here: What our model calls it.
+        heads: The models' own tables, without the body's, by class in transformers.
     """
 
     def inside(names: frozenset[str]) -> frozenset[str]:

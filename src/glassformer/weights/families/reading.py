@@ -17,7 +17,7 @@ def read_choices(hf_config: HFConfig | Mapping[str, Any]) -> dict[str, Any]:
     it's ignored, and one warning names all such fields. Quantized weights get their own.
 
     Raises:
-        ValueError: the model type is unknown, or a field asks for something unsupported.
+        ValueError: The model type is unknown, or a field asks for something unsupported.
     """
     given = dict(hf_config if isinstance(hf_config, Mapping) else hf_config.to_dict())
     family = FAMILIES.get(str(given.get("model_type")))

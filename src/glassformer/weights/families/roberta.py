@@ -25,7 +25,7 @@ def settle(fields: Fields) -> Fields:
     """Count positions without the rows up to `pad_token_id`, which belong to no token.
 
     Raises:
-        ValueError: there is no padding token.
+        ValueError: There is no padding token.
     """
     padding = fields.get("pad_token_id", BASE["pad_token_id"])
     if padding is None:

@@ -22,7 +22,7 @@ def settle(max_positions: int, fields: Fields) -> Fields:
     If no field gives the maximum length, it's `max_positions`.
 
     Raises:
-        ValueError: a field has different values in two places, or this scaling isn't supported.
+        ValueError: A field has different values in two places, or this scaling isn't supported.
     """
     rope = _rope_fields(fields)
     kind, _ = rope.pop("rope_type", ("default", ""))
