@@ -19,7 +19,7 @@ from proofbook.rendering.page_renderer import RUNNING
 from serving import copied, served, wait_for, wait_until_ready
 
 FIRST = "encoder/tokens/"
-OTHERS = ("family/modern-block/", "labs/heads/", "language-models/assistant/", "contributing/")
+OTHERS = ("gpt/modern-block/", "labs/heads/", "language-models/assistant/", "contributing/")
 
 
 def since(begun: float) -> float:

@@ -6,7 +6,7 @@ the edit; the site counts once the search, which is written last, finds the edit
 are added to a page; then blocks, with which it runs again: the server reports how long that took.
 Numbers are shares of the first one in the table: less is faster.
 
-    python bench/serving.py [--edits 10] [--pages family/modern-block.md …] [--json]
+    python bench/serving.py [--edits 10] [--pages gpt/modern-block.md …] [--json]
 """
 
 import argparse
@@ -29,7 +29,7 @@ from _turns import keep
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("docs", "src", "bench", "tests", "overrides", "tools")
-PAGES = ["family/modern-block.md", "encoder/attention.md", "contributing.md"]
+PAGES = ["gpt/modern-block.md", "encoder/attention.md", "contributing.md"]
 INDEX = "search/search_index.json"
 PATIENCE = 3600  # seconds for the first runs of all pages and labs
 EDITS = {

@@ -11,7 +11,7 @@ without a screen, the other Chromium shows a page up to two seconds after it has
 Lighthouse counts all that happens until then.
 
     python bench/site.py [--site FOLDER] [--visits 3] [--json]
-    python bench/site.py --pages encoder/tokens/ decoder/masks/ [--visits 5]
+    python bench/site.py --pages encoder/tokens/ gpt/masks/ [--visits 5]
 """
 
 import argparse

@@ -402,7 +402,7 @@ assert right > len(test) / 2
 # To put sentences of different lengths into one batch, we pad the shorter sentences. The padding
 # mask says which tokens are padding. With the mask, a sentence gets the same vectors as it does by
 # itself. Without it, the model reads the padding as if it were text. Chapter:
-# [Masks](../decoder/masks.md#two-sentences-no-padding).
+# [Masks](../gpt/masks.md#two-sentences-no-padding).
 
 # %%
 texts = [text, f"{text} and another one"]
@@ -422,7 +422,7 @@ assert not same(without[:1, : len(tokens)], output)
 # %% [markdown]
 # The causal mask hides the future, since a model that writes one word at a time can't look at words
 # that it hasn't written yet. The hidden scores become minus infinity, and softmax turns them into
-# weights of zero. Chapter: [Masks](../decoder/masks.md#on-our-sentence-no-future).
+# weights of zero. Chapter: [Masks](../gpt/masks.md#on-our-sentence-no-future).
 
 # %%
 may_see = causal_mask(len(tokens))  # (seq, seq)
@@ -439,7 +439,7 @@ heatmap(causal, tokens, tokens)
 # %% [markdown]
 # It's easy to get a mask wrong, and the shapes don't reveal it. Here's a test that does: change the
 # future, and see whether the past changes. Chapter:
-# [Masks](../decoder/masks.md#change-the-future-the-past-must-not-move).
+# [Masks](../gpt/masks.md#change-the-future-the-past-must-not-move).
 
 # %%
 changed = embedded.clone()
@@ -464,8 +464,8 @@ assert past_moved(None)
 # - Take an addition or a norm out of `through`, and see which assertion fails first. To leave out
 #   the division by the square root, multiply `query` by `math.sqrt(width)` in `self_attention`.
 # - A decoder has the causal mask in every layer, and a second attention sub-layer that attends to
-#   another sentence: [The decoder layer](../decoder/decoder-layer.md).
+#   another sentence: [The decoder layer](../translation/decoder-layer.md).
 # - To see how other notebooks get this wrong, with each mistake measured, see [What notebooks get
-#   wrong](../practice/notebooks.md).
+#   wrong](../appendix/notebooks.md).
 #
 # **Next:** the same model on your own sentence, [head by head](heads.py).

@@ -290,4 +290,4 @@ head_view(
 #   positions?
 #
 # **Next:** what a picture of attention doesn't tell you: [Pictures and tools that
-# mislead](../practice/notebooks/pictures-and-tools.md).
+# mislead](../appendix/notebooks/pictures-and-tools.md).

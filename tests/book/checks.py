@@ -240,7 +240,7 @@ CHECKS = (
     ),
     Check(
         "a number that is only bounded has another line than one that is equal",
-        "language-models/fewer-bits/?checks=shown",
+        "language-models/quantization/?checks=shown",
         (
             ("see", "getComputedStyle($('.proofbook-bounded')).textDecorationStyle", "dashed"),
             ("click", "$('.proofbook-bounded')"),
@@ -342,13 +342,13 @@ CHECKS = (
     ),
     Check(
         "signs of formulas do not cover each other on a page of few letters",
-        "family/rotary-positions/",
+        "gpt/rotary-positions/",
         (("see", OVERLAPPING, []),),
         everywhere=True,
     ),
     *map(
         is_whole,
-        ("", "encoder/attention/", "one-sentence/", "decoder/generation/", "labs/anatomy/"),
+        ("", "encoder/attention/", "one-sentence/", "gpt/generation/", "labs/anatomy/"),
     ),
     *map(
         is_narrow,

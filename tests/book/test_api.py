@@ -156,7 +156,7 @@ def test_entries_lead_back_to_the_chapters_that_show_and_use_them(site, entries)
     shown = re.search(r"<dt>Shown in</dt><dd>(.*?)</dd>", html)[1]
     used = re.search(r"<dt>Used in</dt><dd>(.*?)</dd>", html)[1]
     assert 'href="../../../encoder/attention/">Attention</a>' in shown
-    assert 'href="../../../decoder/masks/">' in used
+    assert 'href="../../../gpt/masks/">' in used
     assert "encoder/attention/" not in used
     assert (site / address / "index.html").exists()
     heatmap = entries["glassformer.views.grid.heatmap"][1]

@@ -9,7 +9,7 @@ import torch
 from glassbook.corpora.examples import passages
 from glassformer.weights.checkpoints import tokenizer
 
-PAGE = Path(__file__).parents[2] / "docs/family/applications.md"
+PAGE = Path(__file__).parents[2] / "docs/language-models/one-task-four-ways.md"
 
 
 def test_lines_for_answers_as_spans_give_a_piece_of_the_passage(monkeypatch):

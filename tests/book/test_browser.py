@@ -75,7 +75,7 @@ def test_a_tap_on_the_map_shows_the_lines_of_a_chapter_and_the_next_opens_it(bro
     with visit(browser, address + "reference/map/", touch=True) as seen:
         page = seen.page
         chapter = page.locator(".book-map .chapter:has(a[href$='encoder/many-heads/'])")
-        other = page.locator(".book-map .chapter:has(a[href$='decoder/masks/'])")
+        other = page.locator(".book-map .chapter:has(a[href$='gpt/masks/'])")
         widths = (
             "group => [...group.querySelectorAll('path')].map(p => getComputedStyle(p).strokeWidth)"
         )
@@ -88,7 +88,7 @@ def test_a_tap_on_the_map_shows_the_lines_of_a_chapter_and_the_next_opens_it(bro
         page.wait_for_url("**/encoder/many-heads/")
 
 
-ZOOMED = ["", "encoder/seeing-attention/", "decoder/generation/", "reference/api/layers/"]
+ZOOMED = ["", "encoder/seeing-attention/", "gpt/generation/", "reference/api/layers/"]
 # Pairs of things in the header that lie over one another, and what of them leaves it.
 CLASHES = """() => {
   const header = document.querySelector('.md-header');

@@ -30,12 +30,12 @@ def walk(page, steps):
 
 
 def test_keys_stay_out_of_a_drawer_that_is_shut(browser, address):
-    with visit(browser, address + "decoder/masks/", width=720) as seen:
+    with visit(browser, address + "gpt/masks/", width=720) as seen:
         assert walk(seen.page, 13) == []
 
 
 def test_keys_open_the_drawer_and_reach_each_part_of_it(browser, address):
-    with visit(browser, address + "decoder/masks/", width=720) as seen:
+    with visit(browser, address + "gpt/masks/", width=720) as seen:
         page = seen.page
         page.locator(".md-header__button[for=__drawer]").focus()
         page.keyboard.press("Enter")

@@ -8,8 +8,8 @@ from markdown.extensions.toc import slugify
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-CATALOGUE = DOCS / "practice/notebooks.md"
-PAGES = sorted((DOCS / "practice/notebooks").glob("*.md"))
+CATALOGUE = DOCS / "appendix/notebooks.md"
+PAGES = sorted((DOCS / "appendix/notebooks").glob("*.md"))
 
 # What has been met and measured: numbers are names, the words begin the entry.
 ROWS = {

@@ -55,7 +55,7 @@ def test_definitions_open_on_pointing_and_on_focus(browser, address):
     with visit(browser, "about:blank") as seen:
         page = seen.page
         page.clock.install()
-        opened(page, f"{address}decoder/translation/")
+        opened(page, f"{address}translation/translation/")
         term, tip = page.locator("a.term").first, page.locator("#aid")
         term.hover()
         assert tip.inner_text() == term.get_attribute("data-aid")
@@ -79,7 +79,7 @@ def test_definitions_open_on_pointing_and_on_focus(browser, address):
 
 @pytest.mark.browser
 def test_definitions_open_on_the_first_tap(browser, address):
-    with visit(browser, f"{address}decoder/translation/", width=360, touch=True) as seen:
+    with visit(browser, f"{address}translation/translation/", width=360, touch=True) as seen:
         term, tip = seen.page.locator("a.term").first, seen.page.locator("#aid")
         term.tap()
         assert tip.is_visible()

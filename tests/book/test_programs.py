@@ -21,7 +21,7 @@ from proofbook.integrations.reading import load
 from proofbook.model import BlockResult
 from proofbook.notebook.programs import program_of
 
-SOME = ("docs/encoder/attention.md", "docs/decoder/masks.md", "docs/reference/shapes.md")
+SOME = ("docs/encoder/attention.md", "docs/gpt/masks.md", "docs/reference/shapes.md")
 """Pages whose scripts run at each change, with doctests and an error among them."""
 CLOCK = re.compile(r"perf_counter|cpu_time_total")  # who prints times shows others in each run
 DATA = re.compile(r'class="proofbook-program">(.*?)</script>', re.DOTALL)

@@ -25,26 +25,26 @@ FIRST_HITS = {
     # an error, as Python prints it: the chapter that shows who raises it, or the mistake
     "num_heads must divide d_model": "encoder/all-heads-at-once/",
     "ValueError: num_heads (10) must divide d_model (768)": "encoder/all-heads-at-once/",
-    "attn_mask of shape (2, 3) does not broadcast to the scores' shape": "decoder/masks/",
+    "attn_mask of shape (2, 3) does not broadcast to the scores' shape": "gpt/masks/",
     "query and key must have the same width to be multiplied": "encoder/attention/",
-    "the cache was filled by another model": "decoder/kv-cache/",
+    "the cache was filled by another model": "gpt/kv-cache/",
     # a concept: its chapter
-    "bpe": "encoder/vocabularies/",
-    "byte pair encoding": "encoder/vocabularies/",
-    "wordpiece": "encoder/wordpiece-and-bytes/",
-    "unk": "encoder/wordpiece-and-bytes/",
+    "bpe": "language-models/vocabularies/",
+    "byte pair encoding": "language-models/vocabularies/",
+    "wordpiece": "language-models/wordpiece-and-bytes/",
+    "unk": "language-models/wordpiece-and-bytes/",
     "attention": "encoder/attention/",
     "softmax axis": "encoder/attention/",
     "positional encoding": "encoder/positions/",
     "layer norm": "encoder/norms-and-residuals/",
-    "causal mask": "decoder/masks/",
-    "KV cache": "decoder/kv-cache/",
-    "beam search": "decoder/generation/",
-    "RMSNorm": "family/modern-block/",
-    "grouped query attention": "family/shared-heads/",
-    "GQA": "family/shared-heads/",
-    "RoPE": "family/rotary-positions/",
-    "perplexity": "family/next-word/",
+    "causal mask": "gpt/masks/",
+    "KV cache": "gpt/kv-cache/",
+    "beam search": "gpt/generation/",
+    "RMSNorm": "gpt/modern-block/",
+    "grouped query attention": "gpt/shared-heads/",
+    "GQA": "gpt/shared-heads/",
+    "RoPE": "gpt/rotary-positions/",
+    "perplexity": "gpt/next-token/",
 }
 LAYERS = "reference/api/layers/"
 SECTIONS = {
@@ -123,7 +123,7 @@ def test_nothing_is_found_for_what_stands_nowhere(page: Any) -> None:
 
 
 def test_a_misspelled_word_is_mended_and_the_reader_is_told(page: Any) -> None:
-    assert first(page, "rotery embeding", 1)[0][0] == "family/rotary-positions/"
+    assert first(page, "rotery embeding", 1)[0][0] == "gpt/rotary-positions/"
     line = page.locator(".search-instead")
     assert line.text_content().startswith("Did you mean “rotary embedding”?")
     assert line.is_visible()

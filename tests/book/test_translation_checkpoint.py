@@ -58,7 +58,7 @@ def checkpoint(folder: Path) -> None:
 
 def test_the_chapter_translates_with_the_checkpoint_that_is_named(tmp_path: Path) -> None:
     checkpoint(tmp_path)
-    text = (ROOT / "docs/decoder/translation.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/translation/translation.md").read_text(encoding="utf-8")
     (block,) = (
         code for code in re.findall(r"```python[^\n]*\n(.*?)```", text, re.S) if VARIABLE in code
     )

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import jupytext
+from markdown.extensions.toc import slugify
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.utils import meta
@@ -18,6 +19,7 @@ from mkdocs.utils import meta
 from proofbook.parsing.fences import Fence, Scan, scan
 
 HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+SECTION = re.compile(r"^##+ (.+?)(?: *\{ *#([\w-]+)[^{}\n]*\})?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False)  # two are equal only if they are the same object
@@ -51,6 +53,28 @@ class PageText:
         """Its first heading; "" if it has none."""
         found = HEADING.search(self.prose)
         return found[1].strip() if found else ""
+
+    @cached_property
+    def _sections(self) -> list[tuple[int, str, str]]:
+        """Where each section begins, with its anchor and its title."""
+        found = (m for span in self._scan.prose for m in SECTION.finditer(self.body, *span))
+        return [(m.start(), m[2] or slugify(m[1].replace("`", ""), "-"), m[1]) for m in found]
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """The titles of its sections, by their anchors."""
+        return {anchor: title for _, anchor, title in self._sections}
+
+    def section_at(self, fence: Fence) -> str:
+        """Return the anchor of the section that a fence is in.
+
+        Raises:
+            ValueError: The fence comes before the first section.
+        """
+        above = [anchor for start, anchor, _ in self._sections if start < fence.header[0]]
+        if not above:
+            raise ValueError(f"the fence in line {fence.line} is in no section")
+        return above[-1]
 
     @property
     def title(self) -> str:

@@ -17,10 +17,10 @@ CHAPTERS = {
     "feed-forward": "encoder/feed-forward",
     "norm": "encoder/norms-and-residuals",
     "encoder": "encoder/whole-encoder",
-    "masks": "decoder/masks",
-    "decoder-layer": "decoder/decoder-layer",
-    "translation": "decoder/translation",
-    "generation": "decoder/generation",
+    "masks": "gpt/masks",
+    "decoder-layer": "translation/decoder-layer",
+    "translation": "translation/translation",
+    "generation": "gpt/generation",
 }
 
 STYLE = """

@@ -87,7 +87,7 @@ def test_every_box_leads_to_a_chapter_that_exists():
     for link in links:
         assert (DOCS / f"{link.removeprefix('../').rstrip('/')}.md").is_file(), link
     assert view.html.count('class="box"') > 30
-    for page in ("encoder/attention", "encoder/feed-forward", "decoder/decoder-layer"):
+    for page in ("encoder/attention", "encoder/feed-forward", "translation/decoder-layer"):
         assert f"../{page}/" in links
 
 
