@@ -18,7 +18,7 @@ def test_without_scripts_all_lines_of_a_head_are_seen_and_another_can_be_chosen(
         pictures = figure.locator("svg")
         assert [pictures.nth(k).is_visible() for k in range(3)] == [True, False, False]
         assert figure.locator("svg").first.locator(".arc").count() > 20
-        figure.get_by_label("the last word").check()
+        figure.get_by_label("layer 5, head 11").check()
         assert [pictures.nth(k).is_visible() for k in range(3)] == [False, False, True]
         assert not figure.locator("button").is_visible()
 

@@ -1,11 +1,9 @@
-"""The map shows each chapter, what it builds on, and its modules and tests."""
+"""The map shows each chapter, and what it builds on; the page of exercises lists each."""
 
 import re
 from pathlib import Path
 
 import pytest
-from mkdocs.utils import meta
-from pages import Page
 from test_openings import CHAPTERS, DOCS, needs
 
 
@@ -27,23 +25,9 @@ def test_each_chapter_stands_in_the_picture_with_a_line_to_each_that_it_builds_o
     }
 
 
-def test_each_chapter_stands_in_the_table_with_its_modules_and_their_tests(site):
-    page = Page(site / "reference/map/index.html")
-    hrefs = [tag.attributes["href"] for tag in page.named("a") if "href" in tag.attributes]
-    sources = {href for href in hrefs if "source/" in href}
-    wanted = set()
-    for path in CHAPTERS:
-        front = meta.get_data((DOCS / path).read_text(encoding="utf-8"))[1]
-        for module in front["modules"]:
-            folder, _, name = module.replace(".", "/").rpartition("/")
-            wanted |= {
-                f"../../source/{folder}/{name}/",
-                f"../../source/tests/{folder}/test_{name}/",
-            }
-    assert sources == wanted
-    for href in sources:
-        assert page_of(site, href).exists(), href
-
-
-def test_no_element_is_left_empty(html):
-    assert "data-map=" not in html
+def test_the_page_of_exercises_lists_each_once(site):
+    html = (site / "reference/exercises/index.html").read_text(encoding="utf-8")
+    listed = re.findall(r"check_\w+", html.partition('id="all"')[2])
+    sources = (DOCS.parent / "src/glassbook/exercises").glob("*.py")
+    code = "".join(path.read_text(encoding="utf-8") for path in sources)
+    assert sorted({*listed}) == sorted({*re.findall(r"^(check_\w+) = Checker\(", code, re.MULTILINE)})

@@ -1,9 +1,8 @@
-"""Each chapter says under its question what it gives and takes, and at its end where to go."""
+"""Each chapter says under its question what it gives and takes."""
 
 import posixpath
 import re
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 from mkdocs.utils import meta
@@ -50,11 +49,6 @@ def needs(path: str) -> list[str]:
     return [page for page in links(path, found[1]) if page in CHAPTERS]
 
 
-def last_of(path: str) -> str:
-    """The last paragraph of a page."""
-    return text_of(path).rstrip().rpartition("\n\n")[2]
-
-
 def test_a_page_opens_on_its_question_and_says_then_what_it_gives_and_what_it_takes():
     wrong = []
     for path in TAUGHT:
@@ -73,34 +67,6 @@ def test_what_a_chapter_builds_on_comes_before_it():
     for turn, path in enumerate(CHAPTERS):
         assert {*needs(path)} <= {*CHAPTERS[:turn]}, path
         assert turn == 0 or needs(path), path
-
-
-def test_a_page_ends_with_the_next_step():
-    for path in TAUGHT:
-        last = last_of(path)
-        assert last.startswith("**Next:** "), path
-        assert links(path, last), path
-        assert [page for page in links(path, last) if not (DOCS / page).exists()] == [], path
-
-
-def test_the_next_step_is_the_next_chapter():
-    wrong = [
-        f"the **Next** of docs/{path} leads to {there}, not to {following}"
-        for path, following in pairwise(CHAPTERS)
-        if (there := links(path, last_of(path))[0]) != following
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-def test_home_lists_every_chapter_and_lab_in_the_order_of_the_contents():
-    """Those in a folder of their own page, as those on notebooks, are listed there."""
-    listed = links("index.md", text_of("index.md").partition("\n## Begin here\n")[2])
-    named = [path for path in TAUGHT if path != "one-sentence.md"]
-    wanted = [path for path in NAV if path in named and f"{posixpath.dirname(path)}.md" not in NAV]
-    assert len(wanted) >= 18
-    for path in wanted:
-        assert path in listed, f"docs/index.md lacks {path}: list it under “Begin here”"
-    assert [path for path in listed if path in wanted] == wanted, "home has another order than nav"
 
 
 def test_a_way_through_the_book_leaves_out_nothing_that_it_needs():

@@ -1,9 +1,9 @@
 """Write what the book says about its chapters from what each chapter says about itself.
 
-A chapter's front matter has a `summary` and its `subjects`: the names of each, others in parentheses,
-with the anchors of the sections about it. Exercises are the headings above a checker. From these,
-the navigation, and the *You need* lines come the list of chapters, the index of subjects, the list
-of exercises, the map, each chapter's **Next**, and words for the search.
+A chapter's front matter has a `summary` and its `subjects`: under the name of each, with others in
+parentheses, the anchors of the sections about it. Exercises are the headings above a checker. From
+these, the navigation, and the *You need* lines come the list of chapters, the index of subjects,
+the list of exercises, the map, each chapter's **Next**, and words for the search.
 """
 
 import json

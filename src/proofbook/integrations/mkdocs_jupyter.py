@@ -1,7 +1,7 @@
 """Refuse mkdocs-jupyter settings that break the book's promise.
 
 By default, mkdocs-jupyter publishes a failing cell as if it were output, and keeps a notebook's old
-output after the modules it imports have changed. A book that proves what it says can do neither.
+output after the modules it imports have changed. A book that checks what it says can do neither.
 Settings that allow them are refused rather than silently replaced.
 """
 

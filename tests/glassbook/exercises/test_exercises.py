@@ -273,25 +273,3 @@ def test_a_page_asks_and_its_solution_is_right(subtests):
                 assert not asked[1].right, f"{asked[0]} is solved before it is asked"
                 assert solved[1].right, solved[1]
     assert sorted(found) == sorted(CHECKERS)
-
-
-def headings(chapter):
-    """The exercises of a page: the anchor of each heading, and the checker called below it."""
-    text = (DOCS / chapter).read_text().partition("\n## Exercises\n")[2]
-    for section in text.split("\n### ")[1:]:
-        title, _, below = section.partition("\n")
-        title, _, own = title.partition(" { #")
-        anchor = own.removesuffix(" }") or re.sub(r"[^\w\s-]", "", title).lower().replace(" ", "-")
-        if called := re.search(r"^(check_\w+)\(", below, re.MULTILINE):
-            yield called[1], anchor, title
-
-
-def test_the_page_of_exercises_lists_each_in_the_order_of_the_book():
-    text = (DOCS / "practice" / "exercises.md").read_text()
-    rows = re.findall(r"^\| [^|]*: \[(.*?)\]\(\.\./(.*?)#(.*?)\) \| (.*?): `(.*?)` \|$", text, re.M)
-    assert rows == [
-        (title, chapter, anchor, CHECKERS[name].asks, name)
-        for chapter in chapters()
-        for name, anchor, title in headings(chapter)
-    ]
-    assert sorted(row[-1] for row in rows) == sorted(CHECKERS)

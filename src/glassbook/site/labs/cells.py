@@ -44,7 +44,7 @@ def about(page: Page, found: dict[str, int], colab: str) -> str:
         f"{found['assertions']} assertions. Download it as a "
         f'<a href="../{name.stem}.ipynb" download>notebook</a> or '
         f'a <a href="{name.name}" download>script</a>{there}. It imports the book\'s package: '
-        '<a href="../../#taking-code-along">where to run it</a>.</p>'
+        '<a href="../../reference/install/#taking-code-along">where to run it</a>.</p>'
     )
 
 
