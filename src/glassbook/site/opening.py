@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element
 
 from mkdocs.config.base import LegacyConfig
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
@@ -37,20 +36,6 @@ class OpeningPlugin(BasePlugin[LegacyConfig]):
     ) -> None:
         """Tell the extension whether the next page is a chapter."""
         self.opening.boxed = is_chapter(page)
-
-    def on_page_content(
-        self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
-    ) -> None:
-        """Raise an error if a chapter has no opening.
-
-        Raises:
-            PluginError: The opening is missing.
-        """
-        if is_chapter(page) and OPENED not in html:
-            raise PluginError(
-                f"docs/{page.file.src_uri}: under its opening question, a chapter needs one "
-                f"paragraph with *{GIVES}* and *{TAKES}*"
-            )
 
     def on_post_page(self, output: str, /, *, page: Page, config: MkDocsConfig) -> str:
         """Mark a chapter; the style sheet numbers its sections, including in the contents."""

@@ -36,8 +36,7 @@ LINK = re.compile(r"\]\(([\w./-]+\.md)")
 CHECKER = re.compile(r"^from glassbook\.exercises\.\w+ import (check_\w+)$", re.MULTILINE)
 INDEX = "search/search_index.json"
 ROW, HEADING = 27, 38  # distances to the next chapter and to the next part in the map
-TRUNK = 76  # where the map's chapters begin, to the right of the lines
-WIDTH = 350
+TRUNK, WIDTH = 76, 350  # where the chapters begin in the map, right of the lines; its width
 
 
 class OutlineConfig(Config):
@@ -156,17 +155,15 @@ def subject_list(pages: list[Page], here: str) -> str:
 
 def exercise_list(chapters: list[Page], here: str) -> str:
     """List the exercises by chapter: the heading above each checker, and the checker's name."""
-    rows = ["| chapter | exercise | checker |", "|---|---|---|"]
+    rows: dict[str, str] = {}
     for chapter in chapters:
         text = text_of(chapter.file)
         for fence in text.fences:
             for checker in CHECKER.findall(fence.code):
                 anchor = text.section_at(fence)
                 link = f"[{text.sections[anchor]}]({_path(chapter, here)}#{anchor})"
-                row = f"| {text.title} | {link} | `{checker}` |"
-                if not any(one.endswith(f"| `{checker}` |") for one in rows):
-                    rows.append(row)
-    return "\n".join(rows)
+                rows.setdefault(checker, f"| {text.title} | {link} | `{checker}` |")
+    return "\n".join(["| chapter | exercise | checker |", "|---|---|---|", *rows.values()])
 
 
 def draw_map(chapters: list[Page], page: Page) -> str:
