@@ -1,4 +1,4 @@
-"""Exercises for the chapter on families."""
+"""Exercises for the page on vision transformers."""
 
 from glassbook.exercises.checking import Draw, Exercise
 

@@ -1,4 +1,4 @@
-"""Exercises for the chapter on how vocabularies are learned."""
+"""Exercises for the chapter on tokenizers: byte pair encoding."""
 
 from collections import Counter
 from itertools import pairwise

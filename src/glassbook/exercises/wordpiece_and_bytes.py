@@ -1,4 +1,4 @@
-"""Exercises for the chapter on WordPiece, bytes, and languages."""
+"""Exercises for the chapter on tokenizers: WordPiece."""
 
 from glassbook.exercises.checking import Draw, Exercise
 
