@@ -51,13 +51,15 @@ def next_tokens(
                 "but probabilities must not be negative and must sum to 1"
             )
     first = next(iter(chances.values()))
-    scale = ACROSS / max(each.max().item() for each in chances.values())
-    parts, facts, y = [], [], 0.0
+    rows = {}
     for title, each in chances.items():
         ranked = (first if same_tokens else each).sort(descending=True, stable=True)
         best = ranked.indices[:most].tolist()
         tokens, values = [visible(name(token)) for token in best], each[best].tolist()
-        rest = max(0.0, 1 - sum(values))
+        rows[title] = tokens, values, max(0.0, 1 - sum(values))
+    scale = ACROSS / max(max(*values, rest) for _, values, rest in rows.values())
+    parts, facts, y = [], [], 0.0
+    for title, (tokens, values, rest) in rows.items():
         parts.append(group(title, tokens, values, rest, y, scale))
         facts += [
             [title, token, f"{value:.3f}"] for token, value in zip(tokens, values, strict=True)
@@ -83,7 +85,7 @@ def group(
         )
         parts.append(words)
         role = "quiet" if quiet else "series-1"
-        wide = min(value * scale, WIDTH - LEFT - 44)
+        wide = value * scale
         parts.append(bar(LEFT, y + 2, wide, ROW - 8, role=role))
         told = f"{value:.2f}" if value >= 0.005 else "< 0.01" if value > 0 else "0"
         parts.append(text(LEFT + wide + 6, y + 13, told, anchor="start"))

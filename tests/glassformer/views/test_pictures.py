@@ -226,6 +226,17 @@ def test_bars_are_as_long_as_the_probabilities_on_one_scale_for_all():
     assert [row[1] for row in rows[3:5]] == ["y", "z"]
 
 
+def test_the_bar_of_all_other_tokens_is_on_the_same_scale_even_if_it_is_the_longest():
+    spread, sure = torch.full((50,), 0.02), torch.tensor([0.6] + [0.4 / 49] * 49)
+    view = next_tokens({"spread": spread, "sure": sure}, str, most=2)
+    bars = re.findall('data-role="(?:series-1|quiet)"[^>]*width="([^"]*)"', view.html)
+    told = [float(row[2]) for row in facts(view)]
+    assert told[2] == 0.96 and len(bars) == len(told) == 6
+    assert [float(w) / float(bars[2]) for w in bars] == pytest.approx(
+        [p / 0.96 for p in told], abs=0.01
+    )
+
+
 def test_distributions_of_other_texts_have_bars_for_their_own_likeliest_tokens():
     first = torch.tensor([0.1, 0.6, 0.3])
     chances = {"a": first, "b": first.roll(1)}
