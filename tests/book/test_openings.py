@@ -69,17 +69,6 @@ def test_what_a_chapter_builds_on_comes_before_it():
         assert turn == 0 or needs(path), path
 
 
-def test_a_way_through_the_book_leaves_out_nothing_that_it_needs():
-    page = "reference/map.md"
-    section = text_of(page).partition("## Where do I begin?")[2].partition("\n## ")[0]
-    ways = [links(page, way) for way in re.findall(r"^:   (.+)$", section, flags=re.MULTILINE)]
-    whole = [way for way in ways if len(way) > 1 and set(way) <= set(CHAPTERS)]
-    assert len(whole) == 4
-    for way in whole:
-        for i, chapter in enumerate(way):
-            assert set(needs(chapter)) <= set(way[:i]), chapter
-
-
 def test_one_line_of_the_page_says_what_it_gives_and_takes_and_a_box_lists_its_sections(site):
     for path in TAUGHT:
         page = read(site / path.rpartition(".")[0] / "index.html")
