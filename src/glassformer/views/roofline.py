@@ -88,7 +88,10 @@ def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
 def named(
     points: Mapping[str, tuple[float, float]], x: Axis, y: Axis, levels: Iterable[float]
 ) -> list[str]:
-    """Draw the points, with their names beside them, clear of points, names, and levels."""
+    """Draw the points, with their names beside them, clear of points, names, and levels.
+
+    A line joins a point to a name that had to move up or down.
+    """
     lines = [(x.start, x.end, y.place(level), APART / 2) for level in levels]
     lines += [
         (x.place(a) - DOT, x.place(a) + DOT, y.place(b), APART / 2 + DOT)
@@ -106,7 +109,9 @@ def named(
         start = edge if anchor == "start" else edge - room
         lines.append((start, start + room, middle, APART))
         words = text(edge, middle + 4, name, css="small over", anchor=anchor, most=LONGEST)
-        parts.append(mark(a, b, 0) + words)
+        moved = abs(middle - b) > APART / 2
+        leader = line([(a, b), (edge, middle)], role="quiet", css="thin") if moved else ""
+        parts.append(leader + mark(a, b, 0) + words)
     return parts
 
 

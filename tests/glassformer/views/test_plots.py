@@ -265,3 +265,15 @@ def test_names_of_near_points_do_not_overlap():
         )
     assert sum(map(len, sides.values())) == 5
     assert all(abs(a - b) >= 14 for side in sides.values() for a, b in pairwise(sorted(side)))
+
+
+def test_a_name_that_had_to_move_is_joined_to_its_point():
+    alone = roofline({"a": (3.0, 5.0)}, rates={"r": 9}, bandwidth=2)
+    assert places(alone, "line thin") == []
+    crowded = roofline({f"n{k}": (3.0, 5.0) for k in range(5)}, rates={"r": 9}, bandwidth=2)
+    words = [float(y) - 4 for y in re.findall(r' y="([\d.]+)"[^>]*>n\d<', crowded.html)]
+    leaders = places(crowded, "line thin")
+    [height] = {leader[0][1] for leader in leaders}  # all points are in one place
+    ends = sorted(leader[1][1] for leader in leaders)
+    assert ends == pytest.approx(sorted(y for y in words if abs(y - height) > 7.5), abs=0.1)
+    assert len(ends) >= 3
