@@ -23,8 +23,8 @@ FIRST_HITS = {
     "TransformerConfig": "reference/api/models/",
     "from_hf": "reference/api/",
     # an error, as Python prints it: the chapter that shows who raises it, or the mistake
-    "num_heads must divide d_model": "encoder/all-heads-at-once/",
-    "ValueError: num_heads (10) must divide d_model (768)": "encoder/all-heads-at-once/",
+    "num_heads must divide d_model": "encoder/many-heads/",
+    "ValueError: num_heads (10) must divide d_model (768)": "encoder/many-heads/",
     "attn_mask of shape (2, 3) does not broadcast to the scores' shape": "gpt/masks/",
     "query and key must have the same width to be multiplied": "encoder/attention/",
     "the cache was filled by another model": "gpt/kv-cache/",
@@ -50,7 +50,7 @@ LAYERS = "reference/api/layers/"
 SECTIONS = {
     "MultiHeadAttention": f"{LAYERS}#glassformer.layers.multihead.MultiHeadAttention",
     "softmax axis": "encoder/attention/#softmax-over-the-wrong-axis",
-    "num_heads must divide d_model": "encoder/all-heads-at-once/#which-number-must-divide-which",
+    "num_heads must divide d_model": "encoder/many-heads/#which-number-must-divide-which",
 }
 QUERIES: dict[str, list[str]] = {
     query: pages

@@ -1,4 +1,4 @@
-"""Exercises for the chapter All heads at once."""
+"""Exercises for the chapter Many heads."""
 
 from functools import partial
 
