@@ -124,11 +124,13 @@ def layer(run: HeadActivations, prefix: str) -> Level:
         door(opening, f"{prefix}-2", "the attention"),
     ]
     many = {2: "Two", 3: "Three"}[len(parts)]
-    when = "before each of them" if config.norm_first else "after each addition"
-    says = (
-        f"{many} sub-layers read the residual stream and add their outputs to it. Nothing is "
-        f"overwritten: the old vectors stay in the sum. A norm sets the scale {when}."
+    kept = (
+        "Nothing is overwritten: the old vectors stay in the sum. A norm sets the scale before each "
+        "of them."
+        if config.norm_first
+        else "A norm rescales the vectors after each addition, so their old content can fade."
     )
+    says = f"{many} sub-layers read the residual stream and add their outputs to it. {kept}"
     return Level(f"One of {config.num_layers} layers", says, tuple(drawn), opening)
 
 

@@ -136,6 +136,12 @@ def test_norms_stand_where_the_configuration_has_them():
     assert texts(svgs(before)[1]).count("RMSNorm") == 2
 
 
+def test_only_where_norms_come_first_is_nothing_said_to_be_overwritten():
+    for model, first in ((encoder(), False), (decoder(), True)):
+        html = whole({"it": head_activations(model, IDS, tokens=TOKENS, layer=3, head=4)}).html
+        assert ("Nothing is overwritten" in html) == first != ("old content can fade" in html)
+
+
 def test_several_kinds_can_be_chosen_among_and_words_are_text():
     run = head_activations(encoder(), IDS, tokens=TOKENS)
     view = whole({"one": run, "<b>": run})
