@@ -465,7 +465,7 @@ assert past_moved(None)
 #   the division by the square root, multiply `query` by `math.sqrt(width)` in `self_attention`.
 # - A decoder has the causal mask in every layer, and a second attention sub-layer that attends to
 #   another sentence: [The decoder layer](../translation/decoder-layer.md).
-# - To see how other notebooks get this wrong, with each mistake measured, see [What notebooks get
-#   wrong](../appendix/notebooks.md).
+# - To see how other notebooks get this wrong, with each mistake measured, see [What other
+#   notebooks get wrong](../appendix/notebooks.md).
 #
 # **Next:** the same model on your own sentence, [head by head](heads.py).

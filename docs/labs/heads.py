@@ -289,5 +289,5 @@ head_view(
 # - Use the same words in a different order. Which heads follow the words, and which follow the
 #   positions?
 #
-# **Next:** what a picture of attention doesn't tell you: [Pictures and tools that
-# mislead](../appendix/notebooks/pictures-and-tools.md).
+# **Next:** what a picture of attention may leave out: [What other notebooks get
+# wrong](../appendix/notebooks.md).
