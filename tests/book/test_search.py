@@ -39,7 +39,7 @@ FIRST_HITS = {
     "layer norm": "encoder/norms-and-residuals/",
     "causal mask": "gpt/masks/",
     "KV cache": "gpt/kv-cache/",
-    "beam search": "gpt/generation/",
+    "beam search": "appendix/beam-search/",
     "RMSNorm": "gpt/modern-block/",
     "grouped query attention": "gpt/shared-heads/",
     "GQA": "gpt/shared-heads/",
