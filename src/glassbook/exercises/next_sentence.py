@@ -1,4 +1,4 @@
-"""Exercises for the chapter on next-sentence prediction and weight tying."""
+"""Exercises for the page on next-sentence prediction."""
 
 import torch
 from torch import Tensor
