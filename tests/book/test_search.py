@@ -41,8 +41,8 @@ FIRST_HITS = {
     "KV cache": "gpt/kv-cache/",
     "beam search": "appendix/beam-search/",
     "RMSNorm": "gpt/modern-block/",
-    "grouped query attention": "gpt/shared-heads/",
-    "GQA": "gpt/shared-heads/",
+    "grouped query attention": "gpt/kv-cache/",
+    "GQA": "gpt/kv-cache/",
     "RoPE": "gpt/rotary-positions/",
     "perplexity": "gpt/next-token/",
 }
