@@ -231,7 +231,8 @@ def test_the_bar_of_all_other_tokens_is_on_the_same_scale_even_if_it_is_the_long
     view = next_tokens({"spread": spread, "sure": sure}, str, most=2)
     bars = re.findall('data-role="(?:series-1|quiet)"[^>]*width="([^"]*)"', view.html)
     told = [float(row[2]) for row in facts(view)]
-    assert told[2] == 0.96 and len(bars) == len(told) == 6
+    assert told[2] == 0.96
+    assert len(bars) == len(told) == 6
     assert [float(w) / float(bars[2]) for w in bars] == pytest.approx(
         [p / 0.96 for p in told], abs=0.01
     )
