@@ -125,8 +125,8 @@ def layer(run: HeadActivations, prefix: str) -> Level:
     ]
     many = {2: "Two", 3: "Three"}[len(parts)]
     kept = (
-        "Nothing is overwritten: the old vectors stay in the sum. A norm sets the scale before each "
-        "of them."
+        "Nothing is overwritten: the old vectors stay in the sum. A norm sets the scale before "
+        "each of them."
         if config.norm_first
         else "A norm rescales the vectors after each addition, so their old content can fade."
     )
