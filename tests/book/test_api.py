@@ -94,7 +94,7 @@ def test_signatures_name_what_python_takes(entries):
 
 
 def test_each_error_has_the_messages_of_its_own_kind(entries):
-    html = entries["glassformer.weights.pretrained.load"][1]
+    html = entries["glassformer.weights.pretrained.load_as"][1]
     errors = dict(re.findall(r"<dt><code>(\w+Error)</code></dt><dd>(.*?)</dd>", html, re.DOTALL))
     assert errors.keys() == {"CheckpointError", "ValueError"}
     assert "CheckpointError: … lacks" in errors["CheckpointError"]

@@ -49,12 +49,14 @@ def test_each_make_command_in_a_text_is_a_target():
     assert not [one for one in named if one[1] not in known]
 
 
-def test_home_has_the_lines_of_the_readme():
+def test_installing_has_the_lines_of_the_readme():
     [lines] = re.findall(
         r"```sh\n(python -m venv .+?)```", (ROOT / "README.md").read_text(), re.DOTALL
     )
     [home] = re.findall(
-        r"```sh\n( *python -m venv .+?)```", (ROOT / "docs/index.md").read_text(), re.DOTALL
+        r"```sh\n( *python -m venv .+?)```",
+        (ROOT / "docs/reference/install.md").read_text(),
+        re.DOTALL,
     )
     assert [line.strip() for line in home.splitlines() if line.strip()] == lines.splitlines()
 

@@ -15,7 +15,7 @@ NOTATION = "reference/notation.md"
 SYMBOLS = read_symbols((ROOT / "docs" / NOTATION).read_text(encoding="utf-8"), NOTATION)
 NAMES = {
     *("sin", "cos", "tanh", "log", "ln", "min", "max", "erf", "exp", "π"),
-    *("Embed", "Layer", "head", "RMSNorm", "SwiGLU", "SiLU", "score", "lens", "norm"),
+    *("Embed", "Layer", "head", "RMSNorm", "SwiGLU", "SiLU", "GELU", "score", "lens", "norm"),
 }
 """Functions that say themselves what they are, and a number."""
 
