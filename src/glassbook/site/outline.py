@@ -72,7 +72,7 @@ class OutlinePlugin(BasePlugin[OutlineConfig]):
     def on_page_markdown(
         self, markdown: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Write the lists, and lead from each chapter to the next."""
+        """Write the lists."""
         here = posixpath.dirname(page.file.src_uri)
         for name, write in (
             ("chapters", chapter_list),
@@ -82,17 +82,20 @@ class OutlinePlugin(BasePlugin[OutlineConfig]):
             if (place := PLACE.format(name)) in markdown:
                 listed = self.pages if name == "subjects" else self.chapters
                 markdown = markdown.replace(place, write(listed, here))
-        for one, following in pairwise(self.chapters):
-            if one is page:
-                markdown += f"\n\n**Next:** {_summarized(following, here)}\n"
         return markdown
 
     def on_page_content(
         self, html: str, /, *, page: Page, config: MkDocsConfig, files: Files
     ) -> str:
-        """Draw the map."""
+        """Draw the map, and lead from each chapter to the next."""
         place = PLACE.format("map")
-        return html.replace(place, draw_map(self.chapters, page)) if place in html else html
+        html = html.replace(place, draw_map(self.chapters, page)) if place in html else html
+        for one, following in pairwise(self.chapters):
+            if one is page:
+                text, url = text_of(following.file), get_relative_url(following.url, page.url)
+                title, summary = escape(text.title), escape(text.meta["summary"])
+                html += f'<p><strong>Next:</strong> <a href="{url}">{title}</a>: {summary}</p>'
+        return html
 
     @event_priority(-100)  # after the search has written its index
     def on_post_build(self, *, config: MkDocsConfig) -> None:
