@@ -133,9 +133,9 @@ def test_inline_code_in_a_chapter_leads_to_the_entry_of_what_it_names(site, entr
 
 
 def test_names_of_other_libraries_are_not_taken_for_our_own(site):
-    html = (site / "encoder/attention/index.html").read_text(encoding="utf-8")
-    assert "<code>torch.nn.functional.scaled_dot_product_attention</code>" in html
-    assert "<code>torch.nn.functional.scaled_dot_product_attention</code></a>" not in html
+    html = (site / "translation/translation/index.html").read_text(encoding="utf-8")
+    assert "<code>torch.nn.functional.cross_entropy</code>" in html
+    assert "<code>torch.nn.functional.cross_entropy</code></a>" not in html
 
 
 def test_no_link_stands_within_a_link_or_a_heading(site):
