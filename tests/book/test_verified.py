@@ -139,7 +139,8 @@ def test_nothing_tells_of_the_machine_that_built_it(site, ledger):
     for place in (ROOT, Path.home(), Path(sys.prefix), site):
         assert len(place.parts) == 1 or str(place) not in told
     host = re.escape(socket.gethostname())
-    assert not re.search(rf"(?<![\w/-]){host}(?![\w/-])", told)
+    words = re.sub(r"<[^<>]*>", "", told)  # a class may be called as the machine is
+    assert not re.search(rf"(?<![\w/-]){host}(?![\w/-])", words)
     assert ledger.keys() == {
         *("built", "commit", "data", "devices", "exemptions", "labs", "pages", "problems"),
         *("totals", "variables", "versions"),

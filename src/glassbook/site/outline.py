@@ -74,11 +74,8 @@ class OutlinePlugin(BasePlugin[OutlineConfig]):
     ) -> str:
         """Write the lists."""
         here = posixpath.dirname(page.file.src_uri)
-        for name, write in (
-            ("chapters", chapter_list),
-            ("subjects", subject_list),
-            ("exercises", exercise_list),
-        ):
+        lists = {"chapters": chapter_list, "subjects": subject_list, "exercises": exercise_list}
+        for name, write in lists.items():
             if (place := PLACE.format(name)) in markdown:
                 listed = self.pages if name == "subjects" else self.chapters
                 markdown = markdown.replace(place, write(listed, here))
