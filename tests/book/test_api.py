@@ -100,7 +100,7 @@ def test_each_error_has_the_messages_of_its_own_kind(entries):
     assert "CheckpointError: … lacks" in errors["CheckpointError"]
     assert "CheckpointError: " not in errors["ValueError"]
     said = text(entries["glassformer.layers.attention.attention_weights"][1])
-    assert "ValueError as attention_scores ." in said  # where its messages are
+    assert "ValueError As attention_scores ." in said  # where its messages are
 
 
 def test_an_entry_has_shapes_errors_with_their_messages_source_and_lines(entries):
