@@ -27,7 +27,7 @@ class Tag:
 
     name: str
     attributes: dict[str, str]
-    data: list[str]
+    data: list[str] = field(repr=False)  # of the whole page
     first: int
     last: int | None  # none while it is open
 

@@ -42,8 +42,8 @@ def test_keys_open_the_drawer_and_reach_each_part_of_it(browser, address):
         page.wait_for_function(STANDS)
         inside = walk(page, 11)
         assert all(place["seen"] for place in inside), inside
-        assert {"Decoder", "Translation"} <= {place["words"] for place in inside}
-        page.locator("label.md-nav__title", has_text="Decoder").focus()
+        assert {"GPT", "Translation"} <= {place["words"] for place in inside}
+        page.locator("label.md-nav__title", has_text="GPT").focus()
         page.keyboard.press("Enter")
         page.wait_for_function(STANDS)
-        assert [place["words"] for place in walk(page, 2)] == ["Family", "Language models"]
+        assert [place["words"] for place in walk(page, 2)] == ["Translation", "Objectives and families"]

@@ -31,7 +31,7 @@ def test_every_chapter_and_lab_is_there_in_the_order_of_reading(whole):
     names = {p.relative_to(ROOT / "docs").with_suffix("").as_posix() for p in files}
     left_out = {n for n in names if n.startswith(("reference/", "contributing", "whole-book"))}
     assert {n.replace("/", "-") for n in names - left_out} <= set(found)
-    order = ["index", "encoder-tokens", "encoder-attention", "decoder-masks", "labs-heads"]
+    order = ["index", "encoder-tokens", "encoder-attention", "gpt-masks", "labs-heads"]
     assert [name for name in found if name in order] == order
     assert "contributing" not in found
 
