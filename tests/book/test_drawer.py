@@ -46,4 +46,5 @@ def test_keys_open_the_drawer_and_reach_each_part_of_it(browser, address):
         page.locator("label.md-nav__title", has_text="GPT").focus()
         page.keyboard.press("Enter")
         page.wait_for_function(STANDS)
-        assert [place["words"] for place in walk(page, 2)] == ["Translation", "Objectives and families"]
+        following = [place["words"] for place in walk(page, 2)]
+        assert following == ["Translation", "Objectives and families"]
