@@ -26,16 +26,16 @@ markdown_extensions: [attr_list, pymdownx.superfences, pymdownx.highlight]
 """
 SITE, REPOSITORY = "https://someone.example/book/", "https://github.com/someone/book"
 ELSEWHERE = "https://forge.example/someone/book"
-HOME = (ROOT / "docs/index.md").read_text()
-[CLONE] = re.findall(r"^git clone .*$", HOME, re.MULTILINE)
+INSTALL = (ROOT / "docs/reference/install.md").read_text()
+[CLONE] = re.findall(r"^git clone .*$", INSTALL, re.MULTILINE)
 ABOUT = (ROOT / "docs/reference/about.md").read_text()
 [KNOWN] = re.findall(r"^.+\n\{ \.with-repository \}$", ABOUT, re.MULTILINE)
-[UNKNOWN] = re.findall(r"^.+\n\{ \.no-repository \}$", HOME, re.MULTILINE)
+[UNKNOWN] = re.findall(r"^.+\n\{ \.no-repository \}$", INSTALL, re.MULTILINE)
 
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """Builds a page with the home page's line; gives its HTML, without tags in code, and config."""
+    """Builds a page with the line to clone; gives its HTML, without tags in code, and config."""
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/index.md").write_text(
         f"# Home\n\n```sh\n{CLONE}\n```\n\n{UNKNOWN}\n\n{KNOWN}\n\nNow run it.\n"
