@@ -40,7 +40,7 @@ from glassformer.inference.speculative import speculative_generate
 from glassformer.layers.attention import fused_attention, scaled_dot_product_attention
 from glassformer.layers.kv_cache import KVCache
 from glassformer.layers.online_softmax import online_attention
-from glassformer.views.costs import flops, widths
+from glassformer.models.flops import flops, widths
 
 READ = 256  # tokens of the text that is read
 CONTEXT = 128  # tokens before the one that is written

@@ -1,11 +1,10 @@
-"""Pictures of what a model does: flows, arcs, heatmaps, plots, shapes, and bertviz's viewers."""
+"""Pictures of what a model does: flows, arcs, heatmaps, plots, and bertviz's viewers."""
 
 from glassformer.views.arcs import arcs
 from glassformer.views.bars import bars, dots
 from glassformer.views.beams import beam_tree
 from glassformer.views.bodies import body_and_head
 from glassformer.views.by_hand import by_hand
-from glassformer.views.costs import costs, flops, parameters, published
 from glassformer.views.embedding_map import embedding_map
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
@@ -16,7 +15,6 @@ from glassformer.views.merging import merges
 from glassformer.views.next_tokens import next_tokens
 from glassformer.views.order import reading_order
 from glassformer.views.page import Viewer
-from glassformer.views.path import shapes
 from glassformer.views.plots import lines, scatter
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
@@ -37,12 +35,10 @@ __all__ = [
     "beside",
     "body_and_head",
     "by_hand",
-    "costs",
     "cross_view",
     "dials",
     "dots",
     "embedding_map",
-    "flops",
     "flow",
     "growth",
     "hands",
@@ -56,13 +52,10 @@ __all__ = [
     "model_view",
     "neuron_view",
     "next_tokens",
-    "parameters",
-    "published",
     "reading_order",
     "residual_stream",
     "roofline",
     "scatter",
-    "shapes",
     "shared_heads",
     "strips",
     "teacher_forcing",

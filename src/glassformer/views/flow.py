@@ -5,8 +5,8 @@ from html import escape
 from typing import Any
 
 from glassformer.views import drawing
+from glassformer.views.axis_words import Axes
 from glassformer.views.drawing import TIP, UNGROWN, framed, picture
-from glassformer.views.path import Axes
 from glassformer.views.plan import APART, GAP, PAD, TITLE, Box, Plan, lay_out, notes, title, wide
 from glassformer.views.trace import Node, trace
 from glassformer.views.view import View

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassformer.views.path import Axes, tensors
+from glassformer.views.axis_words import Axes, tensors
 from glassformer.views.watching import name_of, watched
 
 SIGNS = {

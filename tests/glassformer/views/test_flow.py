@@ -17,10 +17,10 @@ from glassformer.models.decoder import TransformerDecoderLayer
 from glassformer.models.encoder import TransformerEncoder, TransformerEncoderLayer
 from glassformer.models.transformer import Transformer
 from glassformer.views import beside, flow
+from glassformer.views.axis_words import Axes
 from glassformer.views.drawing import STYLE
 from glassformer.views.flow import DEEPEST, draw, lines
 from glassformer.views.palette import DARK, LIGHT
-from glassformer.views.path import Axes
 from glassformer.views.plan import lay_out, notes
 from glassformer.views.trace import Node, trace
 from glassformer.views.view import View

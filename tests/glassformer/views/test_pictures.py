@@ -8,7 +8,6 @@ import pytest
 import torch
 from drawings import facts, texts
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from torch import nn
 
 from glassformer.inference.generation import generate
 from glassformer.layers.masks import causal_mask
@@ -24,16 +23,12 @@ from glassformer.views import (
     beam_tree,
     body_and_head,
     by_hand,
-    costs,
     dials,
     embedding_map,
-    flops,
     heads_apart,
     lookup,
     merges,
     next_tokens,
-    parameters,
-    published,
     reading_order,
     residual_stream,
     shared_heads,
@@ -245,74 +240,6 @@ def test_distributions_of_other_texts_have_bars_for_their_own_likeliest_tokens()
     rows = facts(view)
     assert rows[:2] == [["a", "y", "0.600"], ["a", "z", "0.300"]]
     assert rows[3:5] == [["b", "z", "0.600"], ["b", "x", "0.300"]]
-
-
-# --- parameters and operations
-
-VARIED = [
-    *published().values(),
-    TransformerConfig(**SMALL),
-    TransformerConfig(**SMALL, num_kv_heads=2, bias=False, norm="rms", norm_first=True),
-    TransformerConfig(**SMALL, gated=True, head_dim=8, embedding_norm=False, num_token_types=0),
-    TransformerConfig(**SMALL, qkv_bias=False, out_bias=True, positions="rotary"),
-]
-
-
-def held(*parts):
-    return sum(p.numel() for part in parts if part is not None for p in part.parameters())
-
-
-def test_parameters_are_those_of_a_model_that_was_built(subtests):
-    for config in VARIED:
-        with subtests.test(config=config):
-            with torch.device("meta"):
-                encodes = bool(config.num_token_types)
-                model = TransformerEncoder(config) if encodes else TransformerForCausalLM(config)
-            body = model if encodes else model.decoder
-            counted = parameters(config)
-
-            norms = [m for m in body.modules() if type(m).__name__ in ("LayerNorm", "RMSNorm")]
-            tables = [m for m in body.embeddings.modules() if isinstance(m, nn.Embedding)]
-            assert counted["attention"] == held(*(layer.attention for layer in body.layers))
-            assert counted["feed-forward"] == held(*(layer.feed_forward for layer in body.layers))
-            assert counted["norms"] == held(*norms)
-            assert counted["embeddings"] == held(*tables)
-            if not encodes:
-                assert sum(counted.values()) == held(model)
-
-
-def test_operations_are_those_that_torch_counts(subtests):
-    from torch.utils.flop_counter import FlopCounterMode
-
-    for config in VARIED[4:]:
-        with subtests.test(config=config):
-            config = TransformerConfig(**{**vars(config), "tie_embeddings": True})
-            model = TransformerForCausalLM(config).eval()
-            counter = FlopCounterMode(display=False)
-            with (
-                counter,
-                torch.no_grad(),
-                torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
-            ):
-                model(IDS)
-            assert counter.get_total_flops() == 4 * sum(flops(config, 4, writes=True).values())
-
-
-def test_published_sizes_are_the_published_ones():
-    """109.5M with BERT's pooler (0.6M), 124M, 135M and 8.03B, as the models' pages say."""
-    totals = [sum(parameters(config).values()) for config in published().values()]
-    assert totals == [108_891_648, 124_439_808, 134_515_008, 8_030_261_248]
-
-
-def test_areas_and_bars_are_to_scale():
-    view = costs(published())
-    sides = [float(s) for s in re.findall('class="frame" [^>]*width="([^"]*)"', view.html)]
-    totals = [sum(parameters(config).values()) for config in published().values()]
-    assert len(sides) == 4
-    for side, total in zip(sides, totals, strict=True):
-        assert (side / sides[-1]) ** 2 == pytest.approx(total / totals[-1], abs=0.002)
-    assert {"109M", "124M", "135M", "8.03B", "70%"} <= set(texts(view))
-    assert ["GPT-2: feed-forward", "56,669,184", "113,246,208"] in facts(view)
 
 
 # --- beams

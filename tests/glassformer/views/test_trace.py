@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from glassformer.views.path import Axes
+from glassformer.views.axis_words import Axes
 from glassformer.views.trace import trace
 
 

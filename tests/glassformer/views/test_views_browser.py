@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from browser import served, visit
-from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view, shapes
+from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view
 from tables import table
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
@@ -55,7 +55,6 @@ def views(tapes):
         "heatmap": heatmap(first[0][0, 0], TOKENS, TOKENS, caption="A heatmap"),
         "model": model_view(third, TOKENS, sentence_b_start=3),
         "heads": head_view(first, TOKENS),
-        "shapes": shapes(torch.nn.Linear(3, 5), torch.rand(2, 3)),
         "neuron2": neuron_view(tapes[1], TOKENS, sentence_b_start=3),
         "model2": model_view(second, TOKENS),
         "cross": cross_view(

@@ -13,7 +13,6 @@ from torch import nn
 
 from glassformer import views
 from glassformer.layers.positions import RotaryPositions
-from glassformer.models.config import TransformerConfig
 from glassformer.views import (
     arcs,
     bars,
@@ -21,7 +20,6 @@ from glassformer.views import (
     beside,
     body_and_head,
     by_hand,
-    costs,
     dials,
     dots,
     embedding_map,
@@ -39,7 +37,6 @@ from glassformer.views import (
     reading_order,
     roofline,
     scatter,
-    shapes,
     shared_heads,
     strips,
     teacher_forcing,
@@ -149,7 +146,6 @@ VIEWS = {
     ),
     "hands": lambda v, t: hands({name: v((3, 2)) for name in t}),
     "flow": lambda v, t: flow(Named(t), v((2, 3)).float()),
-    "shapes": lambda v, t: shapes(Named(t), v((2, 3)).float()),
     "beside": lambda v, t: beside(heatmap(square(v, t), t, t), bars(by_token(v, t))),
     "by_hand": lambda v, t: by_hand(v((len(t), 2)), v((len(t), 2)), v((len(t), 2)), t, asks=0),
     "heads_apart": lambda v, t: heads_apart(v((len(t), 6)), t, num_heads=2),
@@ -275,7 +271,6 @@ def refuses():
         (lambda: flow(linear, three, depth=0), r"depth \(0\) must be at least 1"),
         (lambda: flow(linear, wide), r"Linear does not take inputs of shape \(7, 3\)"),
         (lambda: flow(lambda x: ones(2), three), "<lambda> returns nothing that was computed"),
-        (lambda: shapes(linear, wide), r"Linear does not take inputs of shape \(7, 3\)"),
         (lambda: by_hand(three, three, three, "ab", asks=0), r"\(3, 2\).* do not fit 2 words"),
         (lambda: by_hand(three, three, three, "abc", asks=3), r"asks \(3\) must be from 0 to 2"),
         (lambda: by_hand(three, three[:, :1], three, "abc", asks=1), r"\(3, 1\).* do not fit 3"),
@@ -299,8 +294,6 @@ def refuses():
         (lambda: next_tokens({"a": torch.tensor([1.5, -0.5])}, str), "'a' has numbers from -0.5"),
         (lambda: lookup(half + 0.1, "ab", "c"), "one for each of 2 words, and a sum of 1"),
         (lambda: lookup(ones(1), "ab", "c"), "one for each of 2 words, and a sum of 1"),
-        (lambda: costs({}), r"needs at least a model and a token: \[\], seq"),
-        (lambda: costs({"a": TransformerConfig()}, seq=0), r"seq \(0\)"),
         (lambda: beam_tree(ones, hand, str, num_beams=5), r"num_beams \(5\) must be 1 to 4"),
         (lambda: beam_tree(ones, hand, str, steps=7), r"steps \(7\) 1 to 6"),
         (lambda: teacher_forcing("ab", "c"), "2 words given and 1 wanted"),
@@ -368,14 +361,11 @@ def test_captions_are_text_and_escaped_once(subtests):
 def test_no_view_is_left_out():
     drawn = {name.partition(",")[0] for name in VIEWS}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
-    needs_models = {"body_and_head", "costs", "merges", "shared_heads", "whole"}
+    needs_models = {"body_and_head", "merges", "shared_heads", "whole"}
     no_views = {
         "View",
         "Viewer",
         "HeadActivations",
         "head_activations",
-        "flops",
-        "parameters",
-        "published",
     }
     assert drawn | needs_a_tape | needs_models | no_views == set(views.__all__)

@@ -16,7 +16,6 @@ from glassformer.views import (
     heatmap,
     model_view,
     neuron_view,
-    shapes,
     strips,
 )
 from tables import table
@@ -89,7 +88,6 @@ def site(tmp_path_factory):
         "growth": growth({"key": list(torch.randn(3, SEQ, HEAD_DIM))}, TOKENS),
         "arcs": arcs({"head": weights[0][0, 0]}, TOKENS, caption="A head"),
         "flow": flow(Named(), torch.randn(1, HEAD_DIM), caption="A run"),
-        "shapes": shapes(Named(), torch.randn(1, HEAD_DIM)),
     }
     page = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
     page += 'content="width=device-width,initial-scale=1"><style>'
@@ -249,7 +247,7 @@ def test_no_view_sticks_out_of_the_page(pages, width):
     """Where one is wider than the window, it scrolls by itself."""
     page = pages[width]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for name in ("heatmap", "strips", "growth", "arcs", "flow", "shapes"):
+    for name in ("heatmap", "strips", "growth", "arcs", "flow"):
         assert page.locator(f"#{name}").evaluate(
             "view => view.getBoundingClientRect().right <= innerWidth"
         ), name
