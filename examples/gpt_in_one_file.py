@@ -43,7 +43,7 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Each token by itself: widen, bend, narrow."""
+    """Each token by itself: widen, activate, narrow."""
 
     def __init__(self, d_model: int, d_ff: int):
         super().__init__()

@@ -30,8 +30,8 @@ def chat_text(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: b
     """
     if not messages:
         raise ValueError(f"messages ({messages!r}) must contain at least one message")
-    told = [*messages]
-    if told[0]["role"] != "system":
-        told.insert(0, {"role": "system", "content": SYSTEM})
-    text = "".join(f"{START}{one['role']}\n{one['content']}{END}\n" for one in told)
+    conversation = [*messages]
+    if conversation[0]["role"] != "system":
+        conversation.insert(0, {"role": "system", "content": SYSTEM})
+    text = "".join(f"{START}{one['role']}\n{one['content']}{END}\n" for one in conversation)
     return text + f"{START}assistant\n" * add_generation_prompt

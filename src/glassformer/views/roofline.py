@@ -81,8 +81,8 @@ def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
     ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
     corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
     drawn = line([(x.place(a), y.place(b)) for a, b in corners], role="quiet", css="bold")
-    left, below = x.place(ridge) + 10, y.place(rate) + 15
-    return drawn + text(left, below, name, css="small over", anchor="start", most=LONGEST)
+    above = y.place(rate) - 5
+    return drawn + text(x.end, above, name, css="small over", anchor="end", most=LONGEST)
 
 
 def named(

@@ -224,25 +224,6 @@ def test_modules_of_a_flow_are_apart_and_have_their_names(pages, width):
 
 
 @WINDOWS
-def test_a_table_of_shapes_has_each_name_beside_its_own_sizes(pages, width):
-    page = pages[width]
-    rows = page.locator("#shapes tbody tr").evaluate_all(
-        """rows => rows.map(row => [...row.cells].map(cell => {
-          const letters = document.createRange();
-          letters.selectNodeContents(cell);
-          const b = letters.getBoundingClientRect(), c = cell.getBoundingClientRect();
-          return [cell.textContent, b.left, b.right, c.left, c.right];
-        }))"""
-    )
-    parts = rows[-SEQ:]  # below the input and the whole
-    assert [cells[0][0].removeprefix("parts.") for cells in parts] == TOKENS
-    for cells in parts:
-        assert cells[0][2] < cells[1][1] < cells[2][1] < cells[3][1], cells[0][0]
-        for text, left, right, cell_left, cell_right in cells:
-            assert cell_left <= left <= right <= cell_right, text
-
-
-@WINDOWS
 def test_no_view_sticks_out_of_the_page(pages, width):
     """Where one is wider than the window, it scrolls by itself."""
     page = pages[width]
