@@ -1,6 +1,7 @@
 """Pictures of what a model does: flows, arcs, heatmaps, plots, and bertviz's viewers."""
 
 from glassformer.views.arcs import arcs
+from glassformer.views.attention_plane import attention_plane
 from glassformer.views.bars import bars, dots
 from glassformer.views.beams import beam_tree
 from glassformer.views.bodies import body_and_head
@@ -30,6 +31,7 @@ __all__ = [
     "View",
     "Viewer",
     "arcs",
+    "attention_plane",
     "bars",
     "beam_tree",
     "beside",

@@ -21,6 +21,7 @@ from glassformer.views.palette import (
     THEME,
     THIN,
     TITLE,
+    WIDE,
 )
 from glassformer.views.view import JOINERS, UNSEEN, View, aligned, columns_of, minus, number, table
 
@@ -50,6 +51,7 @@ stroke-linecap:round;stroke-linejoin:round}}
 .glassformer-drawing .frame{{fill:none;stroke:var(--role);stroke-width:{LINE:g}}}
 .glassformer-drawing .thin{{stroke-width:{THIN:g};stroke:var(--edge)}}
 .glassformer-drawing .bold{{stroke-width:{BOLD:g}}}
+.glassformer-drawing .wide{{stroke-width:{WIDE:g}}}
 .glassformer-drawing .dashed{{stroke-dasharray:6 4}}
 .glassformer-drawing .dotted{{stroke-dasharray:1 4}}
 .glassformer-drawing .dash-dot{{stroke-dasharray:8 4 1 4}}

@@ -6,7 +6,7 @@ for text on either background.
 """
 
 LABEL, SMALL, TITLE = 13.0, 12.0, 13.5  # type sizes, in units of a picture
-THIN, LINE, BOLD = 1.0, 1.5, 2.2  # line weights
+THIN, LINE, BOLD, WIDE = 1.0, 1.5, 2.2, 4.0  # line weights
 RADIUS = 5.0  # of a box's corners
 
 # Roles that occur in one picture. The first series is for a picture's main subject.

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 
 from glassformer.views.drawing import framed, told
-from glassformer.views.view import View, table
+from glassformer.views.scripted import Scripted
+from glassformer.views.view import table
 
 SCRIPT = "glassformer-steps.js"
 
@@ -42,14 +42,10 @@ def step(number: int, *parts: str) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Stepped(View):
+class Stepped(Scripted):
     """A picture in steps: complete in a notebook; a page adds the script that steps through it."""
 
-    def _repr_page_(self) -> tuple[str, dict[str, str]]:
-        """Return markup with `asset://NAME` as a placeholder for a URL, and the name's file."""
-        path = Path(__file__).parent / "static" / SCRIPT
-        script = f'<script type="module" src="asset://{SCRIPT}"></script>'
-        return self.html + script, {SCRIPT: str(path)}
+    script: str = SCRIPT
 
 
 def stepped(

@@ -15,6 +15,7 @@ from glassformer import views
 from glassformer.layers.positions import RotaryPositions
 from glassformer.views import (
     arcs,
+    attention_plane,
     bars,
     beam_tree,
     beside,
@@ -78,12 +79,12 @@ LOG = ["dots, log", "roofline"]
 NO_NUMBER = ["lines", "scatter", "bars", "dots", "hands", *LOG]
 NO_WEIGHTS = ["head_view", "model_view"]
 NO_CHANCES = ["next_tokens", "lookup"]
-SMALL = ["by_hand", "dials"]
+SMALL = ["by_hand", "attention_plane", "dials"]
 NOT_FINITE = [*NO_NUMBER, *NO_WEIGHTS, "beside", *NO_CHANCES, *SMALL, "embedding_map"]
 REFUSES = {
     "nan": NOT_FINITE,
     "infinite": NOT_FINITE,
-    "zeros": [*LOG, "hands", "dials"],
+    "zeros": [*LOG, "hands", "dials", "attention_plane"],
     "tiny": [*LOG, "dials"],
     "true and false": [*LOG, "dials"],  # of the key both are false
     "some masked": [*LOG, *NO_WEIGHTS, *SMALL, "embedding_map"],
@@ -93,7 +94,11 @@ REFUSES = {
     "counts": NO_WEIGHTS,
 }
 TOO_FEW = ["one token", "the same token twice", "a very long token", "twenty thousand letters"]
-WRONG_SIZE = {"by_hand": ["one token", "71 tokens"], "embedding_map": TOO_FEW}
+WRONG_SIZE = {
+    "by_hand": ["one token", "71 tokens"],
+    "attention_plane": ["one token", "71 tokens"],
+    "embedding_map": TOO_FEW,
+}
 
 
 class Named(nn.Module):
@@ -148,6 +153,7 @@ VIEWS = {
     "flow": lambda v, t: flow(Named(t), v((2, 3)).float()),
     "beside": lambda v, t: beside(heatmap(square(v, t), t, t), bars(by_token(v, t))),
     "by_hand": lambda v, t: by_hand(v((len(t), 2)), v((len(t), 2)), v((len(t), 2)), t, asks=0),
+    "attention_plane": lambda v, t: attention_plane(*3 * [v((len(t), 2))], t, asks=0),
     "heads_apart": lambda v, t: heads_apart(v((len(t), 6)), t, num_heads=2),
     "reading_order": lambda v, t: reading_order(square(v, t).bool(), t),
     "dials": lambda v, t: dials(RotaryPositions(4), v((2,)), v((2,)), [(1, 3)]),
@@ -279,6 +285,11 @@ def refuses():
             lambda: by_hand(three, three, three, "abc", asks=0, vectors=three[:2]),
             r"vectors of shape \(2, 2\) must have the shape \(3, 2\)",
         ),
+        (
+            lambda: attention_plane(*3 * [three[:, :1]], "abc", asks=1),
+            "two finite numbers for each",
+        ),
+        (lambda: attention_plane(*3 * [three], "abc", asks=3), r"asks \(3\) must be from 0 to 2"),
         (lambda: heads_apart(ones(5, 12), five, num_heads=5), r"num_heads \(5\) must divide"),
         (lambda: heads_apart(ones(4, 12), five, num_heads=3), "a row for each of 5 words"),
         (lambda: heads_apart(ones(5, 49), five, num_heads=7), "at most 48 numbers"),
@@ -327,6 +338,7 @@ def test_arrays_and_lists_are_drawn_as_tensors_and_ids_as_numbers(unhooked, subt
         "lookup": lambda to, names: lookup(to(square[0]), names, writes="x"),
         "heads_apart": lambda to, names: heads_apart(to(square), names, num_heads=2),
         "by_hand": lambda to, names: by_hand(*3 * [to(square)], names, asks=0),
+        "attention_plane": lambda to, names: attention_plane(*3 * [to(square)], names, asks=0),
         "head_view": lambda to, names: head_view([to(square[None, None])] * 2, names),
         "embedding_map": lambda to, names: embedding_map(
             {"a": dict(zip([*names, "x"], map(to, (*square, square[0] - 1)), strict=True))}
