@@ -16,6 +16,7 @@ from glassformer.views.merging import merges
 from glassformer.views.next_tokens import next_tokens
 from glassformer.views.order import reading_order
 from glassformer.views.page import Viewer
+from glassformer.views.panels import bar_panels, scatter_panels
 from glassformer.views.plots import lines, scatter
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
@@ -32,6 +33,7 @@ __all__ = [
     "Viewer",
     "arcs",
     "attention_plane",
+    "bar_panels",
     "bars",
     "beam_tree",
     "beside",
@@ -58,6 +60,7 @@ __all__ = [
     "residual_stream",
     "roofline",
     "scatter",
+    "scatter_panels",
     "shared_heads",
     "strips",
     "teacher_forcing",

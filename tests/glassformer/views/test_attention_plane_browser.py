@@ -92,5 +92,5 @@ def test_a_pointer_drags_the_query_and_lets_it_go(browser, address):
             origin[0] + 1.3 * unit, abs=1
         )
         mouse.up()
-        mouse.move(x, y)
+        mouse.move(origin[0] + 1.5 * unit, origin[1] - 0.6 * unit)  # still on the handle
         is_of(figure, [1.3, 0.6])

@@ -16,6 +16,7 @@ from glassformer.layers.positions import RotaryPositions
 from glassformer.views import (
     arcs,
     attention_plane,
+    bar_panels,
     bars,
     beam_tree,
     beside,
@@ -38,6 +39,7 @@ from glassformer.views import (
     reading_order,
     roofline,
     scatter,
+    scatter_panels,
     shared_heads,
     strips,
     teacher_forcing,
@@ -76,7 +78,7 @@ VALUES = {
 
 
 LOG = ["dots, log", "roofline"]
-NO_NUMBER = ["lines", "scatter", "bars", "dots", "hands", *LOG]
+NO_NUMBER = ["lines", "scatter", "bars", "dots", "hands", "bar_panels", "scatter_panels", *LOG]
 NO_WEIGHTS = ["head_view", "model_view"]
 NO_CHANCES = ["next_tokens", "lookup"]
 SMALL = ["by_hand", "attention_plane", "dials"]
@@ -142,6 +144,10 @@ VIEWS = {
     "lines": lambda v, t: lines({name: column(v, t) for name in t[:4]}),
     "scatter": lambda v, t: scatter({name: (range(5), v((5,))) for name in t[:4]}),
     "bars": lambda v, t: bars(by_token(v, t)),
+    "bar_panels": lambda v, t: bar_panels({name: {"a": v((5,))} for name in t[:4]}),
+    "scatter_panels": lambda v, t: scatter_panels(
+        {name: {"a": {"g": (range(5), v((5,)))}} for name in t[:4]}
+    ),
     "dots": lambda v, t: dots(by_token(v, t)),
     "dots, log": lambda v, t: dots(by_token(v, t), log=True),
     "roofline": lambda v, t: roofline(
@@ -290,6 +296,15 @@ def refuses():
             "two finite numbers for each",
         ),
         (lambda: attention_plane(*3 * [three], "abc", asks=3), r"asks \(3\) must be from 0 to 2"),
+        (lambda: bar_panels({}), r"one to 4 rows of one to 6, but got rows of \[\]"),
+        (lambda: bar_panels({"a": dict.fromkeys(range(7), half)}), r"but got rows of \[7\]"),
+        (lambda: bar_panels({"a": {"b": []}}), "'b' has 0 numbers"),
+        (lambda: scatter_panels({"a": {}}), r"but got rows of \[0\]"),
+        (lambda: scatter_panels({"a": {"b": {"c": (ones(3), half)}}}), "'c' has 2 numbers for 3"),
+        (
+            lambda: scatter_panels({"a": {"b": dict.fromkeys(five, (half, half))}}),
+            "groups, but got 5",
+        ),
         (lambda: heads_apart(ones(5, 12), five, num_heads=5), r"num_heads \(5\) must divide"),
         (lambda: heads_apart(ones(4, 12), five, num_heads=3), "a row for each of 5 words"),
         (lambda: heads_apart(ones(5, 49), five, num_heads=7), "at most 48 numbers"),

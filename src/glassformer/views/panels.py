@@ -1,0 +1,210 @@
+"""`bar_panels` and `scatter_panels`: rows of small plots that share their axes."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from glassformer.views.axes import Axis, short, span, tick
+from glassformer.views.drawing import bar, figure, line, panel, picture, text
+from glassformer.views.palette import SERIES
+from glassformer.views.plots import Point, key, lay_out, mark, placed
+from glassformer.views.view import View, minus, number
+
+WIDTH, GROWS = 400.0, 1.5  # width of a picture, and how much larger it may be on a wide page
+LEFT, APART = 30.0, 8.0  # room for the vertical axis' numbers, and between panels
+HIGHEST, HEADING, BELOW = 96.0, 42.0, 10.0  # of a panel, above a row, and below it
+MOST = 6  # panels in a row
+
+Ends = tuple[float, float]
+Draw = Callable[[str, str, Axis, Axis], str]  # of a row, a panel in it, and its two axes
+
+
+def bar_panels(
+    rows: Mapping[str, Mapping[str, Any]],
+    *,
+    x: str = "",
+    y: str = "",
+    levels: Mapping[str, float | int] | None = None,
+    caption: str | None = None,
+) -> View:
+    """Draw rows of small plots of bars, all on one scale, each with its largest number.
+
+    Args:
+        rows: Each row's name and its panels: their names and numbers, `(bars,)`. At most four rows
+            of at most six panels.
+        x: What the bars of a panel are.
+        y: What their heights are.
+        levels: Dotted lines to compare with: their names and heights.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There are too few or too many rows or panels, a panel has no numbers, or no
+            number is finite.
+    """
+    found = {
+        row: {name: [p[1] for p in placed(name, one, None)] for name, one in inside.items()}
+        for row, inside in rows.items()
+    }
+    check({row: list(inside) for row, inside in found.items()})
+    marks = {name: float(level) for name, level in (levels or {}).items()}
+    every = [v for inside in found.values() for values in inside.values() for v in values]
+    up = span([*every, *([0.0, *marks.values()] if any(map(math.isfinite, every)) else [])])
+
+    def draw(row: str, name: str, across: Axis, up: Axis) -> str:
+        values, role = found[row][name], SERIES[list(found).index(row)]
+        drawn = [tower(v, k, across, up, role) for k, v in enumerate(values) if math.isfinite(v)]
+        for level in marks.values():
+            ends = [(at, up.place(level)) for at in (across.start, across.end)]
+            drawn.append(line(ends, css="dotted"))
+        return "".join(drawn) + top_number(values, across, up)
+
+    below = "; ".join(filter(None, [x, *(f"dotted: {name}" for name in marks)]))
+    panels = {row: list(inside) for row, inside in found.items()}
+    longest = max(len(values) for inside in found.values() for values in inside.values())
+    drawn = grid(panels, draw, (0.0, float(longest)), up, below, y, 0.0)
+    facts = [
+        [f"{row}, {name}", " ".join(map(short, values))]
+        for row, inside in found.items()
+        for name, values in inside.items()
+    ]
+    facts += [[f"{name} (dotted)", short(level)] for name, level in marks.items()]
+    name = f"{y or 'numbers'} by {x or 'bar'}"
+    return figure(drawn, ["", y or "numbers"], facts, name=name, caption=caption)
+
+
+def tower(value: float, k: int, across: Axis, up: Axis, role: str) -> str:
+    """Draw an upright bar from zero, the k-th of its panel."""
+    left, right = across.place(k), across.place(k + 1)
+    top, bottom = sorted((up.place(value), up.place(0.0)))
+    return bar(left + 0.08 * (right - left), top, 0.84 * (right - left), bottom - top, role=role)
+
+
+def top_number(values: list[float], across: Axis, up: Axis) -> str:
+    """Write a panel's largest number above its bar, or beside it if the bar is that high."""
+    known = [v for v in values if math.isfinite(v)]
+    if not known:
+        return ""
+    k, y = values.index(max(known)), up.place(max(known))
+    first = k < len(values) / 2
+    place = across.place(k) if first else across.place(k + 1)
+    anchor = "start" if first else "end"
+    if y - up.end < 14:
+        place, y = (across.place(k + 1) + 3 if first else across.place(k) - 3), y + 15
+    return text(
+        place,
+        y - 4,
+        minus(number(max(known), max(map(abs, known)))),
+        css="small over",
+        anchor=anchor,
+    )
+
+
+def scatter_panels(
+    rows: Mapping[str, Mapping[str, Mapping[str, tuple[Any, Any]]]],
+    *,
+    x: str = "",
+    y: str = "",
+    caption: str | None = None,
+) -> View:
+    """Draw rows of small plots of points, all on the same two scales.
+
+    Args:
+        rows: Each row's name and its panels: their names and groups, as `scatter` takes them. At
+            most four rows of at most six panels, and four groups.
+        x: The name of the horizontal axis.
+        y: The name of the vertical axis.
+        caption: A line below the picture.
+
+    Raises:
+        ValueError: There are too few or too many rows, panels, or groups, a group has no points or
+            not as many horizontal as vertical numbers, or no number is finite.
+    """
+    found = {
+        row: {
+            name: {group: placed(group, up, right) for group, (right, up) in groups.items()}
+            for name, groups in inside.items()
+        }
+        for row, inside in rows.items()
+    }
+    check({row: list(inside) for row, inside in found.items()})
+    panels = [groups for inside in found.values() for groups in inside.values()]
+    names = list(dict.fromkeys(name for groups in panels for name in groups))
+    if not 1 <= len(names) <= len(SERIES):
+        raise ValueError(f"panels draw one to {len(SERIES)} groups, but got {len(names)}: {names}")
+    every = [p for groups in panels for run in groups.values() for p in run if finite(p)]
+    across, up = (span([p[k] for p in every]) for k in (0, 1))
+
+    def draw(row: str, name: str, across: Axis, up: Axis) -> str:
+        zero = across.low < 0 < across.high
+        ends = [(across.place(0.0), y) for y in (up.start, up.end)] if zero else []
+        return (line(ends, css="dotted") if zero else "") + "".join(
+            mark(across.place(p[0]), up.place(p[1]), names.index(group), css=" faint")
+            for group, run in found[row][name].items()
+            for p in run
+            if finite(p)
+        )
+
+    entries, top = lay_out(names) if len(names) > 1 else ([], 0.0)
+    keys = [key(name, k, a, b, dashed=False) for k, (name, a, b) in enumerate(entries)]
+    shown = {row: list(inside) for row, inside in found.items()}
+    drawn = grid(shown, draw, across, up, x, y, top, "".join(keys))
+    facts = [
+        [f"{row}, {name}", group, " ".join(short(p[0]) for p in run)]
+        for row, inside in found.items()
+        for name, groups in inside.items()
+        for group, run in groups.items()
+    ]
+    header = ["", "group", x or "horizontal"]
+    return figure(drawn, header, facts, name=f"{y or 'y'} by {x or 'x'}", caption=caption)
+
+
+def finite(point: Point) -> bool:
+    """Return whether a point can be drawn."""
+    return all(map(math.isfinite, point))
+
+
+def check(rows: dict[str, list[str]]) -> None:
+    """Raise an error if there are no panels, or more than a reader can compare."""
+    sizes = [len(names) for names in rows.values()]
+    if not 1 <= len(sizes) <= len(SERIES) or not all(1 <= size <= MOST for size in sizes):
+        raise ValueError(
+            f"panels come in one to {len(SERIES)} rows of one to {MOST}, but got rows of {sizes}"
+        )
+
+
+def grid(
+    rows: dict[str, list[str]],
+    draw: Draw,
+    across: Ends,
+    up: Ends,
+    x: str,
+    y: str,
+    top: float,
+    above: str = "",
+) -> str:
+    """Return the picture of all panels, between their frames, names, and axes."""
+    most = max(map(len, rows.values()))
+    wide = (WIDTH - LEFT - APART * (most - 1)) / most
+    high, parts = min(wide, HIGHEST), [above, text(0, top + 14, y, css="small", anchor="start")]
+    top += 18 if y else 0
+    for row, names in rows.items():
+        parts.append(text(0, top + 16, row, css="title", anchor="start"))
+        for k, name in enumerate(names):
+            left = LEFT + k * (wide + APART)
+            right, bottom = left + wide, top + HEADING + high
+            axes = Axis(*across, left, right), Axis(*up, bottom, top + HEADING)
+            parts.append(text((left + right) / 2, top + HEADING - 6, name, css="small"))
+            parts.append(panel(left, top + HEADING, wide, high, css="frame thin", corner=2))
+            parts += [height(value, axes[1], left, right, k) for value in axes[1].ticks(3)]
+            parts.append(draw(row, name, *axes))
+        top += HEADING + high + BELOW
+    parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 10, x, css="small"))
+    return picture(parts, WIDTH, top + (16 if x else 0), grows=GROWS)
+
+
+def height(value: float, axis: Axis, left: float, right: float, k: int) -> str:
+    """Draw a thin line across a panel, with its number beside the first one of a row."""
+    y = axis.place(value)
+    across = line([(left, y), (right, y)], css="thin")
+    beside = text(left - 5, y + 4, tick(value), css="small", anchor="end") if k == 0 else ""
+    return across + beside

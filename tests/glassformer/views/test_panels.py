@@ -1,0 +1,68 @@
+"""Rows of small plots: the bars and points are where the numbers say, on one scale for all."""
+
+import pytest
+import torch
+from drawings import facts, near, numbers, svgs, texts
+
+from glassformer.views import bar_panels, scatter_panels
+
+SHARPER = {
+    "undivided": {"d = 3": [0.5, 0.25, 0.25], "d = 7": [0.875, 0.125, 0.0]},
+    "divided": {"d = 3": [0.4, 0.3, 0.3], "d = 7": [0.4, 0.35, 0.25]},
+}
+
+
+def bars_of(view):
+    """Each bar's left edge, top, width, and height."""
+    drawn = [r for r in svgs(view)[0].iter("rect") if r.get("class") == "bar"]
+    return torch.tensor([[float(r.get(k)) for k in ("x", "y", "width", "height")] for r in drawn])
+
+
+def test_all_bars_have_one_scale_and_stand_on_zero():
+    drawn = bars_of(bar_panels(SHARPER, levels={"even": 1 / 3}))
+    values = torch.tensor([v for row in SHARPER.values() for panel in row.values() for v in panel])
+    unit = drawn[0, 3] / 0.5
+    assert drawn[:, 3].tolist() == near(*(unit * values).tolist())
+    feet = (drawn[:, 1] + drawn[:, 3]).view(4, 3)
+    assert feet.std(dim=1).max() < 0.1
+    assert feet[0, 0] == pytest.approx(feet[1, 0].item(), abs=0.1)
+    assert feet[2, 0] > feet[0, 0] + 50  # the next row
+
+
+def test_each_panel_has_its_name_and_its_largest_number():
+    view = bar_panels(SHARPER, x="key", y="weight")
+    written = texts(view)
+    for name in ("undivided", "divided", "key", "weight"):
+        assert written.count(name) == 1
+    assert written.count("d = 3") == written.count("d = 7") == 2
+    assert [w for w in written if w in ("0.50", "0.88", "0.40")] == ["0.50", "0.88", "0.40", "0.40"]
+    assert ["undivided, d = 7", "0.875 0.125 0"] in facts(view)
+
+
+def test_levels_are_at_their_height_in_every_panel():
+    view = bar_panels(SHARPER, levels={"even": 0.25})
+    drawn = bars_of(view)
+    dotted = [p for p in svgs(view)[0].iter("path") if "dotted" in p.get("class")]
+    assert len(dotted) == 4
+    level = numbers(dotted[0].get("d"))[1]
+    assert level == pytest.approx(drawn[1, 1].item(), abs=0.11)  # a bar of 0.25
+
+
+def test_points_have_the_same_two_scales_in_all_panels():
+    places = {"one": torch.tensor([[0.0, 0.0], [2.0, 1.0]]), "two": torch.tensor([[-1.0, 3.0]])}
+    panels = {name: {"g": (p[:, 0], p[:, 1])} for name, p in places.items()}
+    drawn = scatter_panels({"a": panels, "b": panels})
+    marks = [p for p in svgs(drawn)[0].iter("path") if p.get("class") == "dot faint"]
+    points = torch.tensor([numbers(p.get("d"))[:2] for p in marks])
+    across, up = (points[1] - points[0]).tolist()
+    panel = points[2] - points[0] - torch.tensor([-across / 2, 3 * up])  # the way to the next one
+    assert panel[1].abs() < 0.3 < 100 < panel[0]
+    assert (points[3:, 0] - points[:3, 0]).abs().max() < 0.1  # the second row is below the first
+    assert (points[3:, 1] - points[:3, 1]).std() < 0.1
+
+
+def test_groups_keep_their_color_when_one_is_missing():
+    two = {"first": {"x": ([0.0], [1.0]), "y": ([2.0], [3.0])}, "second": {"y": ([1.0], [1.0])}}
+    drawn = scatter_panels({"a": two})
+    marks = [p for p in svgs(drawn)[0].iter("path") if p.get("class") == "dot faint"]
+    assert [p.get("data-role") for p in marks] == ["series-1", "series-2", "series-2"]
