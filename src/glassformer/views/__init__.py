@@ -18,6 +18,7 @@ from glassformer.views.order import reading_order
 from glassformer.views.page import Viewer
 from glassformer.views.panels import bar_panels, scatter_panels
 from glassformer.views.plots import lines, scatter
+from glassformer.views.position_dials import position_dials
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
 from glassformer.views.stream import residual_stream
@@ -56,6 +57,7 @@ __all__ = [
     "model_view",
     "neuron_view",
     "next_tokens",
+    "position_dials",
     "reading_order",
     "residual_stream",
     "roofline",

@@ -18,6 +18,7 @@ max-width:38em;margin:.5em auto 0;font-size:.9rem}
 .glassformer-drawing form span{white-space:nowrap}
 .glassformer-drawing form input{flex:1;min-width:6em;min-height:28px}
 .glassformer-drawing .handle{fill:transparent;stroke:none}
+.glassformer-drawing .line.handle{stroke:transparent;stroke-width:28}
 .glassformer-drawing.live .handle{cursor:grab;touch-action:none}
 .glassformer-drawing.live .handle:active{cursor:grabbing}
 @media print{.glassformer-drawing form{display:none!important}}

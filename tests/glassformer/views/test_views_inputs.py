@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models
 from torch import nn
 
 from glassformer import views
-from glassformer.layers.positions import RotaryPositions
+from glassformer.layers.positions import RotaryPositions, sinusoids
 from glassformer.views import (
     arcs,
     attention_plane,
@@ -36,6 +36,7 @@ from glassformer.views import (
     merges,
     model_view,
     next_tokens,
+    position_dials,
     reading_order,
     roofline,
     scatter,
@@ -47,6 +48,7 @@ from glassformer.views import (
 )
 from glassformer.views.view import visible
 
+SINES = sinusoids(7, 20)
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
 TOKENS = {
     "one token": ["flies"],
@@ -305,6 +307,14 @@ def refuses():
             lambda: scatter_panels({"a": {"b": dict.fromkeys(five, (half, half))}}),
             "groups, but got 5",
         ),
+        (lambda: position_dials(three, at=(0, 1)), "a finite sine and cosine, of length one"),
+        (
+            lambda: position_dials(wide, at=(0, 1)),
+            r"\(7, 3\) must have two rows or more, of one to",
+        ),
+        (lambda: position_dials(SINES[:, :14], at=(0, 1)), r"\(7, 14\) must have two rows or more"),
+        (lambda: position_dials(SINES[:, :6], at=(0, 7)), r"\(0, 7\) must be .* from 0 to 6"),
+        (lambda: position_dials(SINES[:, :6] * math.nan, at=(0, 1)), "finite sine and cosine"),
         (lambda: heads_apart(ones(5, 12), five, num_heads=5), r"num_heads \(5\) must divide"),
         (lambda: heads_apart(ones(4, 12), five, num_heads=3), "a row for each of 5 words"),
         (lambda: heads_apart(ones(5, 49), five, num_heads=7), "at most 48 numbers"),
@@ -353,6 +363,7 @@ def test_arrays_and_lists_are_drawn_as_tensors_and_ids_as_numbers(unhooked, subt
         "lookup": lambda to, names: lookup(to(square[0]), names, writes="x"),
         "heads_apart": lambda to, names: heads_apart(to(square), names, num_heads=2),
         "by_hand": lambda to, names: by_hand(*3 * [to(square)], names, asks=0),
+        "position_dials": lambda to, names: position_dials(to(SINES[:, :4]), at=(1, 5)),
         "attention_plane": lambda to, names: attention_plane(*3 * [to(square)], names, asks=0),
         "head_view": lambda to, names: head_view([to(square[None, None])] * 2, names),
         "embedding_map": lambda to, names: embedding_map(
@@ -387,6 +398,7 @@ def test_captions_are_text_and_escaped_once(subtests):
 
 def test_no_view_is_left_out():
     drawn = {name.partition(",")[0] for name in VIEWS}
+    needs_sines = {"position_dials"}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
     needs_models = {"body_and_head", "merges", "shared_heads", "whole"}
     no_views = {
@@ -395,4 +407,4 @@ def test_no_view_is_left_out():
         "HeadActivations",
         "head_activations",
     }
-    assert drawn | needs_a_tape | needs_models | no_views == set(views.__all__)
+    assert drawn | needs_a_tape | needs_models | needs_sines | no_views == set(views.__all__)
