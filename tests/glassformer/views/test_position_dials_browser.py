@@ -102,3 +102,10 @@ def test_a_pointer_drags_one_position_or_the_line_between_them(browser, address)
         assert shown(figure) == told(13)
         assert center(first)[0] == pytest.approx(x0 + 4 * step, abs=1)
         assert center(second)[0] == pytest.approx(x1 + 10 * step, abs=1)
+        x0, x1 = center(first)[0], center(second)[0]
+        mouse.move((x0 + x1) / 2, y)
+        mouse.down()
+        mouse.move((x0 + x1) / 2 + 40 * step, y)  # beyond the last position
+        mouse.up()
+        assert shown(figure) == told(13)
+        assert figure.locator("input[name=at1]").input_value() == str(PLACES - 1)
