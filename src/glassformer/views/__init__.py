@@ -18,6 +18,7 @@ from glassformer.views.page import Viewer
 from glassformer.views.plots import lines, scatter
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
+from glassformer.views.sampling import sampling
 from glassformer.views.stream import residual_stream
 from glassformer.views.strips import growth, strips
 from glassformer.views.teaching import teacher_forcing
@@ -55,6 +56,7 @@ __all__ = [
     "reading_order",
     "residual_stream",
     "roofline",
+    "sampling",
     "scatter",
     "shared_heads",
     "strips",

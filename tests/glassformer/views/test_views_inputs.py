@@ -36,6 +36,7 @@ from glassformer.views import (
     next_tokens,
     reading_order,
     roofline,
+    sampling,
     scatter,
     shared_heads,
     strips,
@@ -79,17 +80,17 @@ NO_NUMBER = ["lines", "scatter", "bars", "dots", "hands", *LOG]
 NO_WEIGHTS = ["head_view", "model_view"]
 NO_CHANCES = ["next_tokens", "lookup"]
 SMALL = ["by_hand", "dials"]
-NOT_FINITE = [*NO_NUMBER, *NO_WEIGHTS, "beside", *NO_CHANCES, *SMALL, "embedding_map"]
+NOT_FINITE = ["sampling", *NO_NUMBER, *NO_WEIGHTS, "beside", *NO_CHANCES, *SMALL, "embedding_map"]
 REFUSES = {
     "nan": NOT_FINITE,
     "infinite": NOT_FINITE,
     "zeros": [*LOG, "hands", "dials"],
     "tiny": [*LOG, "dials"],
     "true and false": [*LOG, "dials"],  # of the key both are false
-    "some masked": [*LOG, *NO_WEIGHTS, *SMALL, "embedding_map"],
-    "huge": [*LOG, *NO_WEIGHTS, *SMALL, *NO_CHANCES],
+    "some masked": ["sampling", *LOG, *NO_WEIGHTS, *SMALL, "embedding_map"],
+    "huge": ["sampling", *LOG, *NO_WEIGHTS, *SMALL, *NO_CHANCES],
     **dict.fromkeys(("half", "with a gradient"), (*LOG, *NO_WEIGHTS)),
-    "some nan": ["roofline", *NO_WEIGHTS, *SMALL, *NO_CHANCES, "embedding_map"],
+    "some nan": ["sampling", "roofline", *NO_WEIGHTS, *SMALL, *NO_CHANCES, "embedding_map"],
     "counts": NO_WEIGHTS,
 }
 TOO_FEW = ["one token", "the same token twice", "a very long token", "twenty thousand letters"]
@@ -152,6 +153,7 @@ VIEWS = {
     "reading_order": lambda v, t: reading_order(square(v, t).bool(), t),
     "dials": lambda v, t: dials(RotaryPositions(4), v((2,)), v((2,)), [(1, 3)]),
     "next_tokens": lambda v, t: next_tokens({"…": chances(v, t)}, t.__getitem__),
+    "sampling": lambda v, t: sampling({"…": column(v, t).float()}, t.__getitem__),
     "lookup": lambda v, t: lookup(chances(v, t), t, t[0]),
     "teacher_forcing": lambda v, t: teacher_forcing(t, t),
     "beam_tree": lambda v, t: beam_tree(
