@@ -5,6 +5,8 @@ from glassformer.views.bars import bars, dots
 from glassformer.views.beams import beam_tree
 from glassformer.views.bodies import body_and_head
 from glassformer.views.by_hand import by_hand
+from glassformer.views.decoding import decoding
+from glassformer.views.decoding_steps import decoding_steps
 from glassformer.views.embedding_map import embedding_map
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
@@ -37,6 +39,8 @@ __all__ = [
     "body_and_head",
     "by_hand",
     "cross_view",
+    "decoding",
+    "decoding_steps",
     "dials",
     "dots",
     "embedding_map",
