@@ -66,7 +66,8 @@ def decoding_steps(
         max_new_tokens=max_new_tokens,
         decoder_start_token_id=decoder_start_token_id,
     )
-    ids, done = state.sequences[:, : state.length], []
+    ids = state.sequences[:, : state.length]
+    done: list[DecodingStep] = []
     last = f"layers.{len(model.decoder.layers) - 1}"
     with torch.inference_mode(), record(model.decoder) as tape:
         while len(done) < max_new_tokens and (not done or done[-1].written != eos_token_id):
