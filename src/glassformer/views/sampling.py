@@ -36,7 +36,7 @@ ROW, LEFT, TOP = 21.0, 84.0, 42.0
 COLUMN, LIVE, NUMBERS = 60.0, 270.0, 46.0  # widths: a column of several, the only one, its numbers
 
 STYLE = """
-.glassformer-sampling form span{min-width:6em}
+.glassformer-sampling form span{min-width:6.6em}
 .glassformer-sampling output{min-width:2.6em;text-align:right;font-variant-numeric:tabular-nums}
 .glassformer-sampling form p{flex:1 1 100%;margin:0;text-align:center}
 .glassformer-sampling button{min-height:34px;padding:.2em .8em;margin:0 .6em;color:inherit;
@@ -128,7 +128,7 @@ def written(value: Number) -> str:
 
 def labels(title: str, names: list[str], top: Number) -> list[str]:
     """Write the name of a distribution, and its tokens below each other."""
-    rows = [text(0, 14, title, css="title", anchor="start")]
+    rows = [text(0, 14, title, css="title", anchor="start", most=44)]
     for k, token in enumerate(names):
         css = "small" if k == SHOWN else "label"
         rows.append(text(LEFT - 8, top + ROW * k + 15, token, css=css, anchor="end", most=11))
