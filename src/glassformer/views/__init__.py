@@ -6,6 +6,8 @@ from glassformer.views.bars import bars, dots
 from glassformer.views.beams import beam_tree
 from glassformer.views.bodies import body_and_head
 from glassformer.views.by_hand import by_hand
+from glassformer.views.decoding import decoding
+from glassformer.views.decoding_steps import decoding_steps
 from glassformer.views.embedding_map import embedding_map
 from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
@@ -21,6 +23,7 @@ from glassformer.views.plots import lines, scatter
 from glassformer.views.position_dials import position_dials
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
+from glassformer.views.sampling import sampling
 from glassformer.views.stream import residual_stream
 from glassformer.views.strips import growth, strips
 from glassformer.views.teaching import teacher_forcing
@@ -41,6 +44,8 @@ __all__ = [
     "body_and_head",
     "by_hand",
     "cross_view",
+    "decoding",
+    "decoding_steps",
     "dials",
     "dots",
     "embedding_map",
@@ -61,6 +66,7 @@ __all__ = [
     "reading_order",
     "residual_stream",
     "roofline",
+    "sampling",
     "scatter",
     "scatter_panels",
     "shared_heads",

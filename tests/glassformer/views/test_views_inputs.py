@@ -22,6 +22,7 @@ from glassformer.views import (
     beside,
     body_and_head,
     by_hand,
+    decoding,
     dials,
     dots,
     embedding_map,
@@ -39,6 +40,7 @@ from glassformer.views import (
     position_dials,
     reading_order,
     roofline,
+    sampling,
     scatter,
     scatter_panels,
     shared_heads,
@@ -46,6 +48,7 @@ from glassformer.views import (
     teacher_forcing,
     whole,
 )
+from glassformer.views.decoding_steps import Attended, DecodingStep
 from glassformer.views.view import visible
 
 SINES = sinusoids(7, 20)
@@ -82,19 +85,20 @@ VALUES = {
 LOG = ["dots, log", "roofline"]
 NO_NUMBER = ["lines", "scatter", "bars", "dots", "hands", "bar_panels", "scatter_panels", *LOG]
 NO_WEIGHTS = ["head_view", "model_view"]
-NO_CHANCES = ["next_tokens", "lookup"]
+NO_CHANCES = ["next_tokens", "lookup", "decoding"]
 SMALL = ["by_hand", "attention_plane", "dials"]
-NOT_FINITE = [*NO_NUMBER, *NO_WEIGHTS, "beside", *NO_CHANCES, *SMALL, "embedding_map"]
+DRAWN = ["beside", "sampling", "embedding_map"]
+NOT_FINITE = [*NO_NUMBER, *NO_WEIGHTS, *NO_CHANCES, *SMALL, *DRAWN]
 REFUSES = {
     "nan": NOT_FINITE,
     "infinite": NOT_FINITE,
     "zeros": [*LOG, "hands", "dials", "attention_plane"],
     "tiny": [*LOG, "dials"],
     "true and false": [*LOG, "dials"],  # of the key both are false
-    "some masked": [*LOG, *NO_WEIGHTS, *SMALL, "embedding_map"],
-    "huge": [*LOG, *NO_WEIGHTS, *SMALL, *NO_CHANCES],
+    "some masked": ["sampling", *LOG, *NO_WEIGHTS, *SMALL, "embedding_map"],
+    "huge": ["sampling", *LOG, *NO_WEIGHTS, *SMALL, *NO_CHANCES],
     **dict.fromkeys(("half", "with a gradient"), (*LOG, *NO_WEIGHTS)),
-    "some nan": ["roofline", *NO_WEIGHTS, *SMALL, *NO_CHANCES, "embedding_map"],
+    "some nan": ["sampling", "roofline", *NO_WEIGHTS, *SMALL, *NO_CHANCES, "embedding_map"],
     "counts": NO_WEIGHTS,
 }
 TOO_FEW = ["one token", "the same token twice", "a very long token", "twenty thousand letters"]
@@ -166,6 +170,12 @@ VIEWS = {
     "reading_order": lambda v, t: reading_order(square(v, t).bool(), t),
     "dials": lambda v, t: dials(RotaryPositions(4), v((2,)), v((2,)), [(1, 3)]),
     "next_tokens": lambda v, t: next_tokens({"…": chances(v, t)}, t.__getitem__),
+    "sampling": lambda v, t: sampling({"…": column(v, t).float()}, t.__getitem__),
+    "decoding": lambda v, t: decoding(
+        [DecodingStep([0], chances(v, t), Attended(torch.ones(1), 1), Attended(chances(v, t), 1))],
+        t.__getitem__,
+        t,
+    ),
     "lookup": lambda v, t: lookup(chances(v, t), t, t[0]),
     "teacher_forcing": lambda v, t: teacher_forcing(t, t),
     "beam_tree": lambda v, t: beam_tree(
@@ -330,6 +340,11 @@ def refuses():
         (lambda: next_tokens({"a": torch.tensor([1.5, -0.5])}, str), "'a' has numbers from -0.5"),
         (lambda: lookup(half + 0.1, "ab", "c"), "one for each of 2 words, and a sum of 1"),
         (lambda: lookup(ones(1), "ab", "c"), "one for each of 2 words, and a sum of 1"),
+        (lambda: decoding([], str), r"decoding needs at least one step"),
+        (
+            lambda: decoding([DecodingStep([0], half, Attended(ones(1), 1), None)], str, "ab"),
+            r"2 source words don't fit steps with \[0\] weights",
+        ),
         (lambda: beam_tree(ones, hand, str, num_beams=5), r"num_beams \(5\) must be 1 to 4"),
         (lambda: beam_tree(ones, hand, str, steps=7), r"steps \(7\) 1 to 6"),
         (lambda: teacher_forcing("ab", "c"), "2 words given and 1 wanted"),
@@ -406,5 +421,6 @@ def test_no_view_is_left_out():
         "Viewer",
         "HeadActivations",
         "head_activations",
+        "decoding_steps",
     }
     assert drawn | needs_a_tape | needs_models | needs_sines | no_views == set(views.__all__)
