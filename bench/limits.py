@@ -6,11 +6,9 @@ and `calls` that of as many calls with hardly any work, all as shares of the pro
 from below, which needn't add up to one. `products` is the share of the program's matrix products
 alone, and `twice` the time for twice the rows, divided by the program's.
 
-The limit of the first three programs is known beforehand: a large product, one row times a large
-matrix, and a model so narrow that its calls take nearly all of its time. The others are forward
-passes of the book's language model: with 256 tokens, and with one.
-
-One thread computes, and its processor time counts, so other programs hardly matter.
+The limit of the first three programs is known beforehand. The others are forward passes of the
+book's language model: with 256 tokens, and with one. One thread computes, and its processor time
+counts, so other programs hardly matter.
 
     python bench/limits.py [--turns 15] [--json]
 """
@@ -36,7 +34,6 @@ ROWS, SQUARE, WIDE, PROMPT, COPIED = 512, 2048, 8192, 256, 2**28
 
 def programs() -> dict[str, tuple[nn.Module, Tensor, str]]:
     """Return a module, its input for two batches, and the program that makes as many calls."""
-    torch.manual_seed(0)
     model = language_model()
     narrow = replace(model.config, d_model=36, head_dim=4, d_ff=96, vocab_size=512)
     ids = torch.randint(1, 512, (2, PROMPT))
@@ -54,11 +51,6 @@ def run(module: nn.Module, given: Tensor) -> Tensor:
     return module(given, **({"last_only": True} if given.dtype == torch.long else {}))
 
 
-def note(inputs: list, layer: nn.Module, given: tuple[Tensor]) -> None:
-    """Keep a layer and its input."""
-    inputs.append((layer, *given))
-
-
 def measure(turns: int) -> list[dict]:
     """Return a row for each program."""
     made, work = programs(), {}
@@ -72,15 +64,14 @@ def measure(turns: int) -> list[dict]:
     for name, (module, given, _) in made.items():
         once, inputs = given[: len(given) // 2], []
         with FlopCounterMode(display=False) as counter, ExitStack() as stack:
-            for layer in module.modules():
-                if isinstance(layer, nn.Linear):
-                    hook = layer.register_forward_pre_hook(partial(note, inputs))
-                    stack.callback(hook.remove)
+            for layer in filter(lambda layer: type(layer) is nn.Linear, module.modules()):
+                hook = layer.register_forward_pre_hook(lambda *call, kept=inputs: kept.append(call))
+                stack.callback(hook.remove)
             run(module, once)
         work[name] = counter.get_total_flops(), sum(w.nbytes for w in module.parameters())
         calls[name] = partial(run, module, once)
         calls[f"{name}, twice"] = partial(run, module, given)
-        calls[f"{name}, products"] = lambda inputs=inputs: [layer(x) for layer, x in inputs]
+        calls[f"{name}, products"] = lambda inputs=inputs: [layer(*x) for layer, x in inputs]
     with ExitStack() as stack:
         for module, *_ in made.values():
             stack.enter_context(few_rows(module))
