@@ -85,7 +85,7 @@ def _ends(pid: int) -> bool:
             with open(f"/proc/{pid}/stat") as stat:
                 if stat.read().rpartition(")")[2].split()[0] == "Z":
                     return True
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):  # it ended while we looked
             return True
         time.sleep(0.05)
     return False
