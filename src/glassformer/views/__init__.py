@@ -16,6 +16,7 @@ from glassformer.views.next_tokens import next_tokens
 from glassformer.views.order import reading_order
 from glassformer.views.page import Viewer
 from glassformer.views.plots import lines, scatter
+from glassformer.views.ring import ring
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
 from glassformer.views.stream import residual_stream
@@ -54,6 +55,7 @@ __all__ = [
     "next_tokens",
     "reading_order",
     "residual_stream",
+    "ring",
     "roofline",
     "scatter",
     "shared_heads",

@@ -362,10 +362,11 @@ def test_no_view_is_left_out():
     drawn = {name.partition(",")[0] for name in VIEWS}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
     needs_models = {"body_and_head", "merges", "shared_heads", "whole"}
+    needs_machines = {"ring"}  # see test_machines.py
     no_views = {
         "View",
         "Viewer",
         "HeadActivations",
         "head_activations",
     }
-    assert drawn | needs_a_tape | needs_models | no_views == set(views.__all__)
+    assert drawn | needs_a_tape | needs_models | needs_machines | no_views == set(views.__all__)
