@@ -10,7 +10,9 @@ from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
 from glassformer.views.head_activations import HeadActivations, head_activations
 from glassformer.views.heads import heads_apart, shared_heads
+from glassformer.views.levels import levels
 from glassformer.views.lookup import lookup
+from glassformer.views.low_rank import low_rank
 from glassformer.views.merging import merges
 from glassformer.views.next_tokens import next_tokens
 from glassformer.views.order import reading_order
@@ -47,8 +49,10 @@ __all__ = [
     "head_view",
     "heads_apart",
     "heatmap",
+    "levels",
     "lines",
     "lookup",
+    "low_rank",
     "merges",
     "model_view",
     "neuron_view",

@@ -3,9 +3,18 @@
 import re
 
 import pytest
-from drawings import facts, svgs, texts
+import torch
+from drawings import facts, near, svgs, texts
 
-from glassformer.views import ring
+from glassformer.training.lora import LoRALinear
+from glassformer.views import levels, low_rank, ring
+
+
+def rectangles(view, css):
+    """The width and the height of each rectangle of a class."""
+    found = (rect for svg in svgs(view) for rect in svg.iter("rect") if rect.get("class") == css)
+    return [(float(rect.get("width")), float(rect.get("height"))) for rect in found]
+
 
 # --- a ring
 
@@ -67,3 +76,69 @@ def test_what_did_not_come_from_the_left_is_no_ring(subtests):
     for given, message in rows:
         with subtests.test(message), pytest.raises(ValueError, match=message):
             ring(given)
+
+
+# --- LoRA's matrices
+
+
+@pytest.mark.parametrize(("inputs", "outputs", "rank"), [(23, 17, 5), (13, 29, 3), (576, 576, 8)])
+def test_matrices_are_to_scale_and_counted(inputs, outputs, rank):
+    view = low_rank(LoRALinear(torch.nn.Linear(inputs, outputs), rank, alpha=2))
+    [weight, change] = [rectangles(view, css)[0] for css in ("frame", "frame dashed")]
+    [a, b] = rectangles(view, "bar")
+    scale = 132 / max(inputs, outputs)
+    assert weight == change == near(scale * inputs, scale * outputs)
+    assert a == near(scale * inputs, scale * rank)
+    assert b == near(scale * rank, scale * outputs)
+    numbers = [int(row[-1].replace(",", "")) for row in facts(view)]
+    assert numbers == [outputs * inputs, rank * inputs, outputs * rank]
+    share = rank * (inputs + outputs) / (inputs * outputs)
+    assert f"{numbers[1] + numbers[2]:,} learned, {share:.1%}" in texts(view)
+
+
+# --- levels
+
+
+def slopes(view, role):
+    """Where each weight's line begins and ends, from left to right."""
+    found = re.findall(rf'class="line" data-role="{role}" d="M([\d.]+) 174.0L([\d.]+) ', view.html)
+    return [tuple(map(float, pair)) for pair in found]
+
+
+def test_each_weight_goes_to_its_nearest_level_with_and_without_the_outlier():
+    view = levels(torch.tensor([1.0, 0.0, 15.0, 2.25, 3.0]), bits=2)  # levels 0, 5, 10, 15
+
+    def place(value):
+        return 12 + 332 * value / 5  # up to 5, where 3 goes with the outlier
+
+    with_it = [(1, 0), (0, 0), (2.25, 0), (3, 5)]
+    without = [(1, 1), (0, 0), (2.25, 2), (3, 3)]
+    for role, pairs in (("series-2", with_it), ("series-1", without)):
+        expected = [(place(a), place(b)) for a, b in pairs]
+        assert slopes(view, role) == [near(*pair) for pair in expected], role
+    assert [row[:3] for row in facts(view)] == [
+        ["with the outlier", "2", f"{(1 + 2.25 + 2) / 4:.3g}"],
+        ["without it", "4", f"{0.25 / 4:.3g}"],
+    ]
+    assert "outlier, 15" in texts(view)
+
+
+def test_all_levels_of_the_block_and_of_the_rest_are_marked():
+    view = levels(torch.tensor([0.0, 1.0, 2.0, -30.0]), bits=3)
+    marks = re.findall(r'class="line bold" data-role="([^"]*)" d="M([\d.]+)', view.html)
+    whole = [float(x) for role, x in marks if role == "quiet"]
+    assert whole == [near(12 + 332 * k / 7) for k in range(8)]
+    assert sum(role == "series-1" for role, _ in marks) == 8
+    assert "outlier, −30" in texts(view)
+
+
+def test_a_block_without_weights_to_compare_is_refused(subtests):
+    rows = [
+        ([1.0, 2.0], "at least three weights, all finite"),
+        ([1.0, 2.0, float("nan")], "at least three weights, all finite"),
+        ([[1.0, 2.0, 3.0]], "at least three weights, all finite"),
+        ([1.0, 1.0, 5.0], "all weights but 5 are the same: 1"),
+    ]
+    for given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            levels(torch.tensor(given), bits=4)
