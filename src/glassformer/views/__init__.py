@@ -27,6 +27,7 @@ from glassformer.views.teaching import teacher_forcing
 from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 from glassformer.views.whole import whole
+from glassformer.views.workers import workers
 
 __all__ = [
     "HeadActivations",
@@ -66,4 +67,5 @@ __all__ = [
     "strips",
     "teacher_forcing",
     "whole",
+    "workers",
 ]

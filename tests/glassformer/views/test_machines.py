@@ -7,7 +7,7 @@ import torch
 from drawings import facts, near, svgs, texts
 
 from glassformer.training.lora import LoRALinear
-from glassformer.views import levels, low_rank, ring
+from glassformer.views import levels, low_rank, ring, workers
 
 
 def rectangles(view, css):
@@ -142,3 +142,37 @@ def test_a_block_without_weights_to_compare_is_refused(subtests):
     for given, message in rows:
         with subtests.test(message), pytest.raises(ValueError, match=message):
             levels(torch.tensor(given), bits=4)
+
+
+# --- what each worker holds
+
+
+def test_areas_are_to_scale_across_all_ways_and_workers():
+    first, second = {"a": 7, "b": 2, "c": 4}, {"a": 1, "b": 0, "c": 5}
+    view = workers({"one": [first, second], "other": [second]}, unit="kB")
+    sizes = [7, 2, 4, 1, 0, 5, 1, 0, 5]
+    legend, bars = rectangles(view, "bar")[:3], rectangles(view, "bar")[3:]
+    assert legend == [(11, 11)] * 3
+    assert bars == [near(286 * size / 13, 13) for size in sizes]
+    starts = [float(x) for x in re.findall(r'class="bar"[^>]* x="([\d.]+)"', view.html)][3:]
+    before = [0, 7, 9, 0, 1, 1, 0, 1, 1]
+    assert starts == [near(18 + 286 * size / 13) for size in before]
+    roles = re.findall(r'class="bar" data-role="series-(\d)"', view.html)
+    assert "".join(roles) == "123" * 4
+    assert facts(view)[1] == ["one, worker 2", "1", "0", "5"]
+    assert [word for word in texts(view) if word.isdigit()] == ["1", "13", "2", "6", "1", "6"]
+
+
+def test_workers_that_cannot_be_compared_are_refused(subtests):
+    rows = [
+        ({}, "each way needs workers with 1 to 4 kinds"),
+        ({"one": [{"a": 1}], "other": []}, "each way needs workers"),
+        ({"one": [dict.fromkeys("abcde", 1)]}, "1 to 4 kinds"),
+        ({"one": [{"a": 1}, {"b": 1}]}, r"the kinds \['a'\], in this order"),
+        ({"one": [{"a": -1}, {"a": 2}]}, "finite, at least 0, and not all 0"),
+        ({"one": [{"a": 0}]}, "finite, at least 0, and not all 0"),
+        ({"one": [{"a": float("nan")}]}, "finite, at least 0, and not all 0"),
+    ]
+    for given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            workers(given)
