@@ -24,6 +24,7 @@ from glassformer.views.rotary import dials, hands
 from glassformer.views.stream import residual_stream
 from glassformer.views.strips import growth, strips
 from glassformer.views.teaching import teacher_forcing
+from glassformer.views.traffic import traffic
 from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 from glassformer.views.whole import whole
@@ -66,6 +67,7 @@ __all__ = [
     "shared_heads",
     "strips",
     "teacher_forcing",
+    "traffic",
     "whole",
     "workers",
 ]

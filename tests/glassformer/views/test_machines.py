@@ -5,9 +5,11 @@ import re
 import pytest
 import torch
 from drawings import facts, near, svgs, texts
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from glassformer.layers.online_softmax import online_attention
 from glassformer.training.lora import LoRALinear
-from glassformer.views import levels, low_rank, ring, workers
+from glassformer.views import levels, low_rank, ring, traffic, workers
 
 
 def rectangles(view, css):
@@ -176,3 +178,62 @@ def test_workers_that_cannot_be_compared_are_refused(subtests):
     for given, message in rows:
         with subtests.test(message), pytest.raises(ValueError, match=message):
             workers(given)
+
+
+# --- traffic
+
+
+def bands(view):
+    """The width of each band and whether it points down, in order."""
+    found = re.findall(
+        r'class="bar" data-role="series-(\d)"[^>]* width="([\d.]+)"[^>]*/>'
+        r'<path class="tip"[^>]*d="M[\d.]+ ([\d.]+)h[\d.]+L[\d.]+ ([\d.]+)z',
+        view.html,
+    )
+    return [(float(wide), float(end) > float(neck), role == "1") for role, wide, neck, end in found]
+
+
+def test_bands_are_to_scale_and_point_to_where_things_go():
+    view = traffic({"stored": [("x", 30), ("y", -70)], "fused": [("x", 50)]}, unit="MB")
+    scale = (356 - 3 * 20) / 100
+    assert [wide for wide, _, _ in bands(view)] == [near(scale * n) for n in (30, 70, 50)]
+    assert [down for _, down, _ in bands(view)] == [True, False, True]
+    assert all(down == read for _, down, read in bands(view))
+    assert facts(view)[1] == ["stored", "y", "written", "70"]
+    assert {"100 MB", "50 MB"} <= set(texts(view))
+
+
+class Indexed(TorchDispatchMode):
+    """Counts the elements taken out of each of some tensors, by rows that are picked."""
+
+    def __init__(self, tensors):
+        super().__init__()
+        self.taken = {tensor.data_ptr(): 0 for tensor in tensors}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        if func is torch.ops.aten.index.Tensor and args[0].data_ptr() in self.taken:
+            self.taken[args[0].data_ptr()] += result.numel()
+        return result
+
+
+@pytest.mark.parametrize(("length", "block"), [(17, 5), (24, 8), (7, 11)])
+def test_online_attention_reads_keys_and_values_once_for_each_block_of_queries(length, block):
+    """What the book's formula for FlashAttention's traffic counts, 2nd for each block."""
+    query, key, value = torch.randn(3, 1, length, 3)
+    with Indexed([key, value]) as counted:
+        online_attention(query, key, value, block_size=block)
+    passes = -(-length // block)
+    assert [*counted.taken.values()] == [passes * length * 3] * 2
+
+
+def test_traffic_without_moves_is_refused(subtests):
+    rows = [
+        ({}, "at least one move"),
+        ({"a": [("x", 1)], "b": []}, "at least one move"),
+        ({"a": [("x", 0)]}, "finite and not 0"),
+        ({"a": [("x", float("inf"))]}, "finite and not 0"),
+    ]
+    for given, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            traffic(given)

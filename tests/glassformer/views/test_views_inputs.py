@@ -362,7 +362,7 @@ def test_no_view_is_left_out():
     drawn = {name.partition(",")[0] for name in VIEWS}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
     needs_models = {"body_and_head", "merges", "shared_heads", "whole"}
-    needs_machines = {"levels", "low_rank", "ring", "workers"}  # see test_machines.py
+    needs_machines = {"levels", "low_rank", "ring", "traffic", "workers"}  # see test_machines.py
     no_views = {
         "View",
         "Viewer",
