@@ -83,12 +83,12 @@ def joined(sums: Sums, moves: Moves) -> Sums:
 
 
 def sentence(turn: int, sums: Sums, moves: Moves) -> str:
-    """Return what a turn did, and how many whole sums each process has after it."""
+    """Return what a turn did, and how many whole sums each process has after it, if any."""
     size = len(sums)
     whole = sorted({sum(len(found) == size for found in row) for row in sums})
     does = "adds it to its own" if all(moves.values()) else "keeps it in place of its own"
-    has = f"Each process now has {' or '.join(map(str, whole))} of {size} sums."
-    return f"Turn {turn}: each sends one piece to its right neighbor, which {does}. {has}"
+    has = f" Each now has {' or '.join(map(str, whole))} of {size} sums." if max(whole) else ""
+    return f"Turn {turn}: each sends one piece to its right neighbor, which {does}.{has}"
 
 
 def start_of(r: int, size: int) -> float:

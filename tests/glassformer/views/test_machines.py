@@ -62,7 +62,7 @@ def test_each_turn_sends_one_piece_from_each_process_and_tells_its_sums():
     assert facts(view)[2] == ["turn 2", "1, 222, 303", "11, 20, 333", "111, 220, 300"]
     assert texts(view)[-9:] == ["111", "222", "333"] * 3
     said = re.findall(r"adds|keeps|\d of 3", str(view))
-    assert said == ["adds", "0 of 3", "adds", "1 of 3", "keeps", "2 of 3", "keeps", "3 of 3"]
+    assert said == ["adds", "adds", "1 of 3", "keeps", "2 of 3", "keeps", "3 of 3"]
 
 
 def test_what_did_not_come_from_the_left_is_no_ring(subtests):
