@@ -13,7 +13,9 @@ from glassformer.views.flow import beside, flow
 from glassformer.views.grid import heatmap
 from glassformer.views.head_activations import HeadActivations, head_activations
 from glassformer.views.heads import heads_apart, shared_heads
+from glassformer.views.levels import levels
 from glassformer.views.lookup import lookup
+from glassformer.views.low_rank import low_rank
 from glassformer.views.merging import merges
 from glassformer.views.next_tokens import next_tokens
 from glassformer.views.order import reading_order
@@ -21,15 +23,18 @@ from glassformer.views.page import Viewer
 from glassformer.views.panels import bar_panels, scatter_panels
 from glassformer.views.plots import lines, scatter
 from glassformer.views.position_dials import position_dials
+from glassformer.views.ring import ring
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
 from glassformer.views.sampling import sampling
 from glassformer.views.stream import residual_stream
 from glassformer.views.strips import growth, strips
 from glassformer.views.teaching import teacher_forcing
+from glassformer.views.traffic import traffic
 from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 from glassformer.views.whole import whole
+from glassformer.views.workers import workers
 
 __all__ = [
     "HeadActivations",
@@ -56,8 +61,10 @@ __all__ = [
     "head_view",
     "heads_apart",
     "heatmap",
+    "levels",
     "lines",
     "lookup",
+    "low_rank",
     "merges",
     "model_view",
     "neuron_view",
@@ -65,6 +72,7 @@ __all__ = [
     "position_dials",
     "reading_order",
     "residual_stream",
+    "ring",
     "roofline",
     "sampling",
     "scatter",
@@ -72,5 +80,7 @@ __all__ = [
     "shared_heads",
     "strips",
     "teacher_forcing",
+    "traffic",
     "whole",
+    "workers",
 ]

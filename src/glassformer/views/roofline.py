@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from glassformer.views.axes import Axis, along, short, tick_width, upward
 from glassformer.views.drawing import Number, cut, figure, line, picture, text, width_of
 from glassformer.views.palette import SMALL
-from glassformer.views.plots import GROWS, HIGH, WIDTH, mark
+from glassformer.views.plots import DASHES, GROWS, HIGH, WIDTH, mark
 from glassformer.views.view import View
 
 DOT = 4.0  # radius of a point
@@ -19,34 +19,41 @@ def roofline(
     points: Mapping[str, tuple[Number, Number]],
     *,
     rates: Mapping[str, Number],
-    bandwidth: Number,
+    bandwidth: Number | Mapping[str, Number],
     caption: str | None = None,
 ) -> View:
     """Draw each program as a point below the machine's roof, with both axes logarithmic.
 
     A program that does `x` operations for each byte it moves can do at most `x · bandwidth`
     operations per second, and never more than the rate. The first limit is a slope and the second a
-    level; they meet at the ridge.
+    level; they meet at the ridge. The roof of each further machine has dashes of its own.
 
     Args:
         points: Each program's name, its operations per byte, and its billions of operations per
             second.
         rates: The machine's billions of operations per second, for each type of number.
-        bandwidth: Its billions of bytes per second.
+        bandwidth: Its billions of bytes per second; for several machines, one number for each rate.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no point or no rate, or a number isn't finite and above 0.
+        ValueError: There is no point or no rate, a number isn't finite and above 0, or the
+            bandwidths don't have the names of the rates, or are more than four.
     """
-    every = [*rates.values(), bandwidth, *(number for pair in points.values() for number in pair)]
+    given = dict(bandwidth) if isinstance(bandwidth, Mapping) else dict.fromkeys(rates, bandwidth)
+    slopes = [*dict.fromkeys(given.values())]
+    if [*given] != [*rates] or len(slopes) > len(DASHES):
+        raise ValueError(
+            f"bandwidths {given} must be for the rates {[*rates]}, and at most {len(DASHES)}"
+        )
+    every = [*rates.values(), *slopes, *(number for pair in points.values() for number in pair)]
     if not points or not rates or not all(0 < number < math.inf for number in every):
         raise ValueError(
             "a roofline needs points and rates, all finite and above 0: "
-            f"rates {dict(rates)}, bandwidth {bandwidth}, points {dict(points)}"
+            f"rates {dict(rates)}, bandwidth {given}, points {dict(points)}"
         )
     levels = {name: float(rate) for name, rate in rates.items()}
     places = {name: (float(a), float(b)) for name, (a, b) in points.items()}
-    ridges = {name: rate / bandwidth for name, rate in levels.items()}
+    ridges = {name: rate / given[name] for name, rate in levels.items()}
     right = decades([*(a for a, _ in places.values()), *ridges.values()])
     up = decades([*(b for _, b in places.values()), *levels.values()])
     y = Axis(*up, start=26.0 + HIGH, end=26.0, log=True)
@@ -55,8 +62,11 @@ def roofline(
     parts = [
         upward(y, x.start, x.end, "billion operations a second"),
         along(x, y.start, "operations per byte"),
-        *(roof(x, y, rate, float(bandwidth), name) for name, rate in levels.items()),
-        *named(places, x, y, levels.values()),
+        *(
+            roof(x, y, rate, float(given[name]), name, DASHES[slopes.index(given[name])])
+            for name, rate in levels.items()
+        ),
+        *named(places, x, y, levels),
     ]
     rows = [[name, short(a), short(b)] for name, (a, b) in places.items()]
     rows += [[f"ridge, {name}", short(ridges[name]), short(levels[name])] for name in levels]
@@ -76,23 +86,26 @@ def decades(values: Iterable[float]) -> tuple[float, float]:
     return 10.0 ** math.floor(min(sizes) - 0.05), 10.0 ** math.ceil(max(sizes) + 0.05)
 
 
-def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str) -> str:
+def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str, dashes: str) -> str:
     """Draw the part of the slope within the axes and the level that it meets, with a label."""
     ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
     corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
-    drawn = line([(x.place(a), y.place(b)) for a, b in corners], role="quiet", css="bold")
+    drawn = line(
+        [(x.place(a), y.place(b)) for a, b in corners], role="quiet", css=f"bold {dashes}".strip()
+    )
     above = y.place(rate) - 5
     return drawn + text(x.end, above, name, css="small over", anchor="end", most=LONGEST)
 
 
 def named(
-    points: Mapping[str, tuple[float, float]], x: Axis, y: Axis, levels: Iterable[float]
+    points: Mapping[str, tuple[float, float]], x: Axis, y: Axis, levels: Mapping[str, float]
 ) -> list[str]:
-    """Draw the points, with their names beside them, clear of points, names, and levels.
+    """Draw the points, with their names beside them, clear of points, levels, and all names.
 
     A line joins a point to a name that had to move up or down.
     """
-    lines = [(x.start, x.end, y.place(level), APART / 2) for level in levels]
+    lines = [(x.start, x.end, y.place(level), APART / 2) for level in levels.values()]
+    lines += [(x.end - wide(name), x.end, y.place(n) - 9, APART) for name, n in levels.items()]
     lines += [
         (x.place(a) - DOT, x.place(a) + DOT, y.place(b), APART / 2 + DOT)
         for a, b in points.values()

@@ -188,7 +188,7 @@ def test_refused(subtests):
         (lambda: hands({"a": torch.zeros(3, 2)}), "no finite, nonzero pair of numbers"),
         (lambda: roofline({}, rates={"r": 1.0}, bandwidth=1.0), r"points \{\}"),
         (lambda: roofline(POINTS, rates={}, bandwidth=1.0), r"rates \{\}"),
-        (lambda: roofline(POINTS, rates={"r": 1.0}, bandwidth=0.0), "bandwidth 0.0"),
+        (lambda: roofline(POINTS, rates={"r": 1.0}, bandwidth=0.0), r"bandwidth \{'r': 0.0\}"),
         (lambda: roofline({"a": (-1.0, 2.0)}, rates={"r": 1.0}, bandwidth=1.0), r"\(-1.0, 2.0\)"),
         (lambda: dots({"a": 0.0, "b": 1.0}, log=True), "0 is not on a logarithmic axis"),
     ]
@@ -277,3 +277,23 @@ def test_a_name_that_had_to_move_is_joined_to_its_point():
     ends = sorted(leader[1][1] for leader in leaders)
     assert ends == pytest.approx(sorted(y for y in words if abs(y - height) > 7.5), abs=0.1)
     assert len(ends) >= 3
+
+
+def test_each_machine_has_its_own_ridge_and_its_own_dashes():
+    rates, widths = {"slow": 100, "fast": 7000}, {"slow": 10, "fast": 100}
+    view = roofline(POINTS, rates=rates, bandwidth=widths)
+    assert [row[1] for row in facts(view)[-2:]] == ["10", "70"]
+    assert view.html.count('class="line bold"') == 1 == view.html.count('class="line bold dashed"')
+    with pytest.raises(ValueError, match=r"for the rates \['slow', 'fast'\]"):
+        roofline(POINTS, rates=rates, bandwidth={"slow": 10})
+
+
+def test_a_point_near_a_roof_is_named_clear_of_the_name_of_the_roof():
+    points = {"a long name here": (1.02, 143.0), "prefill": (110.0, 121.0)}
+    rates, widths = {"two slow cores": 176.0, "fast": 1e6}, {"two slow cores": 28.0, "fast": 3e3}
+    view = roofline(points, rates=rates, bandwidth=widths)
+    heights = {
+        name: float(re.search(rf' y="([\d.]+)"[^>]*>{name}<', view.html)[1])
+        for name in ("a long name here", "two slow cores")
+    }
+    assert abs(heights["a long name here"] - heights["two slow cores"]) >= 14

@@ -416,6 +416,7 @@ def test_no_view_is_left_out():
     needs_sines = {"position_dials"}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
     needs_models = {"body_and_head", "merges", "shared_heads", "whole"}
+    needs_machines = {"levels", "low_rank", "ring", "traffic", "workers"}  # see test_machines.py
     no_views = {
         "View",
         "Viewer",
@@ -423,4 +424,5 @@ def test_no_view_is_left_out():
         "head_activations",
         "decoding_steps",
     }
-    assert drawn | needs_a_tape | needs_models | needs_sines | no_views == set(views.__all__)
+    needs_more = needs_a_tape | needs_models | needs_machines | needs_sines
+    assert drawn | needs_more | no_views == set(views.__all__)
