@@ -28,7 +28,7 @@ from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
 from glassformer.views.sampling import sampling
 from glassformer.views.stream import residual_stream
-from glassformer.views.strips import growth, strips
+from glassformer.views.strips import strips
 from glassformer.views.teaching import teacher_forcing
 from glassformer.views.traffic import traffic
 from glassformer.views.view import View
@@ -55,7 +55,6 @@ __all__ = [
     "dots",
     "embedding_map",
     "flow",
-    "growth",
     "hands",
     "head_activations",
     "head_view",

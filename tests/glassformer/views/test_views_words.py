@@ -11,7 +11,6 @@ from browser import launched, served, visit
 from glassformer.views import (
     arcs,
     flow,
-    growth,
     head_view,
     heatmap,
     model_view,
@@ -85,7 +84,6 @@ def site(tmp_path_factory):
         "model": model_view(weights, TOKENS),
         "heatmap": heatmap(weights[0][0, 0], TOKENS, TOKENS),
         "strips": strips({"query": tape["layers.0.attention.query"][0, 0]}, TOKENS),
-        "growth": growth({"key": list(torch.randn(3, SEQ, HEAD_DIM))}, TOKENS),
         "arcs": arcs({"head": weights[0][0, 0]}, TOKENS, caption="A head"),
         "flow": flow(Named(), torch.randn(1, HEAD_DIM), caption="A run"),
     }
@@ -201,13 +199,6 @@ def test_rows_of_strips_are_apart(pages, width):
 
 
 @WINDOWS
-def test_rows_of_what_grows_are_apart(pages, width):
-    page = pages[width]
-    texts = legible(page, "#growth", ".word", ".fresh", SEQ)
-    assert texts[2:5] == TOKENS[2:5]
-
-
-@WINDOWS
 def test_words_that_arcs_join_are_apart(pages, width):
     page = pages[width]
     texts = legible(page, "#arcs", ".word", "figcaption", SEQ)
@@ -228,7 +219,7 @@ def test_no_view_sticks_out_of_the_page(pages, width):
     """Where one is wider than the window, it scrolls by itself."""
     page = pages[width]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    for name in ("heatmap", "strips", "growth", "arcs", "flow"):
+    for name in ("heatmap", "strips", "arcs", "flow"):
         assert page.locator(f"#{name}").evaluate(
             "view => view.getBoundingClientRect().right <= innerWidth"
         ), name
