@@ -200,29 +200,7 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         },
         set(),
     ),
-    "dslim/bert-base-NER": (
-        {
-            **{**BERT, "architectures": ["BertForTokenClassification"], "_num_labels": 9},
-            **labels("O", "B-MISC", "I-MISC", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC"),
-            **{"output_past": True, "vocab_size": 28996},
-        },
-        set(),
-    ),
-    "deepset/bert-base-cased-squad2": (
-        {
-            **{**BERT, "architectures": ["BertForQuestionAnswering"], "language": "english"},
-            **{"name": "Bert", "_num_labels": 2, "vocab_size": 28996},
-        },
-        {"language", "name"},
-    ),
     "distilbert/distilbert-base-uncased": (DISTILBERT, set()),
-    "distilbert/distilbert-base-uncased-finetuned-sst-2-english": (
-        {
-            **{**DISTILBERT, "architectures": ["DistilBertForSequenceClassification"]},
-            **{**labels("NEGATIVE", "POSITIVE"), "finetuning_task": "sst-2", "output_past": True},
-        },
-        set(),
-    ),
     "FacebookAI/roberta-base": (ROBERTA, set()),
     "deepset/roberta-base-squad2": (
         {
