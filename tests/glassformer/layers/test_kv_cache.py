@@ -125,8 +125,6 @@ class TestBadInput:
             with pytest.raises(ValueError, match=r"are not all rows of a batch of 3") as error:
                 cache.reorder(torch.tensor(rows))
             assert str(rows) in str(error.value)
-
-    def test_rows_of_a_cache_that_is_empty(self):
         with pytest.raises(ValueError, match=r"\[0\] are not all rows of a batch of 0"):
             KVCache().reorder(torch.tensor([0]))
 
@@ -144,12 +142,6 @@ class TestBadInput:
         decoder(ids, cache=cache)
         with pytest.raises(ValueError, match=r"another model: it holds 3 tokens .* with 2 layers"):
             copy.deepcopy(decoder)(ids, cache=cache)
-
-    def test_another_batch_of_the_same_model(self, decoder):
-        cache = KVCache()
-        decoder(torch.ones(BATCH, 3, dtype=torch.long), cache=cache)
-        with pytest.raises(ValueError, match=r"\(3, 2, 11\), but the new keys are \(1, 2, 11\)"):
-            decoder(torch.ones(1, 1, dtype=torch.long), cache=cache)
 
     def test_another_memory(self, attention):
         cache = KVBuffer()

@@ -60,7 +60,7 @@ def test_keys_step_on_and_back_from_any_button(browser, address):
             assert page.locator(".bar > span").first.text_content() == place
 
 
-def test_play_goes_through_all_steps_and_stops_with_the_last(browser, address):
+def test_play_stops_with_the_last_step_or_when_another_is_asked_for(browser, address):
     with visit(browser, address) as seen:
         page = seen.page
         page.clock.install()
@@ -72,12 +72,6 @@ def test_play_goes_through_all_steps_and_stops_with_the_last(browser, address):
             said.append(page.locator(".told").text_content())
         assert said == [*SENTENCES, SENTENCES[-1], SENTENCES[-1]]
         assert page.locator(".play").get_attribute("aria-label") == "Play the steps"
-
-
-def test_a_step_that_is_asked_for_ends_the_play(browser, address):
-    with visit(browser, address) as seen:
-        page = seen.page
-        page.clock.install()
         page.reload()
         page.locator(".play").click()
         page.locator(".back").click()
