@@ -154,6 +154,8 @@ def test_bands_are_to_scale_and_point_to_where_things_go():
     assert [wide for wide, _, _ in bands(view)] == [near(scale * n) for n in (30, 70, 50)]
     assert [down for _, down, _ in bands(view)] == [True, False, True]
     assert all(down == read for _, down, read in bands(view))
+    ends = [float(y) for y in re.findall(r'class="tip"[^>]*L[\d.]+ ([\d.]+)z', view.html)]
+    assert ends == [130, 50, 174 + 130]  # at the fast memory, the slow one, and the fast one
     assert facts(view)[1] == ["stored", "y", "written", "70"]
     assert {"100 MB", "50 MB"} <= set(texts(view))
 
