@@ -189,19 +189,6 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         },
         set(),
     ),
-    "google-bert/bert-large-uncased": (
-        {
-            **{**BERT, "gradient_checkpointing": False, "position_embedding_type": "absolute"},
-            **{"hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16},
-            **{"num_hidden_layers": 24, "transformers_version": "4.6.0.dev0", "use_cache": True},
-        },
-        set(),
-    ),
-    "google-bert/bert-base-multilingual-cased": ({**BERT, **POOLER, "vocab_size": 119547}, set()),
-    "google-bert/bert-base-german-cased": (
-        {**BERT, "language": "german", "name": "Bert", "output_past": True, "vocab_size": 30000},
-        {"language", "name"},
-    ),
     "nlptown/bert-base-multilingual-uncased-sentiment": (
         {
             **{**BERT, **POOLER, "architectures": ["BertForSequenceClassification"]},
@@ -213,62 +200,8 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         },
         set(),
     ),
-    "ProsusAI/finbert": (
-        {
-            **{**BERT, "architectures": ["BertForSequenceClassification"]},
-            **{**labels("positive", "negative", "neutral"), "gradient_checkpointing": False},
-            **{"position_embedding_type": "absolute", "type_vocab_size": 2},
-        },
-        set(),
-    ),
-    "dslim/bert-base-NER": (
-        {
-            **{**BERT, "architectures": ["BertForTokenClassification"], "_num_labels": 9},
-            **labels("O", "B-MISC", "I-MISC", "B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC"),
-            **{"output_past": True, "vocab_size": 28996},
-        },
-        set(),
-    ),
-    "deepset/bert-base-cased-squad2": (
-        {
-            **{**BERT, "architectures": ["BertForQuestionAnswering"], "language": "english"},
-            **{"name": "Bert", "_num_labels": 2, "vocab_size": 28996},
-        },
-        {"language", "name"},
-    ),
-    "sentence-transformers/all-MiniLM-L6-v2": (
-        {
-            **{**BERT, "architectures": ["BertModel"], "gradient_checkpointing": False},
-            **{"_name_or_path": "nreimers/MiniLM-L6-H384-uncased", "hidden_size": 384},
-            **{"intermediate_size": 1536, "num_hidden_layers": 6, "use_cache": True},
-            **{"position_embedding_type": "absolute", "transformers_version": "4.8.2"},
-        },
-        set(),
-    ),
-    "cross-encoder/ms-marco-MiniLM-L6-v2": (
-        {
-            **{**BERT, "architectures": ["BertForSequenceClassification"], **labels("LABEL_0")},
-            **{"hidden_size": 384, "intermediate_size": 1536, "num_hidden_layers": 6},
-            "sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity"},
-        },
-        {"sentence_transformers"},
-    ),
     "distilbert/distilbert-base-uncased": (DISTILBERT, set()),
-    "distilbert/distilbert-base-uncased-finetuned-sst-2-english": (
-        {
-            **{**DISTILBERT, "architectures": ["DistilBertForSequenceClassification"]},
-            **{**labels("NEGATIVE", "POSITIVE"), "finetuning_task": "sst-2", "output_past": True},
-        },
-        set(),
-    ),
     "FacebookAI/roberta-base": (ROBERTA, set()),
-    "cardiffnlp/twitter-roberta-base-sentiment": (
-        {
-            **{**ROBERTA, "architectures": ["RobertaForSequenceClassification"]},
-            **{**labels("LABEL_0", "LABEL_1", "LABEL_2"), "gradient_checkpointing": False},
-        },
-        set(),
-    ),
     "deepset/roberta-base-squad2": (
         {
             **{**ROBERTA, "architectures": ["RobertaForQuestionAnswering"]},
@@ -277,39 +210,6 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         {"language", "name"},
     ),
     "openai-community/gpt2": (GPT2, set()),
-    "openai-community/gpt2-medium": (
-        {
-            **{**GPT2, "n_embd": 1024, "n_head": 16, "n_layer": 24, "n_special": 0},
-            "predict_special_tokens": True,
-        },
-        {"n_special", "predict_special_tokens"},
-    ),
-    "openai-community/gpt2-xl": (
-        {**GPT2, "n_embd": 1600, "n_head": 25, "n_layer": 48, "output_past": True},
-        set(),
-    ),
-    "distilbert/distilgpt2": (
-        {
-            **{**GPT2, "_num_labels": 1, "n_layer": 6, **labels("LABEL_0")},
-            "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
-        },
-        set(),
-    ),
-    "microsoft/DialoGPT-small": (
-        {
-            **{**GPT2, "task_specific_params": {"conversational": {"max_length": 1000}}},
-            "_model_name_or_path": "gpt2",
-        },
-        {"_model_name_or_path"},
-    ),
-    "huggyllama/llama-7b": (
-        {
-            **{k: v for k, v in LLAMA.items() if k not in ("num_key_value_heads", "rope_scaling")},
-            **{"max_position_embeddings": 2048, "max_sequence_length": 2048, "pad_token_id": 0},
-            **{"rms_norm_eps": 1e-06, "transformers_version": "4.28.0.dev0"},
-        },
-        {"max_sequence_length"},
-    ),
     "baffo32/decapoda-research-llama-7B-hf": (
         {
             **{k: v for k, v in LLAMA.items() if k not in ("num_key_value_heads", "rope_scaling")},
@@ -336,27 +236,11 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         },
         {"rope_scaling.finetuned"},
     ),
-    "TinyLlama/TinyLlama-1.1B-Chat-v1.0": (
-        {
-            **{**LLAMA, "attention_bias": False, "hidden_size": 2048, "intermediate_size": 5632},
-            **{"max_position_embeddings": 2048, "num_hidden_layers": 22, "num_key_value_heads": 4},
-            **{"rope_theta": 10000.0, "transformers_version": "4.35.0"},
-        },
-        set(),
-    ),
     "meta-llama/Meta-Llama-3-8B": (LLAMA3, set()),
     "meta-llama/Llama-3.1-8B-Instruct": (
         {
             **{**LLAMA3, "eos_token_id": [128001, 128008, 128009], "rope_scaling": LLAMA3_SCALING},
             **{"max_position_embeddings": 131072, "transformers_version": "4.42.3"},
-        },
-        set(),
-    ),
-    "meta-llama/Llama-3.2-1B": (
-        {
-            **{**LLAMA3, "rope_scaling": {**LLAMA3_SCALING, "factor": 32.0}, "head_dim": 64},
-            **{"hidden_size": 2048, "intermediate_size": 8192, "max_position_embeddings": 131072},
-            **{"num_hidden_layers": 16, "tie_word_embeddings": True},
         },
         set(),
     ),
@@ -367,14 +251,6 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
             "quantization_config": {"load_in_4bit": True, "quant_method": "bitsandbytes"},
         },
         {"unsloth_fixed"},
-    ),
-    "HuggingFaceTB/SmolLM-135M": (
-        {**SMOLLM, "max_position_embeddings": 2048, "rope_theta": 10000.0},
-        {"rope_interleaved"},
-    ),
-    "HuggingFaceTB/SmolLM2-135M": (
-        {**SMOLLM, "is_llama_config": True, "max_position_embeddings": 8192, "rope_theta": 100000},
-        {"is_llama_config", "rope_interleaved"},
     ),
     "HuggingFaceTB/SmolLM2-135M-Instruct": (
         {
@@ -391,14 +267,6 @@ PUBLISHED: dict[str, tuple[dict[str, Any], set[str]]] = {
         set(),
     ),
     "Qwen/Qwen2-0.5B": (QWEN2, set()),
-    "Qwen/Qwen2.5-7B": (
-        {
-            **{**QWEN2, "hidden_size": 3584, "intermediate_size": 18944, "max_window_layers": 28},
-            **{"num_attention_heads": 28, "num_hidden_layers": 28, "num_key_value_heads": 4},
-            **{"tie_word_embeddings": False, "use_mrope": False, "vocab_size": 152064},
-        },
-        {"use_mrope"},
-    ),
     "Qwen/Qwen3-0.6B": (QWEN3, set()),
     "google/vit-base-patch16-224": (
         {

@@ -1,23 +1,18 @@
 """`attention_plane`: one query's attention as arrows, with a query that readers can move."""
 
-import json
 import math
 from collections.abc import Sequence
-from html import escape
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.layers.attention import attention_scores, attention_weights
-from glassformer.views.by_hand import check, listed
-from glassformer.views.drawing import as_role, bar, figure, line, picture, text
+from glassformer.views.by_hand import attention_of, listed
+from glassformer.views.drawing import GROWS, bar, circle, column, line, picture, text
 from glassformer.views.plane import Plane, between
-from glassformer.views.scripted import STYLE, Scripted, Slider, sliders
+from glassformer.views.scripted import Scripted, Slider, data, part, scripted, sliders
 from glassformer.views.view import minus, number, words
 
 SCRIPT = "glassformer-plane.js"
-CSS = "glassformer-plane"
 WIDTH, SIDE, TOP, ROW = 400.0, 192.0, 26.0, 24.0
 SCORE, LEFT, ACROSS = 128.0, 176.0, 168.0  # the scores' right, the bars' left, a weight of one
 STEP = 0.1  # by which the query moves
@@ -51,19 +46,13 @@ def attention_plane(
             too many words, a number or a product isn't finite, all are zero, or `asks` isn't the
             position of a word.
     """
-    query, key, value = (torch.as_tensor(one) for one in (query, key, value))
     names = words(tokens)
-    check(query, key, value, names, asks)
-    if query.shape[1] != 2 or not all(one.isfinite().all() for one in (query, key, value)):
-        raise ValueError(f"a plane needs two finite numbers for each word, not {query.tolist()}")
-    query, key, value = (one.detach().double() for one in (query, key, value))
-    scores = attention_scores(query, key)[asks].tolist()
-    weights = attention_weights(query, key)[asks].tolist()
-    output = (attention_weights(query, key) @ value)[asks].tolist()
-    if not all(map(math.isfinite, [*scores, *output])):
-        raise ValueError(f"scores {scores} and output {output} must be finite")
-    asked, keys, values = query[asks].tolist(), key.tolist(), value.tolist()
-    left, right = planes([*query.tolist(), *keys], values)
+    rows, scores, weights, output = attention_of(query, key, value, names, asks)
+    queries, keys, values = rows
+    asked = queries[asks]
+    if len(asked) != 2 or not all(math.isfinite(n) for each in rows for row in each for n in row):
+        raise ValueError(f"a plane needs two finite numbers for each word, not {queries}")
+    left, right = planes([*queries, *keys], values)
     parts = [
         keys_and_query(left, keys, asked, names),
         values_and_output(right, values, weights, output, names),
@@ -75,7 +64,7 @@ def attention_plane(
         Slider(name, f"query, {nth} number", at, (-end, end), STEP)
         for name, nth, at in (("x", "first", asked[0]), ("y", "second", asked[1]))
     ]
-    drawn = picture(parts, WIDTH, TOP + SIDE + 78 + ROW * len(names), grows=1.5)
+    drawn = picture(parts, WIDTH, TOP + SIDE + 78 + ROW * len(names), grows=GROWS)
     header = ["word", "key", "score", "weight", "value"]
     facts = [
         [name, listed(k), number(s, 1.0), number(w, 1.0), listed(v)]
@@ -83,10 +72,7 @@ def attention_plane(
     ]
     facts.append([f"output for {names[asks]}", "", "", "", listed(output)])
     name = f"Attention in the plane, with the query of {names[asks]}: {listed(asked)}"
-    view = figure(
-        drawn + sliders(moved), header, facts, name=name, caption=caption, css=CSS, style=STYLE
-    )
-    return Scripted(view.html, view.text, SCRIPT)
+    return scripted(drawn + sliders(moved), SCRIPT, header, facts, name=name, caption=caption)
 
 
 def planes(moving: list[list[float]], values: list[list[float]]) -> tuple[Plane, Plane]:
@@ -113,12 +99,7 @@ def script_data(left: Plane, right: Plane, **numbers: object) -> str:
         "half": left.half,
         "across": ACROSS,
     }
-    return f'<g data-numbers="{escape(json.dumps(numbers | more))}"></g>'
-
-
-def part(name: str, *drawn: str) -> str:
-    """Name a part of the picture that the script moves."""
-    return f'<g data-part="{name}">{"".join(drawn)}</g>'
+    return f"<g {data('numbers', numbers | more)}></g>"
 
 
 def pair(name: str, two: Sequence[float]) -> str:
@@ -139,8 +120,7 @@ def keys_and_query(
         for k, foot in zip(keys, feet, strict=True)
     ]
     whole = line([plane.at((s * reach * x, s * reach * y)) for s in (-1, 1)], role="query")
-    place = 'cx="{:.1f}" cy="{:.1f}"'.format(*plane.at(query))
-    ring = f'<circle class="frame bold"{as_role("query")} {place} r="7"/>'
+    ring = circle(*plane.at(query), 7, css="frame bold", role="query")
     return "".join(
         [
             text(plane.left, 14, "keys and a query", css="title", anchor="start"),
@@ -151,7 +131,7 @@ def keys_and_query(
             *(plane.name(key, name, role="key") for key, name in zip(keys, names, strict=True)),
             part("query", plane.arrow(query, role="query", css="bold"), ring),
             part("asked", written_below(plane, pair("query", query), "query")),
-            f'<circle class="handle" {place} r="20"/>',
+            circle(*plane.at(query), 20, css="handle"),
         ]
     )
 
@@ -191,33 +171,20 @@ def values_and_output(
 def scores_and_weights(scores: list[float], weights: list[float], names: list[str]) -> str:
     """Draw each word's score, and its weight as a bar."""
     top = TOP + SIDE + 66
-    rows = [top + 8 + ROW * k for k in range(len(names))]
     bars = [
-        bar(LEFT, y, ACROSS * w, ROW - 8, role="attention")
-        for y, w in zip(rows, weights, strict=True)
+        bar(LEFT, top + 8 + ROW * k, ACROSS * weight, ROW - 8, role="attention")
+        for k, weight in enumerate(weights)
     ]
+    said = [minus(number(score, 1.0)) for score in scores]
+    shares = [number(weight, 1.0) for weight in weights]
+    place = top + 21, ROW  # of the words in each row
     return "".join(
         [
             text(SCORE, top - 3, "key · query ÷ √2", css="small", anchor="end"),
             text(LEFT, top - 3, "weight, by softmax", css="small", anchor="start"),
-            *(
-                text(0, y + 13, name, role="key", anchor="start", most=8)
-                for y, name in zip(rows, names, strict=True)
-            ),
-            part(
-                "scores",
-                *(
-                    text(SCORE, y + 13, minus(number(score, 1.0)), anchor="end")
-                    for y, score in zip(rows, scores, strict=True)
-                ),
-            ),
+            column(names, 0, *place, role="key", anchor="start", most=8),
+            part("scores", column(said, SCORE, *place, anchor="end")),
             part("bars", *bars),
-            part(
-                "weights",
-                *(
-                    text(WIDTH - 4, y + 13, number(w, 1.0), css="title", anchor="end")
-                    for y, w in zip(rows, weights, strict=True)
-                ),
-            ),
+            part("weights", column(shares, WIDTH - 4, *place, css="title", anchor="end")),
         ]
     )

@@ -106,12 +106,16 @@ def apart(low: float, high: float, *, log: bool) -> tuple[float, float]:
 def upward(axis: Axis, left: float, right: float, name: str) -> str:
     """Draw a vertical axis: thin lines across, their numbers on the left, and a name above."""
     parts = [text(left - tick_width(axis), axis.end - 11, name, css="small", anchor="start")]
-    for value in axis.ticks():
-        y = axis.place(value)
-        parts.append(line([(left, y), (right, y)], css="thin"))
-        written = tick(value, log=axis.log)
-        parts.append(text(left - 7, y + 4, written, css="small", anchor="end"))
+    parts += [across_at(value, axis, left, right) for value in axis.ticks()]
     return "".join(parts)
+
+
+def across_at(value: float, axis: Axis, left: float, right: float, apart: float = 7.0) -> str:
+    """Draw a thin line across a plot at a number, which is written so far beside it, if at all."""
+    y, written = axis.place(value), tick(value, log=axis.log)
+    drawn = line([(left, y), (right, y)], css="thin")
+    beside = text(left - apart, y + 4, written, css="small", anchor="end") if apart else ""
+    return drawn + beside
 
 
 def tick_width(axis: Axis) -> float:

@@ -5,13 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from glassformer.views.axes import Axis, Range, along, short, span
-from glassformer.views.drawing import bar, figure, line, picture, text, width_of
+from glassformer.views.drawing import GROWS, bar, circle, figure, line, picture, text, width_of
 from glassformer.views.palette import SERIES, SMALL
 from glassformer.views.plots import numbers
 from glassformer.views.view import View, columns_of
 
 WIDTH = 356.0
-GROWS = 1.5  # how much larger a picture may be on a wide page
 ROW = 24.0  # height of a name with its bar or dot
 TOP = 20.0  # room for names above
 LONGEST = 26  # the most letters of a name that are shown
@@ -128,8 +127,7 @@ def draw_dot(value: float, k: int, axis: Axis) -> str:
     across = line([(axis.start, y), (axis.end, y)], css="thin")
     if not (math.isfinite(value) and axis.low <= value <= axis.high):
         return across + text(axis.start + 6, y + 4, short(value), css="small", anchor="start")
-    place = f'cx="{axis.place(value):.1f}" cy="{y:.1f}" r="4.5"'
-    return f'{across}<circle class="dot" data-role="{SERIES[0]}" {place}/>'
+    return across + circle(axis.place(value), y, 4.5, role=SERIES[0])
 
 
 def finished(

@@ -52,24 +52,16 @@ def by_hand(
             many words or the rows are too wide to follow by hand, a number or a product isn't
             finite, or `asks` isn't the position of a word.
     """
-    query, key, value = (torch.as_tensor(one) for one in (query, key, value))
     names = words(tokens)
-    check(query, key, value, names, asks)
-    if vectors is not None and vectors.shape != query.shape:
-        raise ValueError(
-            f"vectors of shape {tuple(vectors.shape)} must have the shape {tuple(query.shape)}"
-        )
-    query, key, value = (one.detach().double() for one in (query, key, value))
-    scores = attention_scores(query, key)[asks].tolist()
-    weights = attention_weights(query, key)[asks].tolist()
-    queries, keys, values = (one.tolist() for one in (query, key, value))
-    made = dict(zip(ROLES, (queries, keys, values), strict=True))
+    rows, scores, weights, output = attention_of(query, key, value, names, asks)
+    queries, keys, values = rows
+    made = dict(zip(ROLES, rows, strict=True))
     if vectors is not None:
+        shape, wanted = tuple(vectors.shape), (len(names), len(output))
+        if shape != wanted:
+            raise ValueError(f"vectors of shape {shape} must have the shape {wanted}")
         made = {"embedding": vectors.tolist()} | made
     products = [[w * v for v in row] for w, row in zip(weights, values, strict=True)]
-    output = [sum(column) for column in zip(*products, strict=True)]
-    if not all(map(math.isfinite, [*scores, *output])):
-        raise ValueError(f"scores {scores} and output {output} must be finite")
     end = largest(*made.values())
     drawn = [
         rows_of_words(made, names, asks, end),
@@ -98,6 +90,21 @@ def by_hand(
         f"Add up the values, each times its weight. That's the output for “{names[asks]}”.",
     ]
     return stepped(stacked(drawn), sentences, header, facts, name=name, caption=caption)
+
+
+def attention_of(
+    query: Tensor, key: Tensor, value: Tensor, names: list[str], asks: int
+) -> tuple[list[Rows], list[float], list[float], list[float]]:
+    """Return queries, keys, and values as lists, and a word's scores, weights, and output."""
+    query, key, value = (torch.as_tensor(one) for one in (query, key, value))
+    check(query, key, value, names, asks)
+    query, key, value = (one.detach().double() for one in (query, key, value))
+    scores = attention_scores(query, key)[asks].tolist()
+    weights = attention_weights(query, key)[asks]
+    output = (weights @ value).tolist()
+    if not all(map(math.isfinite, [*scores, *output])):
+        raise ValueError(f"scores {scores} and output {output} must be finite")
+    return [one.tolist() for one in (query, key, value)], scores, weights.tolist(), output
 
 
 def stacked(panels: list[Panel]) -> str:

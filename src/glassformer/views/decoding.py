@@ -6,6 +6,7 @@ from glassformer.views.decoding_steps import Attended, DecodingStep
 from glassformer.views.drawing import (
     Number,
     bar,
+    column,
     cut,
     legend,
     line,
@@ -17,7 +18,7 @@ from glassformer.views.drawing import (
 )
 from glassformer.views.palette import SMALL
 from glassformer.views.steps import Stepped, step, stepped
-from glassformer.views.view import isolated, visible, words
+from glassformer.views.view import chance, isolated, visible, words
 
 BEST, CELL, ROW, BAND, TOP, LONGEST = 5, 18.0, 15.0, 90.0, 88.0, 9
 ACROSS, GUESSES, LEFT = 38.0, 70.0, 156.0  # the longest bar, and where bars and cells begin
@@ -69,16 +70,15 @@ def decoding(
         guesses = dict(zip([visible(name(i)) for i in ids.tolist()], best.tolist(), strict=True))
         band = [line([(0, y), (right, y)], css="thin"), bars(guesses, y), rows(each.own, LEFT, y)]
         band += [rows(each.source, across, y)] if each.source else []
-        parts += [step(k + 1, *band), step(k + 1, column(LEFT, given + k, own[given + k]))]
-        likely = ", ".join(f"{token} {chance:.2f}" for token, chance in guesses.items())
+        parts += [step(k + 1, *band), step(k + 1, above(LEFT, given + k, own[given + k]))]
+        likely = ", ".join(f"{token} {each_one:.2f}" for token, each_one in guesses.items())
         looks = [shares(own, each.own), *([shares(source, each.source)] if each.source else [])]
         facts.append([own[given + k], likely, *looks])
         sentences.append(sentence(each, own, given + k, source))
     bottom = TOP + BAND * len(steps)
     roles = [("positive", "attention"), ("key", "keys"), ("value", "values")]
     parts.append(legend(roles, 0, bottom + 16))
-    for k, known in enumerate(KNOWN):
-        parts.append(text(0, bottom + 34 + 17 * k, known, css="small", anchor="start"))
+    parts.append(column(KNOWN, 0, bottom + 34, 17, css="small", anchor="start"))
     drawn = picture(parts, right, bottom + 58)
     columns = ["writes", "likeliest", "attention to own tokens", "attention to the source"]
     title = "Writing token by token"
@@ -89,11 +89,11 @@ def header(x: Number, title: str, role: str, names: Sequence[str]) -> list[str]:
     """Write the name of a group of columns, and the columns' tokens."""
     return [
         text(x, 14, title, css="title", role=role, anchor="start"),
-        *(column(x, k, token) for k, token in enumerate(names)),
+        *(above(x, k, token) for k, token in enumerate(names)),
     ]
 
 
-def column(x: Number, place: int, token: str) -> str:
+def above(x: Number, place: int, token: str) -> str:
     """Write the token of a column above it."""
     at = x + CELL * (place + 0.5) + 4
     return text(at, TOP - 5, token, css="small", anchor="start", turn=-60, most=LONGEST)
@@ -102,15 +102,13 @@ def column(x: Number, place: int, token: str) -> str:
 def bars(guesses: dict[str, float], y: Number) -> str:
     """Draw the likeliest next tokens, of which the first is written."""
     parts = []
-    for k, (token, chance) in enumerate(guesses.items()):
+    for k, (token, likely) in enumerate(guesses.items()):
         base, css = y + 18 + ROW * k, "small" if k else "title"
         role = "quiet" if k else "series-1"
         parts.append(text(GUESSES - 6, base, token, css=css, anchor="end", most=LONGEST))
-        parts.append(bar(GUESSES, base - 10, chance * ACROSS, ROW - 4, role=role))
-        written = f"{chance:.2f}" if chance >= 0.005 else "< 0.01"
-        parts.append(
-            text(GUESSES + chance * ACROSS + 5, base, written, css="small", anchor="start")
-        )
+        x = GUESSES + likely * ACROSS
+        parts.append(bar(GUESSES, base - 10, x - GUESSES, ROW - 4, role=role))
+        parts.append(text(x + 5, base, chance(likely), css="small", anchor="start"))
     return "".join(parts)
 
 

@@ -6,9 +6,10 @@ with a role, named as in `palette.ROLES`, has that role's color.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from itertools import groupby
+from typing import Any
 
 from glassformer.views.palette import (
     BOLD,
@@ -31,6 +32,7 @@ UNGROWN = 0.8  # the same for a picture whose words don't grow on a phone
 WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
 TIP = 7.0  # length of an arrowhead
 CHIP = 26.0  # height of a word in a box
+GROWS = 1.5  # how much larger than full size a drawing of lines may be on a wide page
 
 STYLE = f"""
 .glassformer-drawing{{position:relative;margin:1em 0 1.4em;color:inherit;font-family:inherit;
@@ -81,6 +83,7 @@ font-size:.9em;opacity:.85;font-style:normal}}
 """.replace("\n", "")
 
 Number = float | int
+Point = tuple[Number, Number]
 
 
 def as_role(role: str) -> str:
@@ -129,6 +132,11 @@ def text(
     )
 
 
+def column(entries: Iterable[str], x: Number, y: Number, step: Number, **look: Any) -> str:
+    """Write words below each other, the first at `y`; the look is that of `text`."""
+    return "".join(text(x, y + step * k, entry, **look) for k, entry in enumerate(entries))
+
+
 def cut(words: str, most: int) -> str:
     """Return words, cut if they take more than `most` columns; wide letters take two."""
     if columns_of(words) <= most:
@@ -144,17 +152,21 @@ def width_of(words: str, size: Number = LABEL) -> float:
     return 0.57 * size * columns_of(words)
 
 
-def line(points: Sequence[tuple[Number, Number]], *, role: str = "", css: str = "") -> str:
+def line(points: Sequence[Point], *, role: str = "", css: str = "") -> str:
     """Draw a line through points; `css` can be any of `thin`, `bold`, `dashed`, and `dotted`."""
     path = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
     return f'<path class="{f"line {css}".strip()}"{as_role(role)} d="M{path}"/>'
 
 
-def arrow(points: Sequence[tuple[Number, Number]], *, role: str = "", css: str = "") -> str:
+def direction(start: Point, end: Point) -> tuple[float, float]:
+    """Return the way from a point to another, with a length of 1, or of 0 if there is no way."""
+    far = math.dist(start, end) or 1.0
+    return (end[0] - start[0]) / far, (end[1] - start[1]) / far
+
+
+def arrow(points: Sequence[Point], *, role: str = "", css: str = "") -> str:
     """Draw a line through points, with an arrowhead at the last one."""
-    (x0, y0), (x, y) = points[-2:]
-    far = math.hypot(x - x0, y - y0) or 1.0
-    dx, dy = (x - x0) / far, (y - y0) / far
+    (x, y), (dx, dy) = points[-1], direction(*points[-2:])
     back = (x - TIP * dx, y - TIP * dy)
     return line([*points[:-1], back], role=role, css=css) + tip(x, y, dx, dy, role=role)
 
@@ -356,13 +368,19 @@ def bar(x: Number, y: Number, width: Number, height: Number, *, role: str) -> st
     )
 
 
+def circle(
+    x: Number, y: Number, radius: Number, *, css: str = "dot", role: str = "", more: str = ""
+) -> str:
+    """Draw a circle; `more` are further attributes."""
+    place = f'cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"'
+    return f'<circle class="{css}"{as_role(role)}{more} {place}/>'
+
+
 def legend(entries: Sequence[tuple[str, str]], x: Number, y: Number) -> str:
     """Draw a legend of the colors in one line, from pairs of a role and its meaning."""
     parts = []
     for role, words in entries:
-        parts.append(
-            f'<rect class="bar"{as_role(role)} x="{x}" y="{y - 9}" width="11" height="11"/>'
-        )
+        parts.append(bar(x, y - 9, 11, 11, role=role))
         parts.append(text(x + 16, y, words, css="small", anchor="start"))
         x += 16 + width_of(words, SMALL) + 18
     return "".join(parts)

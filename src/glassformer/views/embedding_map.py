@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from glassformer.views.drawing import as_role, figure, legend, line, picture, text, width_of
+from glassformer.views.drawing import as_role, circle, figure, legend, line, picture, text, width_of
 from glassformer.views.palette import SERIES
 from glassformer.views.view import View, words
 
@@ -71,8 +71,7 @@ def embedding_map(
         text(14, HIGH / 2 - 14, f"second: {shares[1]:.0%}", css="small", turn=-90),
     ]
     for (x, y), role in zip(places, roles, strict=True):
-        dot = f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3.5"/>'
-        parts.append(f"<g{as_role(role)}>{dot}</g>")
+        parts.append(f"<g{as_role(role)}>{circle(x, y, 3.5)}</g>")
     for name, role, (x, y) in zip(names, roles, labels(names, places), strict=True):
         parts.append(text(x, y, name, role=role, css="small", most=12))
     parts.append(legend([*zip(SERIES, groups, strict=False)], EDGE, HIGH + 12))

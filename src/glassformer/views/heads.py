@@ -12,6 +12,7 @@ from glassformer.views.drawing import (
     Number,
     arrow,
     cells,
+    column,
     figure,
     largest,
     line,
@@ -97,10 +98,7 @@ def side_by_side(
     """Draw the wide tensor, with its heads side by side."""
     across = (WIDTH - LEFT - 8) / rows.shape[1]
     parts = [text(LEFT, top - 10, title, css="title", anchor="start")]
-    parts += [
-        text(LEFT - 8, top + (i + 0.5) * HIGH + 4, name, anchor="end", most=8)
-        for i, name in enumerate(names)
-    ]
+    parts.append(column(names, LEFT - 8, top + HIGH / 2 + 4, HIGH, anchor="end", most=8))
     for k, part in enumerate(rows.chunk(heads, dim=1)):
         x = LEFT + k * part.shape[1] * across
         size = (across, HIGH)

@@ -6,12 +6,11 @@ from torch import Tensor
 
 from glassformer.quantization.rounding import round_weights
 from glassformer.views.axes import Axis, short
-from glassformer.views.drawing import Number, figure, line, picture, text
+from glassformer.views.drawing import GROWS, Number, circle, figure, line, picture, text
 from glassformer.views.view import View
 
 START, END = 12.0, 344.0  # of each line
 WHOLE, WITH, WEIGHTS, WITHOUT = 48.0, 118.0, 174.0, 230.0  # heights of the lines
-GROWS = 1.5  # how much larger a picture may be on a wide page
 
 
 def levels(weights: Float[Tensor, " weights"], bits: int, *, caption: str | None = None) -> View:
@@ -116,7 +115,7 @@ def words(name: str, given: Tensor, rounded: Tensor, y: Number, role: str) -> li
 
 def dot(x: Number, y: Number, role: str) -> str:
     """Draw a weight."""
-    return f'<circle class="dot faint" data-role="{role}" cx="{x:.1f}" cy="{y:.1f}" r="3.2"/>'
+    return circle(x, y, 3.2, css="dot faint", role=role)
 
 
 def anchor_of(x: Number) -> str:

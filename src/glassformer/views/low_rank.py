@@ -1,7 +1,7 @@
 """`low_rank`: a layer's weight beside LoRA's two narrow matrices, to scale."""
 
 from glassformer.training.lora import LoRALinear
-from glassformer.views.drawing import bar, figure, panel, picture, text, width_of
+from glassformer.views.drawing import GROWS, bar, figure, panel, picture, text, width_of
 from glassformer.views.view import View
 
 SIDE = 132.0  # the longer side of the weight
@@ -48,7 +48,7 @@ def low_rank(layer: LoRALinear, *, caption: str | None = None) -> View:
         *(text(x, bottom + 19, label) for x, label in zip(centers, below, strict=True)),
     ]
     across = centers[1] + max(wide, second) / 2 + 4
-    drawn = picture(parts, across, bottom + 27, grows=1.5)
+    drawn = picture(parts, across, bottom + 27, grows=GROWS)
     facts = [
         [name, " × ".join(f"{n:,}" for n in part.shape), f"{part.numel():,}"]
         for name, part in (("W, frozen", layer.weight), ("A", layer.A), ("B", layer.B))

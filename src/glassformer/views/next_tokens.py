@@ -6,7 +6,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.views.drawing import Number, bar, figure, picture, text
-from glassformer.views.view import View, visible
+from glassformer.views.view import View, chance, visible
 
 WIDTH, ROW, LEFT, ACROSS = 400.0, 22.0, 110.0, 230.0
 
@@ -87,6 +87,5 @@ def group(
         role = "quiet" if quiet else "series-1"
         wide = value * scale
         parts.append(bar(LEFT, y + 2, wide, ROW - 8, role=role))
-        told = f"{value:.2f}" if value >= 0.005 else "< 0.01" if value > 0 else "0"
-        parts.append(text(LEFT + wide + 6, y + 13, told, anchor="start"))
+        parts.append(text(LEFT + wide + 6, y + 13, chance(value), anchor="start"))
     return "".join(parts)

@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from glassformer.views.axes import Axis, short, span, tick
-from glassformer.views.drawing import bar, figure, line, panel, picture, text
+from glassformer.views.axes import Axis, across_at, short, span
+from glassformer.views.drawing import GROWS, bar, figure, line, panel, picture, text
 from glassformer.views.palette import SERIES
-from glassformer.views.plots import Point, key, lay_out, mark, placed
+from glassformer.views.plots import finite, key, lay_out, mark, placed
 from glassformer.views.view import View, minus, number
 
-WIDTH, GROWS = 400.0, 1.5  # width of a picture, and how much larger it may be on a wide page
+WIDTH = 400.0
 LEFT, APART = 30.0, 8.0  # room for the vertical axis' numbers, and between panels
 HIGHEST, HEADING, BELOW = 96.0, 42.0, 10.0  # of a panel, above a row, and below it
 MOST = 6  # panels in a row
@@ -158,11 +158,6 @@ def scatter_panels(
     return figure(drawn, header, facts, name=f"{y or 'y'} by {x or 'x'}", caption=caption)
 
 
-def finite(point: Point) -> bool:
-    """Return whether a point can be drawn."""
-    return all(map(math.isfinite, point))
-
-
 def check(rows: dict[str, list[str]]) -> None:
     """Raise an error if there are no panels, or more than a reader can compare."""
     sizes = [len(names) for names in rows.values()]
@@ -195,16 +190,10 @@ def grid(
             axes = Axis(*across, left, right), Axis(*up, bottom, top + HEADING)
             parts.append(text((left + right) / 2, top + HEADING - 6, name, css="small"))
             parts.append(panel(left, top + HEADING, wide, high, css="frame thin", corner=2))
-            parts += [height(value, axes[1], left, right, k) for value in axes[1].ticks(3)]
+            parts += [
+                across_at(value, axes[1], left, right, 5.0 * (k == 0)) for value in axes[1].ticks(3)
+            ]
             parts.append(draw(row, name, *axes))
         top += HEADING + high + BELOW
     parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 10, x, css="small"))
     return picture(parts, WIDTH, top + (16 if x else 0), grows=GROWS)
-
-
-def height(value: float, axis: Axis, left: float, right: float, k: int) -> str:
-    """Draw a thin line across a panel, with its number beside the first one of a row."""
-    y = axis.place(value)
-    across = line([(left, y), (right, y)], css="thin")
-    beside = text(left - 5, y + 4, tick(value), css="small", anchor="end") if k == 0 else ""
-    return across + beside

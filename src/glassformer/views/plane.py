@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from glassformer.views.axes import Axis, tick
-from glassformer.views.drawing import TIP, as_role, line, panel, text, tip
+from glassformer.views.drawing import TIP, as_role, direction, line, panel, text, tip
 
 Point = tuple[float, float]
 
@@ -63,9 +63,8 @@ class Plane:
     def arrow(self, point: Sequence[float], *, role: str, css: str = "") -> str:
         """Draw an arrow from zero to a point; its head is turned, so that a script can turn it."""
         start, (x, y) = self.at((0, 0)), self.at(point)
-        far = math.dist(start, (x, y)) or 1.0
-        back = (x - TIP * (x - start[0]) / far, y - TIP * (y - start[1]) / far)
-        turn = math.degrees(math.atan2(y - start[1], x - start[0]))
+        dx, dy = direction(start, (x, y))
+        back, turn = (x - TIP * dx, y - TIP * dy), math.degrees(math.atan2(dy, dx))
         head = tip(0, 0, 1, 0, role=role)
         return (
             line([start, back], role=role, css=css)
@@ -74,9 +73,8 @@ class Plane:
 
     def name(self, point: Sequence[float], word: str, *, role: str) -> str:
         """Write a word beyond the head of its arrow."""
-        start, (x, y) = self.at((0, 0)), self.at(point)
-        far = math.dist(start, (x, y)) or 1.0
-        dx, dy = (x - start[0]) / far, (y - start[1]) / far
+        x, y = self.at(point)
+        dx, dy = direction(self.at((0, 0)), (x, y))
         anchor = "start" if dx > 0.4 else "end" if dx < -0.4 else "middle"
         beyond = (x + 9 * dx, y + (16 if abs(dx) <= 0.4 else 10) * dy + 4)
         return text(*beyond, word, role=role, css="label over", anchor=anchor, most=8)

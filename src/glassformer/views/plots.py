@@ -9,14 +9,13 @@ from typing import Any
 from torch import Tensor
 
 from glassformer.views.axes import Axis, Range, across, along, short, span, tick, tick_width, upward
-from glassformer.views.drawing import figure, line, picture, text, width_of
+from glassformer.views.drawing import GROWS, figure, line, picture, text, width_of
 from glassformer.views.palette import SERIES, SMALL
 from glassformer.views.view import View
 
 Point = tuple[float, float]
 
 WIDTH, HIGH = 356.0, 168.0  # width of a plot, and height between its axes
-GROWS = 1.5  # how much larger a plot may be on a wide page
 MARKED = 24  # the most points that a line with marks may have
 TOLD = 12  # the most points listed one by one; of a longer run, only the first, last, and extremes
 FINEST = 400  # columns of a long line: each is drawn by its lowest and its highest point
@@ -106,6 +105,11 @@ def scatter(
     )
 
 
+def finite(point: Point) -> bool:
+    """Return whether a point can be drawn."""
+    return all(map(math.isfinite, point))
+
+
 def runs_of(curve: Any) -> list[Any]:
     """Return the runs of a curve: the curve itself, or the runs in it if it's a list of runs."""
     if isinstance(curve, Tensor):
@@ -164,9 +168,7 @@ class Frame:
         margin: bool,
     ) -> "Frame":
         """Find axes that contain all points, or those within the range."""
-        every = [
-            p for runs in points.values() for run in runs for p in run if all(map(math.isfinite, p))
-        ]
+        every = [p for runs in points.values() for run in runs for p in run if finite(p)]
         right = span([p[0] for p in every])
         if not margin and len({p[0] for p in every}) > 1:
             right = min(p[0] for p in every), max(p[0] for p in every)
@@ -184,7 +186,7 @@ class Frame:
 
     def holds(self, point: Point) -> bool:
         """Return whether a point is finite and within both axes."""
-        return all(map(math.isfinite, point)) and all(
+        return finite(point) and all(
             axis.low <= value <= axis.high
             for axis, value in zip((self.x, self.y), point, strict=True)
         )

@@ -1,20 +1,17 @@
 """`position_dials`: two positions as clock hands, and their score against their distance."""
 
-import json
 import math
-from html import escape
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.views.axes import Axis, along, span, tick_width, upward
-from glassformer.views.drawing import as_role, figure, line, picture, text, tip
-from glassformer.views.scripted import STYLE, Scripted, Slider, sliders
-from glassformer.views.view import View, minus, number
+from glassformer.views.drawing import GROWS, as_role, bar, circle, line, picture, text, tip
+from glassformer.views.scripted import Scripted, Slider, data, part, scripted, sliders
+from glassformer.views.view import minus, number
 
 SCRIPT = "glassformer-dials.js"
-CSS = "glassformer-dials"
 WIDTH, MOST = 400.0, 6  # width of the picture, and the most pairs that fit side by side
 FACE, HIGH = 44.0, 110.0  # the largest radius of a dial, and the height of the curve
 ROLES = ("query", "key")
@@ -65,27 +62,17 @@ def position_dials(
         curve_of(curve, at, sum(cosines), across, up),
         script_data(turned, across, up),
     ]
-    drawn = picture(parts, WIDTH, top + HIGH + 42, grows=1.5)
+    drawn = picture(parts, WIDTH, top + HIGH + 42, grows=GROWS)
     last = len(table) - 1
     moved = [
         *(Slider(f"at{k}", NAMES[k], at[k], (0, last), 1) for k in (0, 1)),
         Slider("both", "both together", min(at), (0, last), 1),
     ]
-    view = told(drawn + sliders(moved), at, cosines, caption)
-    return Scripted(view.html, view.text, SCRIPT)
-
-
-def told(drawn: str, at: tuple[int, int], cosines: list[float], caption: str | None) -> View:
-    """Return the figure with its table: each pair's cosine, and their sum."""
     facts = [[f"pair {k}", number(cosine, 1.0)] for k, cosine in enumerate(cosines)]
     facts.append(["score, their sum", number(sum(cosines), 1.0)])
     name = f"Positions {at[0]} and {at[1]} as hands of dials"
-    return figure(drawn, ["", "cosine"], facts, name=name, caption=caption, css=CSS, style=STYLE)
-
-
-def part(name: str, *drawn: str) -> str:
-    """Name a part of the picture that the script moves."""
-    return f'<g data-part="{name}">{"".join(drawn)}</g>'
+    drawn += sliders(moved)
+    return scripted(drawn, SCRIPT, ["", "cosine"], facts, name=name, caption=caption)
 
 
 def angle(pair: list[float]) -> float:
@@ -98,7 +85,7 @@ def dial(k: int, hands: list[list[float]], cosine: float, pairs: int, radius: fl
     x, y = WIDTH / pairs * (k + 0.5), radius + 24
     drawn = [
         text(x, 14, f"pair {k}", css="small"),
-        f'<circle class="frame thin" cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}"/>',
+        circle(x, y, radius, css="frame thin"),
     ]
     for name, hand in enumerate(hands):
         up = line([(0, 0), (0, 6 - radius)], role=ROLES[name], css="bold" + " dashed" * name)
@@ -126,12 +113,8 @@ def ruler_of(at: tuple[int, int], across: Axis, y: float) -> str:
     held = line(bridge, css="handle").replace("<path", '<path data-moves="both"')
     drawn.append(part("between", line(bridge, role="attention", css="wide"), held))
     for k, x in enumerate(ends):
-        shape = (
-            f'<circle class="dot" cx="0" cy="{y:.1f}" r="6.5"/>'
-            if not k
-            else (f'<rect class="bar" x="-6" y="{y - 6:.1f}" width="12" height="12"/>')
-        )
-        held = f'<circle class="handle" data-moves="at{k}" cx="0" cy="{y:.1f}" r="16"/>'
+        shape = bar(-6, y - 6, 12, 12, role="") if k else circle(0, y, 6.5)
+        held = circle(0, y, 16, css="handle", more=f' data-moves="at{k}"')
         handle = f'<g{as_role(ROLES[k])} transform="translate({x:.1f} 0)">{shape}{held}</g>'
         drawn.append(part(f"place{k}", handle))
     return "".join(drawn)
@@ -148,11 +131,7 @@ def curve_of(curve: list[float], at: tuple[int, int], score: float, across: Axis
             upward(up, across.start, across.end, "score: the sum of the cosines"),
             along(across, up.start, "distance"),
             line(points, role="attention"),
-            part(
-                "mark",
-                f'<g{as_role("attention")}><circle class="dot" cx="{x:.1f}" '
-                f'cy="{y:.1f}" r="5.5"/></g>',
-            ),
+            part("mark", f"<g{as_role('attention')}>{circle(x, y, 5.5)}</g>"),
             part("told", text(across.end, up.end - 11, written, role="attention", anchor="end")),
         ]
     )
@@ -162,5 +141,4 @@ def script_data(turned: Tensor, across: Axis, up: Axis) -> str:
     """Return what the script computes with, and where it draws."""
     places = [[across.place(k) for k in (0, 1)], [up.place(v) for v in (0, 1)]]
     rows = [[round(v, 6) for v in row] for row in turned.flatten(1).tolist()]
-    told = json.dumps({"rows": rows, "places": places}, separators=(",", ":"))
-    return f'<g data-numbers="{escape(told)}"></g>'
+    return f"<g {data('numbers', {'rows': rows, 'places': places})}></g>"

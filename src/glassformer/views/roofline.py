@@ -5,9 +5,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 from glassformer.views.axes import Axis, along, short, tick_width, upward
-from glassformer.views.drawing import Number, cut, figure, line, picture, text, width_of
+from glassformer.views.drawing import GROWS, Number, cut, figure, line, picture, text, width_of
 from glassformer.views.palette import SMALL
-from glassformer.views.plots import DASHES, GROWS, HIGH, WIDTH, mark
+from glassformer.views.plots import DASHES, HIGH, WIDTH, mark
 from glassformer.views.view import View
 
 DOT = 4.0  # radius of a point

@@ -1,8 +1,6 @@
 """`sampling`: what temperature, top-k, top-p, and min-p do to the next token's distribution."""
 
-import json
 from collections.abc import Callable, Mapping
-from html import escape
 from typing import Any
 
 import torch
@@ -10,10 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.inference.generation import token_probabilities
-from glassformer.views.drawing import Number, bar, framed, panel, picture, text, told
-from glassformer.views.scripted import STYLE as FORM
-from glassformer.views.scripted import Scripted, Slider, sliders
-from glassformer.views.view import table, visible
+from glassformer.views.drawing import Number, bar, column, panel, picture, text
+from glassformer.views.scripted import Scripted, Slider, data, scripted, sliders
+from glassformer.views.view import chance, visible
 
 SCRIPT = "glassformer-sampling.js"
 SETTINGS: dict[str, dict[str, Any]] = {  # of the still picture
@@ -88,17 +85,16 @@ def sampling(
         names += ["all others"] * (len(ranked) > SHOWN)
         columns = {setting: filtered(ranked, kw) for setting, kw in SETTINGS.items()}
         stills.append(still(title, names, columns))
-        packed = escape(json.dumps(pack(ranked), separators=(",", ":")))
-        panels.append(f'<div data-logits="{packed}">{live(title, names, columns["as-is"])}</div>')
+        packed = data("logits", pack(ranked))
+        panels.append(f"<div {packed}>{live(title, names, columns['as-is'])}</div>")
         for setting, (values, stay, had) in columns.items():
-            each_token = [f"{token} {written(v)}" for token, v in zip(names, values, strict=True)]
-            facts.append([title, setting, f"{stay:,}", written(had), ", ".join(each_token)])
+            each_token = [f"{token} {chance(v, 3)}" for token, v in zip(names, values, strict=True)]
+            facts.append([title, setting, f"{stay:,}", chance(had, 3), ", ".join(each_token)])
     header = ["after", "setting", "tokens that stay", "they had", "probabilities"]
-    hidden = table(header, facts, caption="The next token", css="glassformer-cells")
     body = f'<div class="still">{"".join(stills)}</div>{sliders(SLIDERS)}'
     body += f'<div class="panels">{"".join(panels)}</div>'
-    html = framed(body, hidden, caption, "glassformer-sampling", FORM + STYLE)
-    return Scripted(html, told(header, facts, caption), SCRIPT)
+    title = "The next token"
+    return scripted(body, SCRIPT, header, facts, name=title, caption=caption, style=STYLE)
 
 
 def filtered(ranked: Float[Tensor, " vocab"], settings: Mapping[str, Any]) -> Column:
@@ -121,18 +117,14 @@ def pack(ranked: Float[Tensor, " vocab"]) -> list[list[float]]:
     return groups + [[round(m, 4), n] for m, n in zip(means.tolist(), counts.tolist(), strict=True)]
 
 
-def written(value: Number) -> str:
-    """Write a probability with three decimals."""
-    return f"{value:.3f}" if value >= 0.0005 else "< 0.001" if value > 0 else "0"
-
-
 def labels(title: str, names: list[str], top: Number) -> list[str]:
     """Write the name of a distribution, and its tokens below each other."""
-    rows = [text(0, 14, title, css="title", anchor="start", most=44)]
-    for k, token in enumerate(names):
-        css = "small" if k == SHOWN else "label"
-        rows.append(text(LEFT - 8, top + ROW * k + 15, token, css=css, anchor="end", most=11))
-    return rows
+    look = {"anchor": "end", "most": 11}
+    return [
+        text(0, 14, title, css="title", anchor="start", most=44),
+        column(names[:SHOWN], LEFT - 8, top + 15, ROW, **look),
+        column(names[SHOWN:], LEFT - 8, top + 15 + ROW * SHOWN, ROW, css="small", **look),
+    ]
 
 
 def still(title: str, names: list[str], columns: Mapping[str, Column]) -> str:
@@ -144,21 +136,21 @@ def still(title: str, names: list[str], columns: Mapping[str, Column]) -> str:
         for row, value in enumerate(values):
             y, role = TOP + ROW * row, "quiet" if row == SHOWN else "series-1"
             bars.append(bar(x, y + 2, value * (right - x), ROW - 4, role=role))
-            parts.append(text(right, y + 15, written(value), css="small", anchor="end"))
-        for row, fact in enumerate((f"{stay:,}", written(had))):
-            parts.append(text(right, bottom + 20 + 17 * row, fact, css="small", anchor="end"))
-    for row, fact in enumerate(("tokens stay", "they had")):
-        parts.append(text(LEFT - 8, bottom + 20 + 17 * row, fact, css="small", anchor="end"))
+            parts.append(text(right, y + 15, chance(value, 3), css="small", anchor="end"))
+        told = f"{stay:,}", chance(had, 3)
+        parts.append(column(told, right, bottom + 20, 17, css="small", anchor="end"))
+    told = "tokens stay", "they had"
+    parts.append(column(told, LEFT - 8, bottom + 20, 17, css="small", anchor="end"))
     parts.insert(0, f'<g fill-opacity=".3">{"".join(bars)}</g>')  # numbers are written over them
     return picture(parts, LEFT + COLUMN * len(columns), bottom + 46)
 
 
-def live(title: str, names: list[str], column: Column) -> str:
+def live(title: str, names: list[str], shown: Column) -> str:
     """Draw the bars that a script changes, in the outlines of those that stay as they are."""
     parts, across, top = labels(title, names, TOP - 18), LIVE - NUMBERS, TOP - 18
-    for row, value in enumerate(column[0]):
+    for row, value in enumerate(shown[0]):
         y, role = top + ROW * row, "quiet" if row == SHOWN else "series-1"
-        number = text(LEFT + LIVE, y + 15, written(value), anchor="end")
+        number = text(LEFT + LIVE, y + 15, chance(value, 3), anchor="end")
         outline = panel(LEFT, y + 3, value * across, ROW - 6, css="frame base", corner=0)
         moving = bar(LEFT, y + 3, value * across, ROW - 6, role=role)
         parts.append(f'<g data-row="{row}" data-across="{across:g}">{moving}{outline}{number}</g>')

@@ -1,11 +1,12 @@
 """Pictures that readers can change: complete by themselves, with sliders where scripts run."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from glassformer.views.drawing import Number
+from glassformer.views.drawing import Number, figure
 from glassformer.views.view import View
 
 STATIC = Path(__file__).parent / "static"
@@ -39,6 +40,32 @@ class Scripted(View):
         """Return markup with `asset://NAME` as a placeholder for a URL, and the name's file."""
         loading = f'<script type="module" src="asset://{self.script}"></script>'
         return self.html + loading, {self.script: str(STATIC / self.script)}
+
+
+def scripted(
+    drawn: str,
+    script: str,
+    header: list[str],
+    rows: list[list[str]],
+    *,
+    name: str,
+    caption: str | None,
+    style: str = "",
+) -> Scripted:
+    """Return what `figure` returns with a script, whose name is also the figure's class."""
+    css, style = script.removesuffix(".js"), STYLE + style
+    view = figure(drawn, header, rows, name=name, caption=caption, css=css, style=style)
+    return Scripted(view.html, view.text, script)
+
+
+def data(name: str, value: object) -> str:
+    """Return an attribute with what a script computes from, as JSON."""
+    return f'data-{name}="{escape(json.dumps(value, separators=(",", ":")))}"'
+
+
+def part(name: str, *drawn: str) -> str:
+    """Name a part of a picture that a script moves."""
+    return f'<g data-part="{name}">{"".join(drawn)}</g>'
 
 
 @dataclass(frozen=True)

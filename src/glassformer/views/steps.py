@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from glassformer.views.drawing import framed, told
+from glassformer.views.drawing import figure
 from glassformer.views.scripted import Scripted
-from glassformer.views.view import table
 
 SCRIPT = "glassformer-steps.js"
 
@@ -80,7 +79,7 @@ def stepped(
             f"but parts belong to {beyond}"
         )
     listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-    facts = table(header, rows, caption=name, css="glassformer-cells")
-    html = framed(f"{drawn}<ol>{listed}</ol>", facts, caption, "glassformer-steps", STYLE)
+    drawn, css = f"{drawn}<ol>{listed}</ol>", "glassformer-steps"
+    view = figure(drawn, header, rows, name=name, caption=caption, css=css, style=STYLE)
     steps = "\n".join(f"{k}. {sentence}" for k, sentence in enumerate(sentences, 1))
-    return Stepped(html, f"{told(header, rows, caption)}\n{steps}")
+    return Stepped(view.html, f"{view.text}\n{steps}")

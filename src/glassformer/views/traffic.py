@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from glassformer.views.axes import short
-from glassformer.views.drawing import TIP, Number, as_role, bar, figure, panel, picture, text
+from glassformer.views.drawing import GROWS, TIP, Number, as_role, bar, figure, panel, picture, text
 from glassformer.views.view import View
 
 WIDTH, NAME, MEMORY, BETWEEN = 356.0, 24.0, 24.0, 84.0  # heights: a name, a memory, and the gap
 APART, GAP = 18.0, 20.0  # between two computations, and before each band, where its name is
-LONGEST, GROWS = 12, 1.5  # letters of a name, and how much larger a picture may be
+LONGEST = 12  # letters of a name
 READ, WRITTEN = "series-1", "series-2"
 
 Move = tuple[str, Number]  # what is moved, and how much: above 0 if it's read, below if written

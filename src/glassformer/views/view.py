@@ -101,6 +101,12 @@ def number(value: float | int, largest: float | int) -> str:
     return text if float(text) else text.lstrip("-")
 
 
+def chance(value: float | int, digits: int = 2) -> str:
+    """Write a probability; one that would be written as 0 is said to be less than a last digit."""
+    least = 10.0**-digits
+    return f"{value:.{digits}f}" if value >= least / 2 else f"< {least:g}" if value > 0 else "0"
+
+
 def minus(written: str) -> str:
     """Write a minus sign for each hyphen that begins a number."""
     return re.sub(r"(?<!\w)-(?=[\d∞])|(?<=\de)-(?=\d)", "−", written)

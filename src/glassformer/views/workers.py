@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from glassformer.views.axes import short
-from glassformer.views.drawing import Number, bar, figure, legend, panel, picture, text
+from glassformer.views.drawing import GROWS, Number, bar, figure, legend, panel, picture, text
 from glassformer.views.palette import SERIES
 from glassformer.views.view import View
 
 WIDTH, ROW, HIGH = 356.0, 17.0, 13.0  # of the picture, and a worker's row and bar
 TITLE, APART = 22.0, 12.0  # height of a way's name, and from one way to the next
 TOP, LEFT, BEHIND = 22.0, 18.0, 52.0  # room for the legend, the workers' numbers, and the sums
-GROWS = 1.5  # how much larger a picture may be on a wide page
 
 Held = Mapping[str, Number]  # kinds of numbers, and how much of each a worker holds
 

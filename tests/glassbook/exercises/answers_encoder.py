@@ -99,15 +99,6 @@ def shortened(score, ids, mask_id):
     return torch.tensor([score(ids) - score(torch.tensor(row)) for row in without])
 
 
-def written_into(score, ids, mask_id):
-    falls = []
-    for place in range(len(ids)):
-        whole = score(ids)
-        ids[place] = mask_id
-        falls.append(whole - score(ids))
-    return torch.stack(falls)
-
-
 def network(x, w_in, b_in, w_out, b_out, bend=F.gelu):
     return bend(x @ w_in.T + b_in) @ w_out.T + b_out
 
@@ -324,9 +315,6 @@ ENCODER = {
             "The id itself": lambda ids, n: torch.zeros(*ids.shape, n).scatter(
                 2, ids[..., None], ids[..., None].double()
             ),
-            "dtype is torch.bool, but it should be a float type": lambda ids, n: (
-                ids[..., None] == torch.arange(n)
-            ),
             r"at \[0, 0, \d+\], your answer has 0, but it should have 1": one_hot_from_one,
         },
     ),
@@ -339,14 +327,6 @@ ENCODER = {
             "row by the token's id": lambda ids, t, p: t[ids] + p.repeat(2, 1)[ids],
             "tokens are missing": lambda ids, t, p: p[: ids.shape[1]].repeat(len(ids), 1, 1),
             "You multiply the": lambda ids, t, p: t[ids].mul(p[: ids.shape[1]]),
-            "stops with IndexError": lambda ids, t, p: t[ids] + p[ids],
-            "stops with RuntimeError": lambda ids, t, p: t[ids] + p,
-            r"has shape \(1, 3\), but it should have \(1, 5, 3\)": lambda ids, t, p: (
-                t[ids].sum(1) + p[: ids.shape[1]].sum(0)
-            ),
-            "changes its argument token_table": lambda ids, t, p: (
-                t.add_(p[0])[ids] + p[: ids.shape[1]]
-            ),
         },
     ),
     "check_most_frequent_pair": Answers(
@@ -364,10 +344,6 @@ ENCODER = {
             "rarest": lambda words: sorted((n, pair) for pair, n in neighbors(words).items())[0][1],
             "You divide the": per_piece,
             "These are the": lambda words: "{}{}".format(*top(neighbors(words))),
-            "stops with TypeError": lambda words: max(words) + 1,
-            "answer is 10, but it should have 2 results": lambda words: max(
-                neighbors(words).values()
-            ),
         },
     ),
     "check_longest_match": Answers(
@@ -391,8 +367,6 @@ ENCODER = {
             "give up on a word": lambda word, vocabulary: (
                 [{word: word}.get(word)] if word in vocabulary else ["[UNK]"]
             ),
-            "answer is a tensor": lambda word, vocabulary: torch.zeros(len(word)),
-            "your answer has 1 result, but it should have 4": lambda word, vocabulary: [word],
         },
     ),
     "check_softmax": Answers(
@@ -427,9 +401,6 @@ ENCODER = {
             ),
             "There's no softmax": lambda q, k, v: q @ (k.mT @ v) / math.sqrt(q.shape[-1]),
             "You average the": lambda q, k, v: F.scaled_dot_product_attention(q, k, k),
-            "stops with RuntimeError": lambda q, k, v: F.scaled_dot_product_attention(
-                q, k.transpose(0, 1), v
-            ),
         },
     ),
     "check_split_heads": Answers(
@@ -442,12 +413,6 @@ ENCODER = {
             ),
             "last two axes are swapped": lambda x, n: x.unflatten(-1, (n, -1)).permute(0, 2, 3, 1),
             "Every head gets the whole": lambda x, n: torch.stack([x] * n, dim=1),
-            r"has shape \(2, 1, 5, 7\), but it should have \(1, 2, 5, 7\)": lambda x, n: (
-                torch.stack(x.chunk(n, -1))
-            ),
-            r"answer is a tuple of 2, but it should be a tensor of \(1, 2, 5, 7\)": lambda x, n: (
-                x.chunk(n, -1)
-            ),
         },
     ),
     "check_multi_head": Answers(
@@ -477,7 +442,6 @@ ENCODER = {
             "Only the last layer": lambda w: w[-1].mean(0).sum(0),
             "Only the first head": lambda w: w[:, 0].mean(0).sum(0),
             r"the first token, gives": lambda w: w[:, :, 0].mean((0, 1)),
-            r"has shape \(2, 3, 5\), but it should have \(5,\)": lambda w: w.sum(-2),
         },
     ),
     "check_leave_one_out": Answers(
@@ -491,8 +455,6 @@ ENCODER = {
             ),
             "sign is lost": lambda s, ids, m: abs(hidden_one_by_one(s, ids, m)),
             "You keep only": kept_alone,
-            "changes its argument ids": written_into,
-            r"has shape \(\), but it should have \(5,\)": lambda s, ids, m: s(ids) - s(0 * ids + m),
         },
     ),
     "check_gelu": Answers(
@@ -508,7 +470,6 @@ ENCODER = {
             "Pass x / √2 to erf": lambda x: x * torch.special.ndtr(x * math.sqrt(2)),
             "Halve it": lambda x: x * (1 + torch.erf(x / math.sqrt(2))),
             "This is tanh": lambda x: torch.special.expit(2 * x) * 2 - 1,
-            "changes its argument x": lambda x: x.mul_(torch.special.ndtr(x)),
         },
     ),
     "check_feed_forward": Answers(
@@ -526,7 +487,6 @@ ENCODER = {
             "You average the words": lambda x, *rest: torch.stack(
                 [network(x.sum(1) / x.shape[1], *rest)] * x.shape[1], dim=1
             ),
-            "stops with RuntimeError": lambda x, w, b, v, c: F.gelu(x @ w + b) @ v + c,
         },
     ),
     "check_layer_norm": Answers(
@@ -604,7 +564,6 @@ ENCODER = {
             "You move every": lambda model, x: torch.allclose(
                 model(x.roll(1, 0)), model(x).roll(1, 0)
             ),
-            "your answer is a tensor of shape": lambda model, x: model(x.flip(0)),
         },
     ),
     "check_stack": Answers(

@@ -342,20 +342,16 @@ class TestBadInput:
             with pytest.raises(ValueError, match=message):
                 generate(model, ids, attention_mask=masks, max_new_tokens=2)
 
-    def test_a_source_of_nothing_but_padding(self, translator, ids):
-        mask = torch.tensor([[1] * SEQ, [0] * SEQ, [1] * SEQ])
-        with pytest.raises(ValueError, match=r"\[1\] is all padding"):
-            generate(translator, ids, attention_mask=mask, max_new_tokens=2)
-
-    def test_a_mask_of_another_shape(self, model, ids):
-        with pytest.raises(ValueError, match=r"\(3, 6\) must have the shape .* \(3, 7\)"):
-            generate(model, ids, attention_mask=torch.ones(BATCH, 6), max_new_tokens=2)
-
-    def test_a_model_that_cannot_write(self, translator, ids):
+    def test_models_prompts_and_masks(self, model, translator, ids, subtests):
         assert isinstance(translator.encoder, TransformerEncoder)
-        with pytest.raises(ValueError, match=r"can write, got a TransformerEncoder"):
-            generate(translator.encoder, ids, max_new_tokens=2)
-
-    def test_no_prompt(self, model):
-        with pytest.raises(ValueError, match=r"not be empty, got shape \(1, 0\)"):
-            generate(model, torch.zeros(1, 0, dtype=torch.long), max_new_tokens=2)
+        all_padding = {"attention_mask": torch.tensor([[1] * SEQ, [0] * SEQ, [1] * SEQ])}
+        shorter = {"attention_mask": torch.ones(BATCH, 6)}
+        rows = [
+            (translator, ids, all_padding, r"\[1\] is all padding"),
+            (model, ids, shorter, r"\(3, 6\) must have the shape .* \(3, 7\)"),
+            (translator.encoder, ids, {}, "can write, got a TransformerEncoder"),
+            (model, ids[:1, :0], {}, r"not be empty, got shape \(1, 0\)"),
+        ]
+        for writer, prompt, more, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                generate(writer, prompt, **more, max_new_tokens=2)

@@ -241,22 +241,17 @@ class TestBadInput:
         with pytest.raises(ValueError, match=r"SlidingWindowCache can't be cut back to length \(9"):
             crop(cache, 9)
 
-    def test_two_prompts(self, model):
-        with pytest.raises(ValueError, match=r"shape \(2, 3\) must be one prompt"):
-            speculative_generate(model, torch.ones(2, 3).long(), guess, max_new_tokens=2)
-
-    def test_another_kind_of_model(self, ids):
+    def test_models_prompts_and_sizes(self, model, ids, subtests):
         config = replace(CONFIG, decoder=replace(CONFIG, cross_attention=True))
-        with pytest.raises(ValueError, match=r"TransformerForCausalLM, got a Transformer$"):
-            speculative_generate(Transformer(config), ids, guess, max_new_tokens=2)
-
-    def test_no_proposals(self, model, ids):
-        with pytest.raises(ValueError, match=r"max_proposals \(0\) must be at least 1"):
-            speculative_generate(model, ids, guess, max_new_tokens=2, max_proposals=0)
-
-    def test_too_few_positions(self, model, ids):
-        with pytest.raises(ValueError, match=r"need 34 positions, more than max_positions \(33\)"):
-            speculative_generate(model, ids, guess, max_new_tokens=NEW + 1)
+        rows = [
+            (model, torch.ones(2, 3).long(), {}, r"shape \(2, 3\) must be one prompt"),
+            (Transformer(config), ids, {}, "TransformerForCausalLM, got a Transformer$"),
+            (model, ids, {"max_proposals": 0}, r"max_proposals \(0\) must be at least 1"),
+            (model, ids, {"max_new_tokens": NEW + 1}, r"need 34 positions, more than .* \(33\)"),
+        ]
+        for writer, prompt, more, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                speculative_generate(writer, prompt, guess, **{"max_new_tokens": 2, **more})
 
     def test_a_draft_that_returns_something_else(self, model, ids, subtests):
         rows = [

@@ -47,29 +47,20 @@ def real():
     return torch.arange(K_LEN) < torch.tensor([[K_LEN], [3]])
 
 
-def test_self_attention_equals_torchs_layer(ours):
-    x = hidden(Q_LEN)
-    expected, _ = torch_twin(ours)(x, x, x)
-    torch.testing.assert_close(ours(x), expected, **EXACT)
-
-
-def test_cross_attention_with_padding_equals_torchs_layer(ours, real):
-    query, key, value = hidden(Q_LEN), hidden(K_LEN), hidden(K_LEN)
-    expected, _ = torch_twin(ours)(query, key, value, key_padding_mask=~real)
-    output = ours(query, key, value, attn_mask=real[:, None, None, :])
-    torch.testing.assert_close(output, expected, **EXACT)
-
-
-def test_values_default_to_the_keys(ours):
-    query, key = hidden(Q_LEN), hidden(K_LEN)
-    assert torch.equal(ours(query, key), ours(query, key, key))
-
-
-def test_causal_equals_torchs_layer(ours):
-    x = hidden(Q_LEN)
+def test_equals_torchs_layer(ours, real, subtests):
+    x, key, value = hidden(Q_LEN), hidden(K_LEN), hidden(K_LEN)
     blocked = torch.ones(Q_LEN, Q_LEN, dtype=torch.bool).triu(1)
-    expected, _ = torch_twin(ours)(x, x, x, attn_mask=blocked)
-    torch.testing.assert_close(ours(x, is_causal=True), expected, **EXACT)
+    mask, padding = {"attn_mask": real[:, None, None, :]}, {"key_padding_mask": ~real}
+    rows = [
+        ("alone", ours(x), (x, x, x), {}),
+        ("causal", ours(x, is_causal=True), (x, x, x), {"attn_mask": blocked}),
+        ("with padding", ours(x, key, value, **mask), (x, key, value), padding),
+        ("values are the keys", ours(x, key), (x, key, key), {}),
+    ]
+    for name, output, inputs, choices in rows:
+        with subtests.test(name):
+            expected, _ = torch_twin(ours)(*inputs, **choices)
+            torch.testing.assert_close(output, expected, **EXACT)
 
 
 def test_a_loop_over_heads_equals_all_heads_at_once(ours, real, subtests):
@@ -264,11 +255,6 @@ def test_heads_are_split_and_merged_in_order():
     assert torch.equal(merge_heads(heads), x)
 
 
-def test_repr_names_the_sizes():
-    text = repr(MultiHeadAttention(14, 6, num_kv_heads=2, head_dim=5, dropout=0.25))
-    assert "num_heads=6, head_dim=5, num_kv_heads=2, dropout=0.25" in text
-
-
 SHARED = {"num_kv_heads": 2, "head_dim": 10}
 
 
@@ -340,7 +326,9 @@ def test_names_of_the_parameters():
     assert [*varied(bias=False, qk_norm_eps=1e-6).state_dict()] == weights + norms
 
 
-def test_repr_names_the_window():
+def test_repr_names_the_sizes_and_the_window():
+    text = repr(MultiHeadAttention(14, 6, num_kv_heads=2, head_dim=5, dropout=0.25))
+    assert "num_heads=6, head_dim=5, num_kv_heads=2, dropout=0.25" in text
     assert "num_kv_heads=2, dropout=0.0, sliding_window=7" in repr(varied(sliding_window=7))
     assert "window" not in repr(varied())
 
@@ -373,8 +361,6 @@ class TestBadInput:
         for sizes, message in rows:
             with subtests.test(message), pytest.raises(ValueError, match=message):
                 MultiHeadAttention(**sizes)
-
-    def test_sizes_of_one_head(self):
         with pytest.raises(ValueError, match=r"head_dim \(-1\) must be at least 1"):
             AttentionHead(8, -1)
 

@@ -107,23 +107,17 @@ def test_what_is_wholly_in_the_future_is_skipped(monkeypatch):
 
 
 @pytest.mark.usefixtures("unhooked")
-class TestBadInput:
-    def test_blocks_of_nothing(self):
-        for size in (0, -3):
-            message = rf"q_len \(5\), k_len \(11\), and block_size \({size}\) must be at least 1"
-            with pytest.raises(ValueError, match=message):
-                online_attention(*tensors(5, 11), block_size=size)
-
-    def test_no_keys(self):
-        with pytest.raises(ValueError, match=r"k_len \(0\)"):
-            online_attention(*tensors(5, 0))
-
-    def test_unequal_widths(self):
-        query, key, value = tensors(5, 11)
-        with pytest.raises(ValueError, match=r"query \(2, 3, 5, 6\), key \(2, 3, 11, 7\)"):
-            online_attention(query[..., :6], key, value)
-
-    def test_a_mask_of_another_size(self):
-        mask = torch.ones(5, 7, dtype=torch.bool)
-        with pytest.raises(ValueError, match=r"attn_mask of shape \(5, 7\) does not broadcast"):
-            online_attention(*tensors(5, 11), mask)
+def test_what_does_not_fit_is_refused(subtests):
+    query, key, value = tensors(5, 11)
+    sizes = r"q_len \(5\), k_len \(11\), and block_size \((0|-3)\) must be at least 1"
+    wrong_mask = torch.ones(5, 7, dtype=torch.bool)
+    rows = [
+        ((query, key, value), {"block_size": 0}, sizes),
+        ((query, key, value), {"block_size": -3}, sizes),
+        (tensors(5, 0), {}, r"k_len \(0\)"),
+        ((query[..., :6], key, value), {}, r"query \(2, 3, 5, 6\), key \(2, 3, 11, 7\)"),
+        ((query, key, value, wrong_mask), {}, r"attn_mask of shape \(5, 7\) does not broadcast"),
+    ]
+    for given, choices, message in rows:
+        with subtests.test(message), pytest.raises(ValueError, match=message):
+            online_attention(*given, **choices)

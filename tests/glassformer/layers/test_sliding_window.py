@@ -125,23 +125,20 @@ def test_the_cache_that_a_configuration_asks_for():
 
 @pytest.mark.usefixtures("unhooked")
 class TestBadInput:
-    def test_a_decoder_without_a_window(self):
-        with pytest.raises(ValueError, match=r"TransformerDecoder has no sliding_window"):
-            decoder(None)(torch.ones(1, 1, dtype=torch.long), cache=SlidingWindowCache())
-
-    def test_a_size_below_one(self, subtests):
-        for sizes in [(0, 1, 1), (1, 0, 1), (1, 1, 0)]:
-            with (
-                subtests.test(sizes=sizes),
-                pytest.raises(ValueError, match=r"q_len \(\d\), .* must be at least 1"),
-            ):
-                window_mask(*sizes)
-
-    def test_no_window(self):
-        with pytest.raises(ValueError, match=r"window \(0\) must be at least 1"):
-            WindowKVBuffer(0)
-        with pytest.raises(ValueError, match=r"sliding_window \(0\) must be at least 1"):
-            replace(CONFIG, sliding_window=0)
+    def test_no_window_and_sizes_below_one(self, subtests):
+        ids, cache = torch.ones(1, 1, dtype=torch.long), SlidingWindowCache()
+        below = r"q_len \(\d\), .* must be at least 1"
+        rows = [
+            (lambda: decoder(None)(ids, cache=cache), "TransformerDecoder has no sliding_window"),
+            (lambda: window_mask(0, 1, 1), below),
+            (lambda: window_mask(1, 0, 1), below),
+            (lambda: window_mask(1, 1, 0), below),
+            (lambda: WindowKVBuffer(0), r"window \(0\) must be at least 1"),
+            (lambda: decoder(0), r"sliding_window \(0\) must be at least 1"),
+        ]
+        for call, message in rows:
+            with subtests.test(message), pytest.raises(ValueError, match=message):
+                call()
 
     def test_keys_of_another_batch_leave_it_as_it_was(self):
         cache = WindowKVBuffer(3)

@@ -87,7 +87,7 @@ class TestBadInput:
                     warmup_decay(**sizes)
 
 
-def test_answer_loss_is_that_of_transformers_with_the_request_ignored():
+def test_losses_of_answers_are_those_of_transformers_with_the_request_ignored():
     torch.manual_seed(0)
     theirs = small_models.small_model("LlamaForCausalLM", num_key_value_heads=2)
     ids = torch.randint(small_models.VOCAB, (3, 11))
@@ -95,8 +95,15 @@ def test_answer_loss_is_that_of_transformers_with_the_request_ignored():
     answer[1, 9:] = False
     with torch.no_grad():
         expected = theirs(ids, labels=ids.where(answer, -100)).loss
-        found = answer_loss(from_hf(theirs)(ids), ids, answer)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+        logits = from_hf(theirs)(ids)
+        found = answer_loss(logits, ids, answer)
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+        found = answer_log_probs(logits, ids, answer)
+        for row in range(3):
+            labels = ids[row : row + 1].where(answer[row], -100)
+            count = answer[row].sum()
+            expected = -theirs(ids[row : row + 1], labels=labels).loss * count
+            torch.testing.assert_close(found[row], expected, rtol=0, atol=2e-4)
 
 
 def test_answer_loss_gives_logits_before_the_request_and_after_the_answer_no_gradient():
@@ -119,16 +126,3 @@ def test_dpo_loss_is_that_of_bradley_and_terry_with_the_implicit_rewards(subtest
                     torch.tensor(rewards[0] / sum(rewards), dtype=torch.float64).log().item() / 13
                 )
             assert dpo_loss(*numbers, beta).item() == pytest.approx(expected, abs=1e-12)
-
-
-def test_answer_log_probs_are_the_losses_of_transformers():
-    torch.manual_seed(0)
-    theirs = small_models.small_model("LlamaForCausalLM", num_key_value_heads=2)
-    ids = torch.randint(small_models.VOCAB, (3, 11))
-    answer = torch.arange(11) >= torch.tensor([[3], [5], [7]])
-    with torch.no_grad():
-        found = answer_log_probs(from_hf(theirs)(ids), ids, answer)
-        for row in range(3):
-            labels = ids[row : row + 1].where(answer[row], -100)
-            expected = -theirs(ids[row : row + 1], labels=labels).loss * answer[row].sum()
-            torch.testing.assert_close(found[row], expected, rtol=0, atol=2e-4)

@@ -41,6 +41,9 @@ def test_scores_weights_and_output_are_those_of_torch(asks):
     widths = torch.tensor([float(bar.get("width")) for bar in shown["bars"].iter("rect")])
     assert (widths / widths.sum()).tolist() == near(*scores.softmax(0).tolist())
     assert widths.sum().item() == pytest.approx(168, abs=0.2)
+    level = near(*(float(bar.get("y")) + 13 for bar in shown["bars"].iter("rect")))
+    for name in ("scores", "weights"):
+        assert [float(one.get("y")) for one in shown[name].iter("text")] == level
 
 
 def test_a_key_meets_the_query_at_a_right_angle_and_shares_end_at_the_output():

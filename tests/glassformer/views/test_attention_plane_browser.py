@@ -1,11 +1,9 @@
 """The query of an attention in the plane, moved by keys and by a pointer."""
 
-import shutil
-
 import pytest
 import torch
 
-from browser import served, visit
+from browser import visit
 from glassformer.views import attention_plane
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
@@ -16,19 +14,9 @@ WORDS = ["time", "flies", "fast"]
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    views = [attention_plane(KEY.flip(1), KEY, VALUE, WORDS, asks=asks) for asks in (0, 1)]
-    folder = tmp_path_factory.mktemp("plane")
-    markup = ""
-    for view in views:
-        html, files = view._repr_page_()
-        markup += html
-        for name, path in files.items():
-            shutil.copy(path, folder / name)
-    page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Plane</title>{markup}'
-    (folder / "index.html").write_text(page.replace("asset://", ""), encoding="utf-8")
-    with served(folder) as address:
-        yield address
+def address(shelf):
+    query = KEY.flip(1)
+    return shelf.page(*(attention_plane(query, KEY, VALUE, WORDS, asks=k) for k in (0, 1)))
 
 
 def told(figure, part):

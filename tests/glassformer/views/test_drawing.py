@@ -12,7 +12,6 @@ from glassformer.views.drawing import arrow, box, cells, cut, figure, legend, pi
 from glassformer.views.palette import GROUPS, ROLES, THEME
 from glassformer.views.steps import step, stepped
 from glassformer.views.view import (
-    View,
     aligned,
     columns_of,
     isolated,
@@ -112,16 +111,11 @@ def test_a_table_names_its_rows_and_columns_and_escapes_both():
 # --- parts of pictures
 
 
-def test_a_view_is_html_for_a_page_and_text_for_a_terminal():
-    view = View("<b>1</b>", "one")
-    assert view._repr_html_() == "<b>1</b>"
-    assert str(view) == repr(view) == "one"
-
-
 def test_a_figure_has_its_facts_as_a_table_and_as_text():
     drawn = picture([text(0, 0, "a")], 300, 100)
     view = figure(drawn, ["what", "number"], [["<b>", "1"]], name="A thing", caption="Below")
-    assert str(view) == "Below\nwhat  number\n <b>       1"
+    assert str(view) == repr(view) == "Below\nwhat  number\n <b>       1"
+    assert view._repr_html_() == view.html
     page = Reader(view.html)
     assert page.rows == [["what", "number"], ["<b>", "1"]]
     assert page.all("svg")[0]["aria-hidden"] == "true"
@@ -248,7 +242,9 @@ def seen(color, eyes):
     return lab([min(1, max(0, sum(m * c for m, c in zip(row, rgb, strict=True)))) for row in eyes])
 
 
-def test_each_role_can_be_written_with():
+def test_each_role_can_be_written_with_and_is_in_the_theme():
+    for role, colors in ROLES.items():
+        assert all(f"--{role}:{color};" in THEME for color in colors)
     found = {
         (role, paper): contrast(*(bytes.fromhex(one[1:]) for one in (color, paper)))
         for role, colors in ROLES.items()
@@ -268,8 +264,3 @@ def test_roles_that_meet_are_told_apart_by_everybody():
     }
     near = {pair: apart for pair, apart in found.items() if apart < APART}
     assert not near, near
-
-
-def test_a_theme_has_each_role_in_both_schemes():
-    for role, colors in ROLES.items():
-        assert all(f"--{role}:{color};" in THEME for color in colors)

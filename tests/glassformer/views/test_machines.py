@@ -65,21 +65,6 @@ def test_each_turn_sends_one_piece_from_each_process_and_tells_its_sums():
     assert said == ["adds", "adds", "1 of 3", "keeps", "2 of 3", "keeps", "3 of 3"]
 
 
-def test_what_did_not_come_from_the_left_is_no_ring(subtests):
-    turns = ring_turns([[1, 2, 3], [10, 20, 30], [100, 200, 300]])
-    to_the_left = [[*reversed(held)] for held in turns]
-    rows = [
-        (to_the_left, r"process \d had \d+ and its left neighbor \d+: \d+ is neither"),
-        (turns[:1], r"but got 1 turns of 3 processes with \[3\]"),
-        ([[[1]], [[1]]], r"2 to 4 processes .* of 1 processes"),
-        ([[[1, 2], [3, 4]], [[1, 2], [3]]], r"with \[1, 2\]"),
-        ([[[0, 2], [3, 4]]] * 2, "other than 0"),
-    ]
-    for given, message in rows:
-        with subtests.test(message), pytest.raises(ValueError, match=message):
-            ring(given)
-
-
 # --- LoRA's matrices
 
 
@@ -123,27 +108,12 @@ def test_each_weight_goes_to_its_nearest_level_with_and_without_the_outlier():
         ["without it", "4", f"{0.25 / 4:.3g}"],
     ]
     assert "outlier, 15" in texts(view)
-
-
-def test_all_levels_of_the_block_and_of_the_rest_are_marked():
     view = levels(torch.tensor([0.0, 1.0, 2.0, -30.0]), bits=3)
     marks = re.findall(r'class="line bold" data-role="([^"]*)" d="M([\d.]+)', view.html)
     whole = [float(x) for role, x in marks if role == "quiet"]
     assert whole == [near(12 + 332 * k / 7) for k in range(8)]
     assert sum(role == "series-1" for role, _ in marks) == 8
     assert "outlier, −30" in texts(view)
-
-
-def test_a_block_without_weights_to_compare_is_refused(subtests):
-    rows = [
-        ([1.0, 2.0], "at least three weights, all finite"),
-        ([1.0, 2.0, float("nan")], "at least three weights, all finite"),
-        ([[1.0, 2.0, 3.0]], "at least three weights, all finite"),
-        ([1.0, 1.0, 5.0], "all weights but 5 are the same: 1"),
-    ]
-    for given, message in rows:
-        with subtests.test(message), pytest.raises(ValueError, match=message):
-            levels(torch.tensor(given), bits=4)
 
 
 # --- what each worker holds
@@ -165,21 +135,6 @@ def test_areas_are_to_scale_across_all_ways_and_workers():
     assert [word for word in texts(view) if word.isdigit()] == ["1", "13", "2", "6", "1", "6"]
 
 
-def test_workers_that_cannot_be_compared_are_refused(subtests):
-    rows = [
-        ({}, "each way needs workers with 1 to 4 kinds"),
-        ({"one": [{"a": 1}], "other": []}, "each way needs workers"),
-        ({"one": [dict.fromkeys("abcde", 1)]}, "1 to 4 kinds"),
-        ({"one": [{"a": 1}, {"b": 1}]}, r"the kinds \['a'\], in this order"),
-        ({"one": [{"a": -1}, {"a": 2}]}, "finite, at least 0, and not all 0"),
-        ({"one": [{"a": 0}]}, "finite, at least 0, and not all 0"),
-        ({"one": [{"a": float("nan")}]}, "finite, at least 0, and not all 0"),
-    ]
-    for given, message in rows:
-        with subtests.test(message), pytest.raises(ValueError, match=message):
-            workers(given)
-
-
 # --- traffic
 
 
@@ -199,6 +154,8 @@ def test_bands_are_to_scale_and_point_to_where_things_go():
     assert [wide for wide, _, _ in bands(view)] == [near(scale * n) for n in (30, 70, 50)]
     assert [down for _, down, _ in bands(view)] == [True, False, True]
     assert all(down == read for _, down, read in bands(view))
+    ends = [float(y) for y in re.findall(r'class="tip"[^>]*L[\d.]+ ([\d.]+)z', view.html)]
+    assert ends == [130, 50, 174 + 130]  # at the fast memory, the slow one, and the fast one
     assert facts(view)[1] == ["stored", "y", "written", "70"]
     assert {"100 MB", "50 MB"} <= set(texts(view))
 
@@ -227,13 +184,37 @@ def test_online_attention_reads_keys_and_values_once_for_each_block_of_queries(l
     assert [*counted.taken.values()] == [passes * length * 3] * 2
 
 
-def test_traffic_without_moves_is_refused(subtests):
+# --- what cannot be drawn
+
+
+def test_what_is_no_ring_no_block_and_no_work_is_refused(subtests):
+    turns = ring_turns([[1, 2, 3], [10, 20, 30], [100, 200, 300]])
+    to_the_left = [[*reversed(held)] for held in turns]
+    three = "at least three weights, all finite"
+    kinds, sizes = "1 to 4 kinds", "finite, at least 0, and not all 0"
     rows = [
-        ({}, "at least one move"),
-        ({"a": [("x", 1)], "b": []}, "at least one move"),
-        ({"a": [("x", 0)]}, "finite and not 0"),
-        ({"a": [("x", float("inf"))]}, "finite and not 0"),
+        (ring, to_the_left, r"process \d had \d+ and its left neighbor \d+: \d+ is neither"),
+        (ring, turns[:1], r"but got 1 turns of 3 processes with \[3\]"),
+        (ring, [[[1]], [[1]]], r"2 to 4 processes .* of 1 processes"),
+        (ring, [[[1, 2], [3, 4]], [[1, 2], [3]]], r"with \[1, 2\]"),
+        (ring, [[[0, 2], [3, 4]]] * 2, "other than 0"),
+        (levels, torch.tensor([1.0, 2.0]), three),
+        (levels, torch.tensor([1.0, 2.0, torch.nan]), three),
+        (levels, torch.tensor([[1.0, 2.0, 3.0]]), three),
+        (levels, torch.tensor([1.0, 1.0, 5.0]), "all weights but 5 are the same: 1"),
+        (workers, {}, f"each way needs workers with {kinds}"),
+        (workers, {"one": [{"a": 1}], "other": []}, "each way needs workers"),
+        (workers, {"one": [dict.fromkeys("abcde", 1)]}, kinds),
+        (workers, {"one": [{"a": 1}, {"b": 1}]}, r"the kinds \['a'\], in this order"),
+        (workers, {"one": [{"a": -1}, {"a": 2}]}, sizes),
+        (workers, {"one": [{"a": 0}]}, sizes),
+        (workers, {"one": [{"a": torch.nan}]}, sizes),
+        (traffic, {}, "at least one move"),
+        (traffic, {"a": [("x", 1)], "b": []}, "at least one move"),
+        (traffic, {"a": [("x", 0)]}, "finite and not 0"),
+        (traffic, {"a": [("x", torch.inf)]}, "finite and not 0"),
     ]
-    for given, message in rows:
+    for draw, given, message in rows:
+        more = {"bits": 4} if draw is levels else {}
         with subtests.test(message), pytest.raises(ValueError, match=message):
-            traffic(given)
+            draw(given, **more)

@@ -27,6 +27,9 @@ def test_all_bars_have_one_scale_and_stand_on_zero():
     assert feet.std(dim=1).max() < 0.1
     assert feet[0, 0] == pytest.approx(feet[1, 0].item(), abs=0.1)
     assert feet[2, 0] > feet[0, 0] + 120  # the next row
+    [below], [above] = bars_of(bar_panels({"a": {"b": [-1.0, 2.0]}})).split(1)
+    assert below[1].item() == near((above[1] + above[3]).item())  # it hangs from zero
+    assert above[3].item() == pytest.approx(2 * below[3].item(), abs=0.2)
 
 
 def test_each_panel_has_its_name_and_its_largest_number():

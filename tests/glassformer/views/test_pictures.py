@@ -88,6 +88,13 @@ def test_each_step_shows_what_a_pencil_finds(subtests):
             ]
             assert {shown(weight) for weight in weights} <= set(steps[3])
             assert [shown(value) for value in output] == steps[4][-2:]
+            told = str(by_hand(QUERY, KEY, VALUE, THREE, asks=asks)).splitlines()
+            assert [row.split()[5:7] for row in told[1:4]] == [
+                [f"{score:.2f}", f"{weight:.2f}"]
+                for score, weight in zip(scores, weights, strict=True)
+            ]
+            assert told[4].split()[-2:] == [f"{value:.2f}" for value in output]
+            assert any(f"times the query of “{THREE[asks]}”" in line for line in told)
 
 
 def test_queries_keys_and_values_keep_their_colors_through_the_steps():
@@ -97,17 +104,6 @@ def test_queries_keys_and_values_keep_their_colors_through_the_steps():
         for part in html.split("<g data-step")[1:]
     ]
     assert roles == [{"query", "key", "value"}, {"query", "key"}, set(), {"value"}]
-
-
-def test_the_table_and_the_sentences_say_the_same():
-    told = str(by_hand(QUERY, KEY, VALUE, THREE, asks=1))
-    _, scores, weights, output = pencil(1)
-    rows = [line.split() for line in told.splitlines()[1:4]]
-    assert [row[5:7] for row in rows] == [
-        [f"{score:.2f}", f"{weight:.2f}"] for score, weight in zip(scores, weights, strict=True)
-    ]
-    assert told.splitlines()[4].split()[-2:] == [f"{value:.2f}" for value in output]
-    assert "2. The score of each word is its key times the query of “flies”" in told
 
 
 def test_the_vectors_come_first_where_they_are_given():
@@ -133,32 +129,22 @@ def test_a_row_shows_the_words_that_may_be_read_and_hides_the_others():
         seen = [w for w in re.findall(r"<text[^>]*>(\w+)</text>", row) if w in WORDS]
         assert seen == [word for word, one in zip(WORDS, may, strict=True) if one]
         assert row.count("dashed") == may.count(False)
-
-
-def test_causal_reading_gains_a_word_a_row_and_its_own_word_is_the_last():
     view = reading_order(causal_mask(5), WORDS)
     assert facts(view) == [[WORDS[i], " ".join(WORDS[: i + 1])] for i in range(5)]
-    assert view.html.count("frame bold") == 5
-
-
-def test_who_may_read_nothing_is_said_to():
+    assert view.html.count("frame bold") == 5  # its own word, the last
     assert facts(reading_order(torch.zeros(1, 1).bool(), ["a"])) == [["a", "nothing"]]
 
 
 # --- heads
 
 
-def test_each_head_has_a_color_from_the_cut_to_the_merge():
+def test_each_head_has_a_color_from_the_cut_to_the_merge_and_keeps_its_numbers():
     html = heads_apart(torch.randn(5, 12), WORDS, num_heads=3).html
-    for part in html.split("<g data-step")[1:3]:
+    first, *between, last = html.split("<g data-step")[1:]
+    for part in (first, between[0]):
         assert {"series-1", "series-2", "series-3"} == set(re.findall(r"series-\d", part))
     assert "head 2" in html
     assert "head 3" not in html
-
-
-def test_merged_numbers_are_those_that_were_cut():
-    html = heads_apart(torch.randn(5, 12), WORDS, num_heads=3).html
-    first, *_, last = html.split("<g data-step")[1:]
     assert re.findall('fill-opacity="([^"]*)"', first) == re.findall('fill-opacity="([^"]*)"', last)
 
 
@@ -193,6 +179,8 @@ def test_dials_name_their_positions_and_their_hands():
 
 def test_each_query_leads_to_the_keys_it_reads():
     config = TransformerConfig(d_model=48, num_heads=6, num_kv_heads=2)
+    all_own = TransformerConfig(num_kv_heads=12)
+    assert facts(shared_heads({"all": all_own}))[0][-1] == f"{2 * 64 * 12:,}"
     view = shared_heads({"grouped": config})
     ends = re.findall(r'class="line" d="M[\d.]+ [\d.]+L([\d.]+)', view.html)
     assert len(ends) == 6
@@ -200,46 +188,32 @@ def test_each_query_leads_to_the_keys_it_reads():
     assert facts(view) == [["grouped", "6", "2", "3", str(2 * 2 * 8)]]
 
 
-def test_a_head_for_each_query_keeps_the_most_and_one_for_all_the_least():
-    kinds = {str(n): TransformerConfig(num_kv_heads=n) for n in (12, 4, 1)}
-    kept = [int(row[-1].replace(",", "")) for row in facts(shared_heads(kinds))]
-    assert kept == [2 * 64 * n for n in (12, 4, 1)]
-
-
 # --- next tokens
 
 
-def test_bars_are_as_long_as_the_probabilities_on_one_scale_for_all():
+def test_bars_are_as_long_as_the_probabilities_on_one_scale_for_all(subtests):
+    """The longest, which may be that of all other tokens, is as long as there is room."""
     first = torch.tensor([0.1, 0.6, 0.3])
-    view = next_tokens({"a": first, "b": first.flip(0)}, "xyz".__getitem__, most=2)
-    bars = [float(w) for w in re.findall('data-role="series-1"[^>]*width="([^"]*)"', view.html)]
-    assert [bar / bars[0] for bar in bars] == [
-        pytest.approx(p / 0.6, abs=0.01) for p in (0.6, 0.3, 0.6, 0.1)
-    ]
-    rows = facts(view)
-    assert rows[:3] == [["a", "y", "0.600"], ["a", "z", "0.300"], ["a", "all others", "0.100"]]
-    assert [row[1] for row in rows[3:5]] == ["y", "z"]
-
-
-def test_the_bar_of_all_other_tokens_is_on_the_same_scale_even_if_it_is_the_longest():
     spread, sure = torch.full((50,), 0.02), torch.tensor([0.6] + [0.4 / 49] * 49)
-    view = next_tokens({"spread": spread, "sure": sure}, str, most=2)
-    bars = re.findall('data-role="(?:series-1|quiet)"[^>]*width="([^"]*)"', view.html)
-    told = [float(row[2]) for row in facts(view)]
-    assert told[2] == 0.96
-    assert len(bars) == len(told) == 6
-    assert [float(w) / float(bars[2]) for w in bars] == pytest.approx(
-        [p / 0.96 for p in told], abs=0.01
-    )
-
-
-def test_distributions_of_other_texts_have_bars_for_their_own_likeliest_tokens():
-    first = torch.tensor([0.1, 0.6, 0.3])
-    chances = {"a": first, "b": first.roll(1)}
-    view = next_tokens(chances, "xyz".__getitem__, most=2, same_tokens=False)
-    rows = facts(view)
-    assert rows[:2] == [["a", "y", "0.600"], ["a", "z", "0.300"]]
-    assert rows[3:5] == [["b", "z", "0.600"], ["b", "x", "0.300"]]
+    rows = [
+        ((first, first.flip(0)), True, "y 0.600, z 0.300, all others 0.100, y 0.600, z 0.100"),
+        ((first, first.roll(1)), False, "y 0.600, z 0.300, all others 0.100, z 0.600, x 0.300"),
+        ((spread, sure), True, "x 0.020, y 0.020, all others 0.960, x 0.600, y 0.008"),
+    ]
+    for (one, other), same_tokens, expected in rows:
+        with subtests.test(expected):
+            names = [*"xyz", *range(47)]
+            view = next_tokens(
+                {"a": one, "b": other}, lambda k, names=names: str(names[k]), most=2,
+                same_tokens=same_tokens,
+            )  # fmt: skip
+            told = facts(view)
+            assert ", ".join(" ".join(row[1:]) for row in told[:5]) == expected
+            bars = re.findall('data-role="(?:series-1|quiet)"[^>]*width="([^"]*)"', view.html)
+            chances = [float(row[2]) for row in told]
+            assert [float(wide) / 230 for wide in bars] == pytest.approx(
+                [chance / max(chances) for chance in chances], abs=0.01
+            )
 
 
 # --- beams

@@ -1,11 +1,10 @@
 """Two positions on dials, moved one by one and together, by keys and by a pointer."""
 
 import math
-import shutil
 
 import pytest
 
-from browser import served, visit
+from browser import visit
 from glassformer.layers.positions import SinusoidalPositions
 from glassformer.views import position_dials
 
@@ -15,19 +14,9 @@ PLACES, PAIRS = 23, 3
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(shelf):
     table = SinusoidalPositions(PLACES, 2 * PAIRS).table
-    folder = tmp_path_factory.mktemp("dials")
-    markup = ""
-    for at in ((3, 10), (0, 1)):
-        html, files = position_dials(table, at=at)._repr_page_()
-        markup += html
-        for name, path in files.items():
-            shutil.copy(path, folder / name)
-    page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Dials</title>{markup}'
-    (folder / "index.html").write_text(page.replace("asset://", ""), encoding="utf-8")
-    with served(folder) as address:
-        yield address
+    return shelf.page(*(position_dials(table, at=at) for at in ((3, 10), (0, 1))))
 
 
 def told(distance):

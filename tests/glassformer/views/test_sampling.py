@@ -1,7 +1,6 @@
 """What settings of sampling do to real distributions: the still picture, and the sliders."""
 
 import re
-import shutil
 
 import pytest
 import torch
@@ -13,7 +12,7 @@ from transformers.generation import (
     TopPLogitsWarper,
 )
 
-from browser import served, visit
+from browser import visit
 from glassformer.views import sampling
 from glassformer.views.sampling import ALONE, SHOWN, pack
 
@@ -76,31 +75,10 @@ def test_a_page_gets_each_token_once_and_all_others_in_narrow_bins():
         assert packed == pytest.approx(exact, rel=3e-4)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({}, "vectors of logits, but their shapes are {}"),
-        ({"a": torch.ones(2, 3)}, r"their shapes are {'a': \(2, 3\)}"),
-        ({"a": torch.ones(0)}, r"their shapes are {'a': \(0,\)}"),
-        ({"a": torch.tensor([0.0, -torch.inf])}, "finite logits"),
-    ],
-)
-def test_what_is_no_distribution_is_refused(unhooked, given, message):
-    with pytest.raises(ValueError, match=message):
-        sampling(given, str)
-
-
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(shelf):
     given = {"sure": logits(5.0), "unsure": logits(2.0)}
-    html, files = sampling(given, lambda token: f"t{token}")._repr_page_()
-    folder = tmp_path_factory.mktemp("sampling")
-    for name, path in files.items():
-        shutil.copy(path, folder / name)
-    page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Sampling</title>{html * 2}'
-    (folder / "index.html").write_text(page.replace("asset://", ""), encoding="utf-8")
-    with served(folder) as address:
-        yield address
+    return shelf.page(*2 * [sampling(given, "t{}".format)])
 
 
 def value(written):

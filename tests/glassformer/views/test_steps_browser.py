@@ -1,10 +1,8 @@
 """Pictures in steps, in a browser: whole until a reader steps through them, and as they ask."""
 
-import shutil
-
 import pytest
 
-from browser import served, visit
+from browser import visit
 from glassformer.views.drawing import picture, text
 from glassformer.views.steps import step, stepped
 
@@ -18,19 +16,12 @@ SEEN = """() => [...document.querySelectorAll('svg text')]
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(shelf):
     parts = [step(k, text(20 * k, 20, letter)) for k, letter in enumerate("abc", 1)]
     view = stepped(
         picture(parts, 300, 40), SENTENCES, ["what"], [["a"], ["b"], ["c"]], name="Three letters"
     )
-    folder = tmp_path_factory.mktemp("steps")
-    html, files = view._repr_page_()
-    for name, path in files.items():
-        shutil.copy(path, folder / name)
-    page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Steps</title>{html}</html>'
-    (folder / "index.html").write_text(page.replace("asset://", ""), encoding="utf-8")
-    with served(folder) as address:
-        yield address
+    return shelf.page(view)
 
 
 def told(page):
@@ -69,7 +60,7 @@ def test_keys_step_on_and_back_from_any_button(browser, address):
             assert page.locator(".bar > span").first.text_content() == place
 
 
-def test_play_goes_through_all_steps_and_stops_with_the_last(browser, address):
+def test_play_stops_with_the_last_step_or_when_another_is_asked_for(browser, address):
     with visit(browser, address) as seen:
         page = seen.page
         page.clock.install()
@@ -81,12 +72,6 @@ def test_play_goes_through_all_steps_and_stops_with_the_last(browser, address):
             said.append(page.locator(".told").text_content())
         assert said == [*SENTENCES, SENTENCES[-1], SENTENCES[-1]]
         assert page.locator(".play").get_attribute("aria-label") == "Play the steps"
-
-
-def test_a_step_that_is_asked_for_ends_the_play(browser, address):
-    with visit(browser, address) as seen:
-        page = seen.page
-        page.clock.install()
         page.reload()
         page.locator(".play").click()
         page.locator(".back").click()

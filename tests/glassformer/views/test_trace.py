@@ -4,6 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from glassformer.layers.attention import scaled_dot_product_attention
+from glassformer.models.config import TransformerConfig
+from glassformer.models.decoder import TransformerDecoderLayer
+from glassformer.models.encoder import TransformerEncoderLayer
 from glassformer.views.axis_words import Axes
 from glassformer.views.trace import trace
 
@@ -29,13 +33,6 @@ def hidden():
 def test_a_function_holds_no_parameters(hidden):
     one = whole(lambda x: x * 2.0, hidden)
     assert (one.kind, one.parameters, one.shape) == ("<lambda>", 0, (2, 3))
-
-
-def test_a_tensor_that_is_given_twice_is_one_input(hidden):
-    def attend(query, key):
-        return query @ key.mT
-
-    assert steps(attend, hidden, hidden) == [("query",), ("MatMul", "query")]
 
 
 def test_what_was_made_of_nothing_is_no_input_of_what_takes_it(hidden):
@@ -102,65 +99,6 @@ def test_a_module_with_one_parameter_of_its_own_is_not_shared(hidden):
     assert not any(step.shared for step in whole(model, hidden).inside)
 
 
-def test_what_is_given_by_name_is_taken_too(hidden):
-    def add(x, y):
-        return torch.add(x, other=y)
-
-    assert steps(add, hidden, hidden + 1) == [("x",), ("y",), ("+", "x", "y")]
-
-
-def test_scores_that_are_filled_are_a_step_and_a_mask_that_is_filled_is_one_mask(hidden):
-    mask = torch.tensor([[True, False, False]] * 2)
-
-    def fill(scores, mask):
-        return scores.masked_fill(mask, -1e9)
-
-    def add(scores, mask):
-        return scores + torch.zeros(2, 3).masked_fill(mask, -1e9)
-
-    inputs = [("scores",), ("mask",)]
-    assert steps(fill, hidden, mask) == [*inputs, ("masked fill", "scores", "mask")]
-    assert steps(add, hidden, mask) == [*inputs, ("+", "scores", "mask")]
-
-
-def test_a_mask_that_hides_nothing_is_no_step(hidden):
-    def fill(scores, mask):
-        return scores.masked_fill(mask, -1e9) * 2.0
-
-    nothing = torch.zeros(2, 3, dtype=torch.bool)
-    assert steps(fill, hidden, nothing) == [("scores",), ("× 2", "scores")]
-
-
-def test_a_sum_of_two_is_a_step_even_where_one_is_zero(hidden):
-    def add(x, y):
-        return x + y
-
-    assert steps(add, hidden, torch.zeros(2, 3)) == [("x",), ("y",), ("+", "x", "y")]
-
-
-def test_what_stands_left_of_a_sign_may_be_made_of_nothing(hidden):
-    assert steps(lambda x: torch.arange(3.0) * x, hidden) == [("x",), ("×", "x")]
-    assert steps(lambda x: 3.0 - x, hidden) == [("x",), ("− 3", "x")]
-
-
-def divide_by(number):
-    return lambda x: x / number
-
-
-def test_a_root_is_written_as_one(hidden, subtests):
-    rows = [
-        (32**0.5, "÷ √32"),
-        (7.0, "÷ 7"),
-        (8, "÷ 8"),
-        (2.5, "÷ 2.5"),
-        (-(32**0.5), "÷ -5.65685"),
-        (1e-12, "÷ 1e-12"),
-    ]
-    for number, label in rows:
-        with subtests.test(number=number, label=label):
-            assert steps(divide_by(number), hidden)[1:] == [(label, "x")]
-
-
 def test_an_operation_that_gives_several_tensors_has_the_shape_of_the_first(hidden):
     def split(x):
         first, rest = x.split([1, 2], dim=1)
@@ -168,13 +106,6 @@ def test_an_operation_that_gives_several_tensors_has_the_shape_of_the_first(hidd
 
     shapes = {node.label: node.shape for node in whole(split, hidden).inside}
     assert shapes == {"x": (2, 3), "split": (2, 1), "+": (2, 2)}
-
-
-def test_only_one_tensor_of_the_same_numbers_is_unchanged(hidden):
-    """Sorting gives the order, too, and a sum is no longer all that it was made of."""
-    assert steps(lambda x: x.sort(dim=1)[0], hidden) == [("x",), ("sort", "x")]
-    assert steps(lambda x: x.sum(dim=1), hidden) == [("x",), ("sum", "x")]
-    assert steps(lambda x: x.flip(1).mT.reshape(6) * 2.0, hidden) == [("x",), ("× 2", "x")]
 
 
 def test_only_members_of_one_list_are_equal_layers(hidden):
@@ -194,3 +125,86 @@ def test_only_members_of_one_list_are_equal_layers(hidden):
     assert [(node.label, node.times) for node in nodes] == [
         *(("first", 1), ("second", 1), ("left.0", 2), ("right.0", 1)),
     ]
+
+
+def sequence(*steps):
+    """Steps that are written `name of one, another`."""
+    return [
+        (name, *filter(None, sources.split(", ")))
+        for name, _, sources in (s.partition(" of ") for s in steps)
+    ]
+
+
+class Forgetful(TransformerEncoderLayer):
+    """One without its second residual."""
+
+    def forward(self, hidden, attn_mask=None):
+        hidden = self.attention_norm(hidden + self.attention(hidden))
+        return self.feed_forward_norm(self.feed_forward(hidden))
+
+
+class Idle(TransformerEncoderLayer):
+    """One of which nobody takes what the feed-forward network gives."""
+
+    def forward(self, hidden, attn_mask=None):
+        self.feed_forward(hidden)
+        return hidden + self.attention(hidden)
+
+
+def test_each_step_stands_with_what_it_took_and_what_changes_nothing_is_no_step(hidden, subtests):
+    small = {"vocab_size": 23, "d_model": 14, "num_heads": 2, "num_layers": 1, "d_ff": 11}
+    config = TransformerConfig(**small)
+    query, key, value, stream = *torch.randn(3, 1, 5, 49), torch.randn(1, 5, 14)
+    crossed = TransformerDecoderLayer(TransformerConfig(**small, cross_attention=True))
+    allowed, some = torch.ones(5, 5).bool().tril(), torch.tensor([[True, False, False]] * 2)
+    two, scored = ("x", "y"), ("scores", "mask")
+    rows = [
+        (scaled_dot_product_attention, (query, key, value, allowed), (
+            *("query", "key", "value", "attn_mask", "MatMul of query, key", "÷ 7 of MatMul"),
+            *("+ of ÷ 7, attn_mask", "softmax of +", "MatMul of softmax, value"))),
+        (scaled_dot_product_attention, tuple(torch.randn(3, 1, 5, 13)), (
+            *("query", "key", "value", "MatMul of query, key", "÷ √13 of MatMul"),
+            *("softmax of ÷ √13", "MatMul of softmax, value"))),
+        (TransformerEncoderLayer(config), (stream,), (
+            *("hidden", "attention of hidden", "+ of hidden, attention", "attention_norm of +"),
+            *("feed_forward of attention_norm", "+ of attention_norm, feed_forward"),
+            "feed_forward_norm of +")),
+        (TransformerEncoderLayer(TransformerConfig(**small, norm_first=True)), (stream,), (
+            *("hidden", "attention_norm of hidden", "attention of attention_norm"),
+            *("+ of hidden, attention", "feed_forward_norm of +"),
+            *("feed_forward of feed_forward_norm", "+ of +, feed_forward"))),
+        (Forgetful(config), (stream,), (
+            *("hidden", "attention of hidden", "+ of hidden, attention", "attention_norm of +"),
+            *("feed_forward of attention_norm", "feed_forward_norm of feed_forward"))),
+        (Idle(config), (stream,), ("hidden", "attention of hidden", "+ of hidden, attention")),
+        (crossed, (stream, torch.randn(1, 7, 14)), (
+            *("hidden", "memory", "attention of hidden", "+ of hidden, attention"),
+            *("attention_norm of +", "cross_attention of attention_norm, memory"),
+            *("+ of attention_norm, cross_attention", "cross_attention_norm of +"),
+            *("feed_forward of cross_attention_norm", "+ of cross_attention_norm, feed_forward"),
+            "feed_forward_norm of +")),
+        (lambda x: (x * 1.0 / 1).transpose(0, 1).clone() * 3.0, (hidden,), ("x", "× 3 of x")),
+        (lambda x: x * 1.0 * 3.0, (hidden.to("meta"),), ("x", "× 3 of x")),
+        (lambda query, key: query @ key.mT, (hidden, hidden), ("query", "MatMul of query")),
+        (lambda x, y: torch.add(x, other=y), (hidden, hidden + 1), (*two, "+ of x, y")),
+        (lambda x, y: x + y, (hidden, torch.zeros(2, 3)), (*two, "+ of x, y")),
+        (lambda scores, mask: scores.masked_fill(mask, -1e9), (hidden, some), (
+            *scored, "masked fill of scores, mask")),
+        (lambda scores, mask: scores + torch.zeros(2, 3).masked_fill(mask, -1e9), (hidden, some), (
+            *scored, "+ of scores, mask")),
+        (lambda scores, mask: scores.masked_fill(mask, -1e9) * 2.0, (hidden, some & False), (
+            "scores", "× 2 of scores")),
+        (lambda x: torch.arange(3.0) * x, (hidden,), ("x", "× of x")),
+        (lambda x: 3.0 - x, (hidden,), ("x", "− 3 of x")),
+        (lambda x: x / 32**0.5, (hidden,), ("x", "÷ √32 of x")),
+        (lambda x: x / 8, (hidden,), ("x", "÷ 8 of x")),
+        (lambda x: x / 2.5, (hidden,), ("x", "÷ 2.5 of x")),
+        (lambda x: x / -(32**0.5), (hidden,), ("x", "÷ -5.65685 of x")),
+        (lambda x: x / 1e-12, (hidden,), ("x", "÷ 1e-12 of x")),
+        (lambda x: x.sort(dim=1)[0], (hidden,), ("x", "sort of x")),  # the order was given, too
+        (lambda x: x.sum(dim=1), (hidden,), ("x", "sum of x")),
+        (lambda x: x.flip(1).mT.reshape(6) * 2.0, (hidden,), ("x", "× 2 of x")),
+    ]  # fmt: skip
+    for model, inputs, expected in rows:
+        with subtests.test(expected), torch.device(inputs[0].device):
+            assert steps(model, *inputs) == sequence(*expected)

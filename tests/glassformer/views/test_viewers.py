@@ -56,37 +56,33 @@ def size(view):
 # --- what is drawn
 
 
-def test_a_view_has_room_for_all_that_it_draws(subtests):
+def test_a_view_has_room_for_all_that_it_draws(cross, subtests):
     """In the head view 22.5 a word, and 25 a square; a small picture is a twelfth of the width."""
 
     def words(count):
         return [str(k) for k in range(count)]
 
-    rows = [
-        (head_view(weights(5), words(5)), (336, 146)),
-        (head_view(weights(2, heads=17), words(2)), (427, 79)),
-        (model_view(weights(5, layers=7), words(5)), (970, 7 * (5 * 7 * 12 // 3 + 10) + 38)),
-        (model_view(weights(11, layers=1, heads=12), words(11)), (970, 11 * 18 + 55)),
-        (neuron_view(make_tape(5), words(5)), (420, 5 * 26 + 14)),
-    ]
-    for view, wanted in rows:
-        with subtests.test(view.kind, wanted=wanted):
-            assert size(view) == wanted
-            narrowest = int(re.search(r"--narrowest:(\d+)px", view.html)[1])
-            assert narrowest == (round(0.68 * 970) if view.kind == "model" else 0)
-
-
-def test_a_cross_view_has_room_for_the_longer_of_its_texts(cross):
-    high = round(5 * 22.5 + 34)
-    assert size(cross_view(**cross)) == (336, high)
-    turned = cross | {
+    turned = {
         "cross_attentions": weights(5, 3),
         "decoder_attentions": weights(5),
         "encoder_attentions": weights(3),
         "decoder_tokens": TOKENS,
         "encoder_tokens": TARGET,
     }
-    assert size(cross_view(**turned)) == (336, high)
+    rows = [
+        (head_view(weights(5), words(5)), (336, 146)),
+        (head_view(weights(2, heads=17), words(2)), (427, 79)),
+        (model_view(weights(5, layers=7), words(5)), (970, 7 * (5 * 7 * 12 // 3 + 10) + 38)),
+        (model_view(weights(11, layers=1, heads=12), words(11)), (970, 11 * 18 + 55)),
+        (neuron_view(make_tape(5), words(5)), (420, 5 * 26 + 14)),
+        (cross_view(**cross), (336, round(5 * 22.5 + 34))),  # for the longer of its texts
+        (cross_view(**turned), (336, round(5 * 22.5 + 34))),
+    ]
+    for view, wanted in rows:
+        with subtests.test(view.kind, wanted=wanted):
+            assert size(view) == wanted
+            narrowest = int(re.search(r"--narrowest:(\d+)px", view.html)[1])
+            assert narrowest == (round(0.68 * 970) if view.kind == "model" else 0)
 
 
 def test_a_view_says_which_heads_it_shows(attentions, cross, subtests):
@@ -170,9 +166,10 @@ def test_queries_and_keys_travel_as_bytes(tape):
         assert all(len(f"{step:.12g}".lstrip("0.")) <= 6 for step in steps)
     assert (header["layer"], header["head"], header["split"]) == (1, 2, 3)
     assert (header["vector"], header["bidirectional"]) == (HEAD_DIM, True)
-
-
-def test_vectors_of_zeros_are_sent_as_zeros(tape):
+    two = {f"encoder.{path}": tensor for path, tensor in tape.items()}  # of two stacks, the first
+    two["decoder.layers.0.attention.query"] = torch.rand(1, HEADS, 11, HEAD_DIM)
+    two["decoder.layers.0.cross_attention.query"] = torch.rand(1, HEADS, 11, HEAD_DIM)
+    assert unpacked(neuron_view(two, TOKENS)) == unpacked(neuron_view(tape, TOKENS))
     tape["layers.0.attention.key"] = torch.zeros(1, HEADS, SEQ, HEAD_DIM)
     _, body = unpacked(neuron_view(tape, TOKENS))
     half = LAYERS * HEADS * SEQ * HEAD_DIM
@@ -194,13 +191,6 @@ def test_the_neuron_view_sees_causal_attention_and_shows_shared_keys_under_each_
     keys = torch.frombuffer(bytearray(body[-half:]), dtype=torch.int8).view(6, SEQ, HEAD_DIM)
     assert torch.equal(keys[0], keys[2])
     assert not torch.equal(keys[2], keys[3])
-
-
-def test_the_neuron_view_reads_the_encoder_of_two_stacks(tape):
-    two = {f"encoder.{path}": tensor for path, tensor in tape.items()}
-    two["decoder.layers.0.attention.query"] = torch.rand(1, HEADS, 11, HEAD_DIM)
-    two["decoder.layers.0.cross_attention.query"] = torch.rand(1, HEADS, 11, HEAD_DIM)
-    assert unpacked(neuron_view(two, TOKENS)) == unpacked(neuron_view(tape, TOKENS))
 
 
 def test_the_cross_view_packs_target_and_source_as_one_sequence(cross):
@@ -249,7 +239,7 @@ def test_views_are_small_enough_for_a_page(trained, words):
 # --- in words
 
 
-def test_the_strongest_weights_in_words(attentions, tape, subtests):
+def test_the_strongest_weights_in_words(attentions, tape, cross, subtests):
     tape |= {f"layers.{i}.attention.weights": w for i, w in enumerate(attentions)}
     every, one = range(HEADS), [1]
     rows = [
@@ -277,6 +267,11 @@ def test_the_strongest_weights_in_words(attentions, tape, subtests):
                 f"layer {layer} head {head}: {query} → {key} {weight}"
                 for layer, head, query, key, weight in expected
             ]
+    first = str(cross_view(**cross, layer=1, heads=[2])).splitlines()[1]
+    strong = cross["cross_attentions"][1][0, 2]
+    query, key = divmod(strong.argmax().item(), 5)
+    assert f"{TARGET[query]} ({query}) → {TOKENS[key]} ({key})" in first
+    assert first.endswith(f"{strong.max():.3f}")
 
 
 def test_names_of_words_end_together():
@@ -290,19 +285,12 @@ def test_names_of_words_end_together():
     ]
 
 
-def test_the_cross_view_says_its_strongest_weights_from_target_to_source(cross):
-    first = str(cross_view(**cross, layer=1, heads=[2])).splitlines()[1]
-    strong = cross["cross_attentions"][1][0, 2]
-    query, key = divmod(strong.argmax().item(), 5)
-    assert f"{TARGET[query]} ({query}) → {TOKENS[key]} ({key})" in first
-    assert first.endswith(f"{strong.max():.3f}")
-
-
 # --- on a page and in a notebook
 
 
 def test_page_markup_and_its_files(attentions):
     markup, files = head_view(attentions, TOKENS)._repr_page_()
+    assert head_view(attentions, TOKENS)._repr_page_()[0] == markup  # each time: cacheable
     assert set(re.findall(r"asset://([\w.-]+)", markup)) == set(files)
     begins = {name: Path(path).read_text(encoding="utf-8")[:100] for name, path in files.items()}
     assert "jQuery v3.7.1" in begins["jquery.slim.min.js"]
@@ -326,12 +314,6 @@ def test_a_notebook_gets_everything_and_a_height_up_to_a_limit(attentions):
     for seq, high in ((5, round(5 * 22.5 + 34)), (101, 900)):
         html = head_view(weights(seq), [str(i) for i in range(seq)])._repr_html_()
         assert f"width:100%;height:{high + 170}px" in html
-
-
-def test_no_state_is_shared(attentions):
-    before = head_view(attentions, TOKENS, heads=[0]).html
-    head_view(attentions, TOKENS, heads=[1])
-    assert head_view(attentions, TOKENS, heads=[0]).html == before  # the same each time: cacheable
 
 
 def test_vendored_files_are_those_named():

@@ -2,12 +2,12 @@
 
 import json
 import re
-import shutil
 
 import pytest
 import torch
+from drawings import make_tape
 
-from browser import served, visit
+from browser import visit
 from glassformer.views import cross_view, head_view, heatmap, model_view, neuron_view
 from tables import table
 
@@ -24,16 +24,6 @@ WINDOWS = table("width", [360, 1280])
 THEMES = table("dark", [False, True])
 
 
-def make_tape():
-    made = {}
-    for i in range(LAYERS):
-        query, key = 3 * torch.randn(2, 1, HEADS, SEQ, HEAD_DIM)
-        made[f"layers.{i}.attention.query"] = query
-        made[f"layers.{i}.attention.key"] = key
-        made[f"layers.{i}.attention.weights"] = (query @ key.mT / HEAD_DIM**0.5).softmax(-1)
-    return made
-
-
 def weights_of(tape):
     return [tape[f"layers.{i}.attention.weights"] for i in range(LAYERS)]
 
@@ -42,7 +32,7 @@ def weights_of(tape):
 def tapes():
     """Three different recordings, so that a view that shows another's numbers is found out."""
     torch.manual_seed(0)
-    return [make_tape() for _ in range(3)]
+    return [make_tape(SEQ, layers=LAYERS, head_dim=HEAD_DIM) for _ in range(3)]
 
 
 @pytest.fixture(scope="module")
@@ -78,18 +68,7 @@ def across(weights):
     return [w[..., : len(TARGET), :] for w in weights]
 
 
-def on_page(view, folder):
-    """The markup of a view, its files copied to the folder."""
-    if not hasattr(view, "_repr_page_"):
-        return view._repr_html_()
-    markup, files = view._repr_page_()
-    for name, path in files.items():
-        shutil.copy(path, folder / name)
-    return markup.replace("asset://", "")
-
-
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1"><style>
+HEAD = """<meta name="viewport" content="width=device-width,initial-scale=1"><style>
 :root{color-scheme:light dark}
 body{margin:0;padding:16px;font:16px/1.6 sans-serif;background:#fff;color:#212121}
 main{max-width:690px;margin:auto}
@@ -100,26 +79,29 @@ body[data-md-color-scheme=slate]{background:#1e2129;color:#d0d2d8}
 
 
 @pytest.fixture(scope="module")
-def site(views, tmp_path_factory):
+def site(views, shelf):
     """Serves a page with all views, and one with a view far below the window."""
-    folder = tmp_path_factory.mktemp("site")
-    parts = [
-        f'<section id="{name}">{on_page(view, folder)}</section><p class="after">Prose.</p>'
-        for name, view in views.items()
-    ]
-    (folder / "all.html").write_text(PAGE + "".join(parts), encoding="utf-8")
-    far_down = '<div style="height:5000px">Prose.</div>' + parts[1]
-    (folder / "far.html").write_text(PAGE + far_down, encoding="utf-8")
-    (folder / "empty.html").write_text(PAGE + '<section id="head"></section>', encoding="utf-8")
+
+    def page(name, *parts):
+        shelf.page(*parts, name=name, head=HEAD)
+
+    page("all.html", *sections(shelf, views))
+    far_down = '<div style="height:5000px">Prose.</div>'
+    page("far.html", far_down, *sections(shelf, {"head": views["head"]}))
+    page("empty.html", '<section id="head"></section>')
     big = [torch.full((1, 12, 13, 13), 1 / 13)] * 6
     large = {"head": head_view(big, WORDS, sentence_b_start=7)}
     large["model"] = model_view(big, WORDS, sentence_b_start=7)
-    parts = [f'<section id="{n}">{on_page(v, folder)}</section>' for n, v in large.items()]
-    (folder / "large.html").write_text(PAGE + "".join(parts), encoding="utf-8")
-    frames = views["neuron"]._repr_html_() + views["head"]._repr_html_()
-    (folder / "notebook.html").write_text(PAGE + frames, encoding="utf-8")
-    with served(folder) as address:
-        yield address
+    page("large.html", *sections(shelf, large))
+    page("notebook.html", *(views[name]._repr_html_() for name in ("neuron", "head")))
+    return shelf.address
+
+
+def sections(shelf, views):
+    return [
+        f'<section id="{name}">{shelf.markup(view)}</section><p class="after">Prose.</p>'
+        for name, view in views.items()
+    ]
 
 
 def drawn(page, name):
@@ -223,7 +205,13 @@ def test_every_view_draws_its_own_weights(site, browser, tapes, width, dark):
         head = head_lines(drawn(page, "head"))
         neuron = neuron_lines(drawn(page, "neuron"))
         overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        added = page.evaluate(
+            "['d3', '$', 'jQuery', 'require', 'define', 'bertviz_params'].filter(n => n in window)"
+        )
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
         clean(seen)
+    assert added == []  # the page itself is left alone
+    assert len(ids) == len(set(ids))
     same(matrix(neuron, 1, SEQ, SEQ)[0], first[1][0, 2])
     same(matrix(neuron2, 1, SEQ, SEQ)[0], second[0][0, 0])
     same(matrix(heads, HEADS, SEQ, SEQ), first[0][0], divisor=HEADS)
@@ -269,37 +257,6 @@ CONTRASTS = """el => [...el.shadowRoot.querySelectorAll("[aria-checked=true]")].
 })"""
 
 
-@THEMES
-def test_the_number_of_a_head_can_be_read_on_its_color(site, browser, dark):
-    with visit(browser, f"{site}all.html", dark=dark) as seen:
-        contrasts = drawn(seen.page, "heads").evaluate(CONTRASTS)
-    assert len(contrasts) == HEADS
-    assert min(contrasts) >= 4.5
-
-
-@WINDOWS
-def test_heatmap_cells_and_words(site, browser, tapes, width):
-    weights = tapes[0]["layers.0.attention.weights"][0, 0]
-    with visit(browser, f"{site}all.html", width=width) as seen:
-        figure = seen.page.locator("#heatmap svg")
-        cells = figure.evaluate(
-            """svg => [...svg.querySelectorAll('rect')].filter(r => r.querySelector('title'))
-            .map(r => [r.getBoundingClientRect().x, r.getBoundingClientRect().y,
-                       +getComputedStyle(r).fillOpacity])"""
-        )
-        numbers = figure.locator(".number").all_text_contents()
-        words = figure.locator(".word").evaluate_all("ws => ws.map(w => w.firstChild.data)")
-        clean(seen)
-    columns, rows = (sorted({round(cell[axis]) for cell in cells}) for axis in (0, 1))
-    drawn_cells = torch.zeros(SEQ, SEQ)
-    for x, y, opacity in cells:
-        drawn_cells[rows.index(round(y)), columns.index(round(x))] = opacity
-    torch.testing.assert_close(drawn_cells, weights / weights.max(), rtol=0, atol=6e-4)
-    assert numbers == [f"{w:.2f}" for w in weights.flatten().tolist()]
-    shown = [*TOKENS[:5], "Donaudampfsch…", "[SEP]"]
-    assert words == shown + shown
-
-
 @WINDOWS
 @THEMES
 @table("switch", ["system", "material"])
@@ -319,6 +276,9 @@ def test_words_can_be_read(site, browser, width, dark, switch):
             )
             assert len(texts) >= 2 * SEQ or name == "model"
             assert all(far(colour, paper) for colour in texts)
+        contrasts = page.locator("#heads glassformer-view").evaluate(CONTRASTS)
+        assert len(contrasts) == HEADS
+        assert min(contrasts) >= 4.5
         for name in ("neuron", "neuron2"):
             lines = page.locator(f"#{name} #collapsed [data-marks] path")
             stroke = lines.first.evaluate("line => getComputedStyle(line).stroke")
@@ -493,16 +453,6 @@ def test_pointing_and_keys(site, browser):
         clean(seen)
 
 
-def test_a_finger_finds_each_head_on_a_narrow_phone(site, browser):
-    place = (
-        "boxes => boxes.map(box => box.getBoundingClientRect()).map(at => [at.width, at.height])"
-    )
-    with visit(browser, f"{site}large.html", width=360, touch=True) as seen:
-        boxes = drawn(seen.page, "head").locator("[role=checkbox]").evaluate_all(place)
-    assert len(boxes) == 12
-    assert min(min(box) for box in boxes) >= 24
-
-
 # Two frames are drawn, so that whoever watches for what comes into sight has looked.
 TWO_FRAMES = """() => new Promise(done =>
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"""
@@ -537,30 +487,6 @@ def test_views_put_in_later(site, browser, views, tapes):
         clean(seen)
 
 
-def test_the_page_itself_is_left_alone(site, browser):
-    with visit(browser, f"{site}all.html") as seen:
-        page = seen.page
-        for name in ("neuron", "head", "model"):
-            drawn(page, name)
-        added = page.evaluate(
-            "['d3', '$', 'jQuery', 'require', 'define', 'bertviz_params'].filter(n => n in window)"
-        )
-        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
-        assert added == []
-        assert len(ids) == len(set(ids))
-        clean(seen)
-
-
-def test_without_javascript_the_numbers_are_there(site, browser):
-    with visit(browser, f"{site}all.html", javascript=False) as seen:
-        details = seen.page.locator("#head details")
-        details.locator("summary").click()
-        assert details.locator("table").is_visible()
-        assert details.locator("tbody tr").count() == 12
-        assert seen.page.locator("#heatmap svg").is_visible()
-        clean(seen)
-
-
 def test_the_table_is_open_where_no_picture_is_drawn(site, browser):
     """Without scripts, and on paper where the view is too far away to have been drawn."""
     with visit(browser, f"{site}all.html", javascript=False) as seen:
@@ -568,6 +494,7 @@ def test_the_table_is_open_where_no_picture_is_drawn(site, browser):
             view = seen.page.locator(f"#{name} glassformer-view")
             assert view.locator("table").is_visible()
             assert not view.locator(".hint").is_visible()
+        assert seen.page.locator("#heatmap svg").is_visible()
         clean(seen)
     with visit(browser, f"{site}far.html") as seen:
         page = seen.page
@@ -583,8 +510,11 @@ def test_the_table_is_open_where_no_picture_is_drawn(site, browser):
 
 
 @table("width", [360, 390])
-def test_the_panel_of_a_head_comes_into_sight(site, browser, width):
+def test_on_a_phone_a_finger_finds_each_head_and_its_panel_is_in_sight(site, browser, width):
     with visit(browser, f"{site}large.html", width=width, touch=True) as seen:
+        boxes = drawn(seen.page, "head").locator("[role=checkbox]").all()
+        assert len(boxes) == 12
+        assert all(min(box.bounding_box()[k] for k in ("width", "height")) >= 24 for box in boxes)
         view = drawn(seen.page, "model")
         for place in (0, 11, 60, 71):
             view.locator(f"[data-thumbnail='{place}']").tap()
@@ -610,35 +540,20 @@ def test_hints_fit_the_hand(site, browser, touch):
             assert not set("{}|") & set(hint)
 
 
-EDGE = {
-    "one": ["alone"],
-    "many": [f"w{i}" for i in range(128)],
-    "long": ["a" * 300, "b", "c"],
-    "signs": ["שלום", "مرحبا", "👩‍👧", "🦆", "e\u0301", "<b>&amp;"],
-}
-
-
-@table("name", EDGE)
-def test_unusual_words_are_drawn(browser, tmp_path, name):
-    tokens = EDGE[name]
-    seq = len(tokens)
+@table("seq", [1, 128])
+def test_one_word_and_many_are_drawn(browser, shelf, seq):
+    tokens = [f"w{i}" for i in range(seq)]
     equal = [torch.full((1, HEADS, seq, seq), 1 / seq)]
-    made = {
-        "layers.0.attention.query": torch.ones(1, HEADS, seq, HEAD_DIM),
-        "layers.0.attention.key": torch.ones(1, HEADS, seq, HEAD_DIM),
-        "layers.0.attention.weights": equal[0],
-    }
     unusual = {
         "head": head_view(equal, tokens),
         "model": model_view(equal, tokens),
-        "neuron": neuron_view(made, tokens),
+        "neuron": neuron_view(make_tape(seq), tokens),
         "cross": cross_view(
             equal, tokens, tokens, decoder_attentions=equal, encoder_attentions=equal
         ),
     }
-    parts = [f'<section id="{n}">{on_page(v, tmp_path)}</section>' for n, v in unusual.items()]
-    (tmp_path / "index.html").write_text(PAGE + "".join(parts), encoding="utf-8")
-    with served(tmp_path) as address, visit(browser, address, width=360) as seen:
+    address = shelf.page(*sections(shelf, unusual), head=HEAD)
+    with visit(browser, address, width=360) as seen:
         for kind in unusual:
             view = drawn(seen.page, kind)
             if kind != "model":

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from drawings import make_tape
 from torch import nn
 
-from browser import launched, served, visit
+from browser import visit
 from glassformer.views import (
     arcs,
     flow,
@@ -29,7 +30,7 @@ FONTS = {
     "Book": "source-serif-4-latin-400-normal.woff2",
     "Sans": "source-sans-3-latin-wght-normal.woff2",
 }
-LAYERS, HEADS, SEQ, HEAD_DIM = 2, 3, len(TOKENS), 5
+LAYERS, SEQ, HEAD_DIM = 2, len(TOKENS), 5
 
 # Boxes of all words that can be seen, of what stands beside them, and of the picture.
 BOXES = """(view, [words, others]) => {
@@ -49,17 +50,6 @@ BOXES = """(view, [words, others]) => {
 }"""
 
 
-def make_tape():
-    torch.manual_seed(0)
-    made = {}
-    for i in range(LAYERS):
-        query, key = torch.randn(2, 1, HEADS, SEQ, HEAD_DIM)
-        made[f"layers.{i}.attention.query"] = query
-        made[f"layers.{i}.attention.key"] = key
-        made[f"layers.{i}.attention.weights"] = (query @ key.mT).softmax(-1)
-    return made
-
-
 class Named(nn.Module):
     """Linear maps in a row that are called what the tokens are."""
 
@@ -74,9 +64,9 @@ class Named(nn.Module):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("words")
-    tape = make_tape()
+def site(shelf):
+    torch.manual_seed(0)
+    tape = make_tape(SEQ, layers=LAYERS, head_dim=HEAD_DIM)
     weights = [tape[f"layers.{i}.attention.weights"] for i in range(LAYERS)]
     views = {
         "head": head_view(weights, TOKENS),
@@ -87,33 +77,22 @@ def site(tmp_path_factory):
         "arcs": arcs({"head": weights[0][0, 0]}, TOKENS, caption="A head"),
         "flow": flow(Named(), torch.randn(1, HEAD_DIM), caption="A run"),
     }
-    page = '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" '
-    page += 'content="width=device-width,initial-scale=1"><style>'
-    page += ":root{--serif:Book,serif}body{font-family:Sans}"
+    head = '<meta name="viewport" content="width=device-width,initial-scale=1"><style>'
+    head += ":root{--serif:Book,serif}body{font-family:Sans}"
     for name, font in FONTS.items():
-        page += f"@font-face{{font-family:{name};src:url({font})}}"
-        shutil.copy(ASSETS / font, folder)
-    page += "</style><body>"
-    for name, view in views.items():
-        markup = view._repr_html_()
-        if hasattr(view, "_repr_page_"):
-            markup, files = view._repr_page_()
-            for file, path in files.items():
-                shutil.copy(path, folder / file)
-        page += f'<section id="{name}">{markup.replace("asset://", "")}</section>'
-    (folder / "index.html").write_text(page, encoding="utf-8")
-    with served(folder) as address:
-        yield address
+        head += f"@font-face{{font-family:{name};src:url({font})}}"
+        shutil.copy(ASSETS / font, shelf.folder)
+    parts = [f'<section id="{n}">{shelf.markup(view)}</section>' for n, view in views.items()]
+    return shelf.page(*parts, head=f"{head}</style>")
 
 
 WINDOWS = table("width", [320, 1280])
 
 
 @pytest.fixture(scope="module")
-def pages(site):
+def pages(site, browser):
     """The page in a narrow window and in a wide one, with all its views drawn."""
     with (
-        launched() as browser,
         visit(browser, site, width=320) as narrow,
         visit(browser, site, width=1280) as wide,
     ):
@@ -152,66 +131,37 @@ def legible(page, where, words, others, count):
     return found["texts"]
 
 
-@WINDOWS
-def test_words_of_the_head_view_are_apart(pages, width):
-    page = pages[width]
-    texts = legible(
-        page, "#head glassformer-view", "#left text, #right text", "#attention", 2 * SEQ
-    )
-    assert texts[:SEQ] == texts[SEQ:]
-    assert [text for text in texts[:SEQ] if "…" not in text] == [
-        t for t in TOKENS if t not in (LONG, "x" * 80, "日本語" * 5)
-    ]
-    whole = page.locator("#head #left title").all_text_contents()
-    assert whole == [LONG, "x" * 80, "日本語" * 5]
+CUT = (LONG, "x" * 80, "日本語" * 5)
+WHERE = {  # words, what stands beside them, and how many words there are
+    "head": ("#left text, #right text", "#attention", 2 * SEQ),
+    "neuron": ("#collapsed text.token", "#collapsed [data-marks], #collapsed .plus-sign", 2 * SEQ),
+    "model": ("text.token", ".detail[data-marks]", 2 * SEQ),
+    "heatmap": (".word[text-anchor=end]", "rect", SEQ),  # those of columns are tilted
+    "strips": (".word[text-anchor=end]", ".p, .n", 2 * SEQ),  # and their lengths
+    "arcs": (".word", "figcaption", SEQ),
+    "flow": ("text:not(.small)", "figcaption", 1 + SEQ),
+}
 
 
 @WINDOWS
-def test_words_of_the_neuron_view_are_apart(pages, width):
+@table("name", WHERE)
+def test_words_are_apart_and_whole_or_cut(pages, width, name):
     page = pages[width]
-    legible(
-        page,
-        "#neuron glassformer-view",
-        "#collapsed text.token",
-        "#collapsed [data-marks], #collapsed .plus-sign",
-        2 * SEQ,
-    )
-
-
-@WINDOWS
-def test_words_of_the_model_view_are_apart(pages, width):
-    page = pages[width]
-    page.locator("#model [data-thumbnail='0']").click()
-    legible(page, "#model glassformer-view", "text.token", ".detail[data-marks]", 2 * SEQ)
-
-
-@WINDOWS
-def test_rows_of_a_heatmap_are_apart(pages, width):
-    """Its columns' words are tilted, so that their boxes say nothing."""
-    page = pages[width]
-    legible(page, "#heatmap", ".word[text-anchor=end]", "rect", SEQ)
-
-
-@WINDOWS
-def test_rows_of_strips_are_apart(pages, width):
-    page = pages[width]
-    legible(page, "#strips", ".word[text-anchor=end]", ".p, .n", 2 * SEQ)  # and their lengths
-
-
-@WINDOWS
-def test_words_that_arcs_join_are_apart(pages, width):
-    page = pages[width]
-    texts = legible(page, "#arcs", ".word", "figcaption", SEQ)
-    assert [text for text in texts if "…" not in text] == [
-        t for t in TOKENS if t not in (LONG, "x" * 80, "日本語" * 5)
-    ]
-
-
-@WINDOWS
-def test_modules_of_a_flow_are_apart_and_have_their_names(pages, width):
-    page = pages[width]
-    texts = legible(page, "#flow", "text:not(.small)", "figcaption", 1 + SEQ)
-    assert [text.removeprefix("parts.") for text in texts] == ["hidden", *TOKENS]
+    view = f"#{name} glassformer-view" if name in ("head", "neuron", "model") else f"#{name}"
+    if name == "model":
+        page.locator("#model [data-thumbnail='0']").click()
+    texts = legible(page, view, *WHERE[name])
+    if name in ("head", "arcs"):
+        assert [text for text in texts[:SEQ] if "…" not in text] == [
+            t for t in TOKENS if t not in CUT
+        ]
+    if name == "head":
+        assert texts[:SEQ] == texts[SEQ:]
+        assert page.locator("#head #left title").all_text_contents() == [*CUT]
+    if name == "flow":
+        assert [text.removeprefix("parts.") for text in texts] == ["hidden", *TOKENS]
+    if name == "model":
+        page.locator("#model [data-thumbnail='0']").click()
 
 
 @WINDOWS

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from browser import served, visit
+from browser import visit
 from glassformer.models.config import TransformerConfig
 from glassformer.models.encoder import TransformerEncoder
 from glassformer.models.task_models import TransformerForCausalLM
@@ -19,7 +19,7 @@ NAMES = ["Model", "Layer", "Attention", "Head", "Score", "Product"]
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
+def address(shelf):
     torch.manual_seed(0)
     config = TransformerConfig(
         vocab_size=23, d_model=24, num_heads=6, num_layers=5, d_ff=31, initializer_range=0.5
@@ -29,14 +29,7 @@ def address(tmp_path_factory):
     view = whole(
         {name: head_activations(model.eval(), ids, tokens=tokens) for name, model in models.items()}
     )
-    folder = tmp_path_factory.mktemp("whole")
-    folder.joinpath("index.html").write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Whole</title>{view.html}'
-        f"<script>{SCRIPT.read_text(encoding='utf-8')}</script></html>",
-        encoding="utf-8",
-    )
-    with served(folder) as address:
-        yield address
+    return shelf.page(view, f"<script>{SCRIPT.read_text(encoding='utf-8')}</script>")
 
 
 def shown(page):
@@ -54,9 +47,6 @@ def test_without_scripts_all_levels_of_a_kind_are_seen_and_another_kind_can_be_c
         seen.page.get_by_role("radio", name="Decoder").check()
         assert shown(seen.page) == [1, 2, 3, 4, 5, 6]
         assert "Next token" in seen.page.locator(".kind:visible svg").first.text_content()
-
-
-def test_print_has_all_levels(browser, address):
     with visit(browser, address) as seen:
         seen.page.emulate_media(media="print")
         assert shown(seen.page) == [1, 2, 3, 4, 5, 6]
@@ -91,6 +81,10 @@ def test_buttons_name_the_levels_and_say_where_one_is(browser, address):
         places.nth(3).click()
         assert shown(page) == [4]
         assert places.nth(3).get_attribute("aria-current") == "step"
+        page.get_by_role("radio", name="Decoder").check()  # another kind, at the same level
+        assert shown(page) == [4]
+        assert "a mask hides the later words" in page.locator(".says:visible").text_content()
+        page.get_by_role("radio", name="Encoder").check()
         page.get_by_role("button", name="Farther").click()
         assert shown(page) == [3]
         assert page.locator("[aria-live]").text_content() == "3 of 6: The attention of this layer"
@@ -109,14 +103,6 @@ def test_the_wheel_scrolls_the_page_until_the_picture_was_clicked(browser, addre
         page.mouse.click(svg["x"] + 20, svg["y"] + 20)
         page.mouse.wheel(0, -100)
         page.wait_for_function("document.querySelector('.level.now .name b').textContent === '2'")
-
-
-def test_the_kind_is_changed_without_leaving_the_level(browser, address):
-    with visit(browser, address) as seen:
-        seen.page.locator(".zoom ol button").nth(3).click()
-        seen.page.get_by_role("radio", name="Decoder").check()
-        assert shown(seen.page) == [4]
-        assert "a mask hides the later words" in seen.page.locator(".says:visible").text_content()
 
 
 def test_a_zoom_leaves_nothing_behind(browser, address):

@@ -14,7 +14,7 @@ from glassformer import TransformerConfig, load
 from glassformer.weights.families.registry import ARCHITECTURES, FAMILIES
 
 WIDTHS = ("hidden_size", "d_model", "n_embd", "dim")
-BODIES = {"bert": "BertModel", "distilbert": "DistilBertModel", "roberta": "RobertaModel"}
+BODIES = {"distilbert": "DistilBertModel", "roberta": "RobertaModel"}
 
 
 def test_every_family_is_among_them():

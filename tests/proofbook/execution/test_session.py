@@ -97,21 +97,22 @@ def test_the_line_is_the_one_of_the_block_that_called(project):
     assert "proofbook" not in run.blocks[1].failure.detail
 
 
-def test_a_syntax_error_has_its_line(project):
-    failure = project.run("x = 1\ny = = 2").blocks[0].failure
-    assert (failure.reason, failure.line) == ("SyntaxError: invalid syntax", 1)
-
-
-@table("status", ["0", "", "3"])
-def test_an_exit_is_a_failure(project, status):
-    failure = project.run(f"import sys\nsys.exit({status})").blocks[0].failure
-    assert failure.reason.startswith("SystemExit: the block called sys.exit(")
-    assert failure.line == 1
-
-
-def test_nobody_answers_input(project):
-    failure = project.run("name = input()").blocks[0].failure
-    assert failure.reason == "EOFError: EOF when reading a line"
+@table(
+    ("code", "reason", "line"),
+    [
+        ("x = 1\ny = = 2", "SyntaxError: invalid syntax", 1),
+        (">>> 1\n1\n>>> x = = 2\n", "SyntaxError: invalid syntax", 2),
+        ("name = input()", "EOFError: EOF when reading a line", 0),  # nobody answers
+        *(
+            (f"import sys\nsys.exit({status})", "SystemExit: the block called sys.exit(", 1)
+            for status in ("0", "", "3")
+        ),
+    ],
+)
+def test_what_cannot_go_on_is_a_failure_with_its_line(project, code, reason, line):
+    failure = project.run(code).blocks[0].failure
+    assert failure.reason.startswith(reason)
+    assert failure.line == line
 
 
 def test_doctests_give_what_they_printed(project):
@@ -148,10 +149,6 @@ def test_an_unexpected_exception_of_a_doctest_is_a_failure_at_its_prompt(project
     assert run.blocks[0].failure.reason == "IndexError: list index out of range"
     assert run.blocks[0].failure.line == 3
     assert len(run.blocks[0].examples) == 2
-
-
-def test_a_syntax_error_of_a_doctest_has_its_line(project):
-    assert project.run(">>> 1\n1\n>>> x = = 2\n").blocks[0].failure.line == 2
 
 
 def test_claims_are_evaluated_at_their_place_or_when_their_names_exist(project):

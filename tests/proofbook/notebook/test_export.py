@@ -85,20 +85,7 @@ class Bare:
 
 Bare()
 ```
-"""
-    first, second, third = body(made(tmp_path, page))[1:]
-    assert first.source == 'from helper import greet\nnames = greet("ä", "<b>")\nnames'
-    printed, shown = first.outputs
-    assert (printed.output_type, printed.name, printed.text) == ("stream", "stdout", "hello\n")
-    assert shown.data == {"text/plain": "['ä', '<b>']"}
-    assert second.outputs[0].data == {
-        "text/html": "<b>card</b>", "text/plain": "card in words"
-    }  # fmt: skip
-    assert third.outputs[0].data == {"text/plain": "<Bare>"}  # too large to be carried along
 
-
-def test_what_needs_files_of_the_site_is_kept_as_text(tmp_path):
-    page = """\
 ```python
 from pathlib import Path
 
@@ -112,8 +99,16 @@ class View:
 View()
 ```
 """
-    [cell] = body(made(tmp_path, page))
-    assert cell.outputs[0].data == {"text/plain": "view"}
+    first, second, third, fourth = body(made(tmp_path, page))[1:]
+    assert first.source == 'from helper import greet\nnames = greet("ä", "<b>")\nnames'
+    printed, shown = first.outputs
+    assert (printed.output_type, printed.name, printed.text) == ("stream", "stdout", "hello\n")
+    assert shown.data == {"text/plain": "['ä', '<b>']"}
+    assert second.outputs[0].data == {
+        "text/html": "<b>card</b>", "text/plain": "card in words"
+    }  # fmt: skip
+    assert third.outputs[0].data == {"text/plain": "<Bare>"}  # too large to be carried along
+    assert fourth.outputs[0].data == {"text/plain": "view"}  # it needs files of the site
 
 
 FIGURE = """\

@@ -56,19 +56,21 @@ def test_it_stands_in_a_paragraph_a_list_a_table_or_a_caption(prose):
     assert stretch.startswith("the rows")
 
 
-def test_a_paragraph_before_the_last_is_out_of_reach():
-    (message,) = faults(page(f"{PROSE}\n\nAnother.", "Each row: x"))
-    assert "are not above the fence" in message
+TWO = page(PROSE, "Each row: x > 0") + "\n" + page("", "The columns: x > 1").lstrip("\n")
+WITHIN = '!!! note "A"\n\n    The rows sum.\n\n    ```facts\n    The rows: x > 0\n    ```\n'
+COLONS = page("It is so: the rows sum.", "It is so: the rows sum: x > 0")
 
 
-def test_two_fences_may_bind_one_paragraph():
-    text = page(PROSE, "Each row: x > 0") + "\n" + page("", "The columns: x > 1").lstrip("\n")
-    assert bound(text) == ["Each *row*", "The columns"]
-
-
-def test_within_an_admonition_it_binds_what_is_within():
-    text = '!!! note "A"\n\n    The rows sum.\n\n    ```facts\n    The rows: x > 0\n    ```\n'
-    assert bound(text) == ["The rows"]
+@table(
+    ("text", "stretches"),
+    [
+        (TWO, ["Each *row*", "The columns"]),
+        (WITHIN, ["The rows"]),
+        (COLONS, ["It is so: the rows sum"]),
+    ],
+)
+def test_of_two_fences_within_an_admonition_and_with_a_colon(text, stretches):
+    assert bound(text) == stretches
 
 
 def test_an_expression_goes_on_in_lines_that_are_indented():
@@ -89,33 +91,29 @@ def test_the_phrase_ends_at_the_first_colon_with_an_expression_behind_it(entry, 
     assert (fact.phrase, fact.expression) == (phrase, expression)
 
 
-def test_a_phrase_may_hold_a_colon():
-    text = page("It is so: the rows sum.", "It is so: the rows sum: x > 0")
-    assert bound(text) == ["It is so: the rows sum"]
-
-
 @table(
-    ("entries", "message"),
+    ("entries", "message", "prose"),
     [
-        (["Each column: x > 0"], "are not above the fence"),
-        (["Each row x > 0"], "write `phrase: expression`"),
-        (["Each row: x >"], "is not an expression"),
-        (["Each row: " + "not " * 3000 + "x"], "is not an expression: nested too deeply"),
-        ([": x > 0"], "there is no phrase before the colon"),
-        (["Each ro: x > 0"], "are not above the fence"),
-        (["Each row: x", "row sums: y"], "overlaps with 'Each row'"),
-        (["…: x"], "a phrase must be words"),
-        ([], "binds nothing"),
+        *(
+            (["Each row: x > 0"], "no paragraph, list, table, or caption above this fence", before)
+            for before in ("", "```text\nx\n```", "<!-- Each row -->")
+        ),
+        (["Each row: x"], "are not above the fence", f"{PROSE}\n\nAnother."),
+        (["row: x"], "occurs 2 times", "A row and a row."),
+        (["Each column: x > 0"], "are not above the fence", PROSE),
+        (["Each row x > 0"], "write `phrase: expression`", PROSE),
+        (["Each row: x >"], "is not an expression", PROSE),
+        (["Each row: " + "not " * 3000 + "x"], "is not an expression: nested too deeply", PROSE),
+        ([": x > 0"], "there is no phrase before the colon", PROSE),
+        (["Each ro: x > 0"], "are not above the fence", PROSE),
+        (["Each row: x", "row sums: y"], "overlaps with 'Each row'", PROSE),
+        (["…: x"], "a phrase must be words", PROSE),
+        ([], "binds nothing", PROSE),
     ],
 )
-def test_an_entry_that_binds_nothing_says_why(entries, message):
-    found = faults(page(PROSE, *entries))
+def test_an_entry_that_binds_nothing_says_why(entries, message, prose):
+    found = faults(page(prose, *entries))
     assert message in found[0]
-
-
-def test_words_that_stand_twice_are_not_bound():
-    (message,) = faults(page("A row and a row.", "row: x"))
-    assert "occurs 2 times" in message
 
 
 def test_the_difference_is_shown():
@@ -144,12 +142,6 @@ def test_a_phrase_may_not_cut_markup(prose, phrase, kind):
         if kind is None
         else [f"this phrase begins or ends within {kind}: take all of it or none"]
     )
-
-
-@table("before", ["", "```text\nx\n```", "<!-- Each row -->"])
-def test_without_a_paragraph_before_it_nothing_is_bound(before):
-    (message,) = faults(page(before, "Each row: x > 0"))
-    assert "there is no paragraph, list, table, or caption above this fence" in message
 
 
 def test_on_the_page_a_fact_is_a_claim_at_the_place_of_its_fence():
