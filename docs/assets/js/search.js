@@ -187,7 +187,7 @@ const asked = (query) => {
 // Other words may begin with a word, but not with a letter; and a name in code says the most.
 const weighed = (word, _, { length }) => {
   if (length > 1 && /^\w$/.test(word)) return `${word}^1`;
-  return length > 1 && /\w_\w|[a-z][A-Z]/.test(word) ? `${word}*^3` : word;
+  return length > 1 && /\w_\w|[a-z][A-Z]/.test(word) ? `${word}*^2` : word;
 };
 
 // Whether a page has a word, in another form or with the other spelling.
@@ -217,16 +217,26 @@ const mend = (item) => {
   item[0].score = best; // what has less is folded
 };
 
-// Put pages with what is quoted before the rest, then those with a section that has all words.
-// Otherwise the order stays.
+// Put pages with what is quoted before the rest. Otherwise, what a section has of the query counts as
+// much as how often: a rare word more than a frequent one.
 let first = new Map();
 const ordered = ({ data: message }) => {
   if (message?.type !== RESULT) return;
   const { items } = message.data;
-  const all = ({ terms }) => Object.keys(terms).length > 0 && Object.values(terms).every(Boolean);
-  const pages = items.map((item) => ({ item, most: Math.max(...item.map(rank)), full: item.some(all) }));
+  const places = {}; // in how many sections each word is
+  for (const { terms } of items.flat()) {
+    for (const term of Object.keys(terms)) places[term] = (places[term] ?? 0) + terms[term];
+  }
+  const weight = (term) => Math.log(1 + index.docs.length / (places[term] || 1));
+  const sum = (terms) => terms.reduce((all, term) => all + weight(term), 0);
+  const value = ({ terms, score }) => {
+    const words = Object.keys(terms);
+    return words.length && (score * sum(words.filter((word) => terms[word]))) / sum(words);
+  };
+  const best = (item, what) => Math.max(...item.map(what));
+  const pages = items.map((item) => ({ item, most: best(item, rank), value: best(item, value) }));
   items.forEach(mend);
-  pages.sort((a, b) => b.most - a.most || b.full - a.full);
+  pages.sort((a, b) => b.most - a.most || b.value - a.value);
   message.data.items = pages.map(({ item }) => item);
 };
 
