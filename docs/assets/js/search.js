@@ -4,13 +4,15 @@
 // message, and small words. Each word is looked for as the beginning of one, so that "to" would
 // find all "tokens". A word that begins none of the book's is replaced by the nearest one that does,
 // and a line says so. Of what is found, the entry of a symbol comes first that is written as in
-// code, then what has several words of the query in their order, as for a message.
+// code, then what has several words of the query in their order, as for a message. Of a page, the
+// section is shown that has the words, and no word is called missing that the page has.
 
 const SMALL = new Set(
-  ("a about actually an and are as at be between but by can do does difference for from get got " +
-    "has have how i if in is it its just may me mean means must my need no not of on or really " +
-    "should so than that the their there these they this to use used using versus vs was we were " +
-    "what when where which who why will with work works you your").split(" "),
+  ("a about actually an and any are as at be between but by can cant could do does doesn doesnt don " +
+    "dont doubt difference for from get got has have help how i if in is isn isnt it its just may me " +
+    "mean means must my need no not of on or please question really regarding s should so t than that " +
+    "the their there these they this to use used using versus vs was we were what when where which " +
+    "who why will with work works would you your").split(" "),
 );
 // What stands before the name that is meant, and in a message before what it says.
 const BEFORE = /\b(?:torch|nn|functional|F|np|transformers|model|self)\.(?=[A-Za-z])/g;
@@ -24,7 +26,9 @@ const telling = (query) => {
     .replace(BEFORE, "");
   const words = plain.split(/[\s=]+/).filter(Boolean);
   const left = words.filter((word) => !SMALL.has(word.toLowerCase()) && !/^[-+]?\d{1,3}$/.test(word));
-  return left.length ? left : words;
+  // What parts words in the index does so here; what's left has no sign that Material would obey.
+  const split = (word) => word.replace(/[~^*+"\\]/g, " ").split(parts);
+  return (left.length ? left : words).flatMap(split).filter(Boolean);
 };
 
 let parts = /\s+/; // what parts words in the index
@@ -39,6 +43,8 @@ const flat = (text) =>
     .split(/[^\p{L}\p{N}_]+/u)
     .filter((word) => word && !/^\d+$/.test(word));
 
+const pageOf = ({ location }) => location.split("#")[0];
+
 const learn = () => {
   const [all, named] = [new Set(), new Map()];
   for (const { title, tags = [], text } of index.docs) {
@@ -49,8 +55,16 @@ const learn = () => {
       if (/^\p{L}{4,}$/u.test(word)) named.set(word, (named.get(word) ?? 0) + 1);
     }
   }
-  const texts = index.docs.map(({ title, text }) => ` ${flat(`${title} ${text}`).join(" ")} `);
-  return { all: [...all].sort(), exact: all, named, texts, whole: texts.join("") };
+  // What is said of a section: its text, and, each by itself, the names that are not the whole page's.
+  const page = new Map();
+  for (const one of index.docs) if (!page.has(pageOf(one))) page.set(pageOf(one), new Set(one.tags));
+  const texts = index.docs.map((one) => {
+    const own = (one.tags ?? []).filter((tag) => !page.get(pageOf(one)).has(tag));
+    return [`${one.title} ${one.text}`, ...own].map((some) => ` ${flat(some).join(" ")} `).join("/");
+  });
+  const pages = new Map();
+  index.docs.forEach((one, j) => pages.set(pageOf(one), (pages.get(pageOf(one)) ?? "") + texts[j]));
+  return { all: [...all].sort(), exact: all, named, texts, whole: texts.join(""), pages };
 };
 
 const begins = (word) => {
@@ -91,8 +105,15 @@ const nearest = (word) => {
   return best;
 };
 
-// The entry of a symbol, where that is what a query names, and the sections with the most words of
-// it in their order.
+// How a name with signs, such as -1e9, stands in a text: as it is, and not within a longer one.
+const written = (name) => {
+  const html = name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  return new RegExp(`(?:^|[^\\w.])${html.replace(/[$()*+.?[\\\]^{|}]/g, "\\$&")}(?!\\w)`);
+};
+const FEW = 12; // sections with a name with signs, among which a reader can choose
+
+// The entry of a symbol, where that is what a query names, or the sections with a name with signs,
+// or with words of the query in their order: each with how many.
 const quoted = (query) => {
   const name = query.trim();
   if (/^\w+[._]\w|[a-z][A-Z]/.test(name)) {
@@ -100,20 +121,29 @@ const quoted = (query) => {
     const entries = index.docs.filter((one) =>
       [of(one), `glassformer.${of(one)}`, of(one).split(".").pop()].includes(name),
     );
-    if (entries.length) return entries.map(({ location }) => location);
+    if (entries.length) return entries.map(({ location }) => [location, 1]);
+  }
+  if (/^\S*$/.test(name) && /^\W|\W$|^\d/.test(name)) {
+    const pattern = written(name);
+    const entries = index.docs.filter(({ text }) => pattern.test(text));
+    if (entries.length <= FEW) return entries.map(({ location }) => [location, 1]);
   }
   const words = flat(query);
-  for (let length = words.length; length >= RUN; length--) {
+  const found = new Map();
+  let least = RUN;
+  for (let length = words.length; length >= least; length--) {
     for (let i = 0; i + length <= words.length; i++) {
       const run = words.slice(i, i + length);
       const phrase = ` ${run.join(" ")} `;
-      if (run.filter((word) => !SMALL.has(word)).length < 2) continue;
+      if (run.filter((word) => !SMALL.has(word)).length < (found.size ? 3 : 2)) continue;
       if (!known.whole.includes(phrase)) continue;
-      const quoting = index.docs.filter((_, j) => known.texts[j].includes(phrase));
-      return quoting.map(({ location }) => location);
+      if (!found.size) least = Math.max(RUN, length / 3);
+      index.docs.forEach(({ location }, j) => {
+        if (known.texts[j].includes(phrase) && !found.has(location)) found.set(location, length);
+      });
     }
   }
-  return [];
+  return found;
 };
 
 const said = document.createElement("p");
@@ -136,6 +166,8 @@ const meant = (word) => {
     const ends = pieces.map((_, i) => pieces.slice(i).join("_"));
     return ends.find((end) => known.exact.has(end)) ?? word;
   }
+  const [, signs, rest] = plain.match(/^([^\p{L}\p{N}]+)([\p{L}\p{N}]+)$/u) ?? [];
+  if (signs) return known.exact.has(signs) ? signs : rest;
   return /^\p{L}{4,}$/u.test(plain) ? nearest(plain) : word;
 };
 
@@ -143,30 +175,69 @@ const asked = (query) => {
   known ??= learn();
   const words = telling(query);
   const found = words.map(meant);
-  const isWrong = (word) => !SPELLED.test(word) && !begins(word.toLowerCase());
+  const isWrong = (word) => /^\p{L}/u.test(word) && !SPELLED.test(word) && !begins(word.toLowerCase());
   const instead = words.some((word, i) => isWrong(word) && found[i] !== word);
   said.textContent = instead ? `Did you mean “${found.join(" ")}”? These are the results for it.` : "";
   if (instead && !said.isConnected) document.querySelector(".md-search-result__meta").after(said);
   const spelled = words.reduce((all, word, i) => (isWrong(word) ? all.replace(word, found[i]) : all), query);
-  first = new Set(quoted(spelled));
-  return found.join(" ");
+  first = new Map(quoted(spelled));
+  return found.map(weighed).join(" ");
 };
 
-// Put what is quoted before the rest, pages and within them sections; then pages with a section that
-// has all words. Otherwise the order stays.
-let first = new Set();
+// Other words may begin with a word, but not with a letter; and a name in code says the most.
+const weighed = (word, _, { length }) => {
+  if (length > 1 && /^\w$/.test(word)) return `${word}^1`;
+  return length > 1 && /\w_\w|[a-z][A-Z]/.test(word) ? `${word}*^2` : word;
+};
+
+// Whether a page has a word, in another form or with the other spelling.
+const has = (page, word) => {
+  const stem = word.replace(/(?:e[drs]?|ing|ly|ations?)$|([^s])s$/, "$1").replace(/(.)\1$/, "$1");
+  const stems = [stem, stem.replace(/is$/, "iz"), stem.replace(/iz$/, "is")];
+  return stems.some((one) => page.includes(` ${one}`));
+};
+
+// Within a page, what is quoted comes first, then the section with the words: its beginning loses
+// the favor that Material does it. And no word is called missing that the page has.
+const EVEN = 1.05; // a section that is no better than its page isn't shown
+const rank = ({ location }) => first.get(location) ?? 0;
+const mend = (item) => {
+  const page = known.pages.get(pageOf(item[0]));
+  const there = new Set(item.flatMap(({ terms }) => Object.keys(terms).filter((term) => terms[term])));
+  const isThere = (term) => there.has(term) || flat(term).every((word) => has(page, word));
+  const best = item[0].score;
+  for (const one of item) {
+    const terms = Object.keys(one.terms);
+    const share = terms.filter((term) => one.terms[term]).length / terms.length;
+    const isTop = terms.length && !one.location.includes("#");
+    if (isTop) one.score *= (EVEN * (1 + share ** 2)) / (1 + (1 + share) ** 2);
+    for (const term of terms) if (!one.terms[term] && isThere(term)) delete one.terms[term];
+  }
+  item.sort((a, b) => rank(b) - rank(a) || b.score - a.score);
+  item[0].score = best; // what has less is folded
+};
+
+// Put pages with what is quoted before the rest. Otherwise, what a section has of the query counts as
+// much as how often: a rare word more than a frequent one.
+let first = new Map();
 const ordered = ({ data: message }) => {
   if (message?.type !== RESULT) return;
   const { items } = message.data;
-  const is = (one) => first.has(one.location);
-  const all = ({ terms }) => Object.keys(terms).length > 0 && Object.values(terms).every(Boolean);
-  for (const item of items) {
-    if (!item.some(is)) continue;
-    const best = item[0].score;
-    item.sort((a, b) => is(b) - is(a));
-    item.filter(is).forEach((one) => (one.score = Math.max(one.score, best)));
+  const places = {}; // in how many sections each word is
+  for (const { terms } of items.flat()) {
+    for (const term of Object.keys(terms)) places[term] = (places[term] ?? 0) + terms[term];
   }
-  items.sort((a, b) => b.some(is) - a.some(is) || b.some(all) - a.some(all));
+  const weight = (term) => Math.log(1 + index.docs.length / (places[term] || 1));
+  const sum = (terms) => terms.reduce((all, term) => all + weight(term), 0);
+  const value = ({ terms, score }) => {
+    const words = Object.keys(terms);
+    return words.length && (score * sum(words.filter((word) => terms[word]))) / sum(words);
+  };
+  const best = (item, what) => Math.max(...item.map(what));
+  const pages = items.map((item) => ({ item, most: best(item, rank), value: best(item, value) }));
+  items.forEach(mend);
+  pages.sort((a, b) => b.most - a.most || b.value - a.value);
+  message.data.items = pages.map(({ item }) => item);
 };
 
 const { postMessage } = Worker.prototype;
