@@ -57,7 +57,7 @@ def residual_stream(
         parts.append(section(one, 22 + STEP * k, scale, f"adds {one.added:.1f}{rescaled}"))
     bottom = 22 + STEP * len(steps)
     parts.append(text(MIDDLE, bottom + 18, f"{steps[-1].after:.1f} at the end", css="title"))
-    parts.append(text(WIDTH, 14, "mean lengths of vectors", css="small", anchor="end"))
+    parts.append(text(WIDTH, 14, "mean lengths, arrows at ¼ scale", css="small", anchor="end"))
     facts = [
         [one.name, f"{one.before:.2f}", f"{one.added:.2f}", f"{one.after:.2f}"] for one in steps
     ]
