@@ -11,7 +11,7 @@ import onnx
 import torch
 from torch import Tensor, nn
 
-GROUP = 32
+GROUP = 16
 """So many neighboring weights share a scale."""
 WEIGHTS = "weights"
 """What the graph calls the file of its weights."""
@@ -73,7 +73,7 @@ def pack(numbers: np.ndarray) -> list[bytes]:
     rounded up. So an error is at most half a scale.
 
     >>> [len(part) for part in pack(np.ones(64, dtype=np.float32))]
-    [64, 4]
+    [64, 8]
     """
     groups = numbers.reshape(-1, GROUP)
     exact = np.abs(groups).max(axis=1) / np.float32(127)
@@ -86,7 +86,7 @@ def pack(numbers: np.ndarray) -> list[bytes]:
 def unpack(integers: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the float32 numbers that a page makes of packed ones, as its script does.
 
-    >>> integers, high = pack(np.full(32, 0.5, dtype=np.float32))
+    >>> integers, high = pack(np.full(16, 0.5, dtype=np.float32))
     >>> unpack(np.frombuffer(integers, np.int8), np.frombuffer(high, np.uint16))[:2]
     array([0.5, 0.5], dtype=float32)
     """

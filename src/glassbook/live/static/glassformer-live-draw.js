@@ -43,24 +43,24 @@ export function overview(result, { layer, head }, colors) {
   const [layers, heads, seq] = result.attentions.dims;
   const cell = 52;
   const [width, height] = [heads * cell, layers * cell];
-  const left = 26;
+  const left = 34;
   const blocks = [];
   for (let l = 0; l < layers; l++) for (let h = 0; h < heads; h++) blocks.push(headOf(result, l, h));
   const gap = cell / (seq + 1);
   const labels = [
-    ...Array.from({ length: layers }, (_, l) => `<text x="${left - 8}" y="${20 + (l + 0.5) * cell + 4}" text-anchor="end">${l + 1}</text>`),
-    ...Array.from({ length: heads }, (_, h) => `<text x="${left + (h + 0.5) * cell}" y="14" text-anchor="middle">${h + 1}</text>`),
+    ...Array.from({ length: layers }, (_, l) => `<text x="${left - 8}" y="${30 + (l + 0.5) * cell + 8}" text-anchor="end">${l + 1}</text>`),
+    ...Array.from({ length: heads }, (_, h) => `<text x="${left + (h + 0.5) * cell}" y="20" text-anchor="middle">${h + 1}</text>`),
   ];
   return (
-    `<svg ${SVG} ${FONT} viewBox="0 0 ${left + width} ${20 + height}" font-size="12" fill="${colors.ink}">${labels.join("")}` +
-    picture(image(blocks, heads, seq, colors.cell), left, 20, width - gap, height - gap) +
-    `<rect x="${left + head * cell - 2}" y="${20 + layer * cell - 2}" width="${cell - gap + 4}" height="${cell - gap + 4}" fill="none" stroke="${colors.mark}" stroke-width="3"/></svg>`
+    `<svg ${SVG} ${FONT} viewBox="0 0 ${left + width} ${30 + height}" font-size="22" fill="${colors.ink}">${labels.join("")}` +
+    picture(image(blocks, heads, seq, colors.cell), left, 30, width - gap, height - gap) +
+    `<rect x="${left + head * cell - 2}" y="${30 + layer * cell - 2}" width="${cell - gap + 4}" height="${cell - gap + 4}" fill="none" stroke="${colors.mark}" stroke-width="3"/></svg>`
   );
 }
 
 // Where a pointer is in `overview`: a layer and a head, both from 0.
 export function headAt(x, y, { dims: [layers, heads] }) {
-  const [head, layer] = [Math.floor((x - 26) / 52), Math.floor((y - 20) / 52)];
+  const [head, layer] = [Math.floor((x - 34) / 52), Math.floor((y - 30) / 52)];
   return head >= 0 && head < heads && layer >= 0 && layer < layers ? { layer, head } : null;
 }
 
@@ -98,7 +98,7 @@ export function heatmap(result, { layer, head, query, key }, colors) {
   return `<svg ${SVG} ${FONT} viewBox="0 0 ${label + size + 2} ${label + size + 2}" fill="${colors.ink}">${parts.join("")}</svg>`;
 }
 
-const ROW = 26;
+export const ROW = 26; // the height of a token's line
 
 // The same head as lines from each query, on the left, to each key; the chosen query's are strong.
 export function arcs(result, { layer, head, query }, colors) {
@@ -113,18 +113,18 @@ export function arcs(result, { layer, head, query }, colors) {
       const weight = weights[q * seq + k];
       if (weight < least) continue;
       const strength = (q === query ? 1 : 0.28) * weight;
-      lines.push([q === query, `<path d="M150 ${y(q)}C235 ${y(q)} 255 ${y(k)} 340 ${y(k)}" fill="none" stroke="${colors.cell}" stroke-width="${q === query ? 3.2 : 2}" stroke-opacity="${strength.toFixed(3)}"/>`]);
+      lines.push([q === query, `<path d="M104 ${y(q)}C155 ${y(q)} 175 ${y(k)} 226 ${y(k)}" fill="none" stroke="${colors.cell}" stroke-width="${q === query ? 3.2 : 2}" stroke-opacity="${strength.toFixed(3)}"/>`]);
     }
   lines.sort(([a], [b]) => a - b);
   const words = tokens.map((token, i) => {
     const weight = weights[query * seq + i];
     const beside = weight >= 0.005 ? ` <tspan fill-opacity=".7">${written(weight)}</tspan>` : "";
     return (
-      `<text x="142" y="${y(i) + 4.5}" text-anchor="end"${i === query ? ' font-weight="700"' : ""}>${escape(short(token))}</text>` +
-      `<text x="348" y="${y(i) + 4.5}">${escape(short(token))}${beside}</text>`
+      `<text x="98" y="${y(i) + 4.5}" text-anchor="end"${i === query ? ' font-weight="700"' : ""}>${escape(short(token))}</text>` +
+      `<text x="232" y="${y(i) + 4.5}">${escape(short(token))}${beside}</text>`
     );
   });
-  return `<svg ${SVG} ${FONT} viewBox="0 0 500 ${seq * ROW}" font-size="13" fill="${colors.ink}">${lines.map(([, line]) => line).join("")}${words.join("")}</svg>`;
+  return `<svg ${SVG} ${FONT} viewBox="0 0 370 ${seq * ROW}" font-size="13" fill="${colors.ink}">${lines.map(([, line]) => line).join("")}${words.join("")}</svg>`;
 }
 
 // One score element by element: the query's numbers, the key's, and their products.

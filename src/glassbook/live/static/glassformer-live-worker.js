@@ -1,6 +1,6 @@
 // Models in a thread of their own, so the page never waits: downloads, unpacks, and runs them.
 const KEPT = "glassformer-live";
-const GROUP = 32; // so many packed weights share a scale
+const GROUP = 16; // so many packed weights share a scale
 
 class Trouble extends Error {
   constructor(kind, message) {

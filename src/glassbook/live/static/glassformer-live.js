@@ -22,6 +22,7 @@ class Model {
   }
 
   employ() {
+    if (!self.Worker) throw Object.assign(new Error("This browser has no threads for pages."), { kind: "unsupported" });
     const worker = new Worker(this.files.worker, { type: "module" });
     worker.onmessage = ({ data: { id, bytes, result, error } }) => {
       const { resolve, reject, progress } = this.waiting.get(id);
@@ -256,8 +257,8 @@ class Live extends HTMLElement {
     const seq = this.result.tokens.length;
     if (this.state.view === "score") return null;
     if (this.state.view === "arcs") {
-      const query = Math.floor(y / 26);
-      return query >= 0 && query < seq ? (x < 245 ? { query } : { key: query }) : null;
+      const query = Math.floor(y / draw.ROW);
+      return query >= 0 && query < seq ? (x < 165 ? { query } : { key: query }) : null;
     }
     const { label, cell } = draw.layout(this.result.tokens);
     const [key, query] = [Math.floor((x - label) / cell), Math.floor((y - label) / cell)];
@@ -364,7 +365,7 @@ class Live extends HTMLElement {
     const seq = this.result.tokens.length;
     const cutOff = before > ids.length ? ` The text has ${before} tokens: only ${MOST} of them are read.` : "";
     const unkept = this.model.isKept === false ? " The browser didn’t keep the model: it will be downloaded again next time." : "";
-    this.say(`${seq} tokens, read in ${this.result.ms.toFixed(0)} ms.${cutOff}${unkept}`);
+    this.say(`${seq} tokens, read in ${this.result.ms.toFixed(0)} ms.${cutOff}${unkept}`, "read");
     this.show({ query: Math.min(this.state.query, seq - 1), key: Math.min(this.state.key, seq - 1) });
     this.dispatchEvent(new CustomEvent("glassformer-read", { bubbles: true, detail: this.result }));
   }
@@ -525,6 +526,7 @@ function offer(model) {
       await model.load();
       return model.read(await model.encode(text, pair), none());
     },
+    shown: () => document.querySelector("glass-live").result,
   };
 }
 
