@@ -1,12 +1,13 @@
 """The encoder that runs in the reader's page: what it shows, and a switch for each part."""
 
 from functools import partial
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from glassformer import TransformerEncoder
+from glassformer import MultiHeadAttention, TransformerEncoder
 
 SHOWN = "weights", "scores", "query", "key", "hidden"
 """What comes out, in this order; all but `hidden` as `record` names it."""
@@ -27,6 +28,9 @@ class SwitchedEncoder(nn.Module):
     heads, seq, seq), queries and keys (layers, heads, seq, head_dim), and the hidden states
     (layers + 1, seq, d_model).
 
+    Raises:
+        ValueError: The encoder adds no position vectors.
+
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=3, d_ff=16)
     >>> switched = SwitchedEncoder(TransformerEncoder(config))
@@ -40,12 +44,15 @@ class SwitchedEncoder(nn.Module):
         self._switches: dict[str, Tensor] = {}
         self._shown: dict[str, list[Tensor]] = {}
         embeddings = encoder.embeddings
+        if embeddings.positions is None:
+            raise ValueError(f"positions ({encoder.config.positions}) must be added vectors")
         embeddings.positions.register_forward_hook(self._switch_positions)
         embeddings.register_forward_hook(self._show_hidden)
         for number, layer in enumerate(encoder.layers):
-            layer.attention.recorder = self._show
-            layer.attention.q_proj.register_forward_hook(self._scale_queries)
-            layer.attention.out_proj.register_forward_pre_hook(partial(self._switch_heads, number))
+            attention = cast(MultiHeadAttention, layer.attention)
+            attention.recorder = self._show
+            attention.q_proj.register_forward_hook(self._scale_queries)
+            attention.out_proj.register_forward_pre_hook(partial(self._switch_heads, number))
             for place, name in enumerate(("attention", "feed_forward")):
                 inputs: list[Tensor] = []  # what the sub-layer reads is what its residual adds
                 sub_layer, norm = layer.get_submodule(name), layer.get_submodule(f"{name}_norm")

@@ -1,7 +1,6 @@
 """From a module to what a page can run: an ONNX graph, and its weights in a fifth of the space."""
 
 import gzip
-import hashlib
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -86,9 +85,9 @@ def pack(numbers: np.ndarray) -> list[bytes]:
 def unpack(integers: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the float32 numbers that a page makes of packed ones, as its script does.
 
-    >>> integers, high = pack(np.full(16, 0.5, dtype=np.float32))
+    >>> integers, high = pack(np.full(16, 127, dtype=np.float32))
     >>> unpack(np.frombuffer(integers, np.int8), np.frombuffer(high, np.uint16))[:2]
-    array([0.5, 0.5], dtype=float32)
+    array([127., 127.], dtype=float32)
     """
     scales = (high.astype(np.uint32) << 16).view(np.float32)[:, None]
     return (integers.reshape(-1, GROUP) * scales).reshape(-1)

@@ -8,19 +8,24 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import torch
 
 from glassbook.live.encoder import SHOWN, SwitchedEncoder
 from glassbook.live.export import export
-from glassformer import default_checkpoint, load, read
+from glassformer import TransformerEncoder, default_checkpoint, load, read
 from glassformer.views.grid import heatmap
 from glassformer.views.palette import THEME, VIEWS
 from glassformer.views.view import View
 from glassformer.weights.checkpoints import cache_folder
 
 STATIC = Path(__file__).parent / "static"
-SCRIPT, WORKER, DRAW = "glassformer-live.js", "glassformer-live-worker.js", "glassformer-live-draw.js"
+SCRIPT, WORKER, DRAW = (
+    "glassformer-live.js",
+    "glassformer-live-worker.js",
+    "glassformer-live-draw.js",
+)
 RUNTIME, TOKENIZERS = "ort.wasm.bundle.min.mjs", "tokenizers.min.mjs"
 NAME = "encoder"
 
@@ -54,11 +59,12 @@ def live(text: str, *, layer: int, head: int) -> Live:
     Raises:
         CheckpointError: The default checkpoint isn't available.
     """
-    reading = read(text)
+    encoder = cast(TransformerEncoder, load(default_checkpoint()))
+    reading = read(text, model=encoder)
     weights = reading.attentions
     still = heatmap(weights[layer, head], reading.tokens, reading.tokens)
     folder = cache_folder() / "live"
-    packing, downloads = _model(folder)
+    packing, downloads = _model(encoder, folder)
     files = {name: str(STATIC / name) for name in (SCRIPT, WORKER, DRAW)}
     files |= {name: str(STATIC / "vendor" / name) for name in (RUNTIME, TOKENIZERS)}
     files |= {name: str(path) for name, path in downloads.items()}
@@ -67,7 +73,7 @@ def live(text: str, *, layer: int, head: int) -> Live:
         "name": NAME,
         "layers": layers,
         "heads": heads,
-        "headDim": load(default_checkpoint()).config.d_model // heads,
+        "headDim": encoder.config.d_model // heads,
         "worker": f"asset://{WORKER}",
         "draw": f"asset://{DRAW}",
         "runtime": f"asset://{RUNTIME}",
@@ -100,9 +106,9 @@ def _download(name: str, path: Path) -> dict[str, object]:
     return {"name": name, "url": f"asset://{name}", "size": len(data), "sha256": sha256}
 
 
-def _model(folder: Path) -> tuple[dict[str, object], dict[str, Path]]:
+def _model(encoder: TransformerEncoder, folder: Path) -> tuple[dict[str, object], dict[str, Path]]:
     """Export the encoder into a folder; return how its weights are packed, and what to download."""
-    switched = SwitchedEncoder(load(default_checkpoint()))
+    switched = SwitchedEncoder(encoder)
     seq = torch.export.Dim("seq", min=2, max=switched.encoder.config.max_positions)
     axes = {name: {1: seq} for name in ("input_ids", "attention_mask", "token_type_ids")}
     with TemporaryDirectory() as made:

@@ -2,12 +2,10 @@
 
 import copy
 
-import numpy as np
 import pytest
 import torch
 
 from glassbook.live.encoder import SHOWN, SwitchedEncoder
-from glassbook.live.export import GROUP, pack, unpack
 from glassformer import TransformerConfig, TransformerEncoder, record
 
 LAYERS, HEADS, HEAD_DIM, SEQ = 3, 2, 5, 7
@@ -46,7 +44,9 @@ def compare(switched, inputs, encoder):
     with torch.no_grad():
         found = switched(**inputs)
     for name, ours, theirs in zip(SHOWN, found, shown(encoder, inputs), strict=True):
-        torch.testing.assert_close(ours, theirs, atol=1e-6, rtol=0, msg=lambda m, n=name: f"{n}: {m}")
+        torch.testing.assert_close(
+            ours, theirs, atol=1e-6, rtol=0, msg=lambda m, n=name: f"{n}: {m}"
+        )
 
 
 def test_with_everything_on_it_is_the_encoder(switched, inputs, encoder):
@@ -95,14 +95,7 @@ def test_a_residual_that_is_off_leaves_its_sub_layer_alone(switched, inputs, enc
     torch.testing.assert_close(hidden[3], after[0], atol=1e-6, rtol=0)
 
 
-def test_a_packed_number_is_off_by_half_a_scale_at_most():
-    numbers = np.random.default_rng(0).normal(size=(23, GROUP)).astype(np.float32)
-    numbers[3] = 0
-    integers, scales = pack(numbers.reshape(-1))
-    assert len(integers) == numbers.size and len(scales) == 2 * 23
-    integers, scales = np.frombuffer(integers, np.int8), np.frombuffer(scales, np.uint16)
-    found = unpack(integers, scales).reshape(numbers.shape)
-    step = np.abs(numbers).max(axis=1, keepdims=True) / 127
-    assert (np.abs(found - numbers) <= step * (0.5 + 0.005)).all()
-    assert (found[3] == 0).all()
-    assert np.abs(integers.astype(int)).max() == 127
+def test_an_encoder_without_position_vectors_is_refused(encoder):
+    encoder.embeddings.positions = None
+    with pytest.raises(ValueError, match=r"positions \(learned\) must be added"):
+        SwitchedEncoder(encoder)
