@@ -11,6 +11,7 @@ import torch
 from drawings import Reader, make_tape, unpacked
 
 from browser import executable
+from glassbook.live.page import STATIC as LIVE
 from glassformer.interpret.recording import record
 from glassformer.layers.multihead import MultiHeadAttention
 from glassformer.views import cross_view, head_view, model_view, neuron_view
@@ -316,15 +317,17 @@ def test_a_notebook_gets_everything_and_a_height_up_to_a_limit(attentions):
         assert f"width:100%;height:{high + 170}px" in html
 
 
-def test_vendored_files_are_those_named():
-    named = {}
-    for line in (STATIC / "vendor" / "VERSIONS").read_text().splitlines()[1:]:
+@pytest.mark.parametrize("static", [STATIC, LIVE])
+def test_vendored_files_are_those_named(static):
+    vendor, named = static / "vendor", {}
+    for line in (vendor / "VERSIONS").read_text().splitlines()[1:]:
         name, package, *_, digest = line.split()
         named[name] = digest
-        assert (STATIC / "vendor" / f"{package}.LICENSE").stat().st_size > 500
+        assert (vendor / f"{Path(package).name}.LICENSE").stat().st_size > 500
     assert named == {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in (STATIC / "vendor").glob("*.js")
+        for path in vendor.iterdir()
+        if path.suffix != ".LICENSE" and path.name != "VERSIONS"
     }
 
 

@@ -1,0 +1,1 @@
+"""The book's own models in the reader's page."""

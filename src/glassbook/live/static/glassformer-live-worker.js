@@ -1,0 +1,165 @@
+// Models in a thread of their own, so the page never waits: downloads, unpacks, and runs them.
+const KEPT = "glassformer-live";
+const GROUP = 16; // so many packed weights share a scale
+
+class Trouble extends Error {
+  constructor(kind, message) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+let runtime; // ONNX Runtime, once
+const models = new Map(); // by name: { session, tokenizer }
+
+// Bytes of a file: from what the browser keeps, otherwise downloaded, checked, and kept.
+async function bytesOf(file, progress) {
+  const store = await self.caches?.open(KEPT).catch(() => null);
+  const kept = await store?.match(file.url).catch(() => null);
+  if (kept) {
+    const bytes = new Uint8Array(await kept.arrayBuffer());
+    if (await isWhole(bytes, file)) {
+      progress(bytes.length);
+      return { bytes, isKept: true };
+    }
+    await store.delete(file.url);
+  }
+  const bytes = await download(file, progress);
+  if (!(await isWhole(bytes, file)))
+    throw new Trouble("corrupt", `${file.name} arrived damaged (${bytes.length} of ${file.size} bytes).`);
+  let isKept = Boolean(store);
+  await store?.put(file.url, new Response(bytes)).catch(() => (isKept = false));
+  return { bytes, isKept };
+}
+
+async function download(file, progress) {
+  let response;
+  try {
+    response = await fetch(file.url, { cache: "no-store" });
+  } catch {
+    throw new Trouble("blocked", `${file.name} could not be downloaded.`);
+  }
+  if (!response.ok) throw new Trouble("blocked", `${file.name} could not be downloaded: the server answered ${response.status}.`);
+  const parts = [];
+  const reader = response.body.getReader();
+  try {
+    for (let part; !(part = await reader.read()).done; ) {
+      parts.push(part.value);
+      progress(part.value.length);
+    }
+  } catch {
+    throw new Trouble("blocked", `The download of ${file.name} broke off.`);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+// Where a page isn't secure, browsers don't offer hashes; then the size has to do.
+async function isWhole(bytes, file) {
+  if (bytes.length !== file.size) return false;
+  if (!self.crypto?.subtle) return true;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("") === file.sha256;
+}
+
+async function unzipped(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Float32 weights, each where the graph expects it; `unpack` in export.py does the same.
+function unpacked(bytes, { total, tensors }) {
+  const weights = new Float32Array(total / 4);
+  const bits = new Uint32Array(1);
+  const scale = new Float32Array(bits.buffer);
+  let at = 0;
+  for (const [start, count, isPacked] of tensors) {
+    const place = start / 4;
+    if (isPacked) {
+      const integers = new Int8Array(bytes.buffer, at, count);
+      at += count;
+      for (let group = 0; group < count / GROUP; group++, at += 2) {
+        bits[0] = (bytes[at] | (bytes[at + 1] << 8)) << 16; // bfloat16
+        for (let i = group * GROUP; i < (group + 1) * GROUP; i++) weights[place + i] = integers[i] * scale[0];
+      }
+    } else {
+      weights.set(new Float32Array(bytes.slice(at, at + 4 * count).buffer), place);
+      at += 4 * count;
+    }
+  }
+  return new Uint8Array(weights.buffer);
+}
+
+async function load({ name, files, packing }, progress) {
+  if (models.has(name)) return { isKept: true };
+  if (typeof WebAssembly === "undefined") throw new Trouble("unsupported", "This browser has no WebAssembly.");
+  const got = {};
+  let isKept = true;
+  for (const file of files.downloads) {
+    const found = await bytesOf(file, progress);
+    got[file.name] = found.bytes;
+    isKept &&= found.isKept;
+  }
+  try {
+    if (!runtime) {
+      runtime = await import(files.runtime);
+      runtime.env.wasm.numThreads = 1;
+      runtime.env.wasm.wasmBinary = (await unzipped(got["runtime.bin"])).buffer;
+    }
+    const graph = await unzipped(got[`${name}.graph`]);
+    const data = unpacked(await unzipped(got[`${name}.weights`]), packing);
+    const session = await runtime.InferenceSession.create(graph, {
+      executionProviders: ["wasm"],
+      externalData: [{ path: "weights", data }],
+      graphOptimizationLevel: "all",
+    });
+    models.set(name, { session, tokenizer: await tokenizerOf(files.tokenizers, got[`${name}.tokenizer`]) });
+  } catch (error) {
+    const isMemory = /memory|allocat|range/i.test(`${error?.name} ${error?.message ?? error}`);
+    throw isMemory
+      ? new Trouble("memory", "There isn't enough free memory for the model.")
+      : new Trouble("failed", `The model could not be started: ${error?.message ?? error}`);
+  }
+  return { isKept };
+}
+
+async function tokenizerOf(module, bytes) {
+  if (!bytes) return null;
+  const { Tokenizer } = await import(module);
+  const [tokenizer, config] = JSON.parse(new TextDecoder().decode(await unzipped(bytes)));
+  return new Tokenizer(tokenizer, config);
+}
+
+// Token ids of a text, or of a pair of texts; cut after `most` tokens, as Python's tokenizer cuts.
+function tokenize({ name, text, pair, most }) {
+  const { tokenizer } = models.get(name);
+  const encoding = tokenizer.encode(text, { text_pair: pair || null, return_token_type_ids: true });
+  return { ids: encoding.ids, tokens: encoding.tokens, types: encoding.token_type_ids };
+}
+
+async function run({ name, feeds }) {
+  const { session } = models.get(name);
+  const tensors = Object.fromEntries(
+    Object.entries(feeds).map(([key, { type, data, dims }]) => [key, new runtime.Tensor(type, data, dims)]),
+  );
+  const start = performance.now();
+  const results = await session.run(tensors);
+  const outputs = Object.fromEntries(
+    Object.entries(results).map(([key, { data, dims }]) => [key, { data, dims }]),
+  );
+  return { outputs, ms: performance.now() - start };
+}
+
+const jobs = { load, tokenize, run };
+let last = Promise.resolve(); // one job after another
+
+self.onmessage = ({ data: { id, job, given } }) => {
+  last = last.then(async () => {
+    try {
+      const result = await jobs[job](given, (bytes) => self.postMessage({ id, bytes }));
+      const buffers = Object.values(result.outputs ?? {}).map(({ data }) => data.buffer);
+      self.postMessage({ id, result }, buffers);
+    } catch (error) {
+      self.postMessage({ id, error: { kind: error.kind ?? "failed", message: error.message ?? String(error) } });
+    }
+  });
+};

@@ -1,0 +1,353 @@
+"""The reader's own sentence, in real browsers: the same ids and weights as in Python."""
+
+import json
+import re
+import shutil
+import time
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from browser import launched, served
+from glassbook.live.encoder import SwitchedEncoder
+from glassbook.live.page import live
+from glassformer import default_checkpoint, load, read
+from live_texts import PAIRS, TEXTS
+from webdriver import firefox
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+DONE = "glass-live .live-state:is([data-kind=error], [data-kind=read])"
+MOST, MEAN = 0.05, 0.002  # by which the page's attention may differ: its weights have eight bits
+READ = """async ([text, pair]) => {
+  const { tokens, attentions } = await glassformer.attend(text, pair);
+  return { tokens, dims: attentions.dims, weights: [...attentions.data] };
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A page with the element, and every file that it asks for."""
+    folder = tmp_path_factory.mktemp("live")
+    markup, files = live("time flies like an arrow", layer=1, head=3)._repr_page_()
+    for name, path in files.items():
+        shutil.copy(path, folder / name)
+    markup = re.sub(r"asset://([\w.-]+)", r"\1", markup)
+    (folder / "index.html").write_text(
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Live</title>'
+        f'<body data-md-color-scheme="default">{markup}</body></html>'
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def root(folder):
+    with served(folder) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with launched() as browser:
+        yield browser
+
+
+@contextmanager
+def opening(browser, url, *, changed=None, worker=""):
+    """The page in a fresh profile, some files changed, with code before the worker's."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.asked = []
+    page.on("request", lambda request: page.asked.append(request.url.rpartition("/")[2]))
+    for name, answer in (changed or {}).items():
+        context.route(f"**/{name}", answer)
+    if worker:
+        context.route(
+            "**/glassformer-live-worker.js",
+            lambda route: route.fulfill(
+                body=f"{worker};{route.fetch().text()}", content_type="text/javascript"
+            ),
+        )
+    try:
+        page.goto(url)
+        page.wait_for_selector(".live-one svg")
+        yield page
+    finally:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def started(browser, root):
+    """A page whose model has been started."""
+    with opening(browser, root) as page:
+        start(page)
+        yield page
+
+
+def start(page):
+    page.click("glass-live form button")
+    page.wait_for_selector(DONE, timeout=60_000)
+
+
+def said(page):
+    return page.inner_text(".live-state")
+
+
+def type_in(page, text, pair=""):
+    page.fill("[name=text]", text)
+    page.fill("[name=pair]", pair)
+    page.evaluate("document.querySelector('.live-state').dataset.kind = ''")
+    page.click("glass-live form button")
+    page.wait_for_selector(DONE, timeout=60_000)
+
+
+# --- the same as in Python
+
+
+def differences(found, text, pair):
+    """What one reading in a page has that Python's doesn't; empty if nothing."""
+    reading = read(text, pair or None, model=MODEL)
+    if found["tokens"] != reading.tokens:
+        return f"{text!r}, {pair!r}: tokens {found['tokens']} instead of {reading.tokens}"
+    weights = np.reshape(found["weights"], found["dims"])
+    off = np.abs(weights - reading.attentions.numpy())
+    if off.max() > MOST or off.mean() > MEAN:
+        return f"{text!r}, {pair!r}: attention off by {off.max():.4f}, {off.mean():.5f} on average"
+    return ""
+
+
+MODEL = load(default_checkpoint())
+
+
+def test_chromium_reads_as_python_does(started):
+    texts = [*((text, "") for text in TEXTS), *PAIRS]
+    assert len(texts) >= 100
+    wrong = [differences(started.evaluate(READ, each), *each) for each in texts]
+    assert not [each for each in wrong if each]
+
+
+def test_firefox_reads_as_python_does(root, tmp_path):
+    texts = [*((text, "") for text in TEXTS[::12]), *islice(PAIRS, 3)]
+    with firefox(tmp_path) as driven:
+        driven.open(root)
+        wrong = []
+        for number, each in enumerate(texts):
+            # To a dialog of WebDriver, only text gets through; the page says when it's there.
+            driven.evaluate(
+                f"void ({READ})({json.dumps(each)}).then(found => window.found{number} = found,"
+                f" error => window.found{number} = {{ tokens: [String(error)] }})"
+            )
+            deadline = time.monotonic() + 60
+            while not driven.evaluate(f"Boolean(window.found{number})"):
+                assert time.monotonic() < deadline, f"no answer to {each}"
+                time.sleep(0.05)
+            wrong.append(differences(driven.evaluate(f"window.found{number}"), *each))
+    assert not [each for each in wrong if each]
+
+
+def test_switches_do_in_the_page_what_they_do_in_python(started, subtests):
+    type_in(started, "time flies like an arrow")
+    switched = SwitchedEncoder(load(default_checkpoint()))
+    on = switched.all_on(7) | {"input_ids": read("time flies like an arrow").encoding["input_ids"]}
+    off = {
+        "heads": ("heads", (5, 11)),
+        "attention": ("residuals", (5, 0)),
+        "network": ("residuals", (5, 1)),
+        "positions": ("positions", 0),
+        "scale": ("scale", 0),
+    }
+    started.select_option("[name=layer]", index=5)
+    started.select_option("[name=head]", index=11)
+    for name, (switch, place) in off.items():
+        with subtests.test(switch=name):
+            inputs = {key: value.clone() for key, value in on.items()}
+            inputs[switch][place] = 32**0.5 if name == "scale" else 0
+            with torch.no_grad():
+                vectors, whole = switched(**inputs)[-1][-1], switched(**on)[-1][-1]
+            wanted = torch.nn.functional.cosine_similarity(vectors, whole, dim=-1)
+            before = started.inner_text(".live-tokens")
+            started.check(f"[name={name}]")
+            started.wait_for_function(
+                "before => document.querySelector('.live-tokens').innerText !== before", arg=before
+            )
+            found = [
+                float(each) for each in started.locator(".live-tokens small").all_inner_texts()
+            ]
+            assert found == pytest.approx(wanted.tolist(), abs=0.02)
+            started.click("[name=reset]")
+            started.wait_for_selector(".live-tokens small", state="detached")
+
+
+# --- what a reader does
+
+
+def test_nothing_is_downloaded_before_the_button_and_nothing_twice(browser, root):
+    heavy = {"encoder.weights", "encoder.graph", "encoder.tokenizer", "runtime.bin"}
+    with opening(browser, root) as page:
+        assert not heavy & set(page.asked)
+        assert re.search(r"downloads 2\d\.\d MB", page.inner_text("glass-live form button"))
+        start(page)
+        assert heavy < set(page.asked)
+        page.asked.clear()
+        page.reload()
+        page.wait_for_selector(DONE, timeout=60_000)
+        assert "read in" in said(page)
+        assert not heavy & set(page.asked)
+
+
+def test_an_address_leads_back_to_a_sentence_and_a_head(browser, root):
+    with opening(browser, f"{root}?text=fruit+flies&pair=like&layer=4&head=5&view=arcs") as page:
+        start(page)
+        tokens = page.locator(".live-tokens button").all_inner_texts()
+        assert tokens == ["[CLS]", "fruit", "flies", "[SEP]", "like", "[SEP]"]
+        chosen = [page.input_value(f"[name={name}]") for name in ("layer", "head", "view")]
+        assert chosen == ["3", "4", "arcs"]
+        page.select_option("[name=head]", index=6)
+        page.wait_for_function("location.search.includes('head=7')")
+
+
+def test_keys_move_the_cursor_and_choose_heads(started):
+    type_in(started, "time flies")
+    started.select_option("[name=view]", "heatmap")
+    started.focus(".live-one")
+    for _ in range(4):
+        started.keyboard.press("ArrowDown")
+    started.keyboard.press("ArrowLeft")
+    assert started.inner_text(".live-cell").startswith("“[SEP]” attends to “")
+    started.focus(".live-all")
+    before = int(started.input_value("[name=layer]"))
+    started.keyboard.press("ArrowDown")
+    assert int(started.input_value("[name=layer]")) == min(before + 1, 5)
+
+
+def test_the_table_and_the_csv_have_the_weights(started):
+    type_in(started, 'time "flies"')
+    found = started.evaluate(READ, ['time "flies"', ""])
+    layer, head = (int(started.input_value(f"[name={name}]")) for name in ("layer", "head"))
+    weights = np.reshape(found["weights"], found["dims"])[layer, head]
+    started.click(".live-table summary")
+    started.wait_for_selector(".live-table td")
+    cells = started.locator(".live-table td").all_inner_texts()
+    assert cells == [f"{w:.2f}" if w >= 0.005 else "< 0.01" for w in weights.flatten()]
+    started.click(".live-table summary")
+    with started.expect_download() as download:
+        started.click("[name=csv]")
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert lines[3].startswith('"""",')
+    assert len(lines) == 1 + len(found["tokens"])
+    assert [float(n) for n in lines[3].split(",")[1:]] == pytest.approx(weights[2].tolist())
+
+
+def test_saved_pictures_are_whole(started):
+    for view in ("heatmap", "arcs", "score"):
+        started.select_option("[name=view]", view)
+        with started.expect_download() as download:
+            started.click("[name=svg]")
+        svg = Path(download.value.path()).read_text()
+        assert svg.startswith('<svg xmlns="http:')
+        assert "var(" not in svg
+        assert "flies" in svg
+        with started.expect_download() as download:
+            started.click("[name=png]")
+        assert Path(download.value.path()).read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_score_in_detail_adds_up(started):
+    type_in(started, "time flies")
+    started.select_option("[name=view]", "score")
+    said = started.inner_text(".live-cell")
+    total, score = map(float, re.findall(r"-?\d+\.\d\d", said)[:2])
+    assert score == pytest.approx(total / 32**0.5, abs=0.01)
+    products = started.locator(".live-one svg g, .live-one svg rect title").all_text_contents()[
+        -32:
+    ]
+    assert sum(map(float, products)) == pytest.approx(total, abs=0.02)
+    started.select_option("[name=view]", "heatmap")
+
+
+def test_a_sentence_can_be_kept_beside_another(started):
+    type_in(started, "time flies")
+    started.click("[name=pin]")
+    type_in(started, "fruit flies like a banana")
+    assert "Kept: 4 tokens" in started.inner_text(".live-kept")
+    assert started.locator(".live-kept svg").count() == 1
+    started.click("[name=pin]")
+    assert started.locator(".live-kept").is_hidden()
+
+
+# --- what can go wrong
+
+
+def test_too_much_or_nothing_is_said(started):
+    type_in(started, "   ")
+    assert said(started) == "Type a sentence first."
+    for text, pair, tokens in (
+        ("word " * 2000, "", 2002),
+        ("a" * 10_000, "", None),
+        ("long " * 300, "short", 304),
+    ):
+        type_in(started, text, pair)
+        assert started.evaluate("glassformer.shown().tokens.length") == 256 or tokens is None
+        if tokens:
+            assert f"has {tokens} tokens: only 256 of them are read" in said(started)
+    ids = started.evaluate("glassformer.shown().tokens")
+    assert ids[-3:] == ["[SEP]", "short", "[SEP]"]
+    type_in(started, "time flies")
+
+
+def damaged(route):
+    body = bytearray(route.fetch().body())
+    body[len(body) // 2] ^= 1
+    route.fulfill(body=bytes(body))
+
+
+TROUBLES = {
+    "arrived damaged": {"changed": {"encoder.weights": damaged}},
+    "the server answered 404": {"changed": {"encoder.graph": lambda r: r.fulfill(status=404)}},
+    "could not be downloaded": {"changed": {"runtime.bin": lambda r: r.abort()}},
+    "no WebAssembly": {"worker": "delete self.WebAssembly"},
+    "enough free memory": {
+        "worker": "self.Float32Array = class { constructor() { throw new RangeError('Array "
+        "buffer allocation failed') } }"
+    },
+    "in a thread of its own": {"worker": "throw new Error('forbidden')"},
+}
+
+
+@pytest.mark.parametrize("message", TROUBLES)
+def test_what_goes_wrong_is_said_and_the_recording_stays(browser, root, message):
+    with opening(browser, root, **TROUBLES[message]) as page:
+        start(page)
+        assert message in said(page)
+        assert page.locator(".live-one svg").is_visible()
+        assert page.locator("glass-live form button").is_enabled()
+
+
+def test_a_download_can_be_tried_again(browser, root):
+    answers = [lambda route: route.abort(), lambda route: route.continue_()]
+    changed = {"encoder.graph": lambda route: answers.pop(0)(route)}
+    with opening(browser, root, changed=changed) as page:
+        start(page)
+        assert "try again" in said(page)
+        page.evaluate("document.querySelector('.live-state').dataset.kind = ''")
+        start(page)
+        assert "read in" in said(page)
+
+
+def test_where_nothing_can_be_kept_it_runs_and_says_so(browser, root):
+    worker = "Object.defineProperty(self, 'caches', { value: { open: () => Promise.reject() } })"
+    with opening(browser, root, worker=worker) as page:
+        start(page)
+        assert re.search("read in .* didn’t keep the model", said(page))
+
+
+def test_without_scripts_there_is_a_picture(browser, root):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(root)
+    assert page.locator("glass-live svg").first.is_visible()
+    context.close()
