@@ -33,8 +33,8 @@ class Verdict:
     right: bool
     says: str
     because: tuple[str, ...] = ()
-    answer: Callable[..., Any] | None = field(default=None, repr=False)
-    check: "Callable[..., Verdict] | None" = field(default=None, repr=False)
+    answer: Callable[..., Any] | None = field(default=None, compare=False)
+    check: "Callable[..., Verdict] | None" = field(default=None, compare=False)
 
     def __bool__(self) -> bool:
         return self.right
@@ -57,9 +57,8 @@ class Verdict:
             text = kept(path.read_text(encoding="utf-8") if path.exists() else "", self.answer)
             there = self.check and self.check(defined(text, file)[name])
             if there is not None and not there:
-                raise ValueError(
-                    f"Keep what it calls first. {there.says.removeprefix('Not yet. ')}"
-                )
+                says = there.says.removeprefix("Not yet. ")
+                raise ValueError(f"Keep what it calls first. {says}")
             path.write_text(text, encoding="utf-8")
             told = f"{name} is in {file} now."
         except Exception as error:  # the file is the reader's, and may hold any
