@@ -45,10 +45,10 @@ class Verdict:
     __repr__ = __str__
 
     def keep(self, file: str) -> "Verdict":
-        """Write the function into a Python file if it's right there, too; replace earlier versions.
+        """Write a right function into a Python file, in place of an earlier version.
 
-        Returns:
-            This verdict, and whether the function is in the file now.
+        It stays out if it would be wrong there because something that it calls is missing. The
+        verdict that's returned has a line more, which says whether the function is in the file.
         """
         if self.answer is None:
             return self
