@@ -2,7 +2,8 @@
 
 import gzip
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,31 @@ GROUP = 16
 """So many neighboring weights share a scale."""
 WEIGHTS = "weights"
 """What the graph calls the file of its weights."""
+PART = 45_000_000
+"""So many bytes of packed weights fit in a file, unless a single weight has more."""
+
+
+Packed = tuple[list[object], bytes]
+"""What a page needs to unpack a weight, and the weight's bytes."""
+
+
+def in_eight_bits(weight: np.ndarray) -> Packed:
+    """Pack a matrix in 8 bits and a scale for each group; leave other weights in float32."""
+    if weight.ndim > 1 and weight.size % GROUP == 0:
+        return [weight.size, "int8", GROUP], b"".join(pack(weight))
+    return [weight.size, "float32"], weight.tobytes()
+
+
+def in_halves(weight: np.ndarray) -> Packed:
+    """Write a weight in float16 if that loses nothing, otherwise in float32.
+
+    >>> in_halves(np.full(2, 0.5, dtype=np.float32))[0], in_halves(np.full(2, 0.1, np.float32))[0]
+    ([2, 'float16'], [2, 'float32'])
+    """
+    halves = weight.astype(np.float16)
+    if np.array_equal(halves.astype(np.float32), weight):
+        return [weight.size, "float16"], halves.tobytes()
+    return [weight.size, "float32"], weight.tobytes()
 
 
 def export(
@@ -22,6 +48,7 @@ def export(
     axes: Mapping[str, Mapping[int, torch.export.Dim]],
     outputs: tuple[str, ...],
     folder: Path,
+    pack: Callable[[np.ndarray], Packed] = in_eight_bits,
 ) -> dict[str, object]:
     """Write a module's graph and weights into a folder, for ONNX Runtime in a page.
 
@@ -30,39 +57,32 @@ def export(
         inputs: An example of each input of its `forward`, by name.
         axes: The axes of the inputs that vary, by the input's name.
         outputs: The names of the outputs.
-        folder: Where the files go: `graph.onnx.gz` and `weights.gz`.
+        folder: Where the files go: `graph.onnx.gz` and `weights.gz`, and if there are more weights
+            than a file may have, `weights-2.gz` and so on.
+        pack: How a weight is written, given in the graph's layout: a list, which the page's script
+            `glassformer-live-unpack.js` reads, and bytes.
 
     Returns:
         What a page needs to unpack the weights: `total`, the bytes of all weights in float32, and
-        `tensors`, a list of where each one starts there, how many numbers it has, and whether it's
-        packed, in the order of the file.
+        `parts`, for each file a list of where each weight starts there, and what `pack` says of it.
     """
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(
-            module.eval(),
-            kwargs=dict(inputs),
-            input_names=list(inputs),
-            output_names=list(outputs),
-            dynamic_shapes={name: axes.get(name) for name in inputs},
-            opset_version=18,
-            verbose=False,
-        )
-    assert program is not None
     path = folder / "graph.onnx"
-    program.save(path, external_data=True)
+    _program(module, inputs, axes, outputs).save(path, external_data=True)
     model = onnx.load(path, load_external_data=False)
     values = np.fromfile(f"{path}.data", dtype=np.uint8)
-    tensors, packed = [], []
-    for start, tensor in sorted(_external(model.graph)):
+    parts: list[tuple[list[list[object]], list[bytes]]] = [([], [])]
+    for start, tensor in sorted(_external(model.graph), key=itemgetter(0)):
         numbers = values[start : start + 4 * int(np.prod(tensor.dims))].view(np.float32)
-        smaller = len(tensor.dims) > 1 and numbers.size % GROUP == 0
-        packed += pack(numbers) if smaller else [numbers.tobytes()]
-        tensors.append([start, numbers.size, smaller])
+        about, data = pack(numbers.reshape(tensor.dims))
+        if sum(map(len, parts[-1][1])) + len(data) > PART:
+            parts.append(([], []))
+        parts[-1][0].append([start, *about])
+        parts[-1][1].append(data)
     _strip(model)
     _zip(path, model.SerializeToString())
-    _zip(folder / WEIGHTS, b"".join(packed))
-    return {"total": values.size, "tensors": tensors}
+    for number, (_, packed) in enumerate(parts, start=1):
+        _zip(folder / (WEIGHTS if number == 1 else f"{WEIGHTS}-{number}"), b"".join(packed))
+    return {"total": values.size, "parts": [tensors for tensors, _ in parts]}
 
 
 def pack(numbers: np.ndarray) -> list[bytes]:
@@ -91,6 +111,27 @@ def unpack(integers: np.ndarray, high: np.ndarray) -> np.ndarray:
     """
     scales = (high.astype(np.uint32) << 16).view(np.float32)[:, None]
     return (integers.reshape(-1, GROUP) * scales).reshape(-1)
+
+
+def _program(
+    module: nn.Module,
+    inputs: Mapping[str, Tensor],
+    axes: Mapping[str, Mapping[int, torch.export.Dim]],
+    outputs: tuple[str, ...],
+) -> torch.onnx.ONNXProgram:
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.onnx.export(
+            module.eval(),
+            kwargs=dict(inputs),
+            input_names=list(inputs),
+            output_names=list(outputs),
+            dynamic_shapes={name: axes.get(name) for name in inputs},
+            opset_version=18,
+            verbose=False,
+        )
+    assert program is not None
+    return program
 
 
 def _external(graph: onnx.GraphProto) -> Iterator[tuple[int, onnx.TensorProto]]:

@@ -3,7 +3,6 @@
 import base64
 import gzip
 import hashlib
-import json
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import cast
 
 import torch
 
+from glassbook.live.downloads import attribute, download
 from glassbook.live.encoder import SHOWN, SwitchedEncoder
 from glassbook.live.export import export
 from glassformer import TransformerEncoder, default_checkpoint, load, read
@@ -26,6 +26,7 @@ SCRIPT, WORKER, DRAW = (
     "glassformer-live-worker.js",
     "glassformer-live-draw.js",
 )
+MODEL, UNPACK = "glassformer-live-model.js", "glassformer-live-unpack.js"
 RUNTIME, TOKENIZERS = "ort.wasm.bundle.min.mjs", "tokenizers.min.mjs"
 NAME = "encoder"
 
@@ -65,7 +66,7 @@ def live(text: str, *, layer: int, head: int) -> Live:
     still = heatmap(weights[layer, head], reading.tokens, reading.tokens)
     folder = cache_folder() / "live"
     packing, downloads = _model(encoder, folder)
-    files = {name: str(STATIC / name) for name in (SCRIPT, WORKER, DRAW)}
+    files = {name: str(STATIC / name) for name in (SCRIPT, WORKER, DRAW, MODEL, UNPACK)}
     files |= {name: str(STATIC / "vendor" / name) for name in (RUNTIME, TOKENIZERS)}
     files |= {name: str(path) for name, path in downloads.items()}
     layers, heads, seq, _ = weights.shape
@@ -76,10 +77,12 @@ def live(text: str, *, layer: int, head: int) -> Live:
         "headDim": encoder.config.d_model // heads,
         "worker": f"asset://{WORKER}",
         "draw": f"asset://{DRAW}",
+        "model": f"asset://{MODEL}",
+        "unpack": f"asset://{UNPACK}",
         "runtime": f"asset://{RUNTIME}",
         "tokenizers": f"asset://{TOKENIZERS}",
         "packing": packing,
-        "downloads": [_download(name, path) for name, path in downloads.items()],
+        "downloads": [download(name, path) for name, path in downloads.items()],
     }
     recorded = {"tokens": reading.tokens, "dims": [layers, heads, seq, seq]}
     recorded["weights"] = base64.b64encode(
@@ -87,23 +90,13 @@ def live(text: str, *, layer: int, head: int) -> Live:
     ).decode()
     style = THEME.replace(VIEWS, "glass-live") + (STATIC / "live.css").read_text("utf-8")
     element = (
-        f"<style>{style}</style><glass-live data-search-exclude data-files='{_json(about)}' "
-        f"data-recorded='{_json(recorded)}' data-text='{escape(text)}' data-layer='{layer}' "
+        f"<style>{style}</style><glass-live data-search-exclude data-files='{attribute(about)}' "
+        f"data-recorded='{attribute(recorded)}' data-text='{escape(text)}' data-layer='{layer}' "
         f"data-head='{head}'>{still.html}</glass-live>"
         f'<script type="module" src="asset://{SCRIPT}"></script>'
     )
     size = sum(path.stat().st_size for path in downloads.values())
     return Live(still.html, still.text, files, size, element)
-
-
-def _json(value: object) -> str:
-    return escape(json.dumps(value, separators=(",", ":")))
-
-
-def _download(name: str, path: Path) -> dict[str, object]:
-    data = path.read_bytes()
-    sha256 = hashlib.sha256(data).hexdigest()
-    return {"name": name, "url": f"asset://{name}", "size": len(data), "sha256": sha256}
 
 
 def _model(encoder: TransformerEncoder, folder: Path) -> tuple[dict[str, object], dict[str, Path]]:

@@ -8,8 +8,9 @@ import torch
 from onnx.numpy_helper import from_array
 from onnx.reference import ReferenceEvaluator
 
+from glassbook.live import export as exporting
 from glassbook.live.encoder import SHOWN, SwitchedEncoder
-from glassbook.live.export import GROUP, export, pack, unpack
+from glassbook.live.export import GROUP, export, in_halves, pack, unpack
 from glassformer import TransformerConfig, TransformerEncoder
 
 
@@ -22,7 +23,7 @@ def test_the_graph_gives_what_the_module_gives(tmp_path):
     packing = export(switched, switched.all_on(seq=5), axes, SHOWN, tmp_path)
     assert packing["total"] > 0
     graph = onnx.load_from_string(gzip.decompress((tmp_path / "graph.onnx.gz").read_bytes()))
-    fill(graph, gzip.decompress((tmp_path / "weights.gz").read_bytes()), packing["tensors"])
+    fill(graph, gzip.decompress((tmp_path / "weights.gz").read_bytes()), packing["parts"][0])
     inputs = switched.all_on(seq=7)
     inputs["input_ids"] = torch.tensor([[1, 5, 2, 9, 5, 3, 8]])
     inputs["heads"][1, 0], inputs["residuals"][2, 1], inputs["attention_mask"][0, 3] = 0, 0, 0
@@ -37,8 +38,8 @@ def test_the_graph_gives_what_the_module_gives(tmp_path):
 def fill(graph, data, tensors):
     """Put the weights back into a graph, all of them in float32: none is a multiple of GROUP."""
     at, starts = 0, {}
-    for start, count, packed in tensors:
-        assert not packed
+    for start, count, kind in tensors:
+        assert kind == "float32"
         starts[start] = np.frombuffer(data, np.float32, count, at)
         at += 4 * count
     assert at == len(data)
@@ -61,3 +62,23 @@ def test_a_packed_number_is_off_by_half_a_scale_at_most():
     assert (np.abs(found - numbers) <= step * (0.5 + 0.005)).all()
     assert (found[3] == 0).all()
     assert np.abs(integers.astype(int)).max() == 127
+
+
+def test_weights_are_spread_over_several_files(tmp_path, monkeypatch):
+    """Each has what fits; together, they have every weight once."""
+    monkeypatch.setattr(exporting, "PART", 1500)
+    layers = torch.nn.Sequential(*(torch.nn.Linear(23, 23) for _ in range(3))).half().float()
+    example = {"input": torch.zeros(2, 23)}
+    packing = export(layers, example, {}, ("output",), tmp_path, in_halves)
+    files = [tmp_path / f"{name}.gz" for name in ("weights", "weights-2", "weights-3")]
+    assert sorted(tmp_path.glob("weights*")) == sorted(files)
+    found = []
+    for path, tensors in zip(files, packing["parts"], strict=True):
+        data = gzip.decompress(path.read_bytes())
+        assert len(data) <= 1500
+        assert len(data) == sum(2 * count for _, count, _ in tensors)
+        assert {kind for *_, kind in tensors} == {"float16"}
+        found.append(np.frombuffer(data, np.float16))
+    matrices = [layer.weight.detach().numpy() for layer in layers]
+    total = sum(float(np.abs(matrix).sum()) for matrix in matrices)
+    assert np.abs(np.concatenate(found).astype(np.float32)).sum() >= total * 0.999

@@ -1,6 +1,5 @@
 // Models in a thread of their own, so the page never waits: downloads, unpacks, and runs them.
 const KEPT = "glassformer-live";
-const GROUP = 16; // so many packed weights share a scale
 
 class Trouble extends Error {
   constructor(kind, message) {
@@ -10,7 +9,7 @@ class Trouble extends Error {
 }
 
 let runtime; // ONNX Runtime, once
-const models = new Map(); // by name: { session, tokenizer }
+const models = new Map(); // by name: { session, tokenizer, steps }
 
 // Bytes of a file: from what the browser keeps, otherwise downloaded, checked, and kept.
 async function bytesOf(file, progress) {
@@ -66,25 +65,14 @@ async function unzipped(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Float32 weights, each where the graph expects it; `unpack` in export.py does the same.
-function unpacked(bytes, { total, tensors }) {
+// The weights of all parts, in float32; a part that's unpacked isn't needed any longer.
+async function weightsOf(name, got, module, { total, parts }) {
+  const { unpack } = await import(module);
   const weights = new Float32Array(total / 4);
-  const bits = new Uint32Array(1);
-  const scale = new Float32Array(bits.buffer);
-  let at = 0;
-  for (const [start, count, isPacked] of tensors) {
-    const place = start / 4;
-    if (isPacked) {
-      const integers = new Int8Array(bytes.buffer, at, count);
-      at += count;
-      for (let group = 0; group < count / GROUP; group++, at += 2) {
-        bits[0] = (bytes[at] | (bytes[at + 1] << 8)) << 16; // bfloat16
-        for (let i = group * GROUP; i < (group + 1) * GROUP; i++) weights[place + i] = integers[i] * scale[0];
-      }
-    } else {
-      weights.set(new Float32Array(bytes.slice(at, at + 4 * count).buffer), place);
-      at += 4 * count;
-    }
+  for (const [number, tensors] of parts.entries()) {
+    const file = `${name}.weights${number ? `-${number + 1}` : ""}`;
+    unpack(await unzipped(got[file]), tensors, weights);
+    delete got[file];
   }
   return new Uint8Array(weights.buffer);
 }
@@ -106,13 +94,15 @@ async function load({ name, files, packing }, progress) {
       runtime.env.wasm.wasmBinary = (await unzipped(got["runtime.bin"])).buffer;
     }
     const graph = await unzipped(got[`${name}.graph`]);
-    const data = unpacked(await unzipped(got[`${name}.weights`]), packing);
+    const data = await weightsOf(name, got, files.unpack, packing);
     const session = await runtime.InferenceSession.create(graph, {
       executionProviders: ["wasm"],
       externalData: [{ path: "weights", data }],
       graphOptimizationLevel: "all",
     });
-    models.set(name, { session, tokenizer: await tokenizerOf(files.tokenizers, got[`${name}.tokenizer`]) });
+    const tokenizer = await tokenizerOf(files.tokenizers, got[`${name}.tokenizer`]);
+    const steps = files.steps && new (await import(files.steps)).Steps(runtime, session, files.cache);
+    models.set(name, { session, tokenizer, steps });
   } catch (error) {
     const isMemory = /memory|allocat|range/i.test(`${error?.name} ${error?.message ?? error}`);
     throw isMemory
@@ -136,6 +126,20 @@ function tokenize({ name, text, pair, most }) {
   return { ids: encoding.ids, tokens: encoding.tokens, types: encoding.token_type_ids };
 }
 
+// What each token says by itself.
+function vocabulary({ name }) {
+  const { tokenizer } = models.get(name);
+  return Array.from(tokenizer.get_vocab().values(), (id) => tokenizer.decode([id]));
+}
+
+const decode = ({ name, ids }) => (ids.length ? models.get(name).tokenizer.decode(ids) : "");
+
+async function step({ name, ids, layers }) {
+  const start = performance.now();
+  const outputs = await models.get(name).steps.read(ids, layers);
+  return { outputs, ms: performance.now() - start };
+}
+
 async function run({ name, feeds }) {
   const { session } = models.get(name);
   const tensors = Object.fromEntries(
@@ -149,7 +153,7 @@ async function run({ name, feeds }) {
   return { outputs, ms: performance.now() - start };
 }
 
-const jobs = { load, tokenize, run };
+const jobs = { load, tokenize, vocabulary, decode, run, step };
 let last = Promise.resolve(); // one job after another
 
 self.onmessage = ({ data: { id, job, given } }) => {

@@ -3,64 +3,8 @@
 const MOST = 256; // tokens: what the model was trained on
 const ADDRESS = ["text", "pair", "layer", "head", "view"];
 
-// The model in its worker, shared by all elements of a page.
-class Model {
-  constructor(files) {
-    this.files = files;
-    this.size = files.downloads.reduce((total, file) => total + file.size, 0);
-    this.waiting = new Map();
-    this.count = 0;
-  }
-
-  ask(job, given, progress) {
-    this.worker ??= this.employ();
-    const id = ++this.count;
-    return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject, progress });
-      this.worker.postMessage({ id, job, given });
-    });
-  }
-
-  employ() {
-    if (!self.Worker) throw Object.assign(new Error("This browser has no threads for pages."), { kind: "unsupported" });
-    const worker = new Worker(this.files.worker, { type: "module" });
-    worker.onmessage = ({ data: { id, bytes, result, error } }) => {
-      const { resolve, reject, progress } = this.waiting.get(id);
-      if (bytes !== undefined) return progress?.(bytes);
-      this.waiting.delete(id);
-      if (error) reject(Object.assign(new Error(error.message), { kind: error.kind }));
-      else resolve(result);
-    };
-    worker.onerror = (event) => {
-      event.preventDefault();
-      for (const { reject } of this.waiting.values())
-        reject(Object.assign(new Error("This browser can't run the model in a thread of its own."), { kind: "unsupported" }));
-      this.waiting.clear();
-      this.worker = this.loading = undefined;
-    };
-    return worker;
-  }
-
-  // Download what isn't kept yet, and start; asked again after a failure, it tries again.
-  load(progress) {
-    const { name, packing } = this.files;
-    this.loading ??= this.ask("load", { name, packing, files: this.files }, progress).then(
-      (state) => Object.assign(this, { isReady: true }, state),
-      (error) => {
-        this.loading = undefined;
-        throw error;
-      },
-    );
-    return this.loading;
-  }
-
-  async isDownloaded() {
-    const store = await self.caches?.open("glassformer-live").catch(() => null);
-    if (!store) return false;
-    const found = await Promise.all(this.files.downloads.map(({ url }) => store.match(url)));
-    return found.every(Boolean);
-  }
-
+// The encoder in its worker, shared by all elements of a page.
+const encoderOf = (Model) => class extends Model {
   async encode(text, pair) {
     const { ids, tokens, types } = await this.ask("tokenize", { name: this.files.name, text, pair });
     const kept = cut(ids.length, types);
@@ -96,7 +40,7 @@ class Model {
       ms,
     };
   }
-}
+};
 
 // The positions that stay if at most MOST tokens may: the longer text of a pair loses its end.
 function cut(count, types) {
@@ -134,8 +78,6 @@ function decoded({ tokens, dims, weights }) {
   return { tokens, attentions: { data, dims } };
 }
 
-const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
-
 const CONTROLS = `
 <form class="live-text">
   <label>Sentence <input name="text" autocomplete="off" spellcheck="false"></label>
@@ -170,6 +112,7 @@ const CONTROLS = `
 
 let shared; // the model of this page
 let draw; // the drawing functions
+let base; // what all models share
 
 class Live extends HTMLElement {
   async connectedCallback() {
@@ -178,8 +121,9 @@ class Live extends HTMLElement {
     const files = JSON.parse(this.dataset.files);
     const resolve = (url) => new URL(url, document.baseURI).href;
     for (const file of files.downloads) file.url = resolve(file.url);
-    for (const name of ["worker", "runtime", "tokenizers", "draw"]) files[name] = resolve(files[name]);
-    shared ??= new Model(files);
+    for (const name of ["worker", "runtime", "tokenizers", "draw", "model", "unpack"]) files[name] = resolve(files[name]);
+    const { Model } = (base = await import(files.model));
+    shared ??= new (encoderOf(Model))(files);
     this.model = shared;
     offer(shared);
     draw = await import(files.draw);
@@ -286,7 +230,7 @@ class Live extends HTMLElement {
       head: asked.has("head") ? within("head", model.files.heads) : Number(this.dataset.head),
       view: ["heatmap", "arcs", "score"].includes(view) ? view : "heatmap",
     });
-    parts.start.textContent = `Start the model (downloads ${megabytes(model.size)} MB once)`;
+    parts.start.textContent = `Start the model (downloads ${base.megabytes(model.size)} MB once)`;
     this.say("Below: a recording of this sentence. With the model in this page, you can change it.");
     if (model.isReady || (await model.isDownloaded())) await this.read();
   }
@@ -316,7 +260,7 @@ class Live extends HTMLElement {
     let done = 0;
     parts.progress.hidden = false;
     parts.start.disabled = true;
-    this.say(`Downloading ${megabytes(model.size)} MB…`);
+    this.say(`Downloading ${base.megabytes(model.size)} MB…`);
     try {
       await model.load((bytes) => {
         done += bytes;
@@ -331,8 +275,7 @@ class Live extends HTMLElement {
   }
 
   fail(error) {
-    const again = { blocked: " Press the button to try again.", corrupt: " Press the button to download it again.", memory: " Close other pages, and try again." };
-    this.say(error.message + (again[error.kind] ?? " The recording below stays as it is."), "error");
+    this.say(error.message + (base.ADVICE[error.kind] ?? " The recording below stays as it is."), "error");
   }
 
   flip(name, isOff) {

@@ -1,0 +1,63 @@
+// A model in its worker: what each element of a page asks it for, and its download.
+export const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
+// What to do after a failure, by its kind.
+export const ADVICE = { blocked: " Press the button to try again.", corrupt: " Press the button to download it again.", memory: " Close other pages, and try again." };
+
+export class Model {
+  constructor(files) {
+    this.files = files;
+    this.size = files.downloads.reduce((total, file) => total + file.size, 0);
+    this.waiting = new Map();
+    this.count = 0;
+  }
+
+  ask(job, given, progress) {
+    this.worker ??= this.employ();
+    const id = ++this.count;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject, progress });
+      this.worker.postMessage({ id, job, given });
+    });
+  }
+
+  employ() {
+    if (!self.Worker) throw Object.assign(new Error("This browser has no threads for pages."), { kind: "unsupported" });
+    const worker = new Worker(this.files.worker, { type: "module" });
+    worker.onmessage = ({ data: { id, bytes, result, error } }) => {
+      const { resolve, reject, progress } = this.waiting.get(id);
+      if (bytes !== undefined) return progress?.(bytes);
+      this.waiting.delete(id);
+      if (error) reject(Object.assign(new Error(error.message), { kind: error.kind }));
+      else resolve(result);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      for (const { reject } of this.waiting.values())
+        reject(Object.assign(new Error("This browser can't run the model in a thread of its own."), { kind: "unsupported" }));
+      this.waiting.clear();
+      this.worker = this.loading = undefined;
+    };
+    return worker;
+  }
+
+  // Download what isn't kept yet, and start; asked again after a failure, it tries again.
+  load(progress) {
+    const { name, packing } = this.files;
+    this.loading ??= this.ask("load", { name, packing, files: this.files }, progress).then(
+      (state) => Object.assign(this, { isReady: true }, state),
+      (error) => {
+        this.loading = undefined;
+        throw error;
+      },
+    );
+    return this.loading;
+  }
+
+  async isDownloaded() {
+    const store = await self.caches?.open("glassformer-live").catch(() => null);
+    if (!store) return false;
+    const found = await Promise.all(this.files.downloads.map(({ url }) => store.match(url)));
+    return found.every(Boolean);
+  }
+}
