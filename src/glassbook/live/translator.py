@@ -1,7 +1,5 @@
 """The element in which the translator writes, in the reader's page, word by word."""
 
-import hashlib
-from html import escape
 from pathlib import Path
 from typing import cast
 
@@ -9,27 +7,16 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from glassbook.live.downloads import attribute, download, exported
+from glassbook.live.downloads import exported, fingerprint
+from glassbook.live.element import Live, element
 from glassbook.live.export import export, in_halves
-from glassbook.live.page import MODEL, RUNTIME, STATIC, TOKENIZERS, UNPACK, WORKER, Live
 from glassbook.recipes import trained
 from glassbook.recipes.translation import END, START, UNKNOWN, encode, tokenizers
 from glassformer import MultiHeadAttention, Transformer, generate, record
 from glassformer.views.grid import heatmap
-from glassformer.views.palette import THEME, VIEWS
 
 NAME = "translator"
 OUTPUTS = "logits", "weights"
-SCRIPT, DRAW = "glassformer-live-translator.js", "glassformer-live-draw.js"
-SCRIPTS = {
-    "worker": WORKER,
-    "model": MODEL,
-    "unpack": UNPACK,
-    "draw": DRAW,
-    "runtime": RUNTIME,
-    "tokenizers": TOKENIZERS,
-}
-"""The scripts that the element loads, by what it calls them."""
 
 
 class ShownTranslator(nn.Module):
@@ -81,11 +68,8 @@ def translator(german: str, examples: list[str]) -> Live:
     words = [writing.id_to_token(token) for token in written[0, 1:].tolist()]
     weights = torch.cat(tape.cross_attentions).mean(dim=(0, 1))  # (tgt_len, src_len)
     read = [reading.id_to_token(token) for token in source[0].tolist()]
-    still = heatmap(weights, words, read, axes=("written", "read"))
-    packing, files = exported(NAME, _hash(model), lambda folder: _write(model, folder))
-    files = {"runtime.bin": STATIC / "vendor/ort-wasm-simd-threaded.wasm.gz"} | files
-    about: dict[str, object] = {name: f"asset://{file}" for name, file in SCRIPTS.items()}
-    about |= {
+    packing, files = exported(NAME, fingerprint(model), lambda folder: _write(model, folder))
+    about = {
         "name": NAME,
         "layers": model.config.num_layers,
         "heads": model.config.num_heads,
@@ -96,23 +80,15 @@ def translator(german: str, examples: list[str]) -> Live:
         "reads": [reading.id_to_token(token) for token in range(reading.get_vocab_size())],
         "writes": [writing.id_to_token(token) for token in range(writing.get_vocab_size())],
         "examples": examples,
-        "downloads": [download(name, path) for name, path in files.items()],
     }
-    vendored = (RUNTIME, TOKENIZERS)
-    needed = {
-        name: str(STATIC / ("vendor" if name in vendored else "") / name)
-        for name in (SCRIPT, *SCRIPTS.values())
-    }
-    needed |= {name: str(path) for name, path in files.items()}
-    style = THEME.replace(VIEWS, "glass-translator")
-    style += (STATIC / "translator.css").read_text("utf-8")
-    element = (
-        f"<style>{style}</style><glass-translator data-search-exclude "
-        f"data-files='{attribute(about)}' data-text='{escape(german)}'>{still.html}"
-        f'</glass-translator><script type="module" src="asset://{SCRIPT}"></script>'
+    return element(
+        "translator",
+        heatmap(weights, words, read, axes=("written", "read")),
+        about,
+        files,
+        scripts={"draw": "glassformer-live-draw.js"},
+        data={"text": german},
     )
-    size = sum(path.stat().st_size for path in files.values())
-    return Live(still.html, still.text, needed, size, element)
 
 
 def _write(model: Transformer, folder: Path) -> dict[str, object]:
@@ -124,8 +100,3 @@ def _write(model: Transformer, folder: Path) -> dict[str, object]:
     }
     example = {"src_ids": torch.tensor([[5, 6, 7, 8, END]]), "tgt_ids": torch.tensor([[START, 5]])}
     return export(ShownTranslator(model), example, axes, OUTPUTS, folder, in_halves)
-
-
-def _hash(model: nn.Module) -> str:
-    data = b"".join(weight.numpy().tobytes() for weight in model.state_dict().values())
-    return hashlib.sha256(data).hexdigest()
