@@ -104,7 +104,7 @@ def prose(path: Path) -> str:
 @cache
 def headings(path: Path) -> dict[str, str]:
     """The headings of a page below its title, by their anchors."""
-    lines = re.findall(r"^#{2,3} (.+?)(?: \{ #([\w-]+) \})?$", prose(path), flags=re.MULTILINE)
+    lines = re.findall(r"^#{2,3} (.+?)(?: \{ #([\w-]+)[^{}]*\})?$", prose(path), flags=re.MULTILINE)
     return {anchor or slugify(text.replace("`", ""), "-"): text for text, anchor in lines}
 
 

@@ -82,7 +82,12 @@ def differing(path: str, book: Book) -> list[str]:
 
 @pytest.mark.slow
 def test_one_runs_and_shows_what_its_page_shows(book: Book) -> None:
-    assert not (wrong := differing("docs/encoder/attention.md", book)), "\n\n".join(wrong)
+    path = "docs/encoder/attention.md"
+    assert not (wrong := differing(path, book)), "\n\n".join(wrong)
+    [cell] = [
+        one for one in notebook_of(path, book).cells if '.keep("my_encoder.py")' in one.source
+    ]
+    assert cell.cell_type == "code"
 
 
 @pytest.mark.nightly

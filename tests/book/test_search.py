@@ -143,13 +143,15 @@ def test_no_word_is_called_missing_that_stands_on_the_page(page: Any, site: Path
 
 def symptoms() -> dict[str, set[str]]:
     """The messages and symptoms in Debugging's tables, and the places that each row leads to."""
-    rows = {}
+    rows, part = {}, "symptoms"
     for line in DEBUGGING.read_text("utf-8").splitlines():
+        if heading := re.match(r"##+ .*\{ #([\w-]+) \}$", line):
+            part = heading[1]
         if line.startswith("| ") and not line.startswith(("| message", "| symptom")):
             words = re.sub(r"\{[^}]*\}|[`…]", " ", re.split(r"(?<!\\)\|", line)[1])
             links = re.findall(r"\]\((?:\.\./)?([\w/-]+)\.md#([\w-]+)\)", line)
             places = {f"{page if '/' in page else f'practice/{page}'}/#{at}" for page, at in links}
-            here = {"symptoms", *re.findall(r"\]\(#([\w-]+)\)", line)}
+            here = {"symptoms", part, *re.findall(r"\]\(#([\w-]+)\)", line)}
             rows[" ".join(words.split())] = places | {f"practice/debugging/#{at}" for at in here}
     return rows
 

@@ -64,7 +64,8 @@ class Exercise:
                 if told := difference(outcome, self._outcome(self.reference, example)):
                     return self._not_yet(answer, examples, told, self._seen_with(example))
         names = "; ".join(name for name, _ in examples)
-        return Verdict(True, f"Right. It returns {self.asks}.", (f"Checked with {names}.",))
+        says, because = f"Right. It returns {self.asks}.", (f"Checked with {names}.",)
+        return Verdict(True, says, because, answer, self)
 
     def __repr__(self) -> str:
         return f"Exercise({self.asks!r})"

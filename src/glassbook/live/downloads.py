@@ -8,7 +8,9 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
-from glassbook.live import decoder, export, gguf_weights
+from torch import nn
+
+from glassbook.live.export import WEIGHTS
 from glassformer import layers, models
 from glassformer.weights.checkpoints import cache_folder
 
@@ -39,9 +41,11 @@ def exported(
                 _write(folder, write)
     packing = json.loads((folder / PACKING).read_text("utf-8"))
     found = {f"{name}.graph": folder / "graph.onnx.gz"}
-    for path in sorted(folder.glob(f"{export.WEIGHTS}*.gz")):
+    for path in sorted(folder.glob(f"{WEIGHTS}*.gz")):
         found[f"{name}.{path.stem}"] = path
-    return packing, found | {f"{name}.tokenizer": folder / "tokenizer.gz"}
+    if (folder / "tokenizer.gz").is_file():
+        found[f"{name}.tokenizer"] = folder / "tokenizer.gz"
+    return packing, found
 
 
 def download(name: str, path: Path) -> dict[str, object]:
@@ -60,11 +64,17 @@ def attribute(value: object) -> str:
     return escape(json.dumps(value, separators=(",", ":")))
 
 
+def fingerprint(model: nn.Module) -> str:
+    """Return a hash of a model's weights."""
+    weights = model.state_dict().values()
+    return hashlib.sha256(b"".join(one.cpu().numpy().tobytes() for one in weights)).hexdigest()
+
+
 def _key(weights: str) -> str:
     """Return a hash of the weights and of the code that makes the files from them."""
-    sources = [Path(str(module.__file__)) for module in (decoder, export, gguf_weights)]
-    for package in (layers, models):
-        sources += sorted(Path(str(package.__file__)).parent.glob("*.py"))
+    folders = [Path(__file__).parent]
+    folders += [Path(str(package.__file__)).parent for package in (layers, models)]
+    sources = [path for folder in folders for path in sorted(folder.glob("*.py"))]
     code = b"".join(path.read_bytes() for path in sources)
     return hashlib.sha256(weights.encode() + code).hexdigest()[:16]
 

@@ -52,6 +52,9 @@ def export(
 ) -> dict[str, object]:
     """Write a module's graph and weights into a folder, for ONNX Runtime in a page.
 
+    Returns what a page needs to unpack the weights: `total`, the bytes of all weights in float32,
+    and `parts`, for each file a list of where each weight starts there, and what `pack` says of it.
+
     Args:
         module: What is exported.
         inputs: An example of each input of its `forward`, by name.
@@ -61,10 +64,6 @@ def export(
             than a file may have, `weights-2.gz` and so on.
         pack: How a weight is written, given in the graph's layout: a list, which the page's script
             `glassformer-live-unpack.js` reads, and bytes.
-
-    Returns:
-        What a page needs to unpack the weights: `total`, the bytes of all weights in float32, and
-        `parts`, for each file a list of where each weight starts there, and what `pack` says of it.
     """
     path = folder / "graph.onnx"
     _program(module, inputs, axes, outputs).save(path, external_data=True)

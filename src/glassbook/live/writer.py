@@ -1,41 +1,31 @@
 """The element in which a language model writes, in the reader's page, token by token."""
 
 import gzip
-import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
-from torch import Tensor
 
 from glassbook.corpora import stories
 from glassbook.live.decoder import OUTPUTS, DecoderStep, layers_of
-from glassbook.live.downloads import attribute, download, exported
+from glassbook.live.downloads import exported, fingerprint
+from glassbook.live.element import Live, element
 from glassbook.live.export import export, in_halves
 from glassbook.live.gguf_weights import Blocks
-from glassbook.live.page import RUNTIME, STATIC, TOKENIZERS, WORKER, Live
 from glassbook.recipes import trained
 from glassbook.smollm import language_checkpoint, language_model
 from glassbook.smollm.language import GGUF_SHA256, extract_gguf
 from glassformer import TransformerForCausalLM, tokenizer
 from glassformer.views.next_tokens import next_tokens
-from glassformer.views.palette import THEME, VIEWS
 
-SCRIPT = "glassformer-live-writer.js"
-MODULES = {
-    "worker": WORKER,
-    "model": "glassformer-live-model.js",
+SCRIPTS = {
     "steps": "glassformer-live-steps.js",
-    "unpack": "glassformer-live-unpack.js",
     "sampling": "glassformer-live-sampling.js",
-    "runtime": RUNTIME,
-    "tokenizers": TOKENIZERS,
 }
-"""The scripts that the element loads, by what it calls them."""
+"""The scripts that only this element loads, by what it calls them."""
 
 
 @dataclass(frozen=True)
@@ -90,24 +80,14 @@ def writer(text: str, model: str = "gpt") -> Live:
     packing, downloads = exported(
         language.name, language.weights, lambda folder: write_files(language, folder)
     )
-    downloads = {"runtime.bin": STATIC / "vendor/ort-wasm-simd-threaded.wasm.gz"} | downloads
-    vendored = (RUNTIME, TOKENIZERS)
-    scripts = (SCRIPT, *MODULES.values())
-    files = {name: str(STATIC / ("vendor" if name in vendored else "") / name) for name in scripts}
-    files |= {name: str(path) for name, path in downloads.items()}
-    about = _sizes(language) | {name: f"asset://{file}" for name, file in MODULES.items()}
-    about |= {
-        "packing": packing,
-        "downloads": [download(name, path) for name, path in downloads.items()],
-    }
-    style = THEME.replace(VIEWS, "glass-writer") + (STATIC / "writer.css").read_text("utf-8")
-    element = (
-        f"<style>{style}</style><glass-writer data-search-exclude data-files='{attribute(about)}' "
-        f"data-text='{escape(text)}'>{still.html}</glass-writer>"
-        f'<script type="module" src="asset://{SCRIPT}"></script>'
+    return element(
+        "writer",
+        still,
+        _sizes(language) | {"packing": packing},
+        downloads,
+        scripts=SCRIPTS,
+        data={"text": text},
     )
-    size = sum(path.stat().st_size for path in downloads.values())
-    return Live(still.html, still.text, files, size, element)
 
 
 def write_files(language: Language, folder: Path) -> dict[str, object]:
@@ -161,7 +141,7 @@ def _gpt() -> Language:
         end=stories.END,
         unknown=stories.UNKNOWN,
         most=model.config.max_positions,
-        weights=_hash(model.state_dict()),
+        weights=fingerprint(model),
         tokenizer=(word_pieces(json.loads(words.to_str())), {}),
         pack=lambda folder: in_halves,
     )
@@ -205,8 +185,3 @@ def word_pieces(settings: dict) -> dict[str, object]:
     decoder = {"type": "WordPiece", "prefix": "##", "cleanup": True}
     changed = {"model": model, "pre_tokenizer": split, "post_processor": None, "padding": None}
     return settings | changed | {"decoder": decoder}
-
-
-def _hash(weights: dict[str, Tensor]) -> str:
-    data = b"".join(weight.cpu().numpy().tobytes() for weight in weights.values())
-    return hashlib.sha256(data).hexdigest()

@@ -98,10 +98,10 @@ def gated(x, w_gate, w_up, w_down, bend):
     return (bend(x @ w_gate.T) * (x @ w_up.T)) @ w_down.T
 
 
-def group_by_group(query, key, value):
+def group_by_group(query, key, value, mask):
     groups = query.chunk(key.shape[1], dim=1)
     shared = zip(groups, key.split(1, dim=1), value.split(1, dim=1), strict=True)
-    return torch.cat([F.scaled_dot_product_attention(*part) for part in shared], dim=1)
+    return torch.cat([F.scaled_dot_product_attention(*part, mask) for part in shared], dim=1)
 
 
 def in_turn(heads, query):
@@ -212,32 +212,33 @@ FAMILY = {
         },
     ),
     "check_grouped": Answers(
-        lambda q, k, v: scaled_dot_product_attention(
-            q, repeat_heads(k, q.shape[1]), repeat_heads(v, q.shape[1])
+        lambda q, k, v, m: scaled_dot_product_attention(
+            q, repeat_heads(k, q.shape[1]), repeat_heads(v, q.shape[1]), m
         ),
         {
-            "key-value heads alternate": lambda q, k, v: scaled_dot_product_attention(
-                q, in_turn(k, q), in_turn(v, q)
+            "key-value heads alternate": lambda q, k, v, m: scaled_dot_product_attention(
+                q, in_turn(k, q), in_turn(v, q), m
             ),
-            "the first key-value head": lambda q, k, v: torch.cat(
-                [group_by_group(one, k[:, :1], v[:, :1]) for one in q.split(1, 1)], dim=1
+            "the first key-value head": lambda q, k, v, m: torch.cat(
+                [group_by_group(one, k[:, :1], v[:, :1], m) for one in q.split(1, 1)], dim=1
             ),
-            "average the key-value": lambda q, k, v: torch.cat(
+            "average the key-value": lambda q, k, v, m: torch.cat(
                 [
-                    group_by_group(one, k.mean(1, keepdim=True), v.mean(1, keepdim=True))
+                    group_by_group(one, k.mean(1, keepdim=True), v.mean(1, keepdim=True), m)
                     for one in q.split(1, 1)
                 ],
                 dim=1,
             ),
-            "The values alternate": lambda q, k, v: scaled_dot_product_attention(
-                q, repeat_heads(k, q.shape[1]), in_turn(v, q)
+            "The values alternate": lambda q, k, v, m: scaled_dot_product_attention(
+                q, repeat_heads(k, q.shape[1]), in_turn(v, q), m
             ),
-            "average the queries": lambda q, k, v: scaled_dot_product_attention(
-                torch.stack([part.mean(1) for part in q.chunk(k.shape[1], 1)], dim=1), k, v
+            "average the queries": lambda q, k, v, m: scaled_dot_product_attention(
+                torch.stack([part.mean(1) for part in q.chunk(k.shape[1], 1)], dim=1), k, v, m
             ),
-            "values are swapped": lambda q, k, v: group_by_group(q, v, k),
-            "The result's heads": lambda q, k, v: group_by_group(q.flip(1), k, v),
-            "your answer has": lambda q, k, v: group_by_group(q, k.flip(1), v.flip(1)),
+            "values are swapped": lambda q, k, v, m: group_by_group(q, v, k, m),
+            "The result's heads": lambda q, k, v, m: group_by_group(q.flip(1), k, v, m),
+            "your answer has": lambda q, k, v, m: group_by_group(q, k.flip(1), v.flip(1), m),
+            "use the mask": lambda q, k, v, m: group_by_group(q, k, v, torch.ones_like(m)),
         },
     ),
     "check_patches": Answers(

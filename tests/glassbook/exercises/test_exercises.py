@@ -253,6 +253,8 @@ def verdicts(chapter):
             continue
         tree = ast.parse(re.sub(rf"^{indent}", "", text, flags=re.MULTILINE))
         last = tree.body.pop()
+        if isinstance(last.value.func, ast.Attribute):  # .keep(...)
+            last = ast.Expr(last.value.func.value)
         exec(compile(tree, chapter, "exec"), names)
         yield last.value.func.id, eval(compile(ast.Expression(last.value), chapter, "eval"), names)
 

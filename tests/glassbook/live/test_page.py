@@ -21,7 +21,7 @@ from webdriver import firefox
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-DONE = "glass-live .live-state:is([data-kind=error], [data-kind=read])"
+DONE = "glass-encoder .live-state:is([data-kind=error], [data-kind=read])"
 MOST, MEAN = 0.05, 0.002  # by which the page's attention may differ: its weights have eight bits
 READ = """async ([text, pair]) => {
   const { tokens, attentions } = await glassformer.attend(text, pair);
@@ -89,7 +89,7 @@ def started(browser, root):
 
 
 def start(page):
-    page.click("glass-live form button")
+    page.click("glass-encoder form button")
     page.wait_for_selector(DONE, timeout=60_000)
 
 
@@ -101,7 +101,7 @@ def type_in(page, text, pair=""):
     page.fill("[name=text]", text)
     page.fill("[name=pair]", pair)
     page.evaluate("document.querySelector('.live-state').dataset.kind = ''")
-    page.click("glass-live form button")
+    page.click("glass-encoder form button")
     page.wait_for_selector(DONE, timeout=60_000)
 
 
@@ -189,7 +189,7 @@ def test_nothing_is_downloaded_before_the_button_and_nothing_twice(browser, root
     heavy = {"encoder.weights", "encoder.graph", "encoder.tokenizer", "runtime.bin"}
     with opening(browser, root) as page:
         assert not heavy & set(page.asked)
-        assert re.search(r"downloads 2\d\.\d MB", page.inner_text("glass-live form button"))
+        assert re.search(r"downloads 2\d\.\d MB", page.inner_text("glass-encoder form button"))
         start(page)
         assert heavy < set(page.asked)
         page.asked.clear()
@@ -324,7 +324,7 @@ def test_what_goes_wrong_is_said_and_the_recording_stays(browser, root, message)
         start(page)
         assert message in said(page)
         assert page.locator(".live-one svg").is_visible()
-        assert page.locator("glass-live form button").is_enabled()
+        assert page.locator("glass-encoder form button").is_enabled()
 
 
 def test_a_download_can_be_tried_again(browser, root):
@@ -349,5 +349,5 @@ def test_without_scripts_there_is_a_picture(browser, root):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(root)
-    assert page.locator("glass-live svg").first.is_visible()
+    assert page.locator("glass-encoder svg").first.is_visible()
     context.close()

@@ -159,3 +159,19 @@ export function detail(result, { layer, head, query, key }, colors, scale) {
     text,
   };
 }
+
+// A matrix of weights with words at its rows and columns.
+export function matrix(weights, rows, columns, colors) {
+  const widest = (words) => Math.max(...words.map((word) => 8 + 7.4 * short(word).length));
+  const [left, top] = [widest(rows), widest(columns)];
+  const cell = 34;
+  const parts = [];
+  rows.forEach((word, i) => parts.push(`<text x="${left - 6}" y="${top + (i + 0.5) * cell + 4.5}" text-anchor="end">${escape(short(word))}</text>`));
+  columns.forEach((word, i) => parts.push(`<text transform="translate(${left + (i + 0.5) * cell + 4.5} ${top - 6}) rotate(-90)">${escape(short(word))}</text>`));
+  weights.forEach((weight, i) => {
+    const [x, y] = [left + (i % columns.length) * cell, top + Math.floor(i / columns.length) * cell];
+    parts.push(`<rect x="${x}" y="${y}" width="${cell}" height="${cell}" fill="${colors.cell}" fill-opacity="${(0.05 + 0.95 * weight).toFixed(3)}"/>`);
+    if (weight >= 0.095) parts.push(`<text x="${x + cell / 2}" y="${y + cell / 2 + 4}" text-anchor="middle" font-size="11" fill="${weight > 0.45 ? colors.onCell : colors.ink}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
+  });
+  return `<svg ${SVG} ${FONT} viewBox="0 0 ${left + columns.length * cell + 2} ${top + rows.length * cell + 2}" font-size="13" fill="${colors.ink}">${parts.join("")}</svg>`;
+}

@@ -469,8 +469,8 @@ function offer(model) {
       await model.load();
       return model.read(await model.encode(text, pair), none());
     },
-    shown: () => document.querySelector("glass-live").result,
+    shown: () => document.querySelector("glass-encoder").result,
   };
 }
 
-customElements.define("glass-live", Live);
+customElements.define("glass-encoder", Live);
