@@ -1,5 +1,6 @@
 // Models in a thread of their own, so the page never waits: downloads, unpacks, and runs them.
 const KEPT = "glassformer-live";
+const LARGE = 100e6; // bytes of weights that aren't copied into a faster order: it takes too much memory
 
 class Trouble extends Error {
   constructor(kind, message) {
@@ -99,6 +100,7 @@ async function load({ name, files, packing }, progress) {
       executionProviders: ["wasm"],
       externalData: [{ path: "weights", data }],
       graphOptimizationLevel: "all",
+      extra: { session: { disable_prepacking: packing.total > LARGE ? "1" : "0" } },
     });
     const tokenizer = await tokenizerOf(files.tokenizers, got[`${name}.tokenizer`]);
     const steps = files.steps && new (await import(files.steps)).Steps(runtime, session, files.cache);
