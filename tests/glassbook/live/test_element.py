@@ -1,4 +1,4 @@
-"""An element says what it downloads, names every file it loads, and keeps a reader's signs apart."""
+"""An element says what it downloads, names the files it loads, and escapes what it's given."""
 
 import hashlib
 import json
