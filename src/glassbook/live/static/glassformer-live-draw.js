@@ -48,8 +48,8 @@ export function overview(result, { layer, head }, colors) {
   for (let l = 0; l < layers; l++) for (let h = 0; h < heads; h++) blocks.push(headOf(result, l, h));
   const gap = cell / (seq + 1);
   const labels = [
-    ...Array.from({ length: layers }, (_, l) => `<text x="${left - 8}" y="${30 + (l + 0.5) * cell + 8}" text-anchor="end">${l + 1}</text>`),
-    ...Array.from({ length: heads }, (_, h) => `<text x="${left + (h + 0.5) * cell}" y="20" text-anchor="middle">${h + 1}</text>`),
+    ...Array.from({ length: layers }, (_, l) => `<text x="${left - 8}" y="${30 + (l + 0.5) * cell + 8}" text-anchor="end">${l}</text>`),
+    ...Array.from({ length: heads }, (_, h) => `<text x="${left + (h + 0.5) * cell}" y="20" text-anchor="middle">${h}</text>`),
   ];
   return (
     `<svg ${SVG} ${FONT} viewBox="0 0 ${left + width} ${30 + height}" font-size="22" fill="${colors.ink}">${labels.join("")}` +

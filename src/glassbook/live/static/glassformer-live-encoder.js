@@ -147,7 +147,7 @@ class Live extends HTMLElement {
     this.parts.form = root.querySelector("form");
     this.parts.start = root.querySelector("form button");
     const { layers, heads } = this.model.files;
-    const options = (count) => Array.from({ length: count }, (_, i) => `<option value="${i}">${i + 1}</option>`).join("");
+    const options = (count) => Array.from({ length: count }, (_, i) => `<option>${i}</option>`).join("");
     this.parts.layer.innerHTML = options(layers);
     this.parts.head.innerHTML = options(heads);
     this.listen();
@@ -223,7 +223,7 @@ class Live extends HTMLElement {
     const { parts, model } = this;
     parts.text.value = asked.get("text") ?? this.dataset.text;
     parts.pair.value = asked.get("pair") ?? "";
-    const within = (name, count) => Math.max(0, Math.min(count - 1, (parseInt(asked.get(name)) || 1) - 1));
+    const within = (name, count) => Math.max(0, Math.min(count - 1, parseInt(asked.get(name)) || 0));
     const view = asked.get("view");
     this.show({
       layer: asked.has("layer") ? within("layer", model.files.layers) : Number(this.dataset.layer),
@@ -332,7 +332,7 @@ class Live extends HTMLElement {
     parts.network.checked = this.switches.residuals.has(2 * state.layer + 1);
     parts.positions.checked = !this.switches.positions;
     parts.scale.checked = !this.switches.scale;
-    const which = `Layer ${state.layer + 1}, head ${state.head + 1}`;
+    const which = `Layer ${state.layer}, head ${state.head}`;
     parts.$one.innerHTML = this.drawn(result, colors, scale);
     parts.$one.setAttribute("aria-label", `${which}: ${state.view === "score" ? "one score in detail" : "attention weights"}. Arrow keys move the query and the key.`);
     parts.$all.setAttribute("aria-label", `All heads, a row for each layer; chosen: ${which}. Arrow keys choose another.`);
@@ -421,7 +421,7 @@ class Live extends HTMLElement {
     if (!this.encoding) return;
     const { text, pair } = this.parts;
     const { layer, head, view } = this.state;
-    const now = { text: text.value, pair: pair.value, layer: layer + 1, head: head + 1, view };
+    const now = { text: text.value, pair: pair.value, layer, head, view };
     const query = new URLSearchParams(Object.entries(now).filter(([, value]) => value !== ""));
     clearTimeout(this.writing); // browsers refuse too many changes in a short time
     this.writing = setTimeout(() => history.replaceState(history.state, "", `?${query}${location.hash}`), 200);
@@ -430,7 +430,7 @@ class Live extends HTMLElement {
   async save(kind) {
     const { tokens } = this.result;
     const { layer, head } = this.state;
-    const name = `attention-layer-${layer + 1}-head-${head + 1}.${kind}`;
+    const name = `attention-layer-${layer}-head-${head}.${kind}`;
     const svg = this.parts.$one.querySelector("svg")?.outerHTML ?? "";
     if (kind === "csv") {
       const quoted = (token) => `"${token.replaceAll('"', '""')}"`;

@@ -77,7 +77,7 @@ class Translator extends HTMLElement {
     this.parts.progress = root.querySelector("progress");
     this.parts.german.value = this.dataset.text;
     const { layers, heads, examples } = this.model.files;
-    const options = (count) => Array.from({ length: count }, (_, i) => `<option value="${i}">${i + 1}</option>`).join("");
+    const options = (count) => Array.from({ length: count }, (_, i) => `<option>${i}</option>`).join("");
     this.parts.layer.innerHTML = options(layers);
     this.parts.head.innerHTML = `<option value="-1">all, averaged</option>${options(heads)}`;
     this.parts.layer.value = String(layers - 1);
