@@ -10,7 +10,8 @@ import torch
 from browser import launched, served, visit
 from fixtures import without_hook
 from glassbook.corpora import stories
-from glassbook.live.writer import LANGUAGES, MODULES, writer
+from glassbook.live.element import SCRIPTS as SHARED
+from glassbook.live.writer import LANGUAGES, SCRIPTS, writer
 from glassformer.inference.generation import generate, token_probabilities
 
 STORY = "ben painted a picture of a"
@@ -150,7 +151,7 @@ def test_the_view_has_a_still_picture_and_says_what_it_is(view):
     assert view.downloads < 5_000_000
     html, files = view._repr_page_()
     assert {*re.findall(r"asset://([\w.-]+)", html)} == {*files}
-    assert {*MODULES.values()} < {*files}
+    assert {*SHARED.values(), *SCRIPTS.values()} < {*files}
     assert all(Path(path).is_file() for path in files.values())
 
 
