@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import time
 from contextlib import contextmanager
 from itertools import islice
@@ -16,7 +15,7 @@ from browser import launched, served
 from glassbook.live.encoder import SwitchedEncoder
 from glassbook.live.page import live
 from glassformer import default_checkpoint, load, read
-from live_texts import PAIRS, TEXTS
+from live_pages import PAIRS, TEXTS, write_site
 from webdriver import firefox
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -33,14 +32,7 @@ READ = """async ([text, pair]) => {
 def folder(tmp_path_factory) -> Path:
     """A page with the element, and every file that it asks for."""
     folder = tmp_path_factory.mktemp("live")
-    markup, files = live("time flies like an arrow", layer=1, head=3)._repr_page_()
-    for name, path in files.items():
-        shutil.copy(path, folder / name)
-    markup = re.sub(r"asset://([\w.-]+)", r"\1", markup)
-    (folder / "index.html").write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Live</title>'
-        f'<body data-md-color-scheme="default">{markup}</body></html>'
-    )
+    write_site(live("time flies like an arrow", layer=1, head=3), folder)
     return folder
 
 

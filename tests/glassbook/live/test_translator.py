@@ -1,7 +1,6 @@
 """The translator in the page: the same words, logits, and attention as in Python."""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from glassbook.live.translator import ShownTranslator, translator
 from glassbook.recipes import trained
 from glassbook.recipes.translation import END, START, encode, tokenizers
 from glassformer import generate, record
+from live_pages import write_site
 
 TRANSLATE = """async german => {
   const { tokens, logits, crossAttentions } = await glassformer.translate(german);
@@ -24,14 +24,7 @@ GERMAN = "Das Kind , das heute singt , hört die Tante nicht ."
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("translator")
-    markup, files = translator(GERMAN, ["Das ist ein Beispiel ."])._repr_page_()
-    for name, path in files.items():
-        shutil.copy(path, folder / name)
-    markup = re.sub(r"asset://([\w.-]+)", r"\1", markup)
-    (folder / "index.html").write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Translator</title>'
-        f'<body data-md-color-scheme="default">{markup}</body></html>'
-    )
+    write_site(translator(GERMAN, ["Das ist ein Beispiel ."]), folder)
     with served(folder) as root, launched() as browser:
         page = browser.new_page(viewport={"width": 360, "height": 900})
         page.goto(root)

@@ -1,7 +1,6 @@
 """The language models in a page, in a real browser, against the same models in Python."""
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from glassbook.corpora import stories
 from glassbook.live.element import SCRIPTS as SHARED
 from glassbook.live.writer import LANGUAGES, SCRIPTS, writer
 from glassformer.inference.generation import generate, token_probabilities
+from live_pages import write_site
 
 STORY = "ben painted a picture of a"
 PROMPTS = [
@@ -50,17 +50,6 @@ ENGLISH = [
     "In the year 1969, humans",
 ]
 LOOK = "document.querySelector('glass-writer')"
-
-
-def write_site(view, folder):
-    """A page with one view, and its files."""
-    html, files = view._repr_page_()
-    for name, path in files.items():
-        shutil.copy(path, folder / name)
-    html = re.sub(r"asset://([\w.-]+)", r"./\1", html)
-    head = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>'
-    body = '<body data-md-color-scheme="default">'
-    (folder / "index.html").write_text(f"{head}</head>{body}{html}</body></html>", "utf-8")
 
 
 @pytest.fixture(scope="module")

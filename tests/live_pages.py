@@ -1,4 +1,22 @@
-"""Texts that a reader may type: long and short, with accents, emoji, unknown words, and pairs."""
+"""A page with a live element, and what a reader may type: accents, emoji, unknown words, pairs."""
+
+import re
+import shutil
+from pathlib import Path
+
+from glassbook.live.element import Live
+
+
+def write_site(view: Live, folder: Path) -> None:
+    """Writes a page with one element, and every file that it asks for."""
+    html, files = view._repr_page_()
+    for name, path in files.items():
+        shutil.copy(path, folder / name)
+    html = re.sub(r"asset://([\w.-]+)", r"./\1", html)
+    head = '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A page</title>'
+    body = '<body data-md-color-scheme="default">'
+    (folder / "index.html").write_text(f"{head}</head>{body}{html}</body></html>", "utf-8")
+
 
 WORDS = """time flies like an arrow|Fruit flies like a banana.|a|I|!|...|No.|Yes?|42|3.14159
 |1,000,000|The quick brown fox jumps over the lazy dog.|THE QUICK BROWN FOX|tHe QuIcK
