@@ -27,14 +27,16 @@
     else send.apply(this, body);
   };
 
-  // The worker that searches starts when it is first spoken to.
+  // The worker that searches starts when it is first spoken to; others, which say that they are
+  // modules, are what they always are.
   const { Worker } = window;
   window.Worker = class extends EventTarget {
     #worker;
     #url;
 
-    constructor(url) {
+    constructor(url, options) {
       super();
+      if (options) return new Worker(url, options);
       this.#url = url;
     }
 

@@ -2,12 +2,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from glassbook.site.finish.assets import after_first_frame
 from browser import launched, opened, served
 
+ROOT = Path(__file__).parents[3]
 LATE = (
     '<script src="../assets/js/search.js"></script>\n'
     '<script src="../assets/javascripts/bundle.a5f9.min.js"></script>\n'
@@ -57,3 +59,25 @@ def test_they_start_in_order_after_a_frame_even_if_one_is_missing(tmp_path):
         (tmp_path / "js/aids.js").unlink()
         opened(tab := browser.new_page(), root)  # which has not kept the script
         assert tab.evaluate("ran") == ["frame", "search"]
+
+
+@pytest.mark.browser
+def test_the_theme_delays_only_the_worker_of_the_search(tmp_path):
+    """A module's worker, as models in the page have, answers to `onmessage`, too."""
+    field = '<input data-md-component="search-query"><input id="__search">'
+    script = f"<script>{(ROOT / 'docs/assets/js/theme.js').read_text()}</script>"
+    (tmp_path / "index.html").write_text(page("", field + script))
+    (tmp_path / "worker.js").write_text("onmessage = ({ data }) => postMessage(data + 1)")
+    ask = """choices => new Promise(resolve => {
+        const worker = new Worker("worker.js", ...choices);
+        choices.length ? worker.onmessage = ({ data }) => resolve(data)
+            : worker.addEventListener("message", ({ data }) => resolve(data));
+        worker.postMessage(6);
+    })"""
+    with served(tmp_path) as root, launched() as browser:
+        opened(tab := browser.new_page(), root)
+        started = "performance.getEntriesByName(new URL('worker.js', location)).length"
+        tab.evaluate("new Worker('worker.js')")
+        assert tab.evaluate(started) == 0
+        assert tab.evaluate(ask, [{"type": "module"}]) == 7
+        assert tab.evaluate(ask, []) == 7
