@@ -293,6 +293,14 @@ def test_a_name_that_had_to_move_is_joined_to_its_point():
     assert len(ends) >= 3
 
 
+def test_a_point_below_others_has_its_name_at_its_right_away_from_the_slope():
+    points = {"decode 8": (3.8, 30.0), "decode 64": (19.0, 80.0), "prefill": (110.0, 121.0)}
+    points |= {"decode 1": (0.5, 7.0), "decode 1, H100": (1.02, 143.0)}
+    rates, widths = {"slow": 176.0, "fast": 8e5}, {"slow": 28.0, "fast": 3e3}
+    view = roofline(points, rates=rates, bandwidth=widths)
+    assert re.findall(r'text-anchor="(\w+)"[^>]*>decode 8', view.html) == ["start"]
+
+
 def test_a_point_near_a_roof_is_named_clear_of_the_name_of_the_roof():
     points = {"a long name here": (1.02, 143.0), "prefill": (110.0, 121.0)}
     rates, widths = {"two slow cores": 176.0, "fast": 1e6}, {"two slow cores": 28.0, "fast": 3e3}
