@@ -44,6 +44,7 @@ font-variant-numeric:tabular-nums}}
 .glassformer-drawing .title{{font-size:{TITLE:g}px;font-weight:600}}
 .glassformer-drawing .small{{font-size:{SMALL:g}px;opacity:.82}}
 .glassformer-drawing text[data-role]{{fill:var(--role);font-weight:600;opacity:1}}
+.glassformer-drawing .paper{{fill:var(--surface);opacity:1}}
 .glassformer-drawing .over{{paint-order:stroke;stroke:var(--surface);stroke-width:4px;
 stroke-linejoin:round}}
 .glassformer-drawing .line{{fill:none;stroke:var(--role);stroke-width:{LINE:g};
