@@ -58,7 +58,7 @@ def bar_panels(
             drawn.append(line(ends, css="dotted"))
         return "".join(drawn) + top_number(values, across, up)
 
-    below = "; ".join(filter(None, [x, *(f"dotted: {name}" for name in marks)]))
+    below = "; ".join(filter(None, [x and f"{x} →", *(f"dotted: {name}" for name in marks)]))
     panels = {row: list(inside) for row, inside in found.items()}
     longest = max(len(values) for inside in found.values() for values in inside.values())
     drawn = grid(panels, draw, (0.0, float(longest)), up, below, y, 0.0)
@@ -150,7 +150,7 @@ def scatter_panels(
     entries, top = lay_out(names) if len(names) > 1 else ([], 0.0)
     keys = [key(name, k, a, b, dashed=False) for k, (name, a, b) in enumerate(entries)]
     shown = {row: list(inside) for row, inside in found.items()}
-    drawn = grid(shown, draw, across, up, x, y, top, "".join(keys))
+    drawn = grid(shown, draw, across, up, x and f"{x} →", y, top, "".join(keys))
     facts = [
         [f"{row}, {name}", group, " ".join(short(p[0]) for p in run)]
         for row, inside in found.items()
@@ -200,5 +200,5 @@ def grid(
             ]
             parts.append(draw(row, name, *axes))
         top += HEADING + high + BELOW
-    parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 12, f"{x} →" if x else "", css="small"))
+    parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 12, x, css="small"))
     return picture(parts, WIDTH, top + (16 if x else 0), grows=GROWS)

@@ -49,7 +49,8 @@ def test_each_panel_has_its_name_and_its_largest_number():
 
 
 def test_levels_are_at_their_height_in_every_panel():
-    view = bar_panels(SHARPER, levels={"even": 0.25})
+    view = bar_panels(SHARPER, x="key", levels={"even": 0.25})
+    assert "key →; dotted: even" in texts(view)
     drawn = bars_of(view)
     dotted = [p for p in svgs(view)[0].iter("path") if "dotted" in p.get("class")]
     assert len(dotted) == 4
