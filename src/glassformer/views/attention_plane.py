@@ -129,7 +129,11 @@ def keys_and_query(
             part("feet", *dotted),
             *(plane.arrow(key, role="key", css="wide") for key in keys),
             *(plane.name(key, name, role="key") for key, name in zip(keys, names, strict=True)),
-            part("query", plane.arrow(query, role="query", css="bold"), ring),
+            part(
+                "query",
+                line([plane.at((0, 0)), plane.at(query)], role="query", css="bold dashed"),
+                ring,
+            ),
             part("asked", written_below(plane, pair("query", query), "query")),
             circle(*plane.at(query), 20, css="handle"),
         ]

@@ -25,6 +25,7 @@ class Axis:
         start: The coordinate of `low`; more than `end` on a vertical axis, since y grows downward.
         end: The coordinate of `high`.
         log: Whether the axis is logarithmic.
+        whole: Whether only whole numbers are marked: steps, layers, or grades.
     """
 
     low: float
@@ -32,6 +33,7 @@ class Axis:
     start: float
     end: float
     log: bool = False
+    whole: bool = False
 
     def place(self, value: float) -> float:
         """Return the coordinate of a number."""
@@ -46,7 +48,8 @@ class Axis:
             return [10.0**k for k in range(low, high + 1, apart)]
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
-        step = next(power * k for k in (1, 2, 2.5, 5, 10) if power * k >= rough * 0.999)
+        steps = [power * k for k in (1, 2, 2.5, 5, 10) if not (self.whole and power * k % 1)]
+        step = next((s for s in steps if s >= rough * 0.999), 1.0)
         first = math.ceil(self.low / step - 1e-9)
         count = math.floor(self.high / step + 1e-9) - first
         return [round((first + k) * step, 12) for k in range(count + 1)]

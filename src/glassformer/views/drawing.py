@@ -29,7 +29,6 @@ from glassformer.views.view import JOINERS, UNSEEN, View, aligned, columns_of, m
 PHONE = 280.0  # width of a phone's column
 SHRUNK = 0.73  # smallest share of its full size; below that, a picture scrolls
 UNGROWN = 0.8  # the same for a picture whose words don't grow on a phone
-WHITE_FROM = 0.76  # strength from which a number is white: all have a contrast of 4.5 to 1
 TIP = 7.0  # length of an arrowhead
 CHIP = 26.0  # height of a word in a box
 GROWS = 1.5  # how much larger than full size a drawing of lines may be on a wide page
@@ -45,6 +44,7 @@ font-variant-numeric:tabular-nums}}
 .glassformer-drawing .title{{font-size:{TITLE:g}px;font-weight:600}}
 .glassformer-drawing .small{{font-size:{SMALL:g}px;opacity:.82}}
 .glassformer-drawing text[data-role]{{fill:var(--role);font-weight:600;opacity:1}}
+.glassformer-drawing .paper{{fill:var(--surface);opacity:1}}
 .glassformer-drawing .over{{paint-order:stroke;stroke:var(--surface);stroke-width:4px;
 stroke-linejoin:round}}
 .glassformer-drawing .line{{fill:none;stroke:var(--role);stroke-width:{LINE:g};
@@ -65,7 +65,6 @@ stroke-linecap:round;stroke-linejoin:round}}
 .glassformer-drawing path.n{{fill:none;stroke:var(--negative-cell)}}
 .glassformer-drawing .number{{fill:var(--number);font-size:{SMALL:g}px;text-anchor:middle;
 pointer-events:none}}
-.glassformer-drawing .number.on{{fill:#fff}}
 .glassformer-drawing fieldset{{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin:0;padding:0;
 border:0;font-size:.9rem}}
 .glassformer-drawing label{{display:flex;gap:.4em;align-items:center;min-height:28px;
@@ -304,11 +303,10 @@ def cell_numbers(
     end: Number,
     size: tuple[Number, Number],
 ) -> str:
-    """Write the number in each square, in white if it's too dark for the page's text color."""
+    """Write the number in each square."""
     wide, high = size
     return "".join(
-        f'<text class="number{" on" if strength(value, end) > WHITE_FROM else ""}" '
-        f'x="{x + (j + 0.5) * wide:.1f}" y="{y + (i + 0.5) * high + 4:.1f}">'
+        f'<text class="number" x="{x + (j + 0.5) * wide:.1f}" y="{y + (i + 0.5) * high + 4:.1f}">'
         f"{minus(number(value, end))}</text>"
         for i, row in enumerate(rows)
         for j, value in enumerate(row)

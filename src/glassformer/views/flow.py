@@ -20,7 +20,7 @@ STYLE = """
 .glassformer-flow .small{font-size:11.5px;font-weight:400}
 .glassformer-flow .sign{font-size:17px;font-weight:400}
 .glassformer-flow .name{font-weight:400;font-style:italic}
-.glassformer-flow .ink{fill:var(--cell)}
+.glassformer-flow .ink{fill:var(--deep)}
 .glassformer-flow .frame{fill:var(--line);fill-opacity:.05;stroke-opacity:.5}
 .glassformer-flow .round{--role:var(--pos)}
 """.replace("\n", "")

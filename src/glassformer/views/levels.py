@@ -49,7 +49,7 @@ def levels(weights: Float[Tensor, " weights"], bits: int, *, caption: str | None
         for end in (near.low, near.high)
     ]
     here, there = (END, START) if outlier > rest.max() else (START, END)
-    small = f"{len(rest)} weights, up to ±{short(rest.abs().max().item())}"
+    small = f"{len(rest)} weights, {short(rest.min().item())} to {short(rest.max().item())}"
     parts = [
         text(START, 14, f"A block and its {2**bits} levels", css="title", anchor="start"),
         text(there, WHOLE - 12, small, css="small", anchor=anchor_of(there)),

@@ -24,7 +24,7 @@ def low_rank(layer: LoRALinear, *, caption: str | None = None) -> View:
     weight, learned = layer.weight.numel(), layer.A.numel() + layer.B.numel()
     scale = SIDE / max(outputs, inputs)
     wide, high, thick = scale * inputs, scale * outputs, scale * rank
-    below = [f"{weight:,} frozen", f"{learned:,} learned, {learned / weight:.1%}"]
+    below = [f"{weight:,} frozen", f"{learned:,} learned, {learned / weight:.1%} of W"]
     names = [f"{inputs:,} inputs", f"A, {rank:,} × {inputs:,}"]
     labels = zip(names, below, strict=True)
     first, second = (max(wide, *(width_of(label) for label in pair)) for pair in labels)

@@ -41,8 +41,9 @@ SURFACE = "var(--md-default-bg-color,var(--jp-layout-color0,{}))"
 SHADES: dict[str, tuple[str, str]] = {
     "pos": ("#1f4fb5", "#4a82e6"),
     "neg": ("#b0440b", "#d0601f"),
-    "cell": ("#1a47a8", "#3b6dcc"),
-    "negative-cell": ("#8f3405", "#b9500f"),
+    "deep": ("#1a47a8", "#3b6dcc"),
+    "cell": ("#5b86e5", "#3b6dcc"),
+    "negative-cell": ("#d2722c", "#b9500f"),
     "number": ("#000", "#fff"),
     "edge": ("rgba(0,0,0,.16)", "rgba(255,255,255,.2)"),
     "hover": ("rgba(0,0,0,.1)", "rgba(255,255,255,.16)"),

@@ -12,7 +12,7 @@ from glassformer.views.view import View, minus, number
 
 WIDTH = 400.0
 LEFT, APART = 30.0, 8.0  # room for the vertical axis' numbers, and between panels
-HIGHEST, HEADING, BELOW = 96.0, 42.0, 10.0  # of a panel, above a row, and below it
+HIGHEST, HEADING, BELOW = 96.0, 42.0, 16.0  # of a panel, above a row, and below it
 MOST = 6  # panels in a row
 
 Ends = tuple[float, float]
@@ -58,7 +58,7 @@ def bar_panels(
             drawn.append(line(ends, css="dotted"))
         return "".join(drawn) + top_number(values, across, up)
 
-    below = "; ".join(filter(None, [x, *(f"dotted: {name}" for name in marks)]))
+    below = "; ".join(filter(None, [x and f"{x} →", *(f"dotted: {name}" for name in marks)]))
     panels = {row: list(inside) for row, inside in found.items()}
     longest = max(len(values) for inside in found.values() for values in inside.values())
     drawn = grid(panels, draw, (0.0, float(longest)), up, below, y, 0.0)
@@ -137,7 +137,10 @@ def scatter_panels(
     def draw(row: str, name: str, across: Axis, up: Axis) -> str:
         zero = across.low < 0 < across.high
         ends = [(across.place(0.0), y) for y in (up.start, up.end)] if zero else []
-        return (line(ends, css="dotted") if zero else "") + "".join(
+        middle = line(ends, css="dotted") if zero else ""
+        if zero and x:
+            middle += text(ends[0][0], up.start + 14, "0", css="small")
+        return middle + "".join(
             mark(across.place(p[0]), up.place(p[1]), names.index(group), css=" faint")
             for group, run in found[row][name].items()
             for p in run
@@ -147,7 +150,7 @@ def scatter_panels(
     entries, top = lay_out(names) if len(names) > 1 else ([], 0.0)
     keys = [key(name, k, a, b, dashed=False) for k, (name, a, b) in enumerate(entries)]
     shown = {row: list(inside) for row, inside in found.items()}
-    drawn = grid(shown, draw, across, up, x, y, top, "".join(keys))
+    drawn = grid(shown, draw, across, up, x and f"{x} →", y, top, "".join(keys))
     facts = [
         [f"{row}, {name}", group, " ".join(short(p[0]) for p in run)]
         for row, inside in found.items()
@@ -180,8 +183,10 @@ def grid(
     """Return the picture of all panels, between their frames, names, and axes."""
     most = max(map(len, rows.values()))
     wide = (WIDTH - LEFT - APART * (most - 1)) / most
-    high, parts = min(wide, HIGHEST), [above, text(0, top + 14, y, css="small", anchor="start")]
-    top += 18 if y else 0
+    high, parts = min(wide, HIGHEST), [above]
+    if y:
+        parts.append(text(0, top + 14, f"↑ {y}", css="small", anchor="start"))
+        top += 18
     for row, names in rows.items():
         parts.append(text(0, top + 16, row, css="title", anchor="start"))
         for k, name in enumerate(names):
@@ -195,5 +200,5 @@ def grid(
             ]
             parts.append(draw(row, name, *axes))
         top += HEADING + high + BELOW
-    parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 10, x, css="small"))
+    parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 12, x, css="small"))
     return picture(parts, WIDTH, top + (16 if x else 0), grows=GROWS)

@@ -32,6 +32,7 @@ def lines(
     y: str = "",
     y_range: Range | None = None,
     levels: Mapping[str, float | int] | None = None,
+    log: bool = False,
     caption: str | None = None,
 ) -> View:
     """Draw how numbers change, with one line for each name, or one for each of its runs.
@@ -46,16 +47,17 @@ def lines(
         y_range: The ends of the vertical axis; use the same ones in pictures you compare. By
             default, all points fit.
         levels: Dotted lines to compare with: their names and heights.
+        log: Whether the vertical axis is logarithmic: equal ratios are equally high.
         caption: A line below the picture.
 
     Raises:
         ValueError: There are no lines or more than four, a line has no points or not as many
-            as `at`, no number is finite, or `y_range` doesn't go from a smaller to a larger
-            number.
+            as `at`, no number is finite, one isn't above 0 on a logarithmic axis, or `y_range`
+            doesn't go from a smaller to a larger number.
     """
     points = {name: [placed(name, run, at) for run in runs_of(c)] for name, c in curves.items()}
     check(points, "lines")
-    frame = Frame.around(points, y_range, levels or {}, margin=False)
+    frame = Frame.around(points, y_range, levels or {}, margin=False, log=log)
     marked = max(len(run) for runs in points.values() for run in runs) <= MARKED
     drawn = "".join(
         draw_line(run, frame, number, marked)
@@ -166,6 +168,7 @@ class Frame:
         levels: Mapping[str, float | int],
         *,
         margin: bool,
+        log: bool = False,
     ) -> "Frame":
         """Find axes that contain all points, or those within the range."""
         every = [p for runs in points.values() for run in runs for p in run if finite(p)]
@@ -173,11 +176,12 @@ class Frame:
         if not margin and len({p[0] for p in every}) > 1:
             right = min(p[0] for p in every), max(p[0] for p in every)
         heights = {name: float(level) for name, level in levels.items()}
-        up = span([*(p[1] for p in every), *heights.values()], y_range)
+        up = span([*(p[1] for p in every), *heights.values()], y_range, log=log)
         entries, top = lay_out(list(points)) if len(points) > 1 else ([], 0.0)
-        y = Axis(*up, start=top + 26 + HIGH, end=top + 26)
+        y = Axis(*up, start=top + 26 + HIGH, end=top + 26, log=log)
         aside = max((width_of(name, SMALL) + 10 for name in levels), default=14.0)
-        x = Axis(*right, start=tick_width(y), end=WIDTH - aside)
+        whole = all(p[0] % 1 == 0 for p in every)
+        x = Axis(*right, start=tick_width(y), end=WIDTH - aside, whole=whole)
         return cls(x, y, list(heights.items()), entries)
 
     def at(self, point: Point) -> Point:

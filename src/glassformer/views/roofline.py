@@ -111,7 +111,7 @@ def named(
         for a, b in points.values()
     ]
     parts: list[str] = []
-    for name, (right, up) in sorted(points.items(), key=lambda one: -one[1][1]):
+    for name, (right, up) in sorted(points.items(), key=lambda one: one[1][1]):
         a, b, room = x.place(right), y.place(up), wide(name)
         sides = [(a + 8, "start"), (a - 8, "end")]
         moves = (sign * step for step in itertools.count(0, 3) for sign in (1, -1))

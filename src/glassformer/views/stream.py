@@ -8,11 +8,12 @@ from torch import Tensor
 
 from glassformer.interpret.recording import ActivationCache, record
 from glassformer.models.encoder import TransformerEncoder
-from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text
+from glassformer.views.drawing import Number, as_role, figure, picture, text
 from glassformer.views.view import View
 
-WIDTH, MIDDLE, STEP = 400.0, 104.0, 46.0
-WIDEST = 150.0  # width of the stream where its vectors are longest
+WIDTH, MIDDLE, STEP = 400.0, 84.0, 46.0
+WIDEST = 44.0  # of the stream and the arrows, for the longest vectors of all
+FROM, TIP = 200.0, 9.0  # where arrows begin, and the length of their heads
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def residual_stream(
     """Run an encoder on a text, and draw its residual stream from the top down.
 
     The stream is as wide as its vectors are long, on average over the tokens. The sub-layers are on
-    the right, each with an arrow: the longer a sub-layer's output, the thicker its arrow.
+    the right, each with an arrow, which is as thick as the sub-layer's output is long.
 
     Args:
         model: The encoder, in eval mode, with its norms before or after the sub-layers.
@@ -54,10 +55,10 @@ def residual_stream(
     parts = [text(MIDDLE, 14, "embeddings", css="title")]
     rescaled = "" if model.config.norm_first else ", then the norm"
     for k, one in enumerate(steps):
-        parts.append(section(one, 22 + STEP * k, scale, f"adds {one.added:.1f}{rescaled}"))
-    bottom = 22 + STEP * len(steps)
+        parts.append(section(one, 28 + STEP * k, scale, f"adds {one.added:.1f}{rescaled}"))
+    bottom = 28 + STEP * len(steps)
     parts.append(text(MIDDLE, bottom + 18, f"{steps[-1].after:.1f} at the end", css="title"))
-    parts.append(text(WIDTH, 14, "mean lengths, arrows at ¼ scale", css="small", anchor="end"))
+    parts.append(text(WIDTH, 14, "widths: mean lengths", css="small", anchor="end"))
     facts = [
         [one.name, f"{one.before:.2f}", f"{one.added:.2f}", f"{one.after:.2f}"] for one in steps
     ]
@@ -101,14 +102,16 @@ def section(one: Addition, top: Number, scale: Number, told: str) -> str:
         f"C{MIDDLE - after:.1f} {middle:.1f} {MIDDLE - before:.1f} {middle:.1f} "
         f"{MIDDLE - before:.1f} {top:.1f}z"
     )
-    thick = max(1.0, one.added * scale / 4)
-    shore = MIDDLE + (before + after) / 2
+    thick = max(1.0, one.added * scale) / 2
+    head, end = max(thick, 4.0), MIDDLE + (before + after) / 2 + 1
+    shaft = (
+        f"M{FROM} {middle - thick:.1f}H{end + TIP:.1f}v{thick - head:.1f}L{end:.1f} {middle:.1f}"
+    )
+    shaft += f"l{TIP} {head:.1f}v{thick - head:.1f}H{FROM}z"
     return (
         f'<g{as_role("stream")}><path class="bar" fill-opacity=".35" d="{water}"/></g>'
-        f'<g{as_role(one.role)}><path class="line" style="stroke-width:{thick:.1f};'
-        f'stroke-linecap:butt" d="M244 {middle:.1f}H{shore + 9:.1f}"/></g>'
-        + arrow([(shore + 10, middle), (shore + 1, middle)], role=one.role)
-        + text(252, middle - 2, one.name, role=one.role, anchor="start")
-        + text(252, middle + 13, told, css="small", anchor="start")
-        + text(MIDDLE, top + 12, f"{one.before:.1f}", css="small")
+        f'<path class="bar"{as_role(one.role)} d="{shaft}"/>'
+        + text(FROM + 8, middle - 2, one.name, role=one.role, anchor="start")
+        + text(FROM + 8, middle + 13, told, css="small", anchor="start")
+        + text(MIDDLE - before - 7, top + 4, f"{one.before:.1f}", css="small", anchor="end")
     )

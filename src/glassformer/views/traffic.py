@@ -7,8 +7,9 @@ from glassformer.views.drawing import GROWS, TIP, Number, as_role, bar, figure, 
 from glassformer.views.view import View
 
 WIDTH, NAME, MEMORY, BETWEEN = 356.0, 24.0, 24.0, 84.0  # heights: a name, a memory, and the gap
-APART, GAP = 18.0, 20.0  # between two computations, and before each band, where its name is
+APART, GAP = 18.0, 20.0  # between two computations, and before each band
 LONGEST = 12  # letters of a name
+ROOMY = 24.0  # width from which a band has room for its name; else it's in the gap
 READ, WRITTEN = "series-1", "series-2"
 
 Move = tuple[str, Number]  # what is moved, and how much: above 0 if it's read, below if written
@@ -72,6 +73,7 @@ def band(what: str, size: float, x: Number, y: Number, scale: Number) -> str:
     start, end = (y + 2, y + BETWEEN - 2) if size > 0 else (y + BETWEEN - 2, y + 2)
     neck = end - TIP if size > 0 else end + TIP
     head = f"M{middle - half:.1f} {neck:.1f}h{2 * half:.1f}L{middle:.1f} {end:.1f}z"
-    name = text(x - 5, y + BETWEEN / 2, what, css="small", turn=-90, most=LONGEST)
+    place, css = (middle + 4, "small paper") if wide > ROOMY else (x - 5, "small")
+    name = text(place, y + BETWEEN / 2, what, css=css, turn=-90, most=LONGEST)
     drawn = bar(x, min(start, neck) - 0.3, wide, abs(start - neck) + 0.6, role=role)  # no seam
     return f'{drawn}<path class="tip"{as_role(role)} d="{head}"/>{name}'

@@ -30,7 +30,7 @@ STYLE = """
 .glassformer-whole .level p{margin:.3em 0}
 .glassformer-whole .name{font-weight:600}
 .glassformer-whole .name b{display:inline-block;min-width:1.7em;margin-right:.5em;border-radius:1em;
-background:var(--cell);color:#fff;text-align:center;line-height:1.7}
+background:var(--deep);color:#fff;text-align:center;line-height:1.7}
 .glassformer-whole .says{font-size:.9em}
 .glassformer-whole .big{font-size:30px}
 .glassformer-whole .on{fill:#fff}
@@ -40,7 +40,7 @@ text-underline-offset:3px}
 .glassformer-whole .stream{stroke-width:7;stroke-opacity:.5}
 .glassformer-whole .door rect{fill:none;pointer-events:stroke;stroke:var(--pos);stroke-width:2.4;
 stroke-dasharray:6 4}
-.glassformer-whole .door circle{fill:var(--cell)}
+.glassformer-whole .door circle{fill:var(--deep)}
 .glassformer-whole .door path{fill:none;stroke:#fff;stroke-width:2;stroke-linecap:round}
 .glassformer-whole .zoom{display:flex;gap:.5rem;align-items:center;justify-content:space-between;
 max-width:620px;margin:0 auto .6em;font-size:.78em}
@@ -53,7 +53,7 @@ border:1px solid transparent;border-radius:5px;background:none;color:inherit;fon
 white-space:nowrap;
 cursor:pointer}
 .glassformer-whole .zoom>button{border-color:var(--line)}
-.glassformer-whole .in{border-color:var(--cell)!important;background:var(--cell);color:#fff}
+.glassformer-whole .in{border-color:var(--deep)!important;background:var(--deep);color:#fff}
 .glassformer-whole button[aria-disabled=true]{opacity:.45;cursor:default}
 .glassformer-whole button[aria-current]{border-color:var(--pos);font-weight:600}
 .glassformer-whole .unseen{{UNSEEN}}

@@ -64,10 +64,12 @@ def test_a_key_meets_the_query_at_a_right_angle_and_shares_end_at_the_output():
 def test_both_planes_have_one_scale():
     view = attention_plane(KEY, KEY, VALUE, THREE, asks=2)
     heads = [g.get("transform") for g in svgs(view)[0].iter("g") if g.get("transform")]
-    tips = torch.tensor([numbers(head)[:2] for head in heads])  # keys, query, values, output
+    tips = torch.tensor([numbers(head)[:2] for head in heads])  # keys, values, output
     unit = (tips[1] - tips[0]).norm() / (KEY[1] - KEY[0]).norm()
-    assert (tips[5] - tips[4]).norm() / unit == pytest.approx(8**0.5, abs=0.02)
-    assert tips[3].tolist() == near(*tips[2].tolist())  # the query of "fast" is its key here
+    assert (tips[4] - tips[3]).norm() / unit == pytest.approx(8**0.5, abs=0.02)
+    [query] = parts(view)["query"].iter("path")  # of "fast": its key, which shows through here
+    assert numbers(query.get("d"))[2:] == near(*tips[2].tolist())
+    assert query.get("class") == "line bold dashed"
 
 
 def test_the_table_has_what_the_picture_has():

@@ -263,7 +263,7 @@ def test_the_shares_of_all_boxes_make_one(translator, ids, subtests):
 def test_small_words_can_be_read_on_the_bluest_box(subtests):
     for theme, paper, ink in [(LIGHT, 253, 0x1C), (DARK, 0x15, 0xE2)]:
         with subtests.test(paper=paper):
-            blue = bytes.fromhex(re.search("--cell:#(......)", theme)[1])
+            blue = bytes.fromhex(re.search("--deep:#(......)", theme)[1])
             box = [DEEPEST * c + (1 - DEEPEST) * paper for c in blue]
             faded = float(re.search(r"\.small\{[^}]*opacity:([.\d]+)", STYLE)[1])
             assert contrast(box, [faded * ink + (1 - faded) * c for c in box]) >= 4.5

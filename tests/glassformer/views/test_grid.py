@@ -9,7 +9,6 @@ import torch
 from drawings import Reader, contrast, near, numbers, shades, svgs, texts, widths
 
 from glassformer.views import heatmap
-from glassformer.views.drawing import WHITE_FROM
 from glassformer.views.palette import DARK, LIGHT
 
 LETTER = 0.57 * 13  # about how wide one is
@@ -204,9 +203,6 @@ def test_only_words_that_are_too_long_are_cut_and_have_a_tooltip():
 
 
 def test_numbers_can_be_read_on_every_cell(subtests):
-    strengths = [0.0, 0.5, 0.75, 0.76, 0.77, 1.0]
-    picture = Picture(heatmap(torch.tensor([strengths]).double(), ["a"], range(6)))
-    assert [number.get("class") for number in picture.numbers] == ["number"] * 4 + ["number on"] * 2
     for (theme, paper, ink), name in product(
         [(LIGHT, 255, 0), (DARK, 36, 255)], ["cell", "negative-cell"]
     ):
@@ -214,7 +210,7 @@ def test_numbers_can_be_read_on_every_cell(subtests):
             color = bytes.fromhex(re.search(f"--{name}:#(......)", theme)[1])
             for step in range(1001):
                 cell = [(c * step + paper * (1000 - step)) / 1000 for c in color]
-                assert contrast(cell, [255 if step / 1000 > WHITE_FROM else ink] * 3) >= 4.5, step
+                assert contrast(cell, [ink] * 3) >= 4.5, step
 
 
 def test_a_large_matrix_keeps_strengths_and_signs_and_is_told_by_its_largest():

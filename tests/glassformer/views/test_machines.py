@@ -4,7 +4,7 @@ import re
 
 import pytest
 import torch
-from drawings import facts, near, svgs, texts
+from drawings import facts, near, numbers, svgs, texts
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from glassformer.layers.online_softmax import online_attention
@@ -80,7 +80,7 @@ def test_matrices_are_to_scale_and_counted(inputs, outputs, rank):
     numbers = [int(row[-1].replace(",", "")) for row in facts(view)]
     assert numbers == [outputs * inputs, rank * inputs, outputs * rank]
     share = rank * (inputs + outputs) / (inputs * outputs)
-    assert f"{numbers[1] + numbers[2]:,} learned, {share:.1%}" in texts(view)
+    assert f"{numbers[1] + numbers[2]:,} learned, {share:.1%} of W" in texts(view)
 
 
 # --- levels
@@ -107,7 +107,7 @@ def test_each_weight_goes_to_its_nearest_level_with_and_without_the_outlier():
         ["with the outlier", "2", f"{(1 + 2.25 + 2) / 4:.3g}"],
         ["without it", "4", f"{0.25 / 4:.3g}"],
     ]
-    assert "outlier, 15" in texts(view)
+    assert {"outlier, 15", "4 weights, 0 to 3"} <= set(texts(view))
     view = levels(torch.tensor([0.0, 1.0, 2.0, -30.0]), bits=3)
     marks = re.findall(r'class="line bold" data-role="([^"]*)" d="M([\d.]+)', view.html)
     whole = [float(x) for role, x in marks if role == "quiet"]
@@ -152,6 +152,14 @@ def test_bands_are_to_scale_and_point_to_where_things_go():
     view = traffic({"stored": [("x", 30), ("y", -70)], "fused": [("x", 50)]}, unit="MB")
     scale = (356 - 3 * 20) / 100
     assert [wide for wide, _, _ in bands(view)] == [near(scale * n) for n in (30, 70, 50)]
+    names = [numbers(t.get("x"))[0] for t in svgs(view)[0].iter("text") if t.text in "xy"]
+    bars = [r for r in svgs(view)[0].iter("rect") if r.get("class") == "bar"]
+    middles = [float(bar.get("x")) + float(bar.get("width")) / 2 for bar in bars]
+    assert names == near(*(middle + 4 for middle in middles))  # a turned word's baseline
+    thin = traffic({"thin": [("x", 1), ("y", 70)]})
+    [bar, _] = [r for r in svgs(thin)[0].iter("rect") if r.get("class") == "bar"]
+    [name] = [t for t in svgs(thin)[0].iter("text") if t.text == "x"]
+    assert float(name.get("x")) < float(bar.get("x"))
     assert [down for _, down, _ in bands(view)] == [True, False, True]
     assert all(down == read for _, down, read in bands(view))
     ends = [float(y) for y in re.findall(r'class="tip"[^>]*L[\d.]+ ([\d.]+)z', view.html)]

@@ -18,6 +18,12 @@ def bars_of(view):
     return torch.tensor([[float(r.get(k)) for k in ("x", "y", "width", "height")] for r in drawn])
 
 
+def dotted(view):
+    """Where each dotted line begins, from the left."""
+    lines = [p for p in svgs(view)[0].iter("path") if "dotted" in p.get("class")]
+    return [numbers(p.get("d"))[0] for p in lines]
+
+
 def test_all_bars_have_one_scale_and_stand_on_zero():
     drawn = bars_of(bar_panels(SHARPER, levels={"even": 1 / 3}))
     values = torch.tensor([v for row in SHARPER.values() for panel in row.values() for v in panel])
@@ -35,7 +41,7 @@ def test_all_bars_have_one_scale_and_stand_on_zero():
 def test_each_panel_has_its_name_and_its_largest_number():
     view = bar_panels(SHARPER, x="key", y="weight")
     written = texts(view)
-    for name in ("undivided", "divided", "key", "weight"):
+    for name in ("undivided", "divided", "key →", "↑ weight"):
         assert written.count(name) == 1
     assert written.count("d = 3") == written.count("d = 7") == 2
     assert [w for w in written if w in ("0.50", "0.88", "0.40")] == ["0.50", "0.88", "0.40", "0.40"]
@@ -43,7 +49,8 @@ def test_each_panel_has_its_name_and_its_largest_number():
 
 
 def test_levels_are_at_their_height_in_every_panel():
-    view = bar_panels(SHARPER, levels={"even": 0.25})
+    view = bar_panels(SHARPER, x="key", levels={"even": 0.25})
+    assert "key →; dotted: even" in texts(view)
     drawn = bars_of(view)
     dotted = [p for p in svgs(view)[0].iter("path") if "dotted" in p.get("class")]
     assert len(dotted) == 4
@@ -62,6 +69,10 @@ def test_points_have_the_same_two_scales_in_all_panels():
     assert panel[1].abs() < 0.3 < 100 < panel[0]
     assert (points[3:, 0] - points[:3, 0]).abs().max() < 0.1  # the second row is below the first
     assert (points[3:, 1] - points[:3, 1]).std() < 0.1
+    named = scatter_panels({"a": panels, "b": panels}, x="left to right")
+    zeros = [float(t.get("x")) for t in svgs(named)[0].iter("text") if t.text == "0"]
+    assert [x for x in zeros if x > 30] == near(*dotted(named))  # without those of vertical axes
+    assert texts(drawn).count("0") == 2  # nothing says what is horizontal
 
 
 def test_groups_keep_their_color_when_one_is_missing():

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 import torch
-from drawings import facts, texts
+from drawings import facts, numbers, svgs, texts
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from glassformer.inference.generation import generate
@@ -292,7 +292,15 @@ def test_the_stream_is_as_long_as_its_vectors(subtests):
         with subtests.test(norm_first=norm_first):
             torch.manual_seed(0)
             model = TransformerEncoder(TransformerConfig(**SMALL, norm_first=norm_first)).eval()
-            rows = facts(residual_stream(model, IDS))
+            view = residual_stream(model, IDS)
+            rows = facts(view)
+            unit = 44 / max(float(length) for row in rows for length in row[1:])
+            shapes = [p for p in svgs(view)[0].iter("path") if p.get("class") == "bar"]
+            for water, shaft, row in zip(shapes[::2], shapes[1::2], rows, strict=True):
+                (left, _, right, *_), way = (numbers(p.get("d")) for p in (water, shaft))
+                sizes = right - left, 2 * (way[5] - way[1])  # the stream's, and its arrow's
+                wanted = unit * float(row[1]), max(1.0, unit * float(row[2]))
+                assert sizes == pytest.approx(wanted, abs=0.35)
             assert [row[0] for row in rows] == [
                 f"{name} {k}" for k in range(3) for name in ("attention", "feed-forward")
             ]

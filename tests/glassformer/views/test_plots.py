@@ -156,6 +156,26 @@ def test_numbers_beside_an_axis_are_round(subtests):
             assert all(-1e-6 <= place <= 100 + 1e-6 for place in places)
 
 
+def test_whole_numbers_have_no_halves_between_them(subtests):
+    for last, expected in [(1, "01"), (3, "0123"), (8, "02468"), (13, ["0", "5", "10"])]:
+        with subtests.test(last=last):
+            axis = Axis(0.0, float(last), 0.0, 100.0, whole=True)
+            assert [tick(v) for v in axis.ticks()] == list(expected)
+    high = {"a": [70.0, 80.0, 75.0]}
+    assert "0.5" not in texts(lines(high))
+    assert "0.5" in texts(lines(high, at=[0, 0.4, 2]))
+
+
+def test_equal_ratios_are_equally_high_on_a_logarithmic_axis():
+    view = lines({"rank": [1.0, 10.0, 100.0, 1000.0]}, log=True)
+    [(_, points)] = curves(view)
+    steps = [a - b for (_, a), (_, b) in pairwise(points)]
+    assert steps == pytest.approx([steps[0]] * 3, abs=0.2)
+    assert {"1", "10", "100", "1,000"} <= set(texts(view))
+    with pytest.raises(ValueError, match="0 is not on a logarithmic axis"):
+        lines({"rank": [0.0, 1.0]}, log=True)
+
+
 def test_what_was_measured_has_three_digits(subtests):
     for value, written in [
         (0.12345, "0.123"),
@@ -271,6 +291,14 @@ def test_a_name_that_had_to_move_is_joined_to_its_point():
     ends = sorted(leader[1][1] for leader in leaders)
     assert ends == pytest.approx(sorted(y for y in words if abs(y - height) > 7.5), abs=0.1)
     assert len(ends) >= 3
+
+
+def test_a_point_below_others_has_its_name_at_its_right_away_from_the_slope():
+    points = {"decode 8": (3.8, 30.0), "decode 64": (19.0, 80.0), "prefill": (110.0, 121.0)}
+    points |= {"decode 1": (0.5, 7.0), "decode 1, H100": (1.02, 143.0)}
+    rates, widths = {"slow": 176.0, "fast": 8e5}, {"slow": 28.0, "fast": 3e3}
+    view = roofline(points, rates=rates, bandwidth=widths)
+    assert re.findall(r'text-anchor="(\w+)"[^>]*>decode 8', view.html) == ["start"]
 
 
 def test_a_point_near_a_roof_is_named_clear_of_the_name_of_the_roof():

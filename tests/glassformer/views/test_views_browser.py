@@ -284,7 +284,7 @@ def test_words_can_be_read(site, browser, width, dark, switch):
             stroke = lines.first.evaluate("line => getComputedStyle(line).stroke")
             assert stroke == ("rgb(74, 130, 230)" if dark else "rgb(31, 79, 181)")
         cell = page.locator("#heatmap rect.p").first.evaluate("r => getComputedStyle(r).fill")
-        assert cell == ("rgb(59, 109, 204)" if dark else "rgb(26, 71, 168)")
+        assert cell == ("rgb(59, 109, 204)" if dark else "rgb(91, 134, 229)")
         clean(seen)
 
 

@@ -50,7 +50,7 @@ function start(figure) {
     const edge = times(half / (Math.max(...way.map(Math.abs)) || 1), way);
     draw(all("direction")[0], at(0, times(-1, edge)), at(0, edge));
     all("feet").forEach((one, k) => draw(one, at(0, keys[k]), at(0, times(dot(keys[k], way), way))));
-    point(part("query"), origins[0], at(0, query));
+    draw(part("query").querySelector("path"), origins[0], at(0, query));
     for (const ring of [part("query").querySelector("circle"), handle]) {
       ["cx", "cy"].forEach((name, k) => ring.setAttribute(name, at(0, query)[k]));
     }
