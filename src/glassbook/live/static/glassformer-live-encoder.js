@@ -117,7 +117,7 @@ let base; // what all models share
 class Live extends HTMLElement {
   async connectedCallback() {
     if (this.state) return;
-    this.state = { layer: 0, head: 0, view: "heatmap", query: 1, key: 1 };
+    this.state = { layer: 0, head: 0, view: "heatmap", query: 2, key: 1 };
     const files = JSON.parse(this.dataset.files);
     const resolve = (url) => new URL(url, document.baseURI).href;
     for (const file of files.downloads) file.url = resolve(file.url);

@@ -112,7 +112,7 @@ class Writer extends HTMLElement {
     this.parts.progress = part("progress");
     this.parts.form = part("form");
     this.parts.text.value = this.dataset.text;
-    const options = (count) => Array.from({ length: count }, (_, i) => `<option value="${i}">${i + 1}</option>`).join("");
+    const options = (count) => Array.from({ length: count }, (_, i) => `<option>${i}</option>`).join("");
     this.parts.layer.innerHTML = options(this.model.files.layers);
     this.parts.head.innerHTML = options(this.model.files.heads);
     this.parts.$next.innerHTML = Array.from({ length: SHOWN }, () => `<li><button type="button"><span></span><i><b></b><u></u></i><span></span></button></li>`).join("");
@@ -316,9 +316,9 @@ class Writer extends HTMLElement {
       const order = sampling.ranked(row);
       const chances = sampling.chances(row, order, PLAIN);
       const cells = Array.from(order.subarray(0, 3), (id) => `<td>${escape(visible(model.texts[id]))} <small>${written(chances[id])}</small></td>`);
-      return `<tr><th scope="row">${layer + 1}</th>${cells.join("")}</tr>`;
+      return `<tr><th scope="row">${layer}</th>${cells.join("")}</tr>`;
     });
-    $lens.lastElementChild.innerHTML = `<table><thead><tr><th scope="col">layer</th><th scope="col" colspan="3">its likeliest tokens</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+    $lens.lastElementChild.innerHTML = `<table><thead><tr><th scope="col">after layer</th><th scope="col" colspan="3">its likeliest tokens</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
   }
 }
 
