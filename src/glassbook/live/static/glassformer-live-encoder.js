@@ -461,16 +461,14 @@ function download(blob, name) {
 
 // For scripts: `await glassformer.attend("time flies")`. Whoever asks for `ready` starts the model.
 function offer(model) {
-  window.glassformer ??= {
-    get ready() {
-      return model.load().then(() => undefined);
-    },
-    async attend(text, pair) {
-      await model.load();
-      return model.read(await model.encode(text, pair), none());
-    },
-    shown: () => document.querySelector("glass-encoder").result,
+  const api = (window.glassformer ??= {});
+  if ("attend" in api) return;
+  Object.defineProperty(api, "ready", { get: () => model.load().then(() => undefined) });
+  api.attend = async (text, pair) => {
+    await model.load();
+    return model.read(await model.encode(text, pair), none());
   };
+  api.shown = () => document.querySelector("glass-encoder").result;
 }
 
 customElements.define("glass-encoder", Live);
