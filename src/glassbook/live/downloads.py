@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from html import escape
@@ -39,6 +40,7 @@ def exported(
         with FileLock(f"{folder}.lock"):
             if not folder.is_dir():
                 _write(folder, write)
+                _keep_newest(name)
     packing = json.loads((folder / PACKING).read_text("utf-8"))
     found = {f"{name}.graph": folder / "graph.onnx.gz"}
     for path in sorted(folder.glob(f"{WEIGHTS}*.gz")):
@@ -77,6 +79,13 @@ def _key(weights: str) -> str:
     sources = [path for folder in folders for path in sorted(folder.glob("*.py"))]
     code = b"".join(path.read_bytes() for path in sources)
     return hashlib.sha256(weights.encode() + code).hexdigest()[:16]
+
+
+def _keep_newest(name: str) -> None:
+    """Remove a model's files but for those of the last three versions; others may use them."""
+    found = [path for path in (cache_folder() / "live").glob(f"{name}-*") if path.is_dir()]
+    for old in sorted(found, key=lambda folder: folder.stat().st_mtime)[:-3]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _write(folder: Path, write: Callable[[Path], dict[str, object]]) -> None:

@@ -26,12 +26,13 @@ from glassbook.site.common import fill, part_of
 from glassbook.site.page_text import is_markdown, read_page
 
 PLACE = "<div data-whole-book></div>"
-# A part leaves out the code to copy, the ledger, and the download link.
+# A part leaves out the code to copy, the ledger, the download link, and models that would run.
 OWN = re.compile(
     r'<script type="application/json" class="proofbook-program">.*?</script>'
     r'|<a class="proofbook-copy".*?</a>'
     r'|<details class="proofbook-ledger">.*?</details>'
-    r'|<p class="proofbook-download".*?</p>',
+    r'|<p class="proofbook-download".*?</p>'
+    r'|<script type="module" src="[^"]*-glassformer-live-\w+\.js"></script>',
     re.DOTALL,
 )
 HEADING = re.compile(r"(</?h)([1-5])\b")

@@ -36,6 +36,14 @@ def test_a_model_is_exported_once_for_the_same_weights(tmp_path, monkeypatch):
     assert len([path for path in (tmp_path / "live").iterdir() if path.is_dir()]) == 2
 
 
+def test_the_last_three_versions_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path))
+    exported("other", "0", written([]))
+    found = [exported("small", str(n), written([]))[1]["small.graph"] for n in range(5)]
+    assert [path.is_file() for path in found] == [False, False, True, True, True]
+    assert len([path for path in (tmp_path / "live").iterdir() if path.is_dir()]) == 4
+
+
 def test_a_page_is_told_size_and_hash(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"seven..")

@@ -51,5 +51,6 @@ def test_what_is_a_pages_own_is_left_out():
         '<details class="proofbook-ledger"><p>1</p></details>'
         '<a class="proofbook-copy" href="#y"></a>'
         '<p class="proofbook-download" id="y"><a href="x">2</a></p>'
+        '<script type="module" src="../a/1f-glassformer-live-writer.js"></script>'
     )
     assert part(f"<p>3</p>{own}<p>4</p>") == "<p>3</p><p>4</p>"

@@ -1,10 +1,13 @@
 // The reader's own sentence, read by the book's encoder in the page. Nothing leaves the page; the
 // model is downloaded when somebody asks for it. Without it, a recorded sentence is shown.
+const about = JSON.parse(document.querySelector("glass-encoder").dataset.files);
+const [{ LiveElement, Model, megabytes }, draw] = await Promise.all(
+  [about.model, about.draw].map((url) => import(new URL(url, document.baseURI))),
+);
 const MOST = 256; // tokens: what the model was trained on
-const ADDRESS = ["text", "pair", "layer", "head", "view"];
 
 // The encoder in its worker, shared by all elements of a page.
-const encoderOf = (Model) => class extends Model {
+class Encoder extends Model {
   async encode(text, pair) {
     const { ids, tokens, types } = await this.ask("tokenize", { name: this.files.name, text, pair });
     const kept = cut(ids.length, types);
@@ -40,7 +43,7 @@ const encoderOf = (Model) => class extends Model {
       ms,
     };
   }
-};
+}
 
 // The positions that stay if at most MOST tokens may: the longer text of a pair loses its end.
 function cut(count, types) {
@@ -111,22 +114,18 @@ const CONTROLS = `
 <p class="live-saves">Save this picture: <button type="button" name="svg">SVG</button> <button type="button" name="png">PNG</button> the weights: <button type="button" name="csv">CSV</button></p>`;
 
 let shared; // the model of this page
-let draw; // the drawing functions
-let base; // what all models share
 
-class Live extends HTMLElement {
+class Live extends LiveElement {
   async connectedCallback() {
     if (this.state) return;
-    this.state = { layer: 0, head: 0, view: "heatmap", query: 1, key: 1 };
+    this.state = { layer: 0, head: 0, view: "heatmap", query: 2, key: 1 };
     const files = JSON.parse(this.dataset.files);
     const resolve = (url) => new URL(url, document.baseURI).href;
     for (const file of files.downloads) file.url = resolve(file.url);
     for (const name of ["worker", "runtime", "tokenizers", "draw", "model", "unpack"]) files[name] = resolve(files[name]);
-    const { Model } = (base = await import(files.model));
-    shared ??= new (encoderOf(Model))(files);
+    shared ??= new Encoder(files);
     this.model = shared;
     offer(shared);
-    draw = await import(files.draw);
     this.switches = none();
     this.result = decoded(JSON.parse(this.dataset.recorded));
     this.build();
@@ -230,14 +229,9 @@ class Live extends HTMLElement {
       head: asked.has("head") ? within("head", model.files.heads) : Number(this.dataset.head),
       view: ["heatmap", "arcs", "score"].includes(view) ? view : "heatmap",
     });
-    parts.start.textContent = `Start the model (downloads ${base.megabytes(model.size)} MB once)`;
+    parts.start.textContent = `Start the model (downloads ${megabytes(model.size)} MB once)`;
     this.say("Below: a recording of this sentence. With the model in this page, you can change it.");
     if (model.isReady || (await model.isDownloaded())) await this.read();
-  }
-
-  say(text, kind = "") {
-    this.parts.$state.textContent = text;
-    this.parts.$state.dataset.kind = kind;
   }
 
   async read() {
@@ -245,7 +239,7 @@ class Live extends HTMLElement {
     const [text, pair] = [parts.text.value.trim(), parts.pair.value.trim()];
     if (!text) return this.say("Type a sentence first.", "error");
     try {
-      if (!model.isReady) await this.load();
+      if (!model.isReady) await this.start();
       this.encoding = await model.encode(text, pair);
     } catch (error) {
       return this.fail(error);
@@ -253,29 +247,6 @@ class Live extends HTMLElement {
     this.switches.tokens = new Set();
     this.baseline = null;
     await this.compute();
-  }
-
-  async load() {
-    const { parts, model } = this;
-    let done = 0;
-    parts.progress.hidden = false;
-    parts.start.disabled = true;
-    this.say(`Downloading ${base.megabytes(model.size)} MB…`);
-    try {
-      await model.load((bytes) => {
-        done += bytes;
-        parts.progress.value = done / model.size;
-        if (done >= model.size) this.say("Unpacking…");
-      });
-      parts.start.textContent = "Read it";
-    } finally {
-      parts.progress.hidden = true;
-      parts.start.disabled = false;
-    }
-  }
-
-  fail(error) {
-    this.say(error.message + (base.ADVICE[error.kind] ?? " The recording below stays as it is."), "error");
   }
 
   flip(name, isOff) {
@@ -461,16 +432,14 @@ function download(blob, name) {
 
 // For scripts: `await glassformer.attend("time flies")`. Whoever asks for `ready` starts the model.
 function offer(model) {
-  window.glassformer ??= {
-    get ready() {
-      return model.load().then(() => undefined);
-    },
-    async attend(text, pair) {
-      await model.load();
-      return model.read(await model.encode(text, pair), none());
-    },
-    shown: () => document.querySelector("glass-encoder").result,
+  const api = (window.glassformer ??= {});
+  if ("attend" in api) return;
+  Object.defineProperty(api, "ready", { get: () => model.load().then(() => undefined) });
+  api.attend = async (text, pair) => {
+    await model.load();
+    return model.read(await model.encode(text, pair), none());
   };
+  api.shown = () => document.querySelector("glass-encoder").result;
 }
 
 customElements.define("glass-encoder", Live);

@@ -2,7 +2,7 @@
 export const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 // What to do after a failure, by its kind.
-export const ADVICE = { blocked: " Press the button to try again.", corrupt: " Press the button to download it again.", memory: " Close other pages, and try again." };
+const ADVICE = { blocked: " Press the button to try again.", corrupt: " Press the button to download it again.", memory: " Close other pages, and try again." };
 
 export class Model {
   constructor(files) {
@@ -54,10 +54,46 @@ export class Model {
     return this.loading;
   }
 
+  start(progress) {
+    return this.load(progress);
+  }
+
   async isDownloaded() {
     const store = await self.caches?.open("glassformer-live").catch(() => null);
     if (!store) return false;
     const found = await Promise.all(this.files.downloads.map(({ url }) => store.match(url)));
     return found.every(Boolean);
+  }
+}
+
+// What all elements do: say how they are, and start their model. Their parts have a `$state`, where
+// they speak, a `start` button, and a `progress` bar.
+export class LiveElement extends HTMLElement {
+  say(text, kind = "") {
+    this.parts.$state.textContent = text;
+    this.parts.$state.dataset.kind = kind;
+  }
+
+  fail(error) {
+    this.say(error.message + (ADVICE[error.kind] ?? " What’s below stays as it is."), "error");
+  }
+
+  async start() {
+    const { parts, model } = this;
+    let done = 0;
+    parts.progress.hidden = false;
+    parts.start.disabled = true;
+    this.say(`Downloading ${megabytes(model.size)} MB…`);
+    try {
+      await model.start((bytes) => {
+        done += bytes;
+        parts.progress.value = done / model.size;
+        if (done >= model.size) this.say("Unpacking…");
+      });
+      parts.start.textContent = "Read it";
+    } finally {
+      parts.progress.hidden = true;
+      parts.start.disabled = false;
+    }
   }
 }

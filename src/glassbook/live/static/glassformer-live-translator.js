@@ -1,5 +1,9 @@
 // The book's translator in the page: it reads a German sentence, and writes English word by word.
 // The reader can take its word, choose another one, or show it the right translation's.
+const about = JSON.parse(document.querySelector("glass-translator").dataset.files);
+const [{ LiveElement, Model, megabytes }, draw] = await Promise.all(
+  [about.model, about.draw].map((url) => import(new URL(url, document.baseURI))),
+);
 const SHOWN = 5; // words in the chart
 const MOST = 40; // words that it writes at most
 const FILES = ["worker", "model", "unpack", "draw", "runtime", "tokenizers"];
@@ -30,8 +34,6 @@ const CONTROLS = `
 <div class="translator-picture" role="img"></div>
 <div class="translator-forced"></div>`;
 
-let base;
-let draw;
 let shared;
 
 const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
@@ -47,7 +49,7 @@ function softmax(logits) {
 
 const ranked = (chances) => chances.map((_, id) => id).sort((a, b) => chances[b] - chances[a] || a - b);
 
-class Translator extends HTMLElement {
+class Translator extends LiveElement {
   async connectedCallback() {
     if (this.source) return;
     this.source = [];
@@ -55,14 +57,13 @@ class Translator extends HTMLElement {
     const resolve = (url) => new URL(url, document.baseURI).href;
     for (const file of files.downloads) file.url = resolve(file.url);
     for (const name of FILES) files[name] = resolve(files[name]);
-    [base, draw] = await Promise.all([import(files.model), import(files.draw)]);
-    this.model = shared ??= new base.Model(files);
+    this.model = shared ??= new Model(files);
     this.ids = Object.fromEntries(["reads", "writes"].map((name) => [name, new Map(files[name].map((word, id) => [word, id]))]));
     window.glassformer ??= {};
     window.glassformer.translate ??= (german) => this.translate(german);
     this.build();
     const isThere = await this.model.isDownloaded();
-    this.parts.start.textContent = isThere ? "Read it" : `Start the translator (downloads ${base.megabytes(this.model.size)} MB once)`;
+    this.parts.start.textContent = isThere ? "Read it" : `Start the translator (downloads ${megabytes(this.model.size)} MB once)`;
     this.say("Below: a recording. With the model in this page, you can give it your own sentence.");
   }
 
@@ -106,35 +107,11 @@ class Translator extends HTMLElement {
     new MutationObserver(() => this.show()).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
   }
 
-  say(text, kind = "") {
-    this.parts.$state.textContent = text;
-    this.parts.$state.dataset.kind = kind;
-  }
-
-  fail(error) {
-    this.say(error.message + (base.ADVICE[error.kind] ?? " What’s below stays as it is."), "error");
-  }
-
   // Ids of a text's words, and the words that the model doesn't know.
   encode(text, side) {
     const words = spaced(text);
     const ids = words.map((word) => this.ids[side].get(word) ?? this.model.files.unknown);
     return { ids, unknown: words.filter((word) => !this.ids[side].has(word)) };
-  }
-
-  async start() {
-    const { parts, model } = this;
-    let done = 0;
-    parts.progress.hidden = false;
-    parts.start.disabled = true;
-    this.say(`Downloading ${base.megabytes(model.size)} MB…`);
-    try {
-      await model.load((bytes) => (parts.progress.value = (done += bytes) / model.size));
-      parts.start.textContent = "Read it";
-    } finally {
-      parts.progress.hidden = true;
-      parts.start.disabled = false;
-    }
   }
 
   async read() {

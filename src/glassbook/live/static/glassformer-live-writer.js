@@ -1,5 +1,9 @@
 // A language model that writes in the page: what it says next, what its heads attend to, and what
 // each layer would say. Nothing leaves the page; the model is downloaded when somebody asks for it.
+const about = JSON.parse(document.querySelector("glass-writer").dataset.files);
+const [{ LiveElement, Model, megabytes }, sampling] = await Promise.all(
+  [about.model, about.sampling].map((url) => import(new URL(url, document.baseURI))),
+);
 const SHOWN = 10; // tokens in the chart
 const ON = 40; // tokens that "Write on" writes at most
 const SMALL = 20e6; // bytes of a model that starts by itself once it's been downloaded
@@ -43,12 +47,10 @@ const escape = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(
 const visible = (token) => token.replace(/^ +| +$/g, (spaces) => "␣".repeat(spaces.length)).replaceAll("\n", "↵").replaceAll("\t", "⇥");
 const written = (chance) => (chance >= 0.005 ? chance.toFixed(2) : chance > 0 ? "< 0.01" : "0");
 
-let base; // what all models share
-let sampling; // the distributions
 const shared = new Map(); // the models of this page, by name
 
 // The language model in its worker.
-const writerOf = (Model) => class extends Model {
+class Language extends Model {
   async start(progress) {
     await this.load(progress);
     this.texts ??= await this.ask("vocabulary", { name: this.files.name });
@@ -79,9 +81,9 @@ const writerOf = (Model) => class extends Model {
     const fresh = ids.slice(prompted);
     return { ids: fresh, tokens: fresh.map((id) => this.texts[id]), text: await this.decode(fresh) };
   }
-};
+}
 
-class Writer extends HTMLElement {
+class Writer extends LiveElement {
   async connectedCallback() {
     if (this.ids) return;
     this.ids = [];
@@ -89,13 +91,12 @@ class Writer extends HTMLElement {
     const resolve = (url) => new URL(url, document.baseURI).href;
     for (const file of files.downloads) file.url = resolve(file.url);
     for (const name of FILES) files[name] = resolve(files[name]);
-    [base, sampling] = await Promise.all([import(files.model), import(files.sampling)]);
-    if (!shared.has(files.name)) shared.set(files.name, new (writerOf(base.Model))(files));
+    if (!shared.has(files.name)) shared.set(files.name, new Language(files));
     this.model = shared.get(files.name);
     offer(this.model);
     this.build();
     const isThere = await this.model.isDownloaded();
-    this.parts.start.textContent = isThere ? "Start the model" : `Start the model (downloads ${base.megabytes(this.model.size)} MB once)`;
+    this.parts.start.textContent = isThere ? "Start the model" : `Start the model (downloads ${megabytes(this.model.size)} MB once)`;
     this.say("Below: a recording. With the model in this page, you can write with it.");
     if (isThere && this.model.size < SMALL) await this.read();
   }
@@ -112,7 +113,7 @@ class Writer extends HTMLElement {
     this.parts.progress = part("progress");
     this.parts.form = part("form");
     this.parts.text.value = this.dataset.text;
-    const options = (count) => Array.from({ length: count }, (_, i) => `<option value="${i}">${i + 1}</option>`).join("");
+    const options = (count) => Array.from({ length: count }, (_, i) => `<option>${i}</option>`).join("");
     this.parts.layer.innerHTML = options(this.model.files.layers);
     this.parts.head.innerHTML = options(this.model.files.heads);
     this.parts.$next.innerHTML = Array.from({ length: SHOWN }, () => `<li><button type="button"><span></span><i><b></b><u></u></i><span></span></button></li>`).join("");
@@ -148,15 +149,6 @@ class Writer extends HTMLElement {
     parts.$lens.addEventListener("toggle", () => this.showLens().catch((error) => this.fail(error)));
   }
 
-  say(text, kind = "") {
-    this.parts.$state.textContent = text;
-    this.parts.$state.dataset.kind = kind;
-  }
-
-  fail(error) {
-    this.say(error.message + (base.ADVICE[error.kind] ?? " What’s below stays as it is."), "error");
-  }
-
   // Start anew from the reader's text.
   async read() {
     const { model } = this;
@@ -172,25 +164,6 @@ class Writer extends HTMLElement {
       await this.look(ids);
     } catch (error) {
       this.fail(error);
-    }
-  }
-
-  async start() {
-    const { parts, model } = this;
-    let done = 0;
-    parts.progress.hidden = false;
-    parts.start.disabled = true;
-    this.say(`Downloading ${base.megabytes(model.size)} MB…`);
-    try {
-      await model.start((bytes) => {
-        done += bytes;
-        parts.progress.value = done / model.size;
-        if (done >= model.size) this.say("Unpacking…");
-      });
-      parts.start.textContent = "Read it";
-    } finally {
-      parts.progress.hidden = true;
-      parts.start.disabled = false;
     }
   }
 
@@ -316,9 +289,9 @@ class Writer extends HTMLElement {
       const order = sampling.ranked(row);
       const chances = sampling.chances(row, order, PLAIN);
       const cells = Array.from(order.subarray(0, 3), (id) => `<td>${escape(visible(model.texts[id]))} <small>${written(chances[id])}</small></td>`);
-      return `<tr><th scope="row">${layer + 1}</th>${cells.join("")}</tr>`;
+      return `<tr><th scope="row">${layer}</th>${cells.join("")}</tr>`;
     });
-    $lens.lastElementChild.innerHTML = `<table><thead><tr><th scope="col">layer</th><th scope="col" colspan="3">its likeliest tokens</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
+    $lens.lastElementChild.innerHTML = `<table><thead><tr><th scope="col">after layer</th><th scope="col" colspan="3">its likeliest tokens</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
   }
 }
 
