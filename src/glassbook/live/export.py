@@ -33,7 +33,7 @@ def in_eight_bits(weight: np.ndarray) -> Packed:
 def in_halves(weight: np.ndarray) -> Packed:
     """Write a weight in float16 if that loses nothing, otherwise in float32.
 
-    >>> in_halves(np.full(2, 0.5, dtype=np.float32))[0], in_halves(np.full(2, 0.1, np.float32))[0]
+    >>> in_halves(torch.full((2,), 0.5).numpy())[0], in_halves(torch.full((2,), 0.1).numpy())[0]
     ([2, 'float16'], [2, 'float32'])
     """
     halves = weight.astype(np.float16)
@@ -90,7 +90,7 @@ def pack(numbers: np.ndarray) -> list[bytes]:
     A group's scale, in bfloat16, takes the largest of its numbers to 127, or a little less: it's
     rounded up. So an error is at most half a scale.
 
-    >>> [len(part) for part in pack(np.ones(64, dtype=np.float32))]
+    >>> [len(part) for part in pack(torch.ones(64).numpy())]
     [64, 8]
     """
     groups = numbers.reshape(-1, GROUP)
@@ -104,6 +104,7 @@ def pack(numbers: np.ndarray) -> list[bytes]:
 def unpack(integers: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the float32 numbers that a page makes of packed ones, as its script does.
 
+    >>> import numpy as np
     >>> integers, high = pack(np.full(16, 127, dtype=np.float32))
     >>> unpack(np.frombuffer(integers, np.int8), np.frombuffer(high, np.uint16))[:2]
     array([127., 127.], dtype=float32)

@@ -25,7 +25,8 @@ class ShownTranslator(nn.Module):
     Shapes: Source ids (1, src_len), target ids (1, tgt_len); returns logits (tgt_len, vocab) and
     weights (layers, heads, tgt_len, src_len).
 
-    >>> shown = ShownTranslator(cast(Transformer, trained("translator").model))
+    >>> from glassbook.recipes import trained
+    >>> shown = ShownTranslator(trained("translator").model)
     >>> [tuple(one.shape) for one in shown(torch.tensor([[5, 6, 2]]), torch.tensor([[1, 7]]))]
     [(2, 257), (2, 4, 2, 3)]
     """

@@ -11,7 +11,7 @@ import torch
 from drawings import Reader, make_tape, unpacked
 
 from browser import executable
-from glassbook.live.page import STATIC as LIVE
+from glassbook.live.element import STATIC as LIVE
 from glassformer.interpret.recording import record
 from glassformer.layers.multihead import MultiHeadAttention
 from glassformer.views import cross_view, head_view, model_view, neuron_view

@@ -31,7 +31,7 @@ const CONTROLS = `
     <label>head <select name="head"></select></label>
   </div>
 </div>
-<div class="translator-picture" role="img"></div>
+<div class="translator-picture"></div>
 <div class="translator-forced"></div>`;
 
 let shared;
@@ -207,6 +207,7 @@ class Translator extends LiveElement {
     parts.$picture.innerHTML = draw.matrix(data, asked, german, colors);
     const last = Array.from(data.subarray((rows - 1) * columns));
     const most = last.indexOf(Math.max(...last));
+    parts.$picture.setAttribute("role", "img");
     parts.$picture.setAttribute("aria-label", `Cross-attention: a row for each word that is written, a column for each German word. For the newest one, the model attends most to “${german[most]}”, with a weight of ${draw.written(last[most])}.`);
   }
 
