@@ -66,7 +66,7 @@ export function headAt(x, y, { dims: [layers, heads] }) {
 
 // How a heat map is laid out: the space for words, and the size of a cell.
 export function layout(tokens) {
-  const label = Math.min(8 + 7.4 * Math.max(...tokens.map((token) => short(token).length)), 118);
+  const label = Math.min(10 + 8.3 * Math.max(...tokens.map((token) => short(token).length)), 118);
   const cell = Math.max(2.2, Math.min(44, (640 - label) / tokens.length));
   return { label, cell, size: cell * tokens.length };
 }
@@ -91,8 +91,7 @@ export function heatmap(result, { layer, head, query, key }, colors) {
     weights.forEach((weight, i) => {
       if (weight < 0.095) return;
       const [x, y] = [label + ((i % seq) + 0.5) * cell, label + (Math.floor(i / seq) + 0.5) * cell];
-      const ink = weight > 0.45 ? colors.onCell : colors.ink;
-      parts.push(`<text x="${x}" y="${y + 4}" text-anchor="middle" font-size="11" fill="${ink}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
+      parts.push(`<text x="${x}" y="${y + 4}" text-anchor="middle" font-size="11" fill="${colors.number}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
     });
   parts.push(`<rect x="${label + key * cell}" y="${label + query * cell}" width="${cell}" height="${cell}" fill="none" stroke="${colors.mark}" stroke-width="2.5"/>`);
   return `<svg ${SVG} ${FONT} viewBox="0 0 ${label + size + 2} ${label + size + 2}" fill="${colors.ink}">${parts.join("")}</svg>`;
@@ -162,7 +161,7 @@ export function detail(result, { layer, head, query, key }, colors, scale) {
 
 // A matrix of weights with words at its rows and columns.
 export function matrix(weights, rows, columns, colors) {
-  const widest = (words) => Math.max(...words.map((word) => 8 + 7.4 * short(word).length));
+  const widest = (words) => Math.max(...words.map((word) => 10 + 8.3 * short(word).length));
   const [left, top] = [widest(rows), widest(columns)];
   const cell = 34;
   const parts = [];
@@ -171,7 +170,7 @@ export function matrix(weights, rows, columns, colors) {
   weights.forEach((weight, i) => {
     const [x, y] = [left + (i % columns.length) * cell, top + Math.floor(i / columns.length) * cell];
     parts.push(`<rect x="${x}" y="${y}" width="${cell}" height="${cell}" fill="${colors.cell}" fill-opacity="${(0.05 + 0.95 * weight).toFixed(3)}"/>`);
-    if (weight >= 0.095) parts.push(`<text x="${x + cell / 2}" y="${y + cell / 2 + 4}" text-anchor="middle" font-size="11" fill="${weight > 0.45 ? colors.onCell : colors.ink}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
+    if (weight >= 0.095) parts.push(`<text x="${x + cell / 2}" y="${y + cell / 2 + 4}" text-anchor="middle" font-size="11" fill="${colors.number}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
   });
   return `<svg ${SVG} ${FONT} viewBox="0 0 ${left + columns.length * cell + 2} ${top + rows.length * cell + 2}" font-size="13" fill="${colors.ink}">${parts.join("")}</svg>`;
 }

@@ -287,7 +287,7 @@ class Live extends LiveElement {
   colors() {
     const style = getComputedStyle(this);
     const color = (name) => style.getPropertyValue(`--${name}`).trim();
-    return { cell: color("cell"), ink: color("ink"), mark: color("negative"), query: color("query"), key: color("key"), negative: color("negative"), onCell: "#fff" };
+    return { cell: color("cell"), ink: color("ink"), mark: color("negative"), query: color("query"), key: color("key"), negative: color("negative"), number: color("number") };
   }
 
   show(change) {

@@ -201,7 +201,7 @@ class Translator extends LiveElement {
       for (let i = 0; i < data.length; i++) data[i] += weights.data[(layer * heads + one) * read * columns + i] / chosen.length;
     const style = getComputedStyle(this);
     const color = (name) => style.getPropertyValue(`--${name}`).trim();
-    const colors = { cell: color("cell"), ink: color("ink"), onCell: "#fff" };
+    const colors = { cell: color("cell"), ink: color("ink"), number: color("number") };
     const asked = [...words, "?"].slice(0, rows).map((word) => `→ ${word}`);
     const german = source.map((id) => model.files.reads[id]);
     parts.$picture.innerHTML = draw.matrix(data, asked, german, colors);
