@@ -1,6 +1,7 @@
 """From a module to what a page can run: an ONNX graph, and its weights in a fifth of the space."""
 
 import gzip
+import logging
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
@@ -119,6 +120,8 @@ def _program(
     axes: Mapping[str, Mapping[int, torch.export.Dim]],
     outputs: tuple[str, ...],
 ) -> torch.onnx.ONNXProgram:
+    # A missing torchvision, and names of attributes and axes: nothing that a reader could use.
+    logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = torch.onnx.export(

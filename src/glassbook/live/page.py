@@ -48,7 +48,12 @@ def live(text: str, *, layer: int, head: int) -> Live:
     }
     return element(
         "encoder",
-        heatmap(weights[layer, head], reading.tokens, reading.tokens),
+        heatmap(
+            weights[layer, head],
+            reading.tokens,
+            reading.tokens,
+            caption=f"Layer {layer}, head {head}",
+        ),
         about,
         files,
         scripts={"draw": "glassformer-live-draw.js"},

@@ -67,7 +67,7 @@ def translator(german: str, examples: list[str]) -> Live:
     with record(model) as tape, torch.no_grad():
         model(source, written[:, :-1])
     words = [writing.id_to_token(token) for token in written[0, 1:].tolist()]
-    weights = torch.cat(tape.cross_attentions).mean(dim=(0, 1))  # (tgt_len, src_len)
+    weights = tape.cross_attentions[-1][0].mean(dim=0)  # (tgt_len, src_len)
     read = [reading.id_to_token(token) for token in source[0].tolist()]
     packing, files = exported(NAME, fingerprint(model), lambda folder: _write(model, folder))
     about = {
@@ -84,7 +84,13 @@ def translator(german: str, examples: list[str]) -> Live:
     }
     return element(
         "translator",
-        heatmap(weights, words, read, axes=("written", "read")),
+        heatmap(
+            weights,
+            words,
+            read,
+            axes=("written", "read"),
+            caption="The last layer's heads, averaged",
+        ),
         about,
         files,
         scripts={"draw": "glassformer-live-draw.js"},
