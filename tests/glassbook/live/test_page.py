@@ -235,6 +235,8 @@ def test_the_table_and_the_csv_have_the_weights(started):
 
 
 def test_saved_pictures_are_whole(started):
+    type_in(started, "time flies")
+    started.evaluate("document.querySelector('glass-encoder').show({ query: 2, key: 1 })")
     for view in ("heatmap", "arcs", "score"):
         started.select_option("[name=view]", view)
         with started.expect_download() as download:

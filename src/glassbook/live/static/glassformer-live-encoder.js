@@ -1,5 +1,16 @@
 // The reader's own sentence, read by the book's encoder in the page. Nothing leaves the page; the
 // model is downloaded when somebody asks for it. Without it, a recorded sentence is shown.
+// For scripts: `await glassformer.attend("time flies")`. Whoever asks for `ready` starts the model.
+const element = customElements.whenDefined("glass-encoder").then(() => document.querySelector("glass-encoder"));
+const api = (window.glassformer ??= {});
+Object.defineProperty(api, "ready", { get: async () => void (await (await element).model.load()) });
+api.attend = async (text, pair) => {
+  await api.ready;
+  const { model } = await element;
+  return model.read(await model.encode(text, pair), none());
+};
+api.shown = () => document.querySelector("glass-encoder").result;
+
 const about = JSON.parse(document.querySelector("glass-encoder").dataset.files);
 const [{ LiveElement, Model, megabytes }, draw] = await Promise.all(
   [about.model, about.draw].map((url) => import(new URL(url, document.baseURI))),
@@ -125,7 +136,6 @@ class Live extends LiveElement {
     for (const name of ["worker", "runtime", "tokenizers", "draw", "model", "unpack"]) files[name] = resolve(files[name]);
     shared ??= new Encoder(files);
     this.model = shared;
-    offer(shared);
     this.switches = none();
     this.result = decoded(JSON.parse(this.dataset.recorded));
     this.build();
@@ -428,18 +438,6 @@ function download(blob, name) {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
-// For scripts: `await glassformer.attend("time flies")`. Whoever asks for `ready` starts the model.
-function offer(model) {
-  const api = (window.glassformer ??= {});
-  if ("attend" in api) return;
-  Object.defineProperty(api, "ready", { get: () => model.load().then(() => undefined) });
-  api.attend = async (text, pair) => {
-    await model.load();
-    return model.read(await model.encode(text, pair), none());
-  };
-  api.shown = () => document.querySelector("glass-encoder").result;
 }
 
 customElements.define("glass-encoder", Live);

@@ -1,5 +1,9 @@
 // The book's translator in the page: it reads a German sentence, and writes English word by word.
 // The reader can take its word, choose another one, or show it the right translation's.
+// For scripts: `await glassformer.translate("Das ist ein Beispiel.")`.
+const element = customElements.whenDefined("glass-translator").then(() => document.querySelector("glass-translator"));
+(window.glassformer ??= {}).translate = async (german) => (await element).translate(german);
+
 const about = JSON.parse(document.querySelector("glass-translator").dataset.files);
 const [{ LiveElement, Model, megabytes }, draw] = await Promise.all(
   [about.model, about.draw].map((url) => import(new URL(url, document.baseURI))),
@@ -59,8 +63,6 @@ class Translator extends LiveElement {
     for (const name of FILES) files[name] = resolve(files[name]);
     this.model = shared ??= new Model(files);
     this.ids = Object.fromEntries(["reads", "writes"].map((name) => [name, new Map(files[name].map((word, id) => [word, id]))]));
-    window.glassformer ??= {};
-    window.glassformer.translate ??= (german) => this.translate(german);
     this.build();
     const isThere = await this.model.isDownloaded();
     this.parts.start.textContent = isThere ? "Read it" : `Start the translator (downloads ${megabytes(this.model.size)} MB once)`;
@@ -231,7 +233,7 @@ class Translator extends LiveElement {
     parts.$forced.innerHTML = `<p>Teacher forcing: after each beginning of the right translation, its next word and the model’s own.${foreign}</p><table><thead><tr><th scope="col">right word</th><th scope="col">its probability</th><th scope="col">the model would write</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
   }
 
-  // For scripts: `await glassformer.translate("Das ist ein Beispiel.")`.
+  // The likeliest word each time, and what was computed for the last one.
   async translate(german) {
     const { files } = this.model;
     await this.model.load();

@@ -1,5 +1,9 @@
 // A language model that writes in the page: what it says next, what its heads attend to, and what
 // each layer would say. Nothing leaves the page; the model is downloaded when somebody asks for it.
+// For scripts: `await glassformer.write("the dog", 8)` writes the likeliest token each time.
+const element = customElements.whenDefined("glass-writer").then(() => document.querySelector("glass-writer"));
+(window.glassformer ??= {}).write = async (prompt, count) => (await element).model.greedy(prompt, count);
+
 const about = JSON.parse(document.querySelector("glass-writer").dataset.files);
 const [{ LiveElement, Model, megabytes }, sampling] = await Promise.all(
   [about.model, about.sampling].map((url) => import(new URL(url, document.baseURI))),
@@ -93,7 +97,6 @@ class Writer extends LiveElement {
     for (const name of FILES) files[name] = resolve(files[name]);
     if (!shared.has(files.name)) shared.set(files.name, new Language(files));
     this.model = shared.get(files.name);
-    offer(this.model);
     this.build();
     const isThere = await this.model.isDownloaded();
     this.parts.start.textContent = isThere ? "Start the model" : `Start the model (downloads ${megabytes(this.model.size)} MB once)`;
@@ -293,12 +296,6 @@ class Writer extends LiveElement {
     });
     $lens.lastElementChild.innerHTML = `<table><thead><tr><th scope="col">after layer</th><th scope="col" colspan="3">its likeliest tokens</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
   }
-}
-
-// For scripts: `await glassformer.write("the dog", 8)` writes the likeliest token each time.
-function offer(model) {
-  window.glassformer ??= {};
-  window.glassformer.write ??= (prompt, count) => model.greedy(prompt, count);
 }
 
 customElements.define("glass-writer", Writer);
