@@ -30,8 +30,7 @@ PLACE = "<div data-whole-book></div>"
 OWN = re.compile(
     r'<script type="application/json" class="proofbook-program">.*?</script>'
     r'|<a class="proofbook-copy".*?</a>'
-    r'|<details class="proofbook-ledger">.*?</details>'
-    r'|<p class="proofbook-download".*?</p>'
+    r'|<details class="proofbook-ledger">.*?</details>|<p class="proofbook-download".*?</p>'
     r'|<script type="module" src="[^"]*-glassformer-live-\w+\.js"></script>',
     re.DOTALL,
 )
