@@ -307,10 +307,17 @@ def test_it_fits_a_phone_in_the_dark(browser, site):
 # --- SmolLM2
 
 
-def same_tokens(browser, folder, prompts):
-    """The page's greedy tokens are Python's, and it has nothing else to say than Python has."""
+@pytest.fixture(scope="module")
+def smol_site(tmp_path_factory):
+    """A page with SmolLM2: exported before the test's time counts."""
+    folder = tmp_path_factory.mktemp("smollm")
     with without_hook():
         write_site(writer(ENGLISH[0], "smollm"), folder)
+    return folder
+
+
+def same_tokens(browser, folder, prompts):
+    """The page's greedy tokens are Python's, and it has nothing else to say than Python has."""
     smol = LANGUAGES["smollm"]()
     with served(folder) as url, visit(browser, url) as seen:
         for prompt in prompts:
@@ -327,12 +334,12 @@ def same_tokens(browser, folder, prompts):
 @pytest.mark.browser
 @pytest.mark.language_model
 @pytest.mark.slow
-def test_smollm_writes_what_it_writes_in_python(browser, tmp_path):
-    same_tokens(browser, tmp_path, ENGLISH[:2])
+def test_smollm_writes_what_it_writes_in_python(browser, smol_site):
+    same_tokens(browser, smol_site, ENGLISH[:2])
 
 
 @pytest.mark.browser
 @pytest.mark.language_model
 @pytest.mark.nightly
-def test_smollm_writes_what_it_writes_in_python_for_all_prompts(browser, tmp_path):
-    same_tokens(browser, tmp_path, ENGLISH)
+def test_smollm_writes_what_it_writes_in_python_for_all_prompts(browser, smol_site):
+    same_tokens(browser, smol_site, ENGLISH)
