@@ -67,6 +67,7 @@ def element(
     files = {name: str(_script(name)) for name in (first, *named.values())}
     files |= {name: str(path) for name, path in downloads.items()}
     known = {name: f"asset://{file}" for name, file in named.items()} | dict(about)
+    known["scripts"] = [*named]
     known["downloads"] = [download(name, path) for name, path in downloads.items()]
     style = THEME.replace(VIEWS, f"glass-{kind}") + (STATIC / f"{kind}.css").read_text("utf-8")
     attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in data.items())

@@ -9,10 +9,9 @@ api.attend = async (text, pair) => {
   const { model } = await element;
   return model.read(await model.encode(text, pair), none());
 };
-api.shown = () => document.querySelector("glass-encoder").result;
 
 const about = JSON.parse(document.querySelector("glass-encoder").dataset.files);
-const [{ LiveElement, Model, megabytes }, draw] = await Promise.all(
+const [{ LiveElement, Model, filesOf, megabytes }, draw] = await Promise.all(
   [about.model, about.draw].map((url) => import(new URL(url, document.baseURI))),
 );
 const MOST = 256; // tokens: what the model was trained on
@@ -130,11 +129,7 @@ class Live extends LiveElement {
   async connectedCallback() {
     if (this.state) return;
     this.state = { layer: 0, head: 0, view: "heatmap", query: 2, key: 1 };
-    const files = JSON.parse(this.dataset.files);
-    const resolve = (url) => new URL(url, document.baseURI).href;
-    for (const file of files.downloads) file.url = resolve(file.url);
-    for (const name of ["worker", "runtime", "tokenizers", "draw", "model", "unpack"]) files[name] = resolve(files[name]);
-    shared ??= new Encoder(files);
+    shared ??= new Encoder(filesOf(this));
     this.model = shared;
     this.switches = none();
     this.result = decoded(JSON.parse(this.dataset.recorded));
@@ -291,7 +286,6 @@ class Live extends LiveElement {
     const unkept = this.model.isKept === false ? " The browser didn’t keep the model: it will be downloaded again next time." : "";
     this.say(`${seq} tokens, read in ${this.result.ms.toFixed(0)} ms.${cutOff}${unkept}`, "read");
     this.show({ query: Math.min(this.state.query, seq - 1), key: Math.min(this.state.key, seq - 1) });
-    this.dispatchEvent(new CustomEvent("glassformer-read", { bubbles: true, detail: this.result }));
   }
 
   colors() {

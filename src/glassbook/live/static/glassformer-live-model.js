@@ -1,6 +1,15 @@
 // A model in its worker: what each element of a page asks it for, and its download.
 export const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
+// What an element says of its model, with whole addresses: a worker has another base.
+export function filesOf(element) {
+  const files = JSON.parse(element.dataset.files);
+  const whole = (url) => new URL(url, document.baseURI).href;
+  for (const file of files.downloads) file.url = whole(file.url);
+  for (const name of files.scripts) files[name] = whole(files[name]);
+  return files;
+}
+
 // What to do after a failure, by its kind.
 const ADVICE = { blocked: " Press the button to try again.", corrupt: " Press the button to download it again.", memory: " Close other pages, and try again." };
 

@@ -5,12 +5,11 @@ const element = customElements.whenDefined("glass-translator").then(() => docume
 (window.glassformer ??= {}).translate = async (german) => (await element).translate(german);
 
 const about = JSON.parse(document.querySelector("glass-translator").dataset.files);
-const [{ LiveElement, Model, megabytes }, draw] = await Promise.all(
+const [{ LiveElement, Model, filesOf, megabytes }, draw] = await Promise.all(
   [about.model, about.draw].map((url) => import(new URL(url, document.baseURI))),
 );
 const SHOWN = 5; // words in the chart
 const MOST = 40; // words that it writes at most
-const FILES = ["worker", "model", "unpack", "draw", "runtime", "tokenizers"];
 
 const CONTROLS = `
 <form>
@@ -57,10 +56,7 @@ class Translator extends LiveElement {
   async connectedCallback() {
     if (this.source) return;
     this.source = [];
-    const files = JSON.parse(this.dataset.files);
-    const resolve = (url) => new URL(url, document.baseURI).href;
-    for (const file of files.downloads) file.url = resolve(file.url);
-    for (const name of FILES) files[name] = resolve(files[name]);
+    const files = filesOf(this);
     this.model = shared ??= new Model(files);
     this.ids = Object.fromEntries(["reads", "writes"].map((name) => [name, new Map(files[name].map((word, id) => [word, id]))]));
     this.build();

@@ -5,14 +5,13 @@ const element = customElements.whenDefined("glass-writer").then(() => document.q
 (window.glassformer ??= {}).write = async (prompt, count) => (await element).model.greedy(prompt, count);
 
 const about = JSON.parse(document.querySelector("glass-writer").dataset.files);
-const [{ LiveElement, Model, megabytes }, sampling] = await Promise.all(
+const [{ LiveElement, Model, filesOf, megabytes }, sampling] = await Promise.all(
   [about.model, about.sampling].map((url) => import(new URL(url, document.baseURI))),
 );
 const SHOWN = 10; // tokens in the chart
 const ON = 40; // tokens that "Write on" writes at most
 const SMALL = 20e6; // bytes of a model that starts by itself once it's been downloaded
 const COUNTS = [1, 2, 3, 5, 10, 20, 50, 100, Infinity]; // top-k
-const FILES = ["worker", "model", "steps", "unpack", "sampling", "runtime", "tokenizers"];
 
 const CONTROLS = `
 <form>
@@ -91,10 +90,7 @@ class Writer extends LiveElement {
   async connectedCallback() {
     if (this.ids) return;
     this.ids = [];
-    const files = JSON.parse(this.dataset.files);
-    const resolve = (url) => new URL(url, document.baseURI).href;
-    for (const file of files.downloads) file.url = resolve(file.url);
-    for (const name of FILES) files[name] = resolve(files[name]);
+    const files = filesOf(this);
     if (!shared.has(files.name)) shared.set(files.name, new Language(files));
     this.model = shared.get(files.name);
     this.build();
@@ -185,7 +181,6 @@ class Writer extends LiveElement {
     const unkept = this.model.isKept === false ? " The browser didn’t keep the model: it will be downloaded again next time." : "";
     this.say(this.isOver() ?? `${ids.length} tokens, the last step in ${result.ms.toFixed(0)} ms.${unknown}${unkept}`);
     await this.showLens();
-    this.dispatchEvent(new CustomEvent("glassformer-wrote", { bubbles: true, detail: { ids, ...result } }));
   }
 
   // Why nothing more can be written, if so.
