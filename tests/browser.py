@@ -25,6 +25,13 @@ FLAGS = [
     "--no-first-run",
 ]
 
+# WebGPU, imitated by the processor where there's no graphics processor.
+WEBGPU = [flag for flag in FLAGS if flag != "--disable-gpu"] + [
+    "--enable-unsafe-webgpu",
+    "--use-webgpu-adapter=swiftshader",
+    "--enable-features=Vulkan",
+]
+
 # A page's scripts start after its first frame; then what starts them goes.
 STARTED = "!document.getElementById('after-first-frame')"
 LOADED = 120_000  # milliseconds to wait for a page: the whole book is long, and others may compute

@@ -21,6 +21,9 @@ SCRIPTS = {
 """The scripts that each element loads, by what it calls them."""
 RUNTIME = {"runtime.bin": VENDOR / "ort-wasm-simd-threaded.wasm.gz"}
 """What each element downloads besides its model."""
+GPU_SCRIPT = "ort.jspi.bundle.min.mjs"
+GPU_RUNTIME = {"runtime-gpu.bin": VENDOR / "ort-wasm-simd-threaded.jspi.wasm.gz"}
+"""What an element downloads instead where WebGPU can run its model."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,6 +53,7 @@ def element(
     *,
     scripts: Mapping[str, str],
     data: Mapping[str, object],
+    on_gpu: bool = False,
 ) -> Live:
     """Return a view that a page shows as an element, and a notebook as a still picture.
 
@@ -60,6 +64,7 @@ def element(
         model: The files of the model, by their names.
         scripts: The element's own scripts besides its first one, by what it calls them.
         data: The element's other attributes, without `data-`.
+        on_gpu: Whether WebGPU runs the model in browsers that have it.
     """
     downloads = RUNTIME | dict(model)
     named = SCRIPTS | dict(scripts)
@@ -69,6 +74,10 @@ def element(
     known = {name: f"asset://{file}" for name, file in named.items()} | dict(about)
     known["scripts"] = [*named]
     known["downloads"] = [download(name, path) for name, path in downloads.items()]
+    if on_gpu:
+        ((name, path),) = GPU_RUNTIME.items()
+        known["gpu"] = {"runtime": f"asset://{GPU_SCRIPT}", "download": download(name, path)}
+        files |= {GPU_SCRIPT: str(_script(GPU_SCRIPT)), name: str(path)}
     style = THEME.replace(VIEWS, f"glass-{kind}") + (STATIC / f"{kind}.css").read_text("utf-8")
     attributes = "".join(f' data-{name}="{escape(str(value))}"' for name, value in data.items())
     markup = (

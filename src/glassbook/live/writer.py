@@ -44,6 +44,7 @@ class Language:
         weights: What identifies its weights.
         tokenizer: Its tokenizer's JSON, and its settings'.
         pack: Returns how its weights are packed, given a folder for files that this needs.
+        on_gpu: Whether WebGPU runs it in browsers that have it: a small model gains nothing.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Language:
     weights: str
     tokenizer: tuple[object, object]
     pack: Callable[[Path], Callable]
+    on_gpu: bool
 
 
 def writer(text: str, model: str = "gpt") -> Live:
@@ -87,6 +89,7 @@ def writer(text: str, model: str = "gpt") -> Live:
         downloads,
         scripts=SCRIPTS,
         data={"text": text},
+        on_gpu=language.on_gpu,
     )
 
 
@@ -144,6 +147,7 @@ def _gpt() -> Language:
         weights=fingerprint(model),
         tokenizer=(word_pieces(json.loads(words.to_str())), {}),
         pack=lambda folder: in_halves,
+        on_gpu=False,
     )
 
 
@@ -164,6 +168,7 @@ def _smollm() -> Language:
         weights=GGUF_SHA256,
         tokenizer=(settings[0], settings[1]),
         pack=lambda folder: Blocks(extract_gguf(folder)),
+        on_gpu=True,
     )
 
 

@@ -20,6 +20,7 @@ def test_an_element_names_its_files_and_says_what_they_weigh(tmp_path):
         {"small.graph": graph},
         scripts={"steps": "glassformer-live-steps.js"},
         data={"text": TEXT},
+        on_gpu=True,
     )
     html, files = view._repr_page_()
     assert {*re.findall(r"asset://([\w.-]+)", html)} == {*files}
@@ -30,5 +31,7 @@ def test_an_element_names_its_files_and_says_what_they_weigh(tmp_path):
     assert model["size"] == 7
     assert model["sha256"] == hashlib.sha256(b"seven b").hexdigest()
     assert view.downloads == 7 + runtime["size"]
+    assert known["gpu"]["runtime"] == "asset://ort.jspi.bundle.min.mjs"
+    assert known["gpu"]["download"]["name"] == "runtime-gpu.bin"
     assert str(view) == "still"
     assert view._repr_html_() == "<p>still</p>"

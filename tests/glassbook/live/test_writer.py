@@ -1,12 +1,13 @@
 """The language models in a page, in a real browser, against the same models in Python."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from browser import launched, served, visit
+from browser import WEBGPU, executable, launched, served, visit
 from fixtures import without_hook
 from glassbook.corpora import stories
 from glassbook.live.element import SCRIPTS as SHARED
@@ -302,6 +303,65 @@ def test_it_fits_a_phone_in_the_dark(browser, site):
             ".writer-next button", "all => Math.min(...all.map(one => one.offsetHeight))"
         )
         assert low >= 24
+
+
+# --- WebGPU, which Chromium imitates
+
+
+REAL = "Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false })"
+
+
+@pytest.fixture(scope="module")
+def gpu_site(gpt, tmp_path_factory):
+    """A page with the small GPT, which runs on a graphics processor where there is one."""
+    folder = tmp_path_factory.mktemp("gpu")
+    with pytest.MonkeyPatch.context() as patch, without_hook():
+        patch.setitem(LANGUAGES, "gpt", lambda: replace(gpt, on_gpu=True))
+        write_site(writer(STORY), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def gpu_browser(browser):
+    chromium = browser.browser_type
+    with chromium.launch(executable_path=executable(), args=WEBGPU) as started:
+        yield started
+
+
+def runtimes(seen):
+    """Which runtimes a page has downloaded."""
+    return {Path(url).name for url in seen.requests if url.endswith(".bin")}
+
+
+@pytest.mark.browser
+def test_a_graphics_processor_computes_the_same(gpu_browser, gpu_site, gpt):
+    with served(gpu_site) as url, visit(gpu_browser, url) as seen:
+        page = seen.page
+        page.add_init_script(REAL)
+        page.reload()
+        start(page)
+        wait_for(page, "on the graphics processor")
+        assert runtimes(seen) == {"runtime-gpu.bin"}
+        for prompt in PROMPTS[:4]:
+            ids = [*gpt.start, *gpt.encode(prompt)]
+            with torch.inference_mode():
+                wanted = gpt.model(torch.tensor([ids]))[0, -1]
+            torch.testing.assert_close(logits_of(page, ids), wanted, atol=1e-4, rtol=0)
+        assert seen.complaints == []
+
+
+@pytest.mark.browser
+def test_an_imitated_or_failing_graphics_processor_is_left_alone(gpu_browser, gpu_site):
+    with served(gpu_site) as url, visit(gpu_browser, url) as seen:
+        start(seen.page)
+        assert runtimes(seen) == {"runtime.bin"}
+    with served(gpu_site) as url, visit(gpu_browser, url) as seen:
+        seen.page.add_init_script(REAL)
+        seen.page.route("**/ort.jspi.bundle.min.mjs", lambda route: route.fulfill(body="no"))
+        seen.page.reload()
+        start(seen.page)
+        assert runtimes(seen) == {"runtime-gpu.bin", "runtime.bin"}
+        assert "graphics" not in seen.page.inner_text(".writer-state")
 
 
 # --- SmolLM2

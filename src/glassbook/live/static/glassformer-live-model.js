@@ -7,18 +7,47 @@ export function filesOf(element) {
   const whole = (url) => new URL(url, document.baseURI).href;
   for (const file of files.downloads) file.url = whole(file.url);
   for (const name of files.scripts) files[name] = whole(files[name]);
+  if (files.gpu) {
+    files.gpu.runtime = whole(files.gpu.runtime);
+    files.gpu.download.url = whole(files.gpu.download.url);
+  }
   return files;
 }
 
 // What to do after a failure, by its kind.
 const ADVICE = { blocked: " Press the button to try again.", corrupt: " Press the button to download it again.", memory: " Close other pages, and try again." };
 
+// Whether the browser has WebGPU, on a real graphics processor, and WebAssembly that can wait for it.
+async function hasGpu() {
+  if (!self.WebAssembly?.Suspending) return false;
+  const adapter = await navigator.gpu?.requestAdapter().catch(() => null);
+  return Boolean(adapter) && !adapter.info.isFallbackAdapter;
+}
+
 export class Model {
   constructor(files) {
-    this.files = files;
-    this.size = files.downloads.reduce((total, file) => total + file.size, 0);
+    this.files = this.onCpu = files;
     this.waiting = new Map();
     this.count = 0;
+    this.chosen = files.gpu && this.chooseGpu(files);
+  }
+
+  async chooseGpu({ gpu, downloads }) {
+    if (await hasGpu())
+      this.files = { ...this.files, provider: "webgpu", runtime: gpu.runtime, downloads: [gpu.download, ...downloads.slice(1)] };
+  }
+
+  // After a failure on the graphics processor, the processor may do it. Return whether it's worth trying.
+  leaveGpu({ kind }) {
+    if (!this.files.provider || kind === "blocked" || kind === "corrupt") return false;
+    this.worker?.terminate();
+    this.worker = undefined;
+    this.files = this.onCpu;
+    return true;
+  }
+
+  get size() {
+    return this.files.downloads.reduce((total, file) => total + file.size, 0);
   }
 
   ask(job, given, progress) {
@@ -52,15 +81,21 @@ export class Model {
 
   // Download what isn't kept yet, and start; asked again after a failure, it tries again.
   load(progress) {
-    const { name, packing } = this.files;
-    this.loading ??= this.ask("load", { name, packing, files: this.files }, progress).then(
+    this.loading ??= this.loadOnce(progress).then(
       (state) => Object.assign(this, { isReady: true }, state),
       (error) => {
         this.loading = undefined;
+        if (this.leaveGpu(error)) return this.load(progress);
         throw error;
       },
     );
     return this.loading;
+  }
+
+  async loadOnce(progress) {
+    await this.chosen;
+    const { name, packing } = this.files;
+    return this.ask("load", { name, packing, files: this.files }, progress);
   }
 
   start(progress) {
@@ -68,6 +103,7 @@ export class Model {
   }
 
   async isDownloaded() {
+    await this.chosen;
     const store = await self.caches?.open("glassformer-live").catch(() => null);
     if (!store) return false;
     const found = await Promise.all(this.files.downloads.map(({ url }) => store.match(url)));

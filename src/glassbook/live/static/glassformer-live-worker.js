@@ -92,12 +92,13 @@ async function load({ name, files, packing }, progress) {
     if (!runtime) {
       runtime = await import(files.runtime);
       runtime.env.wasm.numThreads = 1;
-      runtime.env.wasm.wasmBinary = (await unzipped(got["runtime.bin"])).buffer;
+      runtime.env.wasm.wasmBinary = (await unzipped(got[files.downloads[0].name])).buffer;
     }
     const graph = await unzipped(got[`${name}.graph`]);
     const data = await weightsOf(name, got, files.unpack, packing);
     const session = await runtime.InferenceSession.create(graph, {
-      executionProviders: ["wasm"],
+      executionProviders: [files.provider ?? "wasm"],
+      logSeverityLevel: 3, // errors: WebGPU leaves what computes shapes to the processor, and says so
       externalData: [{ path: "weights", data }],
       graphOptimizationLevel: "all",
       extra: { session: { disable_prepacking: packing.total > LARGE ? "1" : "0" } },

@@ -179,7 +179,8 @@ class Writer extends LiveElement {
     if (this.isWriting) return;
     const unknown = ids.includes(this.model.files.unknown) ? " [UNK] is a word that this model doesn’t know." : "";
     const unkept = this.model.isKept === false ? " The browser didn’t keep the model: it will be downloaded again next time." : "";
-    this.say(this.isOver() ?? `${ids.length} tokens, the last step in ${result.ms.toFixed(0)} ms.${unknown}${unkept}`);
+    const where = this.model.files.provider ? " on the graphics processor" : "";
+    this.say(this.isOver() ?? `${ids.length} tokens, the last step in ${result.ms.toFixed(0)} ms${where}.${unknown}${unkept}`);
     await this.showLens();
   }
 
