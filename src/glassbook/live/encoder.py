@@ -9,8 +9,14 @@ from torch import Tensor, nn
 
 from glassformer import MultiHeadAttention, TransformerEncoder
 
-SHOWN = "weights", "scores", "query", "key", "hidden"
-"""What comes out, in this order; all but `hidden` as `record` names it."""
+SHOWN = "weights", "scores", "query", "key", "value", "output", "hidden"
+"""What comes out of all layers, in this order; all but `hidden` as `record` names it."""
+PARTS = (
+    *(f"embeddings.{name}" for name in ("tokens", "positions", "token_types")),
+    *(f"layers.0.{name}" for name in ("attention.out_proj", "attention_norm")),
+    *(f"layers.0.feed_forward{name}" for name in (".up_proj", ".activation", "")),
+)
+"""The modules whose outputs come after that: what happens on the way through the first layer."""
 
 
 class SwitchedEncoder(nn.Module):
@@ -25,8 +31,8 @@ class SwitchedEncoder(nn.Module):
     Shapes: Ids, attention mask, and token types (1, seq). `heads` (layers, heads) switches heads,
     `residuals` (layers, 2) the sums around attention and the network, `positions` (1,) the
     position vectors; `scale` (1,) multiplies the queries. Returns weights and scores (layers,
-    heads, seq, seq), queries and keys (layers, heads, seq, head_dim), and the hidden states
-    (layers + 1, seq, d_model).
+    heads, seq, seq), queries, keys, values, and outputs (layers, heads, seq, head_dim), the hidden
+    states (layers + 1, seq, d_model), and what `PARTS` names, each (seq, its width).
 
     Raises:
         ValueError: The encoder adds no position vectors.
@@ -34,8 +40,8 @@ class SwitchedEncoder(nn.Module):
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=3, d_ff=16)
     >>> switched = SwitchedEncoder(TransformerEncoder(config))
-    >>> [tuple(shown.shape) for shown in switched(**switched.all_on(seq=5))]
-    [(3, 2, 5, 5), (3, 2, 5, 5), (3, 2, 5, 4), (3, 2, 5, 4), (4, 5, 8)]
+    >>> [tuple(shown.shape) for shown in switched(**switched.all_on(seq=5))][1:8]
+    [(3, 2, 5, 5), (3, 2, 5, 4), (3, 2, 5, 4), (3, 2, 5, 4), (3, 2, 5, 4), (4, 5, 8), (5, 8)]
     """
 
     def __init__(self, encoder: TransformerEncoder):
@@ -60,6 +66,8 @@ class SwitchedEncoder(nn.Module):
                 switch = partial(self._switch_residual, inputs, number, place)
                 norm.register_forward_pre_hook(switch)
             layer.register_forward_hook(self._show_hidden)
+        for path in PARTS:
+            encoder.get_submodule(path).register_forward_hook(partial(self._show_part, path))
 
     def all_on(self, seq: int) -> dict[str, Tensor]:
         """Return inputs for `seq` tokens of id 0, with everything switched on."""
@@ -88,7 +96,7 @@ class SwitchedEncoder(nn.Module):
         """Read one sequence, and return what the class says."""
         self._switches = {"heads": heads, "residuals": residuals}
         self._switches |= {"positions": positions, "scale": scale}
-        self._shown = {name: [] for name in SHOWN}
+        self._shown = {name: [] for name in (*SHOWN, *PARTS)}
         self.encoder(input_ids, attention_mask, token_type_ids)
         return tuple(torch.cat(tensors) for tensors in self._shown.values())
 
@@ -98,6 +106,9 @@ class SwitchedEncoder(nn.Module):
 
     def _show_hidden(self, module: nn.Module, inputs: tuple, output: Tensor) -> None:
         self._show("hidden", output)
+
+    def _show_part(self, path: str, module: nn.Module, inputs: tuple, output: Tensor) -> None:
+        self._show(path, output[0])
 
     def _switch_positions(self, module: nn.Module, inputs: tuple, output: Tensor) -> Tensor:
         return output * self._switches["positions"]

@@ -1,4 +1,4 @@
-"""The element that reads a reader's own sentence in the page, with the book's own encoder."""
+"""Elements that read a reader's own sentence in the page, with the book's own encoder."""
 
 import base64
 import gzip
@@ -10,12 +10,17 @@ import torch
 
 from glassbook.live.downloads import exported, fingerprint
 from glassbook.live.element import Live, element
-from glassbook.live.encoder import SHOWN, SwitchedEncoder
+from glassbook.live.encoder import PARTS, SHOWN, SwitchedEncoder
 from glassbook.live.export import export
 from glassformer import TransformerEncoder, default_checkpoint, load, read
 from glassformer.views.grid import heatmap
+from glassformer.views.view import View
 
 NAME = "encoder"
+
+
+SCRIPTS = {"draw": "glassformer-live-draw.js", "reader": "glassformer-live-reader.js"}
+"""The scripts that these elements share, by what they call them."""
 
 
 def live(text: str, *, layer: int, head: int) -> Live:
@@ -29,7 +34,7 @@ def live(text: str, *, layer: int, head: int) -> Live:
     Raises:
         CheckpointError: The default checkpoint isn't available.
     """
-    encoder = cast(TransformerEncoder, load(default_checkpoint()))
+    encoder, about, files = _shipped()
     reading = read(text, model=encoder)
     weights = reading.attentions
     fractions = (weights * 65535).round().to(torch.uint16)
@@ -37,14 +42,6 @@ def live(text: str, *, layer: int, head: int) -> Live:
         "tokens": reading.tokens,
         "dims": list(weights.shape),
         "weights": base64.b64encode(fractions.numpy().tobytes()).decode(),
-    }
-    packing, files = exported(NAME, fingerprint(encoder), lambda folder: _write(encoder, folder))
-    about = {
-        "name": NAME,
-        "layers": weights.shape[0],
-        "heads": weights.shape[1],
-        "headDim": encoder.config.d_model // encoder.config.num_heads,
-        "packing": packing,
     }
     return element(
         "encoder",
@@ -56,9 +53,43 @@ def live(text: str, *, layer: int, head: int) -> Live:
         ),
         about,
         files,
-        scripts={"draw": "glassformer-live-draw.js"},
+        scripts=SCRIPTS,
         data={"recorded": json.dumps(recorded), "text": text, "layer": layer, "head": head},
     )
+
+
+def walk(text: str, others: list[str], *, head: int) -> Live:
+    """Let readers put their own sentence into the pictures of a page that follows one.
+
+    Each picture stands below a heading whose id begins with `step-`. Without scripts, and in a
+    notebook, nothing is shown.
+
+    Args:
+        text: The page's sentence.
+        others: The sentences that the page compares it with.
+        head: The head of the first layer that the page follows, counted from 0.
+
+    Raises:
+        CheckpointError: The default checkpoint isn't available.
+    """
+    _, about, files = _shipped()
+    data = {"text": text, "others": json.dumps(others), "head": head}
+    return element("walk", View("", text), about, files, scripts=SCRIPTS, data=data)
+
+
+def _shipped() -> tuple[TransformerEncoder, dict[str, object], dict[str, Path]]:
+    """Return the encoder, what scripts have to know about it, and its files."""
+    encoder = cast(TransformerEncoder, load(default_checkpoint()))
+    packing, files = exported(NAME, fingerprint(encoder), lambda folder: _write(encoder, folder))
+    config = encoder.config
+    about: dict[str, object] = {
+        "name": NAME,
+        "layers": config.num_layers,
+        "heads": config.num_heads,
+        "headDim": config.d_model // config.num_heads,
+        "packing": packing,
+    }
+    return encoder, about, files
 
 
 def _write(encoder: TransformerEncoder, folder: Path) -> dict[str, object]:
@@ -69,4 +100,4 @@ def _write(encoder: TransformerEncoder, folder: Path) -> dict[str, object]:
     settings = ("tokenizer.json", "tokenizer_config.json")
     both = ",".join((Path(default_checkpoint()) / name).read_text("utf-8") for name in settings)
     (folder / "tokenizer.gz").write_bytes(gzip.compress(f"[{both}]".encode(), 9, mtime=0))
-    return export(switched, switched.all_on(seq=7), axes, SHOWN, folder)
+    return export(switched, switched.all_on(seq=7), axes, (*SHOWN, *PARTS), folder)

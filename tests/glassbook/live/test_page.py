@@ -13,8 +13,9 @@ import torch
 
 from browser import launched, served
 from glassbook.live.encoder import SwitchedEncoder
-from glassbook.live.page import live
+from glassbook.live.page import live, walk
 from glassformer import default_checkpoint, load, read
+from glassformer.inference.sentence_embeddings import embed
 from live_pages import PAIRS, TEXTS, write_site
 from webdriver import firefox
 
@@ -346,3 +347,100 @@ def test_without_scripts_there_is_a_picture(browser, root):
     page.goto(root)
     assert page.locator("glass-encoder svg").first.is_visible()
     context.close()
+
+
+# --- a page that follows one sentence
+
+OTHERS = ["fruit flies like a banana", "an arrow"]
+STEPS = {
+    "embeddings": {"token": "embeddings.tokens.output"},
+    "positions": {"position": "embeddings.positions.output"},
+    "embedding-norm": {"normed": "embeddings.output"},
+    "query": {"query": "layers.0.attention.query"},
+    "key-value": {"key": "layers.0.attention.key", "value": "layers.0.attention.value"},
+    "output": {"output": "layers.0.attention.output"},
+    "merge": {"what attention found": "layers.0.attention.out_proj.output"},
+    "norm": {"normed": "layers.0.attention_norm.output"},
+    "feed-forward": {
+        "widened": "layers.0.feed_forward.up_proj.output",
+        "after GELU": "layers.0.feed_forward.activation.output",
+    },
+    "layer": {"added": "layers.0.feed_forward.output", "after": "layers.0.output"},
+}
+MATRICES = ("scores", "weights", "layers", "heads", "compare")
+
+
+@pytest.fixture(scope="module")
+def followed(browser, tmp_path_factory):
+    """A page with a heading and a picture for each step, and the reader's sentence in them."""
+    folder = tmp_path_factory.mktemp("walk")
+    write_site(walk("time flies like an arrow", OTHERS, head=2), folder)
+    index = folder / "index.html"
+    ours = "".join(
+        f'<h2 id="step-{step}">{step}</h2><div class="proofbook-output">ours</div>'
+        for step in ("ids", *STEPS, *MATRICES)
+    )
+    index.write_text(index.read_text("utf-8").replace("</body>", f"{ours}</body>"), "utf-8")
+    with served(folder) as url:
+        page = browser.new_page()
+        page.goto(url)
+        page.click("glass-walk summary")
+        page.fill("[name=text]", "the old bank by the river")
+        page.click("[name=start]")
+        page.wait_for_selector(".walk-own", timeout=60_000)
+        yield page
+        page.close()
+
+
+def table_of(page, step):
+    """What a step's picture says to those who don't see it: words, then numbers."""
+    cells = "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    return page.eval_on_selector_all(f"#step-{step} + .walk-own tr", cells)[1:]
+
+
+def test_each_step_shows_what_python_computes_for_the_readers_sentence(followed):
+    reading = read("the old bank by the river", model=MODEL)
+    ids = reading.encoding["input_ids"][0].tolist()
+    assert followed.inner_text("#step-ids + .walk-own").split() == [
+        word for pair in zip(reading.tokens, map(str, ids), strict=True) for word in pair
+    ]
+    for step, tensors in STEPS.items():
+        rows = table_of(followed, step)
+        for name, path in tensors.items():
+            found = [row for row in rows if row[0].startswith(f"{name}: ")]
+            tensor = reading.tape[path][0]
+            tensor = tensor[2] if tensor.ndim == 3 else tensor  # (heads, seq, head_dim)
+            wanted = torch.cat([tensor.norm(dim=-1, keepdim=True), tensor[:, :3]], dim=1)
+            assert [row[0] for row in found] == [f"{name}: {token}" for token in reading.tokens]
+            numbers = torch.tensor([[float(cell) for cell in row[1:]] for row in found])
+            torch.testing.assert_close(numbers, wanted, atol=0.2, rtol=0.02, msg=f"{step}, {name}")
+
+
+def test_matrices_of_the_steps_are_those_of_the_readers_sentence(followed):
+    reading = read("the old bank by the river", model=MODEL)
+    states = torch.stack(reading.tape.hidden_states)[:, 0]
+    mean, others = states[-1].mean(dim=0), embed(MODEL, OTHERS)
+    wanted = {
+        "scores": reading.tape["layers.0.attention.scores"][0, 2],
+        "weights": reading.attentions[0, 2],
+        "layers": torch.cosine_similarity(states[:1], states, dim=-1).mT,
+        "heads": reading.attentions[:, :, 1, 2],
+        "compare": torch.cosine_similarity(mean, others, dim=-1)[:, None],
+    }
+    for step in MATRICES:
+        found = torch.tensor(
+            [[float(cell) for cell in row[1:]] for row in table_of(followed, step)]
+        )
+        close = {"atol": 0.2 if step == "scores" else 0.06, "rtol": 0}
+        torch.testing.assert_close(found, wanted[step], msg=step, **close)
+
+
+def test_the_pages_own_sentence_comes_back(followed):
+    assert not any(one.is_visible() for one in followed.get_by_text("ours", exact=True).all())
+    followed.fill("[name=text]", "word " * 30)
+    followed.click("[name=start]")
+    followed.wait_for_selector(".walk-state[data-kind=error]")
+    assert "has 32 tokens, and the pictures have room for 24" in followed.inner_text(".walk-state")
+    followed.click("[name=back]")
+    assert followed.locator(".walk-own").count() == 0
+    assert all(one.is_visible() for one in followed.locator(".proofbook-output").all())

@@ -3,7 +3,7 @@
 
 const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 const FONT = 'font-family="system-ui,sans-serif"';
-const escape = (text) => String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+export const escape = (text) => String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const short = (token) => (token.length > 14 ? `${token.slice(0, 13)}…` : token);
 // The figures of a weight: one that would be written as 0 is said to be less.
 export const written = (weight) => (weight >= 0.005 ? weight.toFixed(2) : weight > 0 ? "< 0.01" : "0");
@@ -159,8 +159,8 @@ export function detail(result, { layer, head, query, key }, colors, scale) {
   };
 }
 
-// A matrix of weights with words at its rows and columns.
-export function matrix(weights, rows, columns, colors) {
+// A matrix with words at its rows and columns: the largest number has the strongest color.
+export function matrix(weights, rows, columns, colors, most = 1) {
   const widest = (words) => Math.max(...words.map((word) => 10 + 8.3 * short(word).length));
   const [left, top] = [widest(rows), widest(columns)];
   const cell = 34;
@@ -169,8 +169,54 @@ export function matrix(weights, rows, columns, colors) {
   columns.forEach((word, i) => parts.push(`<text transform="translate(${left + (i + 0.5) * cell + 4.5} ${top - 6}) rotate(-90)">${escape(short(word))}</text>`));
   weights.forEach((weight, i) => {
     const [x, y] = [left + (i % columns.length) * cell, top + Math.floor(i / columns.length) * cell];
-    parts.push(`<rect x="${x}" y="${y}" width="${cell}" height="${cell}" fill="${colors.cell}" fill-opacity="${(0.05 + 0.95 * weight).toFixed(3)}"/>`);
-    if (weight >= 0.095) parts.push(`<text x="${x + cell / 2}" y="${y + cell / 2 + 4}" text-anchor="middle" font-size="11" fill="${colors.number}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
+    const strength = Math.abs(weight) / most;
+    parts.push(`<rect x="${x}" y="${y}" width="${cell}" height="${cell}" fill="${weight < 0 ? colors.negative : colors.cell}" fill-opacity="${(0.05 + 0.95 * strength).toFixed(3)}"/>`);
+    const digits = most > 1 ? weight.toFixed(1) : weight.toFixed(2).replace(/^(-?)0/, "$1");
+    if (strength >= 0.095) parts.push(`<text x="${x + cell / 2}" y="${y + cell / 2 + 4}" text-anchor="middle" font-size="11" fill="${colors.number}">${digits}</text>`);
   });
-  return `<svg ${SVG} ${FONT} viewBox="0 0 ${left + columns.length * cell + 2} ${top + rows.length * cell + 2}" font-size="13" fill="${colors.ink}">${parts.join("")}</svg>`;
+  const [width, height] = [left + columns.length * cell + 2, top + rows.length * cell + 2];
+  return `<svg ${SVG} ${FONT} viewBox="0 0 ${width} ${height}" style="max-width:${1.3 * width}px" font-size="13" fill="${colors.ink}">${parts.join("")}</svg>`;
+}
+
+// Rows of numbers of any size as a matrix, and as a table.
+export function values(rows, names, columns, colors) {
+  const all = rows.flatMap((row) => [...row]);
+  const most = Math.max(...all.map(Math.abs));
+  const [words, heads] = [names.map(String), columns.map(String)];
+  return {
+    svg: matrix(all, words, heads, colors, most),
+    table: [["", ...heads], ...words.map((word, i) => [word, ...Array.from(rows[i], (value) => value.toFixed(2))])],
+  };
+}
+
+const CELLS = 48; // numbers of a vector that are drawn
+
+// Vectors as rows of colored cells, one tensor below another, on one scale that ends below the few
+// largest; beside each vector, its length.
+export function strips(tensors, words, colors) {
+  const [cell, row] = [7, 15];
+  const drawn = Object.values(tensors).flat().flatMap((vector) => [...vector.slice(0, CELLS)].map(Math.abs));
+  const sizes = drawn.filter((size) => size > 0).sort((a, b) => a - b);
+  const end = sizes[Math.round(0.98 * (sizes.length - 1))] ?? 1;
+  const left = Math.max(...words.map((word) => 10 + 7.6 * short(word).length));
+  const right = left + cell * Math.min(CELLS, Object.values(tensors)[0][0].length);
+  const parts = [`<text x="${right + 44}" y="18" text-anchor="end" font-size="12" fill-opacity=".8">length</text>`];
+  const table = [["vector", "length", "numbers"]];
+  Object.entries(tensors).forEach(([title, vectors], k) => {
+    const top = 26 + k * (row * words.length + 28);
+    parts.push(`<text x="${left}" y="${top - 8}" font-weight="600">${escape(title)}</text>`);
+    vectors.forEach((vector, i) => {
+      const length = Math.hypot(...vector).toFixed(1);
+      const baseline = top + (i + 0.5) * row + 4.5;
+      parts.push(`<text x="${left - 7}" y="${baseline}" text-anchor="end">${escape(short(words[i]))}</text><text x="${right + 44}" y="${baseline}" text-anchor="end">${length}</text>`);
+      vector.slice(0, CELLS).forEach((value, j) => {
+        const strength = Math.min(1, Math.abs(value) / end).toFixed(2);
+        parts.push(`<rect x="${left + j * cell}" y="${top + i * row}" width="${cell}" height="${row}" fill="${value < 0 ? colors.negative : colors.cell}" fill-opacity="${strength}"/>`);
+      });
+      parts.push(`<path d="M${left} ${top + i * row}H${right}" stroke="${colors.ink}" stroke-opacity=".25"/>`);
+      table.push([`${title}: ${words[i]}`, length, ...Array.from(vector.slice(0, 3), (value) => value.toFixed(2))]);
+    });
+  });
+  const [width, height] = [right + 48, 6 + Object.keys(tensors).length * (row * words.length + 28)];
+  return { svg: `<svg ${SVG} ${FONT} viewBox="0 0 ${width} ${height}" style="max-width:${1.2 * width}px" font-size="12.7" fill="${colors.ink}">${parts.join("")}</svg>`, table };
 }

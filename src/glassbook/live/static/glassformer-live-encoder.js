@@ -11,72 +11,10 @@ api.attend = async (text, pair) => {
 };
 
 const about = JSON.parse(document.querySelector("glass-encoder").dataset.files);
-const [{ LiveElement, Model, filesOf, megabytes }, draw] = await Promise.all(
-  [about.model, about.draw].map((url) => import(new URL(url, document.baseURI))),
+const [{ LiveElement, Model, filesOf, megabytes }, draw, { MOST, cosine, none, reading }] = await Promise.all(
+  [about.model, about.draw, about.reader].map((url) => import(new URL(url, document.baseURI))),
 );
-const MOST = 256; // tokens: what the model was trained on
-
-// The encoder in its worker, shared by all elements of a page.
-class Encoder extends Model {
-  async encode(text, pair) {
-    const { ids, tokens, types } = await this.ask("tokenize", { name: this.files.name, text, pair });
-    const kept = cut(ids.length, types);
-    const pick = (values) => kept.map((i) => values[i]);
-    return { ids: pick(ids), tokens: pick(tokens), types: pick(types), before: ids.length };
-  }
-
-  async read(encoding, switches) {
-    const seq = encoding.ids.length;
-    const whole = (values) => ({ type: "int64", data: BigInt64Array.from(values, BigInt), dims: [1, seq] });
-    const number = (value) => ({ type: "float32", data: Float32Array.of(value), dims: [1] });
-    const { layers, heads, headDim } = this.files;
-    const off = (count, places) => Float32Array.from({ length: count }, (_, i) => (places.has(i) ? 0 : 1));
-    const { outputs, ms } = await this.ask("run", {
-      name: this.files.name,
-      feeds: {
-        input_ids: whole(encoding.ids),
-        attention_mask: whole(encoding.ids.map((_, i) => (switches.tokens.has(i) ? 0 : 1))),
-        token_type_ids: whole(encoding.types),
-        heads: { type: "float32", data: off(layers * heads, switches.heads), dims: [layers, heads] },
-        residuals: { type: "float32", data: off(layers * 2, switches.residuals), dims: [layers, 2] },
-        positions: number(switches.positions ? 1 : 0),
-        scale: number(switches.scale ? 1 : Math.sqrt(headDim)),
-      },
-    });
-    return {
-      tokens: encoding.tokens,
-      attentions: outputs.weights,
-      scores: outputs.scores,
-      query: outputs.query,
-      key: outputs.key,
-      hiddenStates: outputs.hidden,
-      ms,
-    };
-  }
-}
-
-// The positions that stay if at most MOST tokens may: the longer text of a pair loses its end.
-function cut(count, types) {
-  const second = types.reduce((total, type) => total + type, 0);
-  let [first, rest] = [count - second, second];
-  while (first + rest > MOST) first > rest ? first-- : rest--;
-  const positions = Array.from({ length: count }, (_, i) => i);
-  const [a, b] = [positions.slice(0, count - second), positions.slice(count - second)];
-  // [SEP] ends each text, so the last position always stays.
-  return [a, b].flatMap((part, i) => (part.length ? [...part.slice(0, [first, rest][i] - 1), part.at(-1)] : []));
-}
-
-const none = () => ({ heads: new Set(), residuals: new Set(), tokens: new Set(), positions: true, scale: true });
-
-function cosine(a, b) {
-  let [product, left, right] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) {
-    product += a[i] * b[i];
-    left += a[i] * a[i];
-    right += b[i] * b[i];
-  }
-  return product / Math.sqrt(left * right);
-}
+const Encoder = reading(Model);
 
 // The last layer's vector of a token.
 function vectorOf({ data, dims: [states, seq, width] }, i) {

@@ -143,13 +143,13 @@ async function step({ name, ids, layers }) {
   return { outputs, ms: performance.now() - start };
 }
 
-async function run({ name, feeds }) {
+async function run({ name, feeds, wanted }) {
   const { session } = models.get(name);
   const tensors = Object.fromEntries(
     Object.entries(feeds).map(([key, { type, data, dims }]) => [key, new runtime.Tensor(type, data, dims)]),
   );
   const start = performance.now();
-  const results = await session.run(tensors);
+  const results = await session.run(tensors, wanted ?? session.outputNames);
   const outputs = Object.fromEntries(
     Object.entries(results).map(([key, { data, dims }]) => [key, { data, dims }]),
   );
