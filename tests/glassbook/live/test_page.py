@@ -428,9 +428,8 @@ def test_matrices_of_the_steps_are_those_of_the_readers_sentence(followed):
         "compare": torch.cosine_similarity(mean, others, dim=-1)[:, None],
     }
     for step in MATRICES:
-        found = torch.tensor(
-            [[float(cell) for cell in row[1:]] for row in table_of(followed, step)]
-        )
+        rows = table_of(followed, step)
+        found = torch.tensor([[float(cell) for cell in row[1:]] for row in rows])
         close = {"atol": 0.2 if step == "scores" else 0.06, "rtol": 0}
         torch.testing.assert_close(found, wanted[step], msg=step, **close)
 
