@@ -1,6 +1,7 @@
 """Elements that read a reader's own sentence in the page, with the book's own encoder."""
 
 import base64
+import copy
 import gzip
 import json
 from pathlib import Path
@@ -94,7 +95,7 @@ def _shipped() -> tuple[TransformerEncoder, dict[str, object], dict[str, Path]]:
 
 def _write(encoder: TransformerEncoder, folder: Path) -> dict[str, object]:
     """Write the graph, the weights, and the tokenizer; return how the weights are packed."""
-    switched = SwitchedEncoder(encoder)
+    switched = SwitchedEncoder(copy.deepcopy(encoder))  # the given one stays without hooks
     seq = torch.export.Dim("seq", min=2, max=encoder.config.max_positions)
     axes = {name: {1: seq} for name in ("input_ids", "attention_mask", "token_type_ids")}
     settings = ("tokenizer.json", "tokenizer_config.json")
