@@ -9,14 +9,14 @@ from torch import Tensor, nn
 
 from glassformer import MultiHeadAttention, TransformerEncoder
 
-SHOWN = "weights", "scores", "query", "key", "value", "output", "hidden"
-"""What comes out of all layers, in this order; all but `hidden` as `record` names it."""
 PARTS = (
     *(f"embeddings.{name}" for name in ("tokens", "positions", "token_types")),
     *(f"layers.0.{name}" for name in ("attention.out_proj", "attention_norm")),
     *(f"layers.0.feed_forward{name}" for name in (".up_proj", ".activation", "")),
 )
-"""The modules whose outputs come after that: what happens on the way through the first layer."""
+"""The modules whose outputs show what happens up to the end of the first layer."""
+SHOWN = "weights", "scores", "query", "key", "value", "output", *PARTS, "hidden"
+"""What comes out, in this order: first what `record` calls so, of all layers."""
 
 
 class SwitchedEncoder(nn.Module):
@@ -31,8 +31,8 @@ class SwitchedEncoder(nn.Module):
     Shapes: Ids, attention mask, and token types (1, seq). `heads` (layers, heads) switches heads,
     `residuals` (layers, 2) the sums around attention and the network, `positions` (1,) the
     position vectors; `scale` (1,) multiplies the queries. Returns weights and scores (layers,
-    heads, seq, seq), queries, keys, values, and outputs (layers, heads, seq, head_dim), the hidden
-    states (layers + 1, seq, d_model), and what `PARTS` names, each (seq, its width).
+    heads, seq, seq), queries, keys, values, and outputs (layers, heads, seq, head_dim), what
+    `PARTS` names, each (seq, its width), and the hidden states (layers + 1, seq, d_model).
 
     Raises:
         ValueError: The encoder adds no position vectors.
@@ -40,8 +40,9 @@ class SwitchedEncoder(nn.Module):
     >>> from glassformer import TransformerConfig
     >>> config = TransformerConfig(vocab_size=11, d_model=8, num_heads=2, num_layers=3, d_ff=16)
     >>> switched = SwitchedEncoder(TransformerEncoder(config))
-    >>> [tuple(shown.shape) for shown in switched(**switched.all_on(seq=5))][1:8]
-    [(3, 2, 5, 5), (3, 2, 5, 4), (3, 2, 5, 4), (3, 2, 5, 4), (3, 2, 5, 4), (4, 5, 8), (5, 8)]
+    >>> shapes = [tuple(shown.shape) for shown in switched(**switched.all_on(seq=5))]
+    >>> shapes[1:4], shapes[6], shapes[-1]
+    ([(3, 2, 5, 5), (3, 2, 5, 4), (3, 2, 5, 4)], (5, 8), (4, 5, 8))
     """
 
     def __init__(self, encoder: TransformerEncoder):
@@ -96,7 +97,7 @@ class SwitchedEncoder(nn.Module):
         """Read one sequence, and return what the class says."""
         self._switches = {"heads": heads, "residuals": residuals}
         self._switches |= {"positions": positions, "scale": scale}
-        self._shown = {name: [] for name in (*SHOWN, *PARTS)}
+        self._shown = {name: [] for name in SHOWN}
         self.encoder(input_ids, attention_mask, token_type_ids)
         return tuple(torch.cat(tensors) for tensors in self._shown.values())
 

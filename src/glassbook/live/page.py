@@ -11,7 +11,7 @@ import torch
 
 from glassbook.live.downloads import exported, fingerprint
 from glassbook.live.element import Live, element
-from glassbook.live.encoder import PARTS, SHOWN, SwitchedEncoder
+from glassbook.live.encoder import SHOWN, SwitchedEncoder
 from glassbook.live.export import export
 from glassformer import TransformerEncoder, default_checkpoint, load, read
 from glassformer.views.grid import heatmap
@@ -101,4 +101,4 @@ def _write(encoder: TransformerEncoder, folder: Path) -> dict[str, object]:
     settings = ("tokenizer.json", "tokenizer_config.json")
     both = ",".join((Path(default_checkpoint()) / name).read_text("utf-8") for name in settings)
     (folder / "tokenizer.gz").write_bytes(gzip.compress(f"[{both}]".encode(), 9, mtime=0))
-    return export(switched, switched.all_on(seq=7), axes, (*SHOWN, *PARTS), folder)
+    return export(switched, switched.all_on(seq=7), axes, SHOWN, folder)
