@@ -174,7 +174,8 @@ def marked(place: Point, group: int, wide: bool) -> str:
     if not wide:
         return mark(*place, group, css=" faint")
     x, y = place
-    return f'<g transform="translate({x:.1f} {y:.1f}) scale(1.8)">{mark(0, 0, group)}</g>'
+    drawn = mark(0, 0, group, css=" faint")
+    return f'<g transform="translate({x:.1f} {y:.1f}) scale(1.6)">{drawn}</g>'
 
 
 def check(rows: dict[str, list[str]]) -> None:
