@@ -68,6 +68,7 @@ def translator(german: str, examples: list[str]) -> Live:
         model(source, written[:, :-1])
     words = [writing.id_to_token(token) for token in written[0, 1:].tolist()]
     weights = tape.cross_attentions[-1][0].mean(dim=0)  # (tgt_len, src_len)
+    last = len(tape.cross_attentions) - 1
     read = [reading.id_to_token(token) for token in source[0].tolist()]
     packing, files = exported(NAME, fingerprint(model), lambda folder: _write(model, folder))
     about = {
@@ -89,7 +90,7 @@ def translator(german: str, examples: list[str]) -> Live:
             words,
             read,
             axes=("written", "read"),
-            caption="The last layer's heads, averaged",
+            caption=f"Cross-attention of layer {last}, averaged over heads",
         ),
         about,
         files,

@@ -6,6 +6,7 @@ from glassformer.views.bars import bars, dots
 from glassformer.views.beams import beam_tree
 from glassformer.views.bodies import body_and_head
 from glassformer.views.by_hand import by_hand
+from glassformer.views.chains import chains
 from glassformer.views.decoding import decoding
 from glassformer.views.decoding_steps import decoding_steps
 from glassformer.views.embedding_map import embedding_map
@@ -27,10 +28,12 @@ from glassformer.views.ring import ring
 from glassformer.views.roofline import roofline
 from glassformer.views.rotary import dials, hands
 from glassformer.views.sampling import sampling
+from glassformer.views.slots import slots
 from glassformer.views.stream import residual_stream
 from glassformer.views.strips import strips
 from glassformer.views.teaching import teacher_forcing
 from glassformer.views.traffic import traffic
+from glassformer.views.tree import tree
 from glassformer.views.view import View
 from glassformer.views.viewers import cross_view, head_view, model_view, neuron_view
 from glassformer.views.whole import whole
@@ -48,6 +51,7 @@ __all__ = [
     "beside",
     "body_and_head",
     "by_hand",
+    "chains",
     "cross_view",
     "decoding",
     "decoding_steps",
@@ -77,9 +81,11 @@ __all__ = [
     "scatter",
     "scatter_panels",
     "shared_heads",
+    "slots",
     "strips",
     "teacher_forcing",
     "traffic",
+    "tree",
     "whole",
     "workers",
 ]

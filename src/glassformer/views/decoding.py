@@ -23,7 +23,11 @@ from glassformer.views.view import chance, isolated, visible, words
 BEST, CELL, ROW, BAND, TOP, LONGEST = 5, 18.0, 15.0, 90.0, 88.0, 9
 ACROSS, GUESSES, LEFT = 38.0, 70.0, 156.0  # the longest bar, and where bars and cells begin
 WEIGHTS, KEYS, VALUES = (8.0, 22.0), (34.0, 18.0), (56.0, 18.0)  # tops and heights in a band
-KNOWN = ("solid: computed in this step", "pale: kept from earlier steps")
+KNOWN = (
+    "solid: computed in this step",
+    "pale: kept from earlier steps",
+    "all in the last layer; attention: the mean of its heads",
+)
 
 
 def decoding(
@@ -79,7 +83,7 @@ def decoding(
     roles = [("positive", "attention"), ("key", "keys"), ("value", "values")]
     parts.append(legend(roles, 0, bottom + 16))
     parts.append(column(KNOWN, 0, bottom + 34, 17, css="small", anchor="start"))
-    drawn = picture(parts, right, bottom + 58)
+    drawn = picture(parts, right, bottom + 75)
     columns = ["writes", "likeliest", "attention to own tokens", "attention to the source"]
     title = "Writing token by token"
     return stepped(drawn, sentences, columns[: len(facts[0])], facts, name=title, caption=caption)

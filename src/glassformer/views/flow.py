@@ -12,6 +12,7 @@ from glassformer.views.trace import Node, trace
 from glassformer.views.view import View
 
 EDGE = 6.0  # room around the picture
+BLUER = "bluer: more parameters"
 DEEPEST = 0.42  # opacity of the blue in a box that holds all parameters; text on it stays readable
 
 # Words have the same size on a phone: boxes have no more room there.
@@ -40,7 +41,8 @@ def flow(
         model: Any module, or a function of tensors.
         inputs: The model's inputs.
         depth: 1 draws the model's modules, and 2 also draws the modules inside those.
-        caption: A line below the picture, instead of the names of the axes.
+        caption: A line below the picture, instead of the names of the axes. What the blue means
+            follows.
 
     Raises:
         ValueError: The model does not take these inputs, or `depth` is less than 1.
@@ -50,6 +52,7 @@ def flow(
     axes = Axes(model)
     whole = trace(model, inputs, depth, axes)
     legend = caption or sizes(whole, axes)
+    legend = " · ".join(filter(None, [legend, BLUER if whole.parameters else ""]))
     steps = lines(whole.inside)
     told = "".join(f"<li>{escape(step.strip())}</li>" for step in steps)
     name = f"What {whole.kind} did, step by step"

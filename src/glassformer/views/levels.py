@@ -10,7 +10,8 @@ from glassformer.views.drawing import GROWS, Number, circle, figure, line, pictu
 from glassformer.views.view import View
 
 START, END = 12.0, 344.0  # of each line
-WHOLE, WITH, WEIGHTS, WITHOUT = 48.0, 118.0, 174.0, 230.0  # heights of the lines
+WHOLE, WITH, WEIGHTS, WITHOUT = 60.0, 144.0, 200.0, 256.0  # heights of the lines
+ABOVE = 11.0  # from the first line up to its weights, so that they cover no level
 
 
 def levels(weights: Float[Tensor, " weights"], bits: int, *, caption: str | None = None) -> View:
@@ -45,28 +46,30 @@ def levels(weights: Float[Tensor, " weights"], bits: int, *, caption: str | None
     every = torch.cat([rest, coarse, fine])
     near = Axis(every.min().item(), every.max().item(), START, END)
     fan = [
-        line([(whole.place(end), WHOLE + 6), (near.place(end), WITH - 26)], css="thin dotted")
+        line([(whole.place(end), WHOLE + 24), (near.place(end), WITH - 26)], css="thin dotted")
         for end in (near.low, near.high)
     ]
     here, there = (END, START) if outlier > rest.max() else (START, END)
     small = f"{len(rest)} weights, {short(rest.min().item())} to {short(rest.max().item())}"
     parts = [
         text(START, 14, f"A block and its {2**bits} levels", css="title", anchor="start"),
-        text(there, WHOLE - 12, small, css="small", anchor=anchor_of(there)),
+        text(there, WHOLE - 24, small, css="small", anchor=anchor_of(there)),
         text(
-            here, WHOLE - 12, f"outlier, {short(outlier)}", role="series-2", anchor=anchor_of(here)
+            here, WHOLE - 24, f"outlier, {short(outlier)}", role="series-2", anchor=anchor_of(here)
         ),
         number_line(whole, WHOLE, levels_of(block, bits), "quiet"),
-        *(dot(whole.place(weight), WHOLE, "quiet") for weight in rest.tolist()),
-        dot(whole.place(outlier), WHOLE, "series-2"),
+        *(dot(whole.place(weight), WHOLE - ABOVE, "quiet") for weight in rest.tolist()),
+        dot(whole.place(outlier), WHOLE - ABOVE, "series-2"),
+        zero(whole, (WHOLE, WHOLE + 8), WHOLE + 20),
         *fan,
+        zero(near, (WITH, WITHOUT), WITHOUT + 18),
         *panel(near, rest, coarse, levels_of(block, bits), WITH, "series-2"),
         *panel(near, rest, fine, levels_of(rest, bits), WITHOUT, "series-1"),
         *(dot(near.place(weight), WEIGHTS, "quiet") for weight in rest.tolist()),
         *words("with the outlier", rest, coarse, WITH - 11, "series-2"),
-        *words("without it", rest, fine, WITHOUT + 24, "series-1"),
+        *words("without it", rest, fine, WITHOUT + 38, "series-1"),
     ]
-    drawn = picture(parts, 356, WITHOUT + 34, grows=GROWS)
+    drawn = picture(parts, 356, WITHOUT + 46, grows=GROWS)
     facts = [
         [
             name,
@@ -89,9 +92,18 @@ def levels_of(block: Tensor, bits: int) -> list[float]:
 
 def number_line(axis: Axis, y: Number, ticks: list[float], role: str) -> str:
     """Draw a line with a stroke at each level that is on it."""
-    marks = [axis.place(tick) for tick in ticks if axis.low <= tick <= axis.high]
+    slack = 0.01 * (axis.high - axis.low)  # rounding may put the last level just beyond the end
+    marks = [axis.place(t) for t in ticks if axis.low - slack <= t <= axis.high + slack]
     strokes = "".join(line([(x, y - 5), (x, y + 5)], role=role, css="bold") for x in marks)
     return line([(axis.start, y), (axis.end, y)], css="thin") + strokes
+
+
+def zero(axis: Axis, ends: tuple[Number, Number], y: Number) -> str:
+    """Mark zero, if it's on the line, with a dotted stroke between two heights."""
+    if not axis.low <= 0 <= axis.high:
+        return ""
+    x = axis.place(0.0)
+    return line([(x, ends[0]), (x, ends[1])], css="dotted") + text(x, y, "0", css="small")
 
 
 def panel(

@@ -7,7 +7,7 @@ from typing import Any
 from glassformer.views.axes import Axis, across_at, short, span
 from glassformer.views.drawing import GROWS, bar, figure, line, panel, picture, text
 from glassformer.views.palette import SERIES
-from glassformer.views.plots import finite, key, lay_out, mark, placed
+from glassformer.views.plots import Point, finite, key, lay_out, mark, placed
 from glassformer.views.view import View, minus, number
 
 WIDTH = 400.0
@@ -140,11 +140,14 @@ def scatter_panels(
         middle = line(ends, css="dotted") if zero else ""
         if zero and x:
             middle += text(ends[0][0], up.start + 14, "0", css="small")
-        return middle + "".join(
-            mark(across.place(p[0]), up.place(p[1]), names.index(group), css=" faint")
+        placed_at = [
+            (names.index(group), (across.place(p[0]), up.place(p[1])))
             for group, run in found[row][name].items()
             for p in run
             if finite(p)
+        ]
+        return middle + "".join(
+            marked(place, group, hidden(place, group, placed_at)) for group, place in placed_at
         )
 
     entries, top = lay_out(names) if len(names) > 1 else ([], 0.0)
@@ -159,6 +162,20 @@ def scatter_panels(
     ]
     header = ["", "group", x or "horizontal"]
     return figure(drawn, header, facts, name=f"{y or 'y'} by {x or 'x'}", caption=caption)
+
+
+def hidden(place: Point, group: int, every: list[tuple[int, Point]]) -> bool:
+    """Return whether a point of a later group covers this one."""
+    return any(other > group and math.dist(place, at) < 0.5 for other, at in every)
+
+
+def marked(place: Point, group: int, wide: bool) -> str:
+    """Draw a point; one that others cover is wide enough to be seen behind them."""
+    if not wide:
+        return mark(*place, group, css=" faint")
+    x, y = place
+    drawn = mark(0, 0, group, css=" faint")
+    return f'<g transform="translate({x:.1f} {y:.1f}) scale(1.6)">{drawn}</g>'
 
 
 def check(rows: dict[str, list[str]]) -> None:

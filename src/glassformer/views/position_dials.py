@@ -13,7 +13,8 @@ from glassformer.views.view import minus, number
 
 SCRIPT = "glassformer-dials.js"
 WIDTH, MOST = 400.0, 6  # width of the picture, and the most pairs that fit side by side
-FACE, HIGH = 44.0, 110.0  # the largest radius of a dial, and the height of the curve
+FACE, HIGH = 40.0, 110.0  # the largest radius of a dial, and the height of the curve
+ASIDE = 52.0  # room for the sum of the cosines
 ROLES = ("query", "key")
 NAMES = ("first position", "second position")
 
@@ -52,12 +53,13 @@ def position_dials(
     cosines = (turned[at[0]] * turned[at[1]]).sum(-1).tolist()
     products = table @ table.mT
     curve = [products.diagonal(k).mean().item() for k in range(len(table))]
-    radius = min(FACE, WIDTH / pairs / 2 - 5)
+    radius = min(FACE, (WIDTH - ASIDE) / pairs / 2 - 5)
     ruler, top = 2 * radius + 78, 2 * radius + 142
     up = Axis(*span(curve), start=top + HIGH, end=top)
     across = Axis(0, len(table) - 1, tick_width(up), WIDTH - 10)
     parts = [
         *(dial(k, turned[list(at), k].tolist(), cosines[k], pairs, radius) for k in range(pairs)),
+        total(sum(cosines), 2 * radius + 42),
         ruler_of(at, across, ruler),
         curve_of(curve, at, sum(cosines), across, up),
         script_data(turned, across, up),
@@ -82,7 +84,8 @@ def angle(pair: list[float]) -> float:
 
 def dial(k: int, hands: list[list[float]], cosine: float, pairs: int, radius: float) -> str:
     """Draw the dial of a pair with its two hands: the second one is dashed."""
-    x, y = WIDTH / pairs * (k + 0.5), radius + 24
+    wide = (WIDTH - ASIDE) / pairs
+    x, y = wide * (k + 0.5), radius + 24
     drawn = [
         text(x, 14, f"pair {k}", css="small"),
         circle(x, y, radius, css="frame thin"),
@@ -94,8 +97,15 @@ def dial(k: int, hands: list[list[float]], cosine: float, pairs: int, radius: fl
         drawn.append(part(f"hand{name}", f"<g {turn}>{up}{head}</g>"))
     drawn.append(part("cosines", text(x, y + radius + 18, minus(number(cosine, 1.0)))))
     if k < pairs - 1:
-        drawn.append(text(x + WIDTH / pairs / 2, y + radius + 18, "+"))
+        drawn.append(text(x + wide / 2, y + radius + 18, "+"))
     return "".join(drawn)
+
+
+def total(score: float, y: float) -> str:
+    """Write the sum of the cosines, which is the score, behind the last one."""
+    written = f"= {minus(number(score, 1.0))}"
+    at = WIDTH - ASIDE - 5
+    return part("sum", text(at, y, written, role="attention", anchor="start"))
 
 
 def ruler_of(at: tuple[int, int], across: Axis, y: float) -> str:

@@ -10,7 +10,7 @@ from glassformer.views.steps import Stepped, step, stepped
 CELL, HIGH = 34.0, 28.0  # of a piece
 LEFT, APART, EDGE = 50.0, 16.0, 12.0  # room for the turns' names, between processes, at both sides
 TURN = 66.0  # from one turn to the next
-TOP = 30.0
+TOP, KEY = 30.0, 30.0  # room above, and for the key below
 Held = Sequence[Sequence[Number]]  # each process's pieces
 Sums = list[list[frozenset[int]]]  # for each process and piece, whose numbers are in it
 Moves = dict[tuple[int, int], bool]  # the pieces that came from the left, and whether to be added
@@ -53,7 +53,8 @@ def ring(turns: Sequence[Held], *, caption: str | None = None) -> Stepped:
         facts.append(told(f"turn {turn}", after))
         sentences.append(sentence(turn, sums, moves))
     wide = start_of(size - 1, size) + size * CELL + EDGE + 2
-    shown = picture(drawn, wide, TOP + TURN * (len(turns) - 1) + HIGH + 4)
+    bottom = TOP + TURN * (len(turns) - 1) + HIGH
+    shown = picture([*drawn, key(size, bottom + 18)], wide, bottom + KEY + 6)
     header = ["", *(f"process {r}" for r in range(size))]
     return stepped(shown, sentences, header, facts, name="All-reduce in a ring", caption=caption)
 
@@ -127,6 +128,19 @@ def sent(r: int, k: int, size: int, turn: int) -> str:
     height = (bottom + top) / 2
     return line([out, (out[0], height), (right, height)], role=role, css="dotted") + arrow(
         [(left, height), (end[0], height), end], role=role, css="dotted"
+    )
+
+
+def key(size: int, y: Number) -> str:
+    """Draw what the filling of a piece means."""
+    parts = []
+    for k in range(size):
+        x, full = LEFT + EDGE + 20 * k, 16 * (k + 1) / size
+        parts.append(panel(x, y + 16 - full, 16, full, css="frame thin", tint=0.3, corner=1))
+        parts.append(panel(x, y, 16, 16, css="frame thin", corner=2))
+    words = f"in the sum so far: 1 to {size} processes"
+    return "".join(parts) + text(
+        LEFT + EDGE + 20 * size + 6, y + 12.5, words, css="small", anchor="start"
     )
 
 

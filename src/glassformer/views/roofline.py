@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from glassformer.views.axes import Axis, along, short, tick_width, upward
 from glassformer.views.drawing import GROWS, Number, cut, figure, line, picture, text, width_of
-from glassformer.views.palette import SMALL
+from glassformer.views.palette import SERIES, SMALL
 from glassformer.views.plots import DASHES, HIGH, WIDTH, mark
 from glassformer.views.view import View
 
@@ -16,7 +16,7 @@ LONGEST = 22  # the most letters of a name that are shown
 
 
 def roofline(
-    points: Mapping[str, tuple[Number, Number]],
+    points: Mapping[str, tuple[Number, Number] | tuple[Number, Number, str]],
     *,
     rates: Mapping[str, Number],
     bandwidth: Number | Mapping[str, Number],
@@ -26,18 +26,20 @@ def roofline(
 
     A program that does `x` operations for each byte it moves can do at most `x · bandwidth`
     operations per second, and never more than the rate. The first limit is a slope and the second a
-    level; they meet at the ridge. The roof of each further machine has dashes of its own.
+    level; they meet at the ridge. The roof of each further machine has a color and dashes of its
+    own, and its points have that color and a mark of their own.
 
     Args:
         points: Each program's name, its operations per byte, and its billions of operations per
-            second.
+            second; with several machines, also the name of its rate, by default the first.
         rates: The machine's billions of operations per second, for each type of number.
         bandwidth: Its billions of bytes per second; for several machines, one number for each rate.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no point or no rate, a number isn't finite and above 0, or the
-            bandwidths don't have the names of the rates, or are more than four.
+        ValueError: There is no point or no rate, a number isn't finite and above 0, a point's rate
+            doesn't exist, or the bandwidths don't have the names of the rates, or are more than
+            four.
     """
     given = dict(bandwidth) if isinstance(bandwidth, Mapping) else dict.fromkeys(rates, bandwidth)
     slopes = [*dict.fromkeys(given.values())]
@@ -45,14 +47,20 @@ def roofline(
         raise ValueError(
             f"bandwidths {given} must be for the rates {[*rates]}, and at most {len(DASHES)}"
         )
-    every = [*rates.values(), *slopes, *(number for pair in points.values() for number in pair)]
+    places = {name: (float(one[0]), float(one[1])) for name, one in points.items()}
+    owners = {
+        name: one[2] if len(one) > 2 else next(iter(rates)) for name, one in points.items() if rates
+    }
+    if not {*owners.values()} <= {*rates}:
+        raise ValueError(f"points are for the rates {owners}, but the rates are {[*rates]}")
+    machines = {name: slopes.index(given[rate]) for name, rate in owners.items()}
+    every = [*rates.values(), *slopes, *(number for pair in places.values() for number in pair)]
     if not points or not rates or not all(0 < number < math.inf for number in every):
         raise ValueError(
             "a roofline needs points and rates, all finite and above 0: "
             f"rates {dict(rates)}, bandwidth {given}, points {dict(points)}"
         )
     levels = {name: float(rate) for name, rate in rates.items()}
-    places = {name: (float(a), float(b)) for name, (a, b) in points.items()}
     ridges = {name: rate / given[name] for name, rate in levels.items()}
     right = decades([*(a for a, _ in places.values()), *ridges.values()])
     up = decades([*(b for _, b in places.values()), *levels.values()])
@@ -63,10 +71,10 @@ def roofline(
         upward(y, x.start, x.end, "billion operations a second"),
         along(x, y.start, "operations per byte"),
         *(
-            roof(x, y, rate, float(given[name]), name, DASHES[slopes.index(given[name])])
+            roof(x, y, rate, float(given[name]), name, slopes.index(given[name]), len(slopes))
             for name, rate in levels.items()
         ),
-        *named(places, x, y, levels),
+        *named(places, x, y, levels, machines),
     ]
     rows = [[name, short(a), short(b)] for name, (a, b) in places.items()]
     rows += [[f"ridge, {name}", short(ridges[name]), short(levels[name])] for name in levels]
@@ -86,19 +94,26 @@ def decades(values: Iterable[float]) -> tuple[float, float]:
     return 10.0 ** math.floor(min(sizes) - 0.05), 10.0 ** math.ceil(max(sizes) + 0.05)
 
 
-def roof(x: Axis, y: Axis, rate: float, bandwidth: float, name: str, dashes: str) -> str:
+def roof(
+    x: Axis, y: Axis, rate: float, bandwidth: float, name: str, machine: int, machines: int
+) -> str:
     """Draw the part of the slope within the axes and the level that it meets, with a label."""
+    role, css = SERIES[machine] if machines > 1 else "quiet", f"bold {DASHES[machine]}".strip()
     ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
     corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
-    drawn = line(
-        [(x.place(a), y.place(b)) for a, b in corners], role="quiet", css=f"bold {dashes}".strip()
+    drawn = line([(x.place(a), y.place(b)) for a, b in corners], role=role, css=css)
+    above, owner = y.place(rate) - 5, role if machines > 1 else ""
+    return drawn + text(
+        x.end, above, name, role=owner, css="small over", anchor="end", most=LONGEST
     )
-    above = y.place(rate) - 5
-    return drawn + text(x.end, above, name, css="small over", anchor="end", most=LONGEST)
 
 
 def named(
-    points: Mapping[str, tuple[float, float]], x: Axis, y: Axis, levels: Mapping[str, float]
+    points: Mapping[str, tuple[float, float]],
+    x: Axis,
+    y: Axis,
+    levels: Mapping[str, float],
+    machines: Mapping[str, int],
 ) -> list[str]:
     """Draw the points, with their names beside them, clear of points, levels, and all names.
 
@@ -124,7 +139,7 @@ def named(
         words = text(edge, middle + 4, name, css="small over", anchor=anchor, most=LONGEST)
         moved = abs(middle - b) > APART / 2
         leader = line([(a, b), (edge, middle)], role="quiet", css="thin") if moved else ""
-        parts.append(leader + mark(a, b, 0) + words)
+        parts.append(leader + mark(a, b, machines[name]) + words)
     return parts
 
 

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from glassformer.views.drawing import Number, figure
-from glassformer.views.view import View
+from glassformer.views.view import View, minus
 
 STATIC = Path(__file__).parent / "static"
 
@@ -17,6 +17,7 @@ max-width:38em;margin:.5em auto 0;font-size:.9rem}
 .glassformer-drawing.live form{display:flex}
 .glassformer-drawing form label{flex:1 1 15em;min-height:34px}
 .glassformer-drawing form span{white-space:nowrap}
+.glassformer-drawing form small{font-size:.85em;opacity:.82;font-variant-numeric:tabular-nums}
 .glassformer-drawing form input{flex:1;min-width:6em;min-height:28px}
 .glassformer-drawing .handle{fill:transparent;stroke:none}
 .glassformer-drawing .line.handle{stroke:transparent;stroke-width:28}
@@ -78,6 +79,7 @@ class Slider:
         value: Where it is at first.
         ends: Its smallest and its largest value.
         step: The least distance between two values.
+        shown: What its ends are called, if not by their numbers.
     """
 
     name: str
@@ -85,15 +87,20 @@ class Slider:
     value: Number
     ends: tuple[Number, Number]
     step: Number
+    shown: tuple[str, str] | None = None
 
 
 def sliders(each: Sequence[Slider]) -> str:
     """Return sliders, which a reader sees once the script has given the figure the class `live`."""
-    return "<form>{}</form>".format(
-        "".join(
-            f'<label><span>{escape(one.label)}</span><input type="range" name="{one.name}" '
-            f'min="{one.ends[0]:g}" max="{one.ends[1]:g}" step="{one.step:g}" '
-            f'value="{one.value:g}" autocomplete="off"></label>'
-            for one in each
-        )
+    return f"<form>{''.join(map(slider, each))}</form>"
+
+
+def slider(one: Slider) -> str:
+    """Return a slider with its label before it, and the numbers at its ends."""
+    first, last = one.shown or [minus(f"{end:g}") for end in one.ends]
+    return (
+        f"<label><span>{escape(one.label)}</span><small>{escape(first)}</small>"
+        f'<input type="range" name="{one.name}" min="{one.ends[0]:g}" max="{one.ends[1]:g}" '
+        f'step="{one.step:g}" value="{one.value:g}" autocomplete="off">'
+        f"<small>{escape(last)}</small></label>"
     )

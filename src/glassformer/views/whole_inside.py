@@ -96,10 +96,11 @@ def score(run: HeadActivations, prefix: str) -> Level:
         part((120, 412, 160, 40), "Why divide?", "attention"),
         door(opening, f"{prefix}-5", "one product"),
     ]
-    says = (
-        f"We multiply the query and the key number by number, add up the {count} products, and "
-        f"divide the sum by the square root of {count}. "
-        "Blue is positive, orange negative: where both have the same sign, the score grows."
+    says = minus(
+        f"How well does “{names[j]}” fit what “{names[i]}” looks for? The {count} products of "
+        f"their numbers add up to {total:.2f}; divided by √{count}, that's "
+        f"{total / count**0.5:.2f}. Blue is positive, orange negative: where both have the same "
+        "sign, the score grows."
     )
     return Level("One score", says, tuple(drawn), opening)
 

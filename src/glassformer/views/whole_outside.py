@@ -20,10 +20,7 @@ def model(run: HeadActivations, prefix: str) -> Level:
         parts.append(lines(148, 374, "memory: the source,", "read once"))
     parts.append(arrow([(x + 90, 330), (x + 90, 386)]))
     parts.append(ending(run, x) if run.answer else vectors(run, x + 90))
-    says = (
-        f"Each token becomes a vector of {stack.d_model} numbers. {stack.num_layers} layers of the "
-        "same design then transform the vectors, one after the other."
-    )
+    says = path(run)
     if run.answer:
         word, chance = run.answer[0]
         says += f" After “{run.tokens[-1]}” the model gives “{word}” a probability of {chance:.2f}."
@@ -37,6 +34,26 @@ def kind(run: HeadActivations) -> str:
     if run.answer:
         return "A decoder alone writes the next token"
     return "An encoder reads a sentence"
+
+
+def path(run: HeadActivations) -> str:
+    """Return how the tokens become the output, which is different in each kind of model."""
+    layers, width = run.stack.num_layers, run.stack.d_model
+    if run.config.decoder:
+        return (
+            f"The encoder reads the {len(run.source)} tokens of the source once. The decoder has "
+            f"{layers} layers of its own, in which the vectors of the tokens so far, {width} "
+            "numbers each, also look at what the encoder made of the source."
+        )
+    if run.answer:
+        return (
+            f"One stack of {layers} layers both reads and writes: the vectors, {width} numbers "
+            "each, see only the tokens before them, and the last one predicts the next token."
+        )
+    return (
+        f"Each token becomes a vector of {width} numbers. {layers} layers of the same design then "
+        "transform the vectors, one after the other."
+    )
 
 
 def tower(config: TransformerConfig, tokens: tuple[str, ...], x: Number) -> str:
@@ -123,14 +140,22 @@ def layer(run: HeadActivations, prefix: str) -> Level:
         *(sublayer(one, 40 + high * k, high, config) for k, one in enumerate(parts)),
         door(opening, f"{prefix}-2", "the attention"),
     ]
-    many = {2: "Two", 3: "Three"}[len(parts)]
+    reading = (
+        "Three sub-layers: between the usual two, cross-attention reads the source. Each adds its "
+        "output to the residual stream."
+        if config.cross_attention
+        else "The same two sub-layers as in an encoder, with a mask in the attention, add their "
+        "outputs to the residual stream."
+        if run.answer
+        else "Two sub-layers read the residual stream and add their outputs to it."
+    )
     kept = (
         "Nothing is overwritten: the old vectors stay in the sum. A norm sets the scale before "
         "each of them."
         if config.norm_first
         else "A norm rescales the vectors after each addition, so their old content can fade."
     )
-    says = f"{many} sub-layers read the residual stream and add their outputs to it. {kept}"
+    says = f"{reading} {kept}"
     return Level(f"One of {config.num_layers} layers", says, tuple(drawn), opening)
 
 
@@ -172,9 +197,17 @@ def attention(run: HeadActivations, prefix: str) -> Level:
     ]
     opening = (left + wide * run.head, 126.0, wide, 238.0)
     drawn.append(door(opening, f"{prefix}-3", "one head", low=True))
+    made = (
+        "All three come from the tokens so far; in the cross-attention, keys and values come from "
+        "the source instead."
+        if config.cross_attention
+        else "In a causal head, no query is compared with a later key."
+        if run.answer
+        else "Every token is compared with every token."
+    )
     says = (
-        f"Linear layers make queries, keys, and values. Each is cut into {heads} pieces, one for "
-        f"each of {heads} heads, which work side by side. We follow head {run.head}."
+        f"Linear layers make queries, keys, and values, each cut into {heads} pieces for {heads} "
+        f"heads side by side. {made} We follow head {run.head}."
     )
     return Level("The attention of this layer", says, tuple(drawn), opening)
 

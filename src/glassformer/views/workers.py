@@ -19,6 +19,8 @@ def workers(
 ) -> View:
     """Draw what each worker holds as a bar for each way, with all areas on one scale.
 
+    Workers are numbered, unless there's only one.
+
     Args:
         ways: Each way's name and for each worker the kinds of numbers that it holds, with their
             sizes. At most four kinds, which are the same for all.
@@ -45,7 +47,7 @@ def workers(
         parts.append(text(0, y + 15, name, css="title", anchor="start", most=48))
         y += TITLE
         for k, held in enumerate(found, 1):
-            parts.append(row(k, held, y, scale))
+            parts.append(row(str(k) if len(found) > 1 else "", held, y, scale))
             facts.append([f"{name}, worker {k}", *map(short, map(float, held.values()))])
             y += ROW
         y += APART
@@ -54,9 +56,9 @@ def workers(
     return figure(drawn, header, facts, name="What each worker holds", caption=caption)
 
 
-def row(number: int, held: Held, y: Number, scale: Number) -> str:
+def row(number: str, held: Held, y: Number, scale: Number) -> str:
     """Draw what one worker holds, side by side, and the sum."""
-    x, parts = LEFT, [text(LEFT - 8, y + 11, str(number), css="small", anchor="end")]
+    x, parts = LEFT, [text(LEFT - 8, y + 11, number, css="small", anchor="end")]
     for role, size in zip(SERIES, held.values(), strict=False):
         parts.append(bar(x, y, scale * size, HIGH, role=role))
         x += scale * size

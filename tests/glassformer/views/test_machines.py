@@ -60,7 +60,9 @@ def test_each_turn_sends_one_piece_from_each_process_and_tells_its_sums():
     assert view.html.count('class="tip"') == 4 * 3
     assert view.html.count("frame bold") == 4 * 3
     assert facts(view)[2] == ["turn 2", "1, 222, 303", "11, 20, 333", "111, 220, 300"]
-    assert texts(view)[-9:] == ["111", "222", "333"] * 3
+    assert texts(view)[-10:] == [*["111", "222", "333"] * 3, "in the sum so far: 1 to 3 processes"]
+    key = rectangles(view, "tint")[-3:]  # one, two, and three thirds full
+    assert key == [near(16, 16 / 3), near(16, 32 / 3), near(16, 16)]
     said = re.findall(r"adds|keeps|\d of 3", str(view))
     assert said == ["adds", "adds", "1 of 3", "keeps", "2 of 3", "keeps", "3 of 3"]
 
@@ -88,7 +90,7 @@ def test_matrices_are_to_scale_and_counted(inputs, outputs, rank):
 
 def slopes(view, role):
     """Where each weight's line begins and ends, from left to right."""
-    found = re.findall(rf'class="line" data-role="{role}" d="M([\d.]+) 174.0L([\d.]+) ', view.html)
+    found = re.findall(rf'class="line" data-role="{role}" d="M([\d.]+) 200.0L([\d.]+) ', view.html)
     return [tuple(map(float, pair)) for pair in found]
 
 
@@ -116,6 +118,15 @@ def test_each_weight_goes_to_its_nearest_level_with_and_without_the_outlier():
     assert "outlier, −30" in texts(view)
 
 
+def test_zero_is_marked_where_it_is_on_a_line_and_weights_cover_no_level():
+    view = levels(torch.tensor([-1.0, 1.0, 3.0, 7.0, 39.0]), bits=2)
+    zeros = [float(t.get("x")) for t in svgs(view)[0].iter("text") if t.text == "0"]
+    assert zeros == [near(12 + 332 * 1 / 40), near(12 + 332 * 1 / 13.33)]  # with its level, 12.33
+    assert "0" not in texts(levels(torch.tensor([1.0, 2.0, 3.0, 9.0]), bits=2))
+    dots = [float(c.get("cy")) for c in svgs(view)[0].iter("circle")]
+    assert sorted({*dots}) == [49, 200]  # the levels of the first line begin at 55
+
+
 # --- what each worker holds
 
 
@@ -132,7 +143,7 @@ def test_areas_are_to_scale_across_all_ways_and_workers():
     roles = re.findall(r'class="bar" data-role="series-(\d)"', view.html)
     assert "".join(roles) == "123" * 4
     assert facts(view)[1] == ["one, worker 2", "1", "0", "5"]
-    assert [word for word in texts(view) if word.isdigit()] == ["1", "13", "2", "6", "1", "6"]
+    assert [word for word in texts(view) if word.isdigit()] == ["1", "13", "2", "6", "6"]  # alone, a worker needs no number
 
 
 # --- traffic

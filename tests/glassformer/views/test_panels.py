@@ -80,3 +80,16 @@ def test_groups_keep_their_color_when_one_is_missing():
     drawn = scatter_panels({"a": two})
     marks = [p for p in svgs(drawn)[0].iter("path") if p.get("class") == "dot faint"]
     assert [p.get("data-role") for p in marks] == ["series-1", "series-2", "series-2"]
+
+
+def test_a_point_that_a_later_group_covers_is_seen_around_it():
+    two = {"first": ([0.0, 1.0], [1.0, 1.0]), "second": ([0.0, 2.0], [1.0, 1.0])}
+    svg = svgs(scatter_panels({"a": {"x": two}}))[0]
+    [wide] = [g for g in svg.iter("g") if "scale(1.6)" in g.get("transform", "")]
+    x, y, _ = numbers(wide.get("transform"))
+    assert [one.get("data-role") for one in wide] == ["series-1"]
+    marks = [p for p in svg.iter("path") if p.get("class") == "dot faint"]
+    square = next(p for p in marks if p.get("data-role") == "series-2")
+    left, top = numbers(square.get("d"))[:2]
+    assert (left + 3, top + 3) == pytest.approx((x, y), abs=0.1)
+    assert len(marks) == 4

@@ -269,6 +269,18 @@ def test_each_rate_has_a_level_and_a_name():
         roofline(POINTS, rates=dict.fromkeys("ab", 100), bandwidth={"a": 10})
 
 
+def test_a_point_has_the_mark_and_the_color_of_its_machine():
+    points = {"p": (1, 2), "q": (3, 4, "b"), "r": (5, 6, "c")}
+    widths = {"a": 10, "b": 20, "c": 10}  # a and c are one machine
+    view = roofline(points, rates=dict.fromkeys("abc", 100), bandwidth=widths)
+    roles = re.findall(r'class="dot" data-role="([^"]*)"', view.html)
+    assert sorted(roles) == ["series-1", "series-1", "series-2"]
+    roofs = re.findall(r'class="line bold( dashed)?" data-role="([^"]*)"', view.html)
+    assert roofs == [("", "series-1"), (" dashed", "series-2"), ("", "series-1")]
+    with pytest.raises(ValueError, match=r"points are for the rates .*'d'"):
+        roofline({"p": (1, 2, "d")}, rates={"a": 1}, bandwidth=2)
+
+
 def test_names_of_near_points_do_not_overlap():
     view = roofline({f"n{k}": (3.0, 5.0 + k / 100) for k in range(5)}, rates={"r": 9}, bandwidth=2)
     sides: dict[str, list[float]] = {}  # all points are at 3: names begin or end beside it

@@ -36,6 +36,7 @@ def test_hands_turn_clockwise_by_their_speed_and_cosines_are_of_the_angles_betwe
     assert [one.text for one in part(view, "cosines")] == shown
     score = f"distance {abs(at[0] - at[1])}, score {sum(cosines):.2f}"
     assert [one.text for one in part(view, "told")] == [score]
+    assert [one.text for one in part(view, "sum")] == [f"= {sum(cosines):.2f}"]
     assert facts(view)[-1] == ["score, their sum", f"{sum(cosines):.2f}"]
 
 

@@ -22,6 +22,7 @@ from glassformer.views import (
     beside,
     body_and_head,
     by_hand,
+    chains,
     decoding,
     dials,
     dots,
@@ -43,8 +44,10 @@ from glassformer.views import (
     scatter,
     scatter_panels,
     shared_heads,
+    slots,
     strips,
     teacher_forcing,
+    tree,
     whole,
 )
 from glassformer.views.decoding_steps import Attended, DecodingStep
@@ -184,6 +187,9 @@ VIEWS = {
         steps=2,
     ),
     "embedding_map": lambda v, t: embedding_map({"a group": {n: v((5,)) for n in t}}),
+    "slots": lambda v, t: slots({name: [[(0, 1)]] for name in t}),
+    "tree": lambda v, t: tree({name: (None, str(v((1,)))) for name in t}),
+    "chains": lambda v, t: chains({name: [(name, str(v((1,))), "kind")] for name in t}),
 }
 NAMES_WORDS = ["heatmap", "arcs", "strips", "hands", "bars", "dots", "beside"]
 
@@ -404,7 +410,8 @@ def test_captions_are_text_and_escaped_once(subtests):
     ]
     for name, view in rows:
         with subtests.test(name):
-            assert "<figcaption>&lt;i&gt;q &amp; k</figcaption>" in view.html
+            blue = " · bluer: more parameters" * (name == "flow")
+            assert f"<figcaption>&lt;i&gt;q &amp; k{blue}</figcaption>" in view.html
             assert "<i>" not in view.html
 
 

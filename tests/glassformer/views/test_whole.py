@@ -134,6 +134,20 @@ def test_norms_stand_where_the_configuration_has_them():
         assert ("Nothing is overwritten" in html) == first != ("old content can fade" in html)
 
 
+def test_each_kind_says_what_sets_it_apart():
+    runs = [
+        head_activations(encoder(), IDS, tokens=TOKENS),
+        head_activations(both(), IDS, IDS, tokens=TOKENS, source=TOKENS),
+        head_activations(decoder(), IDS, tokens=TOKENS, name=str),
+    ]
+    says = [re.sub(r"[\d.,]+", "", str(whole({"it": run}))).split("\n") for run in runs]
+    for kinds in list(zip(*says, strict=True))[:3]:  # inside a head, only words and numbers differ
+        assert len({*kinds}) == 3, kinds
+    assert "cross-attention reads the source" in says[1][1]
+    assert all("source" not in line for one in (says[0], says[2]) for line in one)
+    assert "no query is compared with a later key" in says[2][2]
+
+
 def test_several_kinds_can_be_chosen_among_and_words_are_text():
     run = head_activations(encoder(), IDS, tokens=TOKENS)
     view = whole({"one": run, "<b>": run})

@@ -161,7 +161,7 @@ export function detail(result, { layer, head, query, key }, colors, scale) {
 
 // A matrix with words at its rows and columns: the largest number has the strongest color.
 export function matrix(weights, rows, columns, colors, most = 1) {
-  const widest = (words) => Math.max(...words.map((word) => 10 + 8.3 * short(word).length));
+  const widest = (words) => Math.max(...words.map((word) => 18 + 8.3 * short(word).length));
   const [left, top] = [widest(rows), widest(columns)];
   const cell = 34;
   const parts = [];

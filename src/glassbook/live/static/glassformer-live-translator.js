@@ -102,7 +102,6 @@ class Translator extends LiveElement {
     parts.on.addEventListener("click", () => this.writeOn());
     parts.back.addEventListener("click", () => this.look(this.target.slice(0, -1)));
     for (const name of ["layer", "head"]) parts[name].addEventListener("change", () => this.show());
-    new MutationObserver(() => this.show()).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
   }
 
   // Ids of a text's words, and the words that the model doesn't know.
@@ -197,12 +196,11 @@ class Translator extends LiveElement {
     const data = new Float32Array(rows * columns);
     for (const one of chosen)
       for (let i = 0; i < data.length; i++) data[i] += weights.data[(layer * heads + one) * read * columns + i] / chosen.length;
-    const style = getComputedStyle(this);
-    const color = (name) => style.getPropertyValue(`--${name}`).trim();
-    const colors = { cell: color("cell"), ink: color("ink"), number: color("number") };
+    const colors = { cell: "var(--cell)", ink: "var(--ink)", number: "var(--number)" };
     const asked = [...words, "?"].slice(0, rows).map((word) => `→ ${word}`);
     const german = source.map((id) => model.files.reads[id]);
-    parts.$picture.innerHTML = draw.matrix(data, asked, german, colors);
+    const which = head < 0 ? "averaged over heads" : `head ${head}`;
+    parts.$picture.innerHTML = `${draw.matrix(data, asked, german, colors)}<p>Cross-attention of layer ${layer}, ${which}: a row for each word that is written</p>`;
     const last = Array.from(data.subarray((rows - 1) * columns));
     const most = last.indexOf(Math.max(...last));
     parts.$picture.setAttribute("role", "img");

@@ -40,9 +40,10 @@ function start(figure) {
     dot.setAttribute("cy", place(1, score));
     const told = `distance ${distance}, score ${shown(score)}`;
     parts("told")[0].textContent = told;
+    parts("sum")[0].textContent = `= ${shown(score)}`;
     one.value = at[0];
     other.value = at[1];
-    both.max = last - distance;
+    both.max = both.nextElementSibling.textContent = last - distance;
     both.value = Math.min(...at);
     for (const slider of [one, other, both]) {
       const where = slider === both ? at.join(" and ") : slider.value;

@@ -48,7 +48,7 @@ function count(stay, of, alone) {
 function start(figure) {
   const form = figure.querySelector("form");
   const inputs = [...form.querySelectorAll("input")];
-  for (const input of inputs) input.after(document.createElement("output"));
+  const outputs = inputs.map((input) => input.parentElement.appendChild(document.createElement("output")));
   const below = form.appendChild(document.createElement("p"));
   const reset = below.appendChild(document.createElement("button"));
   reset.type = "reset";
@@ -70,7 +70,7 @@ function start(figure) {
       minP > 0 ? minP.toFixed(2) : "off",
     ];
     inputs.forEach((input, i) => {
-      input.nextElementSibling.textContent = shown[i];
+      outputs[i].textContent = shown[i];
       input.setAttribute("aria-valuetext", shown[i]);
     });
     for (const [panel, groups, rows] of panels) {
