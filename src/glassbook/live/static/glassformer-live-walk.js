@@ -65,7 +65,7 @@ function pictures(read, head, cosines, others) {
     narrow: { vectors: { [`numbers ${CELLS[0]} to ${CELLS[1] - 1}`]: found.map((row) => row.subarray(...CELLS)) } },
     layer: { vectors: { before: normed, added: found, after } },
     layers: { matrix: start.map((row, i) => states.map((state) => cosine(row, state[i]))), rows: tokens, columns: ["start", ...Array(layers).keys()] },
-    heads: { matrix: rowsOf(toward, heads), rows: [...Array(layers).keys()], columns: [...Array(heads).keys()], caption: `From “${tokens[from]}” to “${tokens[to]}”` },
+    heads: { matrix: rowsOf(toward, heads), rows: [...Array(layers).keys()], columns: [...Array(heads).keys()], caption: `from “${tokens[from]}” to “${tokens[to]}”` },
     sentence: { vectors: { sentence: [mean.map((value) => value / length)] }, words: ["all"] },
     compare: { matrix: cosines.map((one) => [one]), rows: others, columns: ["yours"] },
   };
@@ -146,7 +146,7 @@ const COLORS = { ink: "currentColor", cell: "var(--cell)", negative: "var(--nega
 function figure({ vectors, matrix, rows, columns, caption, words }, tokens) {
   const { svg, table } = vectors ? draw.strips(vectors, words ?? tokens, COLORS) : draw.values(matrix, rows, columns, COLORS);
   const cells = table.map((row) => `<tr>${row.map((cell) => `<td>${draw.escape(cell)}</td>`).join("")}</tr>`).join("");
-  const said = caption ? `<figcaption>${draw.escape(caption)}</figcaption>` : "";
+  const said = `<figcaption>Your sentence${caption ? `, ${draw.escape(caption)}` : ""}</figcaption>`;
   return `<figure class="glassformer-drawing glassformer-heatmap">${svg}<div class="walk-told"><table>${cells}</table></div>${said}</figure>`;
 }
 
