@@ -11,7 +11,7 @@ const SMALL = new Set(
   ("a about actually am an and any are as at be because between but by can cant could do does doesn " +
     "doesnt don dont doubt during difference for from get gets getting give gives giving got has have " +
     "help how i if in into is isn isnt it its just may me mean means must my need no not now of on or " +
-    "please question really regarding s should so some still such t than that the their then there " +
+    "please question questions really regarding s should so some still such t than that the their then there " +
     "these they this to use used using versus very vs want was way we were what when where whether " +
     "which while who why will with work works would you your").split(" "),
 );
@@ -25,7 +25,7 @@ const telling = (query) => {
   const plain = query
     .replace(LABEL, " ")
     .replace(HEAD, " ")
-    .replace(/[([][\d.,\s]*[)\]]|['‘’`]|[?!.,;:]+(?=\s|$)/g, " ")
+    .replace(/[([][\d.,\s]*[)\]]|['‘’`]|[?!.,;:]+(?=\s|$)|[？！。，：；]/g, " ")
     .replace(BEFORE, "");
   const words = plain.split(/[\s=]+/).filter(Boolean);
   const left = words.filter((word) => !SMALL.has(word.toLowerCase()) && !/^[-+]?\d{1,3}$/.test(word));
@@ -175,7 +175,8 @@ const parted = (word) => {
     const part = () => pieces.slice(i, j).join(sign).toLowerCase();
     j = i ? pieces.length : pieces.length - 1; // less than the whole
     while (j > i + 1 && !known.exact.has(part())) j--;
-    if (part().length > 2 && known.exact.has(part()) && !SMALL.has(part())) found.push(part());
+    const isKnown = (part().length > 2 ? known.exact : known.titled).has(part());
+    if (isKnown && !SMALL.has(part())) found.push(part());
   }
   return found;
 };
@@ -188,8 +189,9 @@ const meant = (word) => {
   const plain = word.toLowerCase();
   const one = singular(plain);
   if (one !== plain && known.exact.has(one)) return one;
+  const [, verb, end] = plain.match(/^(\p{L}{4,}?)(e[ds]|ing)$/u) ?? [];
+  if (end === "ing" && known.exact.has(plain) && known.titled.has(verb)) return verb;
   if (known.exact.has(plain) && !known.titled.has(plain)) {
-    const [, verb] = plain.match(/^(\p{L}{4,}?)(?:e[ds]|ing)$/u) ?? [];
     if (known.exact.has(verb) || known.exact.has(`${verb}e`)) return verb;
     if (plain.includes("_")) return [word, ...parted(word)].join(" ");
   }
@@ -220,9 +222,9 @@ const asked = (query) => {
   return found.flatMap((one) => one.split(" ")).map(weighed).join(" ");
 };
 
-// Other words may begin with a word, but not with a letter; and a name in code says the most.
+// Other words may begin with a word, but not with one or two letters; and a name in code says the most.
 const weighed = (word, _, { length }) => {
-  if (length > 1 && /^\w$/.test(word)) return `${word}^1`;
+  if (length > 1 && /^\w{1,2}$/.test(word)) return `${word}^1`;
   return length > 1 && /\w_\w|[a-z][A-Z]/.test(word) ? `${word}*^2` : word;
 };
 
