@@ -8,21 +8,24 @@
 // section is shown that has the words, and no word is called missing that the page has.
 
 const SMALL = new Set(
-  ("a about actually an and any are as at be between but by can cant could do does doesn doesnt don " +
-    "dont doubt difference for from get got has have help how i if in is isn isnt it its just may me " +
-    "mean means must my need no not of on or please question really regarding s should so t than that " +
-    "the their there these they this to use used using versus vs was we were what when where which " +
-    "who why will with work works would you your").split(" "),
+  ("a about actually am an and any are as at be because between but by can cant could do does doesn " +
+    "doesnt don dont doubt during difference for from get gets getting give gives giving got has have " +
+    "help how i if in into is isn isnt it its just may me mean means must my need no not now of on or " +
+    "please question questions really regarding s should so some still such t than that the their then there " +
+    "these they this to use used using versus very vs want was way we were what when where whether " +
+    "which while who why will with work works would you your").split(" "),
 );
 // What stands before the name that is meant, and in a message before what it says.
 const BEFORE = /\b(?:torch|nn|functional|F|np|transformers|model|self)\.(?=[A-Za-z])/g;
 const HEAD = /^\w*Error(?:\(s\) in \w+)?:/;
+const LABEL = /^\s*\[(?:bugs?(?: report)?|discussion|docs?|feature(?: request)?|help wanted|question)\]:?/i;
 const [SETUP, QUERY, RESULT] = [0, 2, 3]; // Material's messages to and from its worker
 
 const telling = (query) => {
   const plain = query
+    .replace(LABEL, " ")
     .replace(HEAD, " ")
-    .replace(/[([][\d.,\s]*[)\]]|['‘’`]|[?!.,;:]+(?=\s|$)/g, " ")
+    .replace(/[([][\d.,\s]*[)\]]|['‘’`]|[?!.,;:]+(?=\s|$)|[？！。，：；]/g, " ")
     .replace(BEFORE, "");
   const words = plain.split(/[\s=]+/).filter(Boolean);
   const left = words.filter((word) => !SMALL.has(word.toLowerCase()) && !/^[-+]?\d{1,3}$/.test(word));
@@ -45,13 +48,18 @@ const flat = (text) =>
 
 const pageOf = ({ location }) => location.split("#")[0];
 
+// A word's singular, which begins its plural too; and a text in singulars, without signs.
+const singular = (word) => word.replace(/ies$/, "y").replace(/([^su])s$/, "$1");
+const plainly = (text) => ` ${flat(text.replace(/_/g, " ")).map(singular).join(" ")} `;
+
 const learn = () => {
-  const [all, named] = [new Set(), new Map()];
+  const [all, titled, named] = [new Set(), new Set(), new Map()];
   for (const { title, tags = [], text } of index.docs) {
     const words = (some) => some.toLowerCase().replace(/<[^>]+>/g, " ").split(parts);
     for (const word of words(text)) all.add(word);
     for (const word of new Set(words([title, ...tags].join(" ")))) {
       all.add(word);
+      titled.add(word);
       if (/^\p{L}{4,}$/u.test(word)) named.set(word, (named.get(word) ?? 0) + 1);
     }
   }
@@ -64,7 +72,13 @@ const learn = () => {
   });
   const pages = new Map();
   index.docs.forEach((one, j) => pages.set(pageOf(one), (pages.get(pageOf(one)) ?? "") + texts[j]));
-  return { all: [...all].sort(), exact: all, named, texts, whole: texts.join(""), pages };
+  const tagged = new Map();
+  for (const one of index.docs) {
+    if (!tagged.has(pageOf(one))) tagged.set(pageOf(one), new Set());
+    for (const tag of one.tags ?? []) tagged.get(pageOf(one)).add(plainly(tag));
+  }
+  const whole = texts.join("");
+  return { all: [...all].sort(), exact: all, titled, named, tagged, texts, whole, pages };
 };
 
 const begins = (word) => {
@@ -130,7 +144,7 @@ const quoted = (query) => {
   }
   const words = flat(query);
   const found = new Map();
-  let least = RUN;
+  let least = Math.max(RUN, words.length / 3);
   for (let length = words.length; length >= least; length--) {
     for (let i = 0; i + length <= words.length; i++) {
       const run = words.slice(i, i + length);
@@ -150,22 +164,43 @@ const said = document.createElement("p");
 said.className = "search-instead";
 said.setAttribute("role", "status");
 
-// What is looked for in place of a word: the singular, which begins the plural too; the other
-// spelling; the known end of a longer name; and, for a word that nobody wrote, the nearest one.
+// The parts of a name that nobody wrote, each as long as it's known: "BertWordPieceTokenizer" is
+// "bert wordpiece tokenizer", and "merge_peft_adapter" is "merge peft adapter".
+const PIECE = /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?\p{Ll}+|\p{Lu}+|\d+\p{L}*/gu;
+const parted = (word) => {
+  const [pieces, sign] = word.includes("_") ? [word.split("_"), "_"] : [word.match(PIECE) ?? [], ""];
+  const found = [];
+  if (pieces.length < 2) return found;
+  for (let i = 0, j; i < pieces.length; i = j) {
+    const part = () => pieces.slice(i, j).join(sign).toLowerCase();
+    j = i ? pieces.length : pieces.length - 1; // less than the whole
+    while (j > i + 1 && !known.exact.has(part())) j--;
+    const isKnown = (part().length > 2 ? known.exact : known.titled).has(part());
+    if (isKnown && !SMALL.has(part())) found.push(part());
+  }
+  return found;
+};
+
+// What is looked for in place of a word: the singular, which begins the plural too; what begins all
+// forms of a verb that is in no heading; the other spelling; the parts of a name, besides it if it is
+// only in texts; and, for a word that nobody wrote, the nearest one.
 const SPELLED = /^(\p{L}{3,}i)[sz](?:e[drs]?|ers|ing|ations?)$/u;
 const meant = (word) => {
   const plain = word.toLowerCase();
-  const one = plain.replace(/ies$/, "y").replace(/([^su])s$/, "$1");
+  const one = singular(plain);
   if (one !== plain && known.exact.has(one)) return one;
+  const [, verb, end] = plain.match(/^(\p{L}{4,}?)(e[ds]|ing)$/u) ?? [];
+  if (end === "ing" && known.exact.has(plain) && known.titled.has(verb)) return verb;
+  if (known.exact.has(plain) && !known.titled.has(plain)) {
+    if (known.exact.has(verb) || known.exact.has(`${verb}e`)) return verb;
+    if (plain.includes("_")) return [word, ...parted(word)].join(" ");
+  }
   if (begins(plain)) return word;
   const stem = plain.match(SPELLED)?.[1];
   const other = stem && [`${stem}z`, `${stem}s`].find(begins);
   if (other) return other;
-  if (plain.includes("_")) {
-    const pieces = plain.split("_");
-    const ends = pieces.map((_, i) => pieces.slice(i).join("_"));
-    return ends.find((end) => known.exact.has(end)) ?? word;
-  }
+  const pieces = parted(word);
+  if (pieces.length) return pieces.join(" ");
   const [, signs, rest] = plain.match(/^([^\p{L}\p{N}]+)([\p{L}\p{N}]+)$/u) ?? [];
   if (signs) return known.exact.has(signs) ? signs : rest;
   return /^\p{L}{4,}$/u.test(plain) ? nearest(plain) : word;
@@ -181,12 +216,15 @@ const asked = (query) => {
   if (instead && !said.isConnected) document.querySelector(".md-search-result__meta").after(said);
   const spelled = words.reduce((all, word, i) => (isWrong(word) ? all.replace(word, found[i]) : all), query);
   first = new Map(quoted(spelled));
-  return found.map(weighed).join(" ");
+  const text = plainly(`${query} ${found.join(" ")}`);
+  const lengths = (some) => [...some].map((tag) => text.includes(tag) && tag.split(" ").length - 2);
+  tags = new Map([...known.tagged].map(([page, some]) => [page, Math.max(0, ...lengths(some))]));
+  return found.flatMap((one) => one.split(" ")).map(weighed).join(" ");
 };
 
-// Other words may begin with a word, but not with a letter; and a name in code says the most.
+// Other words may begin with a word, but not with one or two letters; and a name in code says the most.
 const weighed = (word, _, { length }) => {
-  if (length > 1 && /^\w$/.test(word)) return `${word}^1`;
+  if (length > 1 && /^\w{1,2}$/.test(word)) return `${word}^1`;
   return length > 1 && /\w_\w|[a-z][A-Z]/.test(word) ? `${word}*^2` : word;
 };
 
@@ -217,9 +255,11 @@ const mend = (item) => {
   item[0].score = best; // what has less is folded
 };
 
-// Put pages with what is quoted before the rest. Otherwise, what a section has of the query counts as
-// much as how often: a rare word more than a frequent one.
+// Put pages with what is quoted before the rest. Otherwise, what a section has of the query counts
+// more than how often, a rare word more than a frequent one, and a tag that is in the query as a whole
+// more than its words.
 let first = new Map();
+let tags = new Map(); // of each page with a tag of several words that the query has: with how many
 const ordered = ({ data: message }) => {
   if (message?.type !== RESULT) return;
   const { items } = message.data;
@@ -231,10 +271,15 @@ const ordered = ({ data: message }) => {
   const sum = (terms) => terms.reduce((all, term) => all + weight(term), 0);
   const value = ({ terms, score }) => {
     const words = Object.keys(terms);
-    return words.length && (score * sum(words.filter((word) => terms[word]))) / sum(words);
+    return words.length && score * (sum(words.filter((word) => terms[word])) / sum(words)) ** 1.5;
   };
   const best = (item, what) => Math.max(...item.map(what));
-  const pages = items.map((item) => ({ item, most: best(item, rank), value: best(item, value) }));
+  const named = (item) => Math.max(1, tags.get(pageOf(item[0])) ?? 0);
+  const pages = items.map((item) => ({
+    item,
+    most: best(item, rank),
+    value: (1 + named(item)) * best(item, value),
+  }));
   items.forEach(mend);
   pages.sort((a, b) => b.most - a.most || b.value - a.value);
   message.data.items = pages.map(({ item }) => item);
