@@ -143,8 +143,13 @@ def test_areas_are_to_scale_across_all_ways_and_workers():
     roles = re.findall(r'class="bar" data-role="series-(\d)"', view.html)
     assert "".join(roles) == "123" * 4
     assert facts(view)[1] == ["one, worker 2", "1", "0", "5"]
-    # alone, a worker needs no number
-    assert [word for word in texts(view) if word.isdigit()] == ["1", "13", "2", "6", "6"]
+    assert [word for word in texts(view) if word.isdigit()] == [
+        "1",
+        "13",
+        "2",
+        "6",
+        "6",
+    ]  # alone, a worker needs no number
 
 
 # --- traffic
