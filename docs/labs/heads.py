@@ -228,7 +228,7 @@ both = torch.stack([verb[layer, head], insects[layer, head]])  # (2, seq)
 words = zip(time, fruit, strict=True)
 frame = [one if one == other else f"{one}/{other}" for one, other in words]
 name = f"layer {layer}, head {head}: where 'flies' looks"
-heatmap(both, ["verb", "insects"], frame, caption=name, axes=("flies", "key"))
+heatmap(both, ["verb", "insects"], frame, caption=name, axes=("“flies” as …", "key"))
 
 # %% [markdown]
 # In this head, the verb gives the most weight to its subject, "time." The noun gives the most to

@@ -13,6 +13,7 @@ from glassformer.views.view import View
 
 EDGE = 6.0  # room around the picture
 BLUER = "bluer: more parameters"
+TOGETHER = ", all layers together"  # where one box stands for several
 DEEPEST = 0.42  # opacity of the blue in a box that holds all parameters; text on it stays readable
 
 # Words have the same size on a phone: boxes have no more room there.
@@ -52,7 +53,8 @@ def flow(
     axes = Axes(model)
     whole = trace(model, inputs, depth, axes)
     legend = caption or sizes(whole, axes)
-    legend = " · ".join(filter(None, [legend, BLUER if whole.parameters else ""]))
+    blue = BLUER + TOGETHER * repeated(whole.inside) if whole.parameters else ""
+    legend = " · ".join(filter(None, [legend, blue]))
     steps = lines(whole.inside)
     told = "".join(f"<li>{escape(step.strip())}</li>" for step in steps)
     name = f"What {whole.kind} did, step by step"
@@ -81,6 +83,11 @@ def sizes(whole: Node, axes: Axes) -> str:
 def shapes_of(nodes: Sequence[Node]) -> list[tuple[int, ...]]:
     """Return the shapes of all nodes, and of those inside them."""
     return [shape for node in nodes for shape in (node.shape, *shapes_of(node.inside))]
+
+
+def repeated(nodes: Sequence[Node]) -> bool:
+    """Return whether a box, or one inside it, represents several equal layers."""
+    return any(node.times > 1 or repeated(node.inside) for node in nodes)
 
 
 def draw(whole: Node) -> str:

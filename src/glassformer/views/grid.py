@@ -206,11 +206,15 @@ def grid_lines(rows: int, columns: int, cell: float, left: float, top: float, be
 
 
 def scale(values: list[list[Number]], left: float, y: float, largest: Number) -> tuple[str, float]:
-    """Return the legend, from the lowest value's color to the largest's, and where it ends."""
+    """Return the legend, from the lowest value's color to the largest's, and where it ends.
+
+    It ends at zero if no value is above zero.
+    """
     negative = any(v < 0 and math.isfinite(v) for row in values for v in row)
-    steps = [i / 4 for i in range(-4 if negative else 0, 5)]
+    positive = not negative or any(0 < v < math.inf for row in values for v in row)
+    steps = [i / 4 for i in range(-4 if negative else 0, 5 if positive else 1)]
     low = minus(number(-largest, largest)) if negative else "0"
-    high = number(largest, largest)
+    high = number(largest, largest) if positive else "0"
     if any(largest < value < math.inf for row in values for value in row):
         high = f"≥ {high}"  # larger values have the same color
     x = left + width_of(low) + 6

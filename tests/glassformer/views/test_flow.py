@@ -314,6 +314,20 @@ def test_what_is_shared_says_so_in_words_and_in_the_picture():
     assert notes(replace(again, shared=False), [INPUT])[0] == "Linear · 21"
 
 
+def test_the_key_says_where_the_blue_counts_several_layers_together(
+    hidden, translator, ids, subtests
+):
+    one, all_layers = "· bluer: more parameters<", "· bluer: more parameters, all layers together<"
+    rows = [
+        ("one layer", TransformerEncoderLayer(config()), (hidden,), 1, one),
+        ("equal layers", TransformerEncoder(config()), ids[:1], 1, all_layers),
+        ("equal layers inside", translator, ids, 2, all_layers),
+    ]
+    for name, model, given, depth, key in rows:
+        with subtests.test(name):
+            assert key in flow(model, *given, depth=depth).html
+
+
 def test_beside(hidden):
     first, second = flow(nn.Linear(D_MODEL, 2), hidden), flow(nn.Linear(D_MODEL, 3), hidden)
     both = beside(first, second)

@@ -111,6 +111,8 @@ def test_the_legend_says_which_numbers_have_which_color(subtests):
         ([[-math.inf, 1.0]], None, "0", "1.00", 5),
         ([[0.5, 2.5]], 1, "0", "≥ 1.00", 5),
         ([[0.5, 2.5]], 3, "0", "3.00", 5),
+        ([[-2.0, -1.0]], None, "−2.00", "0", 5),
+        ([[-2.0, 0.0]], 4, "−4.00", "0", 5),
     ]
     for scores, end, low, high, steps in rows:
         with subtests.test(scores=scores, end=end):
@@ -120,7 +122,8 @@ def test_the_legend_says_which_numbers_have_which_color(subtests):
                 float(r.get("fill-opacity")) * (-1 if r.get("class") == "n" else 1)
                 for r in picture.legend
             ]
-            assert colors == [k / 4 for k in range(5 - steps, 5)]
+            least = -4 if low.startswith("−") else 0
+            assert colors == [k / 4 for k in range(least, least + steps)]
             first, last = place(picture.legend[0])[0], place(picture.legend[-1])[0]
             assert place(picture.low)[0] + 6 * len(low) < first
             assert last + 16 < place(picture.high)[0] < picture.wide
