@@ -99,8 +99,8 @@ def score(run: HeadActivations, prefix: str) -> Level:
     says = minus(
         f"How well does “{names[j]}” fit what “{names[i]}” looks for? The {count} products of "
         f"their numbers add up to {total:.2f}; divided by √{count}, that's "
-        f"{total / count**0.5:.2f}. Blue is positive, orange negative: where both have the same "
-        "sign, the score grows."
+        f"{total / count**0.5:.2f}. Blue is positive, orange negative. Where query and key have "
+        "the same sign, the score grows."
     )
     return Level("One score", says, tuple(drawn), opening)
 
@@ -134,7 +134,7 @@ def product(run: HeadActivations, prefix: str) -> Level:
     says = minus(
         f"{query[at]:.{digits}f} × {key[at]:.{digits}f} ≈ {products[at]:.2f}. A score has no "
         f"simpler part than one such product. To read these {n} tokens, the self-attention of this "
-        f"stack multiplies a number of a query by a number of a key {every:,} times."
+        f"stack multiplies one number from a query by one from a key {every:,} times."
     )
     return Level("One product", says, tuple(drawn))
 

@@ -48,7 +48,8 @@ def path(run: HeadActivations) -> str:
     if run.answer:
         return (
             f"One stack of {layers} layers both reads and writes: the vectors, {width} numbers "
-            "each, see only the tokens before them, and the last one predicts the next token."
+            "each, see only their own token and those before it, and the last one predicts the "
+            "next token."
         )
     return (
         f"Each token becomes a vector of {width} numbers. {layers} layers of the same design then "
@@ -150,8 +151,8 @@ def layer(run: HeadActivations, prefix: str) -> Level:
         else "Two sub-layers read the residual stream and add their outputs to it."
     )
     kept = (
-        "Nothing is overwritten: the old vectors stay in the sum. A norm sets the scale before "
-        "each of them."
+        "Nothing is overwritten: the old vectors stay in the sum. A norm rescales what each "
+        "sub-layer reads."
         if config.norm_first
         else "A norm rescales the vectors after each addition, so their old content can fade."
     )
@@ -201,13 +202,14 @@ def attention(run: HeadActivations, prefix: str) -> Level:
         "All three come from the tokens so far; in the cross-attention, keys and values come from "
         "the source instead."
         if config.cross_attention
-        else "In a causal head, no query is compared with a later key."
+        else "In a causal head, a mask removes the scores between a query and later keys."
         if run.answer
         else "Every token is compared with every token."
     )
     says = (
         f"Linear layers make queries, keys, and values, each cut into {heads} pieces for {heads} "
-        f"heads side by side. {made} We follow head {run.head}."
+        f"heads side by side. {made} We follow head {run.head} of layer "
+        f"{run.layer}."
     )
     return Level("The attention of this layer", says, tuple(drawn), opening)
 

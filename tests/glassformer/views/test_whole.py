@@ -127,7 +127,7 @@ def test_norms_stand_where_the_configuration_has_them():
     after = whole({"x": head_activations(encoder(), IDS, tokens=TOKENS)})
     before = whole({"x": head_activations(decoder(norm="rms"), IDS, tokens=TOKENS)})
     assert "after each addition" in str(after)
-    assert "before each of them" in str(before)
+    assert "what each sub-layer reads" in str(before)
     assert texts(svgs(before)[1]).count("RMSNorm") == 2
     for model, first in ((encoder(), False), (decoder(), True)):
         html = whole({"it": head_activations(model, IDS, tokens=TOKENS, layer=3, head=4)}).html
@@ -145,7 +145,7 @@ def test_each_kind_says_what_sets_it_apart():
         assert len({*kinds}) == 3, kinds
     assert "cross-attention reads the source" in says[1][1]
     assert all("source" not in line for one in (says[0], says[2]) for line in one)
-    assert "no query is compared with a later key" in says[2][2]
+    assert "a mask removes the scores between a query and later keys" in says[2][2]
 
 
 def test_several_kinds_can_be_chosen_among_and_words_are_text():
