@@ -378,7 +378,7 @@ def followed(browser, tmp_path_factory):
     index = folder / "index.html"
     ours = "".join(
         f'<h2 id="step-{step}">{step}</h2><div class="proofbook-output">ours</div>'
-        for step in ("ids", *STEPS, *MATRICES)
+        for step in ("ids", *STEPS, *MATRICES, "sentence")
     )
     index.write_text(index.read_text("utf-8").replace("</body>", f"{ours}</body>"), "utf-8")
     with served(folder) as url:
@@ -432,6 +432,11 @@ def test_matrices_of_the_steps_are_those_of_the_readers_sentence(followed):
         found = torch.tensor([[float(cell) for cell in row[1:]] for row in rows])
         close = {"atol": 0.2 if step == "scores" else 0.06, "rtol": 0}
         torch.testing.assert_close(found, wanted[step], msg=step, **close)
+    [(name, *numbers)] = table_of(followed, "sentence")
+    assert (name, numbers[0]) == ("sentence: all", "1.0")
+    assert list(map(float, numbers[1:])) == pytest.approx(
+        (mean / mean.norm())[:3].tolist(), abs=0.011
+    )
 
 
 def test_the_pages_own_sentence_comes_back(followed):

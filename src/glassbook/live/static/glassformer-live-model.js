@@ -21,7 +21,7 @@ const ADVICE = { blocked: " Press the button to try again.", corrupt: " Press th
 async function hasGpu() {
   if (!self.WebAssembly?.Suspending) return false;
   const adapter = await navigator.gpu?.requestAdapter().catch(() => null);
-  return Boolean(adapter) && !adapter.info.isFallbackAdapter;
+  return Boolean(adapter) && !adapter.info?.isFallbackAdapter;
 }
 
 export class Model {

@@ -46,7 +46,7 @@ function pictures(read, head, cosines, others) {
   const [layers, heads] = read.weights.dims;
   const [from, to] = [1, Math.min(2, tokens.length - 1)];
   const toward = Float32Array.from({ length: layers * heads }, (_, n) => matrixOf(read.weights, n)[from][to]);
-  const mean = start[0].map((_, j) => states.at(-1).reduce((total, row) => total + row[j], 0));
+  const mean = meanOf(read);
   const length = Math.hypot(...mean);
   const words = (rows) => ({ rows, columns: tokens });
   return {
@@ -66,7 +66,7 @@ function pictures(read, head, cosines, others) {
     layer: { vectors: { before: normed, added: found, after } },
     layers: { matrix: start.map((row, i) => states.map((state) => cosine(row, state[i]))), rows: tokens, columns: ["start", ...Array(layers).keys()] },
     heads: { matrix: rowsOf(toward, heads), rows: [...Array(layers).keys()], columns: [...Array(heads).keys()], caption: `from “${tokens[from]}” to “${tokens[to]}”` },
-    sentence: { vectors: { sentence: [mean.map((value) => value / length)] }, words: ["all"] },
+    sentence: { vectors: { sentence: [mean.map((one) => one / length)] }, words: ["all"] },
     compare: { matrix: cosines.map((one) => [one]), rows: others, columns: ["yours"] },
   };
 }
