@@ -12,15 +12,16 @@ from glassformer.views.view import View, minus
 STATIC = Path(__file__).parent / "static"
 
 STYLE = """
-.glassformer-drawing form{display:none;flex-wrap:wrap;gap:.1em 1.6em;justify-content:center;
-max-width:38em;margin:.5em auto 0;font-size:.9rem}
-.glassformer-drawing.live form{display:flex}
-.glassformer-drawing form label{flex:1 1 15em;min-height:34px}
+.glassformer-drawing form{display:none;grid-template-columns:auto auto 1fr auto;gap:.1em .5em;
+max-width:30em;margin:.5em auto 0;font-size:.9rem}
+.glassformer-drawing.live form{display:grid}
+.glassformer-drawing form label{display:grid;grid-column:1/-1;grid-template-columns:subgrid;
+align-items:center;min-height:34px}
 .glassformer-drawing form span{white-space:nowrap}
 .glassformer-drawing form small{min-width:1.6em;font-size:.85em;opacity:.82;
 font-variant-numeric:tabular-nums}
 .glassformer-drawing form span+small{text-align:right}
-.glassformer-drawing form input{flex:1;min-width:5em;min-height:28px}
+.glassformer-drawing form input{min-width:5em;width:100%;min-height:28px}
 .glassformer-drawing .handle{fill:transparent;stroke:none}
 .glassformer-drawing .line.handle{stroke:transparent;stroke-width:28}
 .glassformer-drawing.live .handle{cursor:grab;touch-action:none}

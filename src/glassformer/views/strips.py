@@ -10,7 +10,7 @@ from glassformer.views.drawing import PHONE, figure, mosaic, picture, text
 from glassformer.views.grid import STYLE, scale, word, word_width
 from glassformer.views.view import View, words
 
-CELL, ROW = 7.0, 15.0  # cells are narrow and tall, so the eye follows a row
+CELL, ROW = 5.5, 15.0  # cells are narrow and tall, so the eye follows a row
 SHADES = 24  # steps of color
 BEYOND = 0.98  # the share of nonzero numbers that the scale covers: outliers don't dim the rest
 LENGTHS = 44  # width of the column of lengths
@@ -99,7 +99,7 @@ def draw_strips(
     legend, legend_end = scale(every, left, bottom + 4, end)
     parts += [legend, text(left, bottom + 33, across, css="small", anchor="start")]
     wide = max(right + LENGTHS + 4, legend_end)
-    return picture(parts, wide, bottom + 40, shrinks=PHONE / wide, grows=1.2)
+    return picture(parts, wide, bottom + 40, shrinks=PHONE / wide, grows=1.4)
 
 
 def beside(title: str, names: list[str], left: float, top: float, above: float) -> list[str]:

@@ -7,7 +7,7 @@ from drawings import Reader, numbers, shades, svgs, texts, widths
 from glassformer.views import strips
 
 WORDS = ["[CLS]", "time", "an"]
-ROW, CELL = 15, 7
+ROW, CELL = 15, 5.5
 
 
 def panels(view):
