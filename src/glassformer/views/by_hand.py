@@ -80,14 +80,14 @@ def by_hand(
     facts.append([f"output for {names[asks]}", "", "", "", "", "", listed(output)])
     name = f"Attention by hand, for {names[asks]}"
     sentences = [
-        "Each word's vector, and the query, key, and value that three matrices compute from it."
+        "Each word’s vector, and the query, key, and value that three matrices compute from it."
         if "embedding" in made
         else "Each word has three vectors: a query, a key, and a value.",
-        f"The score of each word is its key times the query of “{names[asks]}”, divided by the "
-        "square root of their width.",
+        f"Multiply the key of each word by the query of “{names[asks]}” and divide by the square "
+        "root of their width. That’s its score.",
         "Softmax turns the scores into weights, which sum to one. A larger score gets a larger "
         "weight.",
-        f"Add up the values, each times its weight. That's the output for “{names[asks]}”.",
+        f"Add up the values, each times its weight. For “{names[asks]}” this sum is the output.",
     ]
     return stepped(stacked(drawn), sentences, header, facts, name=name, caption=caption)
 

@@ -144,12 +144,11 @@ def sentence(each: DecodingStep, own: Sequence[str], place: int, source: Sequenc
     """Say what a step reads, what it keeps, and what it writes."""
     kept = place - each.own.new
     reads = f"It reads “{' '.join(map(isolated, own[kept:place]))}”"
-    keeps = f", keeps the keys and values of {kept} earlier token{'s' * (kept > 1)}" if kept else ""
+    keeps = f" and keeps the keys and values of {kept} earlier token{'s' * (kept > 1)}" * bool(kept)
     looks = ""
     if each.source:
-        keeps += ", computes the keys and values of the source" if each.source.new else ""
+        keeps += " and computes the keys and values of the source" * bool(each.source.new)
         best = source[int(each.source.weights.argmax())]
-        looks = f", looks most at “{isolated(best)}” in the source"
-    comma = "," if keeps or looks else ""
-    writes = f"{comma} and writes “{isolated(own[place])}” ({each.chances.max():.2f})."
-    return reads + keeps + looks + writes
+        looks = f" looks most at “{isolated(best)}” in the source and"
+    then = f". It{looks}" if looks else ". Then it" if keeps else " and"
+    return f"{reads}{keeps}{then} writes “{isolated(own[place])}” ({each.chances.max():.2f})."

@@ -17,7 +17,6 @@ max-width:30em;margin:.5em auto 0;font-size:.9rem}
 .glassformer-drawing.live form{display:grid}
 .glassformer-drawing form label{display:grid;grid-column:1/-1;grid-template-columns:subgrid;
 align-items:center;min-height:34px}
-.glassformer-drawing form span{white-space:nowrap}
 .glassformer-drawing form small{min-width:1.6em;font-size:.85em;opacity:.82;
 font-variant-numeric:tabular-nums}
 .glassformer-drawing form span+small{text-align:right}

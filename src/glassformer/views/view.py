@@ -50,9 +50,10 @@ def words(tokens: object) -> list[str]:
 def visible(token: str) -> str:
     """Return a token with visible characters only: `Ġ` and `▁`, which mark a space, become `␣`.
 
-    So do spaces, except for a single space within a label.
+    So do spaces, except for a single space within a label. A newline, in GPT-2's alphabet `Ċ`,
+    becomes `\\n`.
     """
-    token = token.replace("Ġ", "␣").replace("▁", "␣")
+    token = token.replace("Ġ", "␣").replace("▁", "␣").replace("Ċ", r"\n")
     token = re.sub(r"(?<!\S) | (?!\S)", "␣", token)
     inner = range(1, len(token) - 1)
     return "".join(

@@ -94,7 +94,7 @@ def test_each_step_shows_what_a_pencil_finds(subtests):
                 for score, weight in zip(scores, weights, strict=True)
             ]
             assert told[4].split()[-2:] == [f"{value:.2f}" for value in output]
-            assert any(f"times the query of “{THREE[asks]}”" in line for line in told)
+            assert any(f"by the query of “{THREE[asks]}”" in line for line in told)
 
 
 def test_queries_keys_and_values_keep_their_colors_through_the_steps():
