@@ -51,7 +51,7 @@ def visible(token: str) -> str:
     """Return a token with visible characters only: `Ġ` and `▁`, which mark a space, become `␣`.
 
     So do spaces, except for a single space within a label. A newline, in GPT-2's alphabet `Ċ`,
-    becomes `\\n`.
+    is written as in Python.
     """
     token = token.replace("Ġ", "␣").replace("▁", "␣").replace("Ċ", r"\n")
     token = re.sub(r"(?<!\S) | (?!\S)", "␣", token)
