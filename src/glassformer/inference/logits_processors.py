@@ -12,10 +12,10 @@ Process = Callable[[Tensor, Tensor], Tensor]
 
 
 class RepetitionPenalty:
-    """Make each token in a sequence less likely, by lowering its logit.
+    """Lower the logit of each token in a sequence, so that other tokens gain on it.
 
-    A logit above zero is divided by the penalty, and one below zero is multiplied by it, so a
-    penalty below one makes repetition likelier. Padding on the left isn't part of a sequence.
+    A logit above zero is divided by the penalty, and one below zero is multiplied by it. A penalty
+    below one raises these logits instead. Padding on the left isn't part of a sequence.
 
     Shapes: Sequences (rows, length), logits (rows, vocab) to the same; `padding`, the number of
     padding positions in each text of the batch, (batch). Each text has one row or several.
