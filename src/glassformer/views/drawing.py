@@ -36,7 +36,8 @@ GROWS = 1.5  # how much larger than full size a drawing of lines may be on a wid
 STYLE = f"""
 .glassformer-drawing{{position:relative;margin:1em 0 1.4em;color:inherit;font-family:inherit;
 --line:color-mix(in srgb,currentColor 62%,transparent);--role:var(--line)}}
-.glassformer-drawing .scroll{{overflow-x:auto;{SHADOWS}}}
+.glassformer-drawing .scroll{{overflow-x:auto;scrollbar-width:thin;
+scrollbar-color:var(--line) transparent;{SHADOWS}}}
 .glassformer-drawing svg{{display:block;margin:auto;width:100%;height:auto;overflow:visible;
 direction:ltr;font-family:inherit}}
 .glassformer-drawing text{{fill:currentColor;font-size:{LABEL:g}px;

@@ -30,6 +30,7 @@ MOST_NUMBERS = 100  # cells: in a larger matrix, few people read the numbers
 NEAR = 20  # distances from the diagonal that are listed one by one
 FIELD = 240.0  # width of a matrix whose rows and columns are numbered
 APART = 26.0  # the least distance between the numbers beside its rows and columns
+ROUNDING = 1 + 1e-6  # a value so far beyond the end of a scale is at its end
 
 # On a phone, too, words keep their size: rows and columns have no more room there.
 STYLE = (
@@ -215,8 +216,11 @@ def scale(values: list[list[Number]], left: float, y: float, largest: Number) ->
     steps = [i / 4 for i in range(-4 if negative else 0, 5 if positive else 1)]
     low = minus(number(-largest, largest)) if negative else "0"
     high = number(largest, largest) if positive else "0"
-    if any(largest < value < math.inf for row in values for value in row):
+    every = [value for row in values for value in row if math.isfinite(value)]
+    if any(value > largest * ROUNDING for value in every):
         high = f"≥ {high}"  # larger values have the same color
+    if any(value < -largest * ROUNDING for value in every):
+        low = f"≤ {low}"
     x = left + width_of(low) + 6
     end = x + 16 * len(steps)
     drawn = (
