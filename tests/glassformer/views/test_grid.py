@@ -123,7 +123,7 @@ def test_the_legend_says_which_numbers_have_which_color(subtests):
                 float(r.get("fill-opacity")) * (-1 if r.get("class") == "n" else 1)
                 for r in picture.legend
             ]
-            least = -4 if low.startswith("−") else 0
+            least = -4 if "−" in low else 0
             assert colors == [k / 4 for k in range(least, least + steps)]
             first, last = place(picture.legend[0])[0], place(picture.legend[-1])[0]
             assert place(picture.low)[0] + 6 * len(low) < first
