@@ -433,7 +433,7 @@ def test_matrices_of_the_steps_are_those_of_the_readers_sentence(followed):
         close = {"atol": 0.2 if step == "scores" else 0.06, "rtol": 0}
         torch.testing.assert_close(found, wanted[step], msg=step, **close)
     [(name, *numbers)] = table_of(followed, "sentence")
-    assert (name, numbers[0]) == ("sentence: all", "1.0")
+    assert (name, numbers[0]) == ("mean, scaled to length 1: sentence", "1.0")
     assert list(map(float, numbers[1:])) == pytest.approx(
         (mean / mean.norm())[:3].tolist(), abs=0.011
     )

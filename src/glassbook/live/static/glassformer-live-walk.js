@@ -66,7 +66,7 @@ function pictures(read, head, cosines, others) {
     layer: { vectors: { before: normed, added: found, after } },
     layers: { matrix: start.map((row, i) => states.map((state) => cosine(row, state[i]))), rows: tokens, columns: ["start", ...Array(layers).keys()] },
     heads: { matrix: rowsOf(toward, heads), rows: [...Array(layers).keys()], columns: [...Array(heads).keys()], caption: `from “${tokens[from]}” to “${tokens[to]}”` },
-    sentence: { vectors: { sentence: [mean.map((one) => one / length)] }, words: ["all"] },
+    sentence: { vectors: { "mean, scaled to length 1": [mean.map((one) => one / length)] }, words: ["sentence"] },
     compare: { matrix: cosines.map((one) => [one]), rows: others, columns: ["yours"] },
   };
 }
