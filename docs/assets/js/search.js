@@ -54,11 +54,14 @@ const pageOf = ({ location }) => location.split("#")[0];
 const singular = (word) => word.replace(/ies$/, "y").replace(/([^su])s$/, "$1");
 const plainly = (text) => ` ${flat(text.replace(/_/g, " ")).map(singular).join(" ")} `;
 
-// What all forms of a word begin with, and those of the words of a text that tell something.
+// What all forms of a word begin with, and those of the words of a text that tell something; a name
+// such as "WordPiece" is a word, and two.
 const stemOf = (word) => word.replace(/(?:e[drs]?|ing|ly|ations?)$|([^s])s$/, "$1").replace(/(.)\1$/, "$1");
+const doubled = (name) => `${name} ${name.match(PIECE).join(" ")}`;
 const stemsOf = (text) =>
-  flat(text.replace(/(\p{Ll})(?=\p{Lu})|_/gu, "$1 ").replace(/\bfine[- ]tun/gi, "finetun"))
-    .filter((word) => !SMALL.has(word))
+  flat(text.replace(/\bfine[- ]tun/gi, "finetun").replace(/\p{L}*\p{Ll}\p{Lu}\p{L}*/gu, doubled))
+    .flatMap((word) => word.split("_"))
+    .filter((word) => word && !SMALL.has(word))
     .map((word) => (stemOf(word).length > 2 ? stemOf(word) : word));
 const pairsOf = (stems, reach) =>
   stems.flatMap((one, i) => stems.slice(i + 1, i + 1 + reach).map((other) => [one, other].sort().join(" ")));
