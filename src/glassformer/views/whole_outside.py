@@ -42,8 +42,8 @@ def path(run: HeadActivations) -> str:
     if run.config.decoder:
         return (
             f"The encoder reads the {len(run.source)} tokens of the source once. The decoder has "
-            f"{layers} layers of its own, in which the vectors of the tokens so far, {width} "
-            "numbers each, also look at what the encoder made of the source."
+            f"{layers} layers. In each of them, the vectors of the tokens so far, {width} numbers "
+            "each, also look at what the encoder made of the source."
         )
     if run.answer:
         return (
@@ -52,7 +52,7 @@ def path(run: HeadActivations) -> str:
             "next token."
         )
     return (
-        f"Each token becomes a vector of {width} numbers. {layers} layers of the same design then "
+        f"Each token becomes a vector of {width} numbers. Then {layers} layers, all built alike, "
         "transform the vectors, one after the other."
     )
 
@@ -154,7 +154,7 @@ def layer(run: HeadActivations, prefix: str) -> Level:
         "Nothing is overwritten: the old vectors stay in the sum. A norm rescales what each "
         "sub-layer reads."
         if config.norm_first
-        else "A norm rescales the vectors after each addition, so their old content can fade."
+        else "After each addition, a norm rescales the sum, so its old part can fade."
     )
     says = f"{reading} {kept}"
     return Level(f"One of {config.num_layers} layers", says, tuple(drawn), opening)

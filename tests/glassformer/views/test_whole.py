@@ -131,7 +131,7 @@ def test_norms_stand_where_the_configuration_has_them():
     assert texts(svgs(before)[1]).count("RMSNorm") == 2
     for model, first in ((encoder(), False), (decoder(), True)):
         html = whole({"it": head_activations(model, IDS, tokens=TOKENS, layer=3, head=4)}).html
-        assert ("Nothing is overwritten" in html) == first != ("old content can fade" in html)
+        assert ("Nothing is overwritten" in html) == first != ("its old part can fade" in html)
 
 
 def test_each_kind_says_what_sets_it_apart():
