@@ -126,7 +126,7 @@ def test_the_product_is_a_number_of_a_query_times_one_of_a_key():
 def test_norms_stand_where_the_configuration_has_them():
     after = whole({"x": head_activations(encoder(), IDS, tokens=TOKENS)})
     before = whole({"x": head_activations(decoder(norm="rms"), IDS, tokens=TOKENS)})
-    assert "after each addition" in str(after)
+    assert "After each addition" in str(after)
     assert "what each sub-layer reads" in str(before)
     assert texts(svgs(before)[1]).count("RMSNorm") == 2
     for model, first in ((encoder(), False), (decoder(), True)):
