@@ -5,7 +5,9 @@
 // find all "tokens". A word that begins none of the book's is replaced by the nearest one that does,
 // and a line says so. Of what is found, the entry of a symbol comes first that is written as in
 // code, then what has several words of the query in their order, as for a message. Of a page, the
-// section is shown that has the words, and no word is called missing that the page has.
+// section is shown that has the words, and no word is called missing that the page has. Which page
+// comes first depends on its best section, and on the whole page, whose tags count most in it: many
+// of these are words that no section has, but that readers have who don't know the book's.
 
 const SMALL = new Set(
   ("a about actually am an and any are as at be because between but by can cant could do does doesn " +
@@ -52,6 +54,58 @@ const pageOf = ({ location }) => location.split("#")[0];
 const singular = (word) => word.replace(/ies$/, "y").replace(/([^su])s$/, "$1");
 const plainly = (text) => ` ${flat(text.replace(/_/g, " ")).map(singular).join(" ")} `;
 
+// What all forms of a word begin with, and those of the words of a text that tell something; a name
+// such as "WordPiece" is a word, and two.
+const stemOf = (word) => word.replace(/(?:e[drs]?|ing|ly|ations?)$|([^s])s$/, "$1").replace(/(.)\1$/, "$1");
+const doubled = (name) => `${name} ${name.match(PIECE).join(" ")}`;
+const stemsOf = (text) =>
+  flat(text.replace(/\bfine[- ]tun/gi, "finetun").replace(/\p{L}*\p{Ll}\p{Lu}\p{L}*/gu, doubled))
+    .flatMap((word) => word.split("_"))
+    .filter((word) => word && !SMALL.has(word))
+    .map((word) => (stemOf(word).length > 2 ? stemOf(word) : word));
+const pairsOf = (stems, reach) =>
+  stems.flatMap((one, i) => stems.slice(i + 1, i + 1 + reach).map((other) => [one, other].sort().join(" ")));
+
+// How well the headings and the tags of whole pages answer a query, as Okapi BM25 has it: a word counts
+// by how rare it is, and by how often a page has it, but never more than a few times. Two words count
+// once more, together, if a tag has both.
+const [HEADING, TAG, PAIR] = [3, 8, 0.3];
+const [MANY, LOSS] = [8, 0.3]; // what has half of a word's worth, and what long pages lose
+const weigher = () => {
+  const pages = new Map();
+  for (const one of index.docs) {
+    const place = pageOf(one);
+    const page = pages.get(place) ?? { stems: new Map(), pairs: new Set(), tags: new Set(), length: 0 };
+    pages.set(place, page);
+    const add = (weight) => (stem) => {
+      page.stems.set(stem, (page.stems.get(stem) ?? 0) + weight);
+      page.length += weight;
+    };
+    stemsOf(one.title).forEach(add(HEADING));
+    for (const tag of (one.tags ?? []).filter((tag) => !page.tags.has(tag.toLowerCase()))) {
+      page.tags.add(tag.toLowerCase());
+      stemsOf(tag).forEach(add(TAG));
+      for (const pair of pairsOf(stemsOf(tag), 2)) page.pairs.add(pair);
+    }
+  }
+  const all = [...pages.values()];
+  const usual = all.reduce((sum, { length }) => sum + length, 0) / all.length;
+  const rarity = (has) => Math.log(1 + all.length / (0.5 + all.filter(has).length));
+  const share = (weight, { length }) => weight / (weight + MANY * (1 - LOSS + (LOSS * length) / usual));
+  return (query) => {
+    const stems = stemsOf(query);
+    const rare = new Map(stems.map((stem) => [stem, rarity((page) => page.stems.has(stem))]));
+    const both = new Map(pairsOf(stems, 3).map((pair) => [pair, rarity((page) => page.pairs.has(pair))]));
+    const worthOf = (page) => {
+      let sum = 0;
+      for (const [stem, worth] of rare) sum += worth * share(page.stems.get(stem) ?? 0, page);
+      for (const [pair, worth] of both) if (page.pairs.has(pair)) sum += PAIR * worth;
+      return sum;
+    };
+    return new Map([...pages].map(([place, page]) => [place, worthOf(page)]));
+  };
+};
+
 const learn = () => {
   const [all, titled, named] = [new Set(), new Set(), new Map()];
   for (const { title, tags = [], text } of index.docs) {
@@ -78,7 +132,7 @@ const learn = () => {
     for (const tag of one.tags ?? []) tagged.get(pageOf(one)).add(plainly(tag));
   }
   const whole = texts.join("");
-  return { all: [...all].sort(), exact: all, titled, named, tagged, texts, whole, pages };
+  return { all: [...all].sort(), exact: all, titled, named, tagged, texts, whole, pages, weigh: weigher() };
 };
 
 const begins = (word) => {
@@ -216,6 +270,7 @@ const asked = (query) => {
   if (instead && !said.isConnected) document.querySelector(".md-search-result__meta").after(said);
   const spelled = words.reduce((all, word, i) => (isWrong(word) ? all.replace(word, found[i]) : all), query);
   first = new Map(quoted(spelled));
+  worth = known.weigh(spelled.replace(LABEL, " "));
   const text = plainly(`${query} ${found.join(" ")}`);
   const lengths = (some) => [...some].map((tag) => text.includes(tag) && tag.split(" ").length - 2);
   tags = new Map([...known.tagged].map(([page, some]) => [page, Math.max(0, ...lengths(some))]));
@@ -230,7 +285,7 @@ const weighed = (word, _, { length }) => {
 
 // Whether a page has a word, in another form or with the other spelling.
 const has = (page, word) => {
-  const stem = word.replace(/(?:e[drs]?|ing|ly|ations?)$|([^s])s$/, "$1").replace(/(.)\1$/, "$1");
+  const stem = stemOf(word);
   const stems = [stem, stem.replace(/is$/, "iz"), stem.replace(/iz$/, "is")];
   return stems.some((one) => page.includes(` ${one}`));
 };
@@ -257,8 +312,10 @@ const mend = (item) => {
 
 // Put pages with what is quoted before the rest. Otherwise, what a section has of the query counts
 // more than how often, a rare word more than a frequent one, and a tag that is in the query as a whole
-// more than its words.
+// more than its words; and the whole page counts a little more than its section.
+const WHOLE = 0.6;
 let first = new Map();
+let worth = new Map(); // of each page, as a whole
 let tags = new Map(); // of each page with a tag of several words that the query has: with how many
 const ordered = ({ data: message }) => {
   if (message?.type !== RESULT) return;
@@ -275,10 +332,11 @@ const ordered = ({ data: message }) => {
   };
   const best = (item, what) => Math.max(...item.map(what));
   const named = (item) => Math.max(1, tags.get(pageOf(item[0])) ?? 0);
+  const wholly = (item) => Math.max(worth.get(pageOf(item[0])) ?? 0, 1e-9); // not nothing
   const pages = items.map((item) => ({
     item,
     most: best(item, rank),
-    value: (1 + named(item)) * best(item, value),
+    value: ((1 + named(item)) * best(item, value)) ** (1 - WHOLE) * wholly(item) ** WHOLE,
   }));
   items.forEach(mend);
   pages.sort((a, b) => b.most - a.most || b.value - a.value);

@@ -14,6 +14,7 @@ from glassformer.views.view import UNSEEN, View, aligned, columns_of, isolated, 
 FAINTEST = 0.02  # the smallest weight that is drawn
 NAMED = 3  # the most weights that a word's sentence names
 BASE = 148.0  # the y of the words
+ABOVE, BELOW = 22.0, 30.0  # the space between it and the lines
 RISE = 30.0  # the height of a line, before the distance between its words is added
 BETWEEN = 26.0  # the space between two words
 LONGEST = 14  # columns; a longer word is cut, and its tooltip has it in full
@@ -75,7 +76,8 @@ def arcs(
                 f"{name}: weights of shape {tuple(weights.shape)} do not fit {len(shown)} words"
             )
     values = {name: weights.detach().cpu().double().tolist() for name, weights in heads.items()}
-    pictures = [draw(rows, shown, k) for k, rows in enumerate(values.values())]
+    reach = heights(list(values.values()))
+    pictures = [draw(rows, shown, k, reach) for k, rows in enumerate(values.values())]
     told = "".join(
         table(
             ["from \\ to", *shown],
@@ -109,7 +111,28 @@ def controls(names: list[str], tokens: list[str]) -> str:
     return f"<fieldset>{legend}{choice(group, names)}{stop}</fieldset>"
 
 
-def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
+def heights(heads: list[list[list[float]]]) -> tuple[float, float]:
+    """Return how far any head's lines reach above the words' y, and how far below it."""
+    drawn = [
+        (i, j)
+        for weights in heads
+        for i, row in enumerate(weights)
+        for j, weight in enumerate(row)
+        if weight >= FAINTEST
+    ]
+    above = [ABOVE + 0.75 * rise(i, j) for i, j in drawn if j >= i]  # the middle of a curve
+    below = [BELOW + 0.75 * rise(i, j) for i, j in drawn if j < i]
+    return max(above, default=ABOVE) + 8, max(below, default=BELOW) + 8
+
+
+def rise(i: int, j: int) -> float:
+    """Return how far a line's control points are from its ends."""
+    return min(BASE - 34, RISE + 20 * abs(i - j)) * 1.25 if i != j else 30.0
+
+
+def draw(
+    weights: list[list[float]], tokens: list[str], head: int, reach: tuple[float, float]
+) -> str:
     """Draw the lines of one head, and the words that they connect."""
     places = place(tokens)
     total = places[-1] + width(tokens[-1]) / 2 + 12
@@ -124,7 +147,8 @@ def draw(weights: list[list[float]], tokens: list[str], head: int) -> str:
         for i, token in enumerate(tokens)
     ]
     return (
-        f'<svg aria-hidden="true" data-head="{head}" viewBox="0 0 {total:.0f} {2 * BASE:.0f}" '
+        f'<svg aria-hidden="true" data-head="{head}" '
+        f'viewBox="0 {BASE - reach[0]:.0f} {total:.0f} {sum(reach):.0f}" '
         f'style="max-width:{1.05 * total:.0f}px">{"".join(lines)}{"".join(marks)}</svg>'
     )
 
@@ -152,15 +176,15 @@ def arc(i: int, j: int, weight: float, places: list[float]) -> str:
     """Draw a line from a word to a later one (above), to an earlier one (below), or to itself."""
     up = -1 if j >= i else 1
     start, end = places[i] + (4 if j > i else -4), places[j]
-    foot = BASE + (-22 if up < 0 else 30)
-    rise = min(BASE - 34, RISE + 20 * abs(i - j)) * 1.25
+    foot = BASE + (-ABOVE if up < 0 else BELOW)
+    far = foot + up * rise(i, j)
     if i == j:
-        start, end, rise = places[i] - 8, places[i] + 8, 30.0
+        start, end = places[i] - 8, places[i] + 8
     strong = 0.12 + 0.78 * weight
     return (
         f'<path class="arc" data-from="{i}" style="--o:{strong:.2f};opacity:{strong:.2f}" '
         f'stroke-width="{1 + 8 * weight:.1f}" d="M{start:.0f} {foot:.0f}'
-        f"C{start:.0f} {foot + up * rise:.0f} {end:.0f} {foot + up * rise:.0f} "
+        f"C{start:.0f} {far:.0f} {end:.0f} {far:.0f} "
         f'{end:.0f} {foot:.0f}"/>'
     )
 

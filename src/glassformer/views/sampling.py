@@ -33,9 +33,8 @@ ROW, LEFT, TOP = 21.0, 84.0, 42.0
 COLUMN, LIVE, NUMBERS = 60.0, 270.0, 46.0  # widths: a column of several, the only one, its numbers
 
 STYLE = """
-.glassformer-sampling form span{min-width:6.6em}
 .glassformer-sampling output{min-width:2.6em;text-align:right;font-variant-numeric:tabular-nums}
-.glassformer-sampling form p{flex:1 1 100%;margin:0;text-align:center}
+.glassformer-sampling form p{grid-column:1/-1;margin:0;text-align:center}
 .glassformer-sampling button{min-height:34px;padding:.2em .8em;margin:0 .6em;color:inherit;
 border:1px solid var(--line);border-radius:5px;background:var(--surface);font:inherit;
 cursor:pointer}

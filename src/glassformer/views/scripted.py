@@ -12,11 +12,12 @@ from glassformer.views.view import View, minus
 STATIC = Path(__file__).parent / "static"
 
 STYLE = """
-.glassformer-drawing form{display:none;grid-template-columns:auto auto 1fr auto;gap:.1em .5em;
+.glassformer-drawing form{display:none;grid-template-columns:auto auto 1fr auto auto;gap:.1em .5em;
 max-width:30em;margin:.5em auto 0;font-size:.9rem}
 .glassformer-drawing.live form{display:grid}
 .glassformer-drawing form label{display:grid;grid-column:1/-1;grid-template-columns:subgrid;
 align-items:center;min-height:34px}
+.glassformer-drawing form label>span{text-align:start}
 .glassformer-drawing form small{min-width:1.6em;font-size:.85em;opacity:.82;
 font-variant-numeric:tabular-nums}
 .glassformer-drawing form span+small{text-align:right}
