@@ -156,7 +156,7 @@ assert not torch.allclose(weights, weights.T, atol=0.1)
 assert same(weights, tape["layers.0.attention.weights"][0, head])
 assert same(mixed, tape["layers.0.attention.output"][0, head])
 assert same(mixed, F.scaled_dot_product_attention(query, key, value))
-heatmap(weights, tokens, tokens)
+heatmap(weights, tokens, tokens, caption=f"layer 0, head {head}")
 
 # %% [markdown]
 # Here's the same head in the neuron view. Click the + next to a word to see the product of query
@@ -330,7 +330,8 @@ turned, straight = encoder(ids[:, order]), output[:, order]
 assert not same(turned, straight)
 cosines = torch.cosine_similarity(turned, straight, dim=-1)  # (1, seq)
 print(f"cosines from {cosines.min():.2f} to {cosines.max():.2f}")
-heatmap(cosines, ["reversed"], [tokens[place] for place in order], axes=("order", "word"))
+words, caption = [tokens[place] for place in order], "cosine with the vector in the right order"
+heatmap(cosines, ["reversed"], words, axes=("order", "word"), caption=caption)
 
 # %% [markdown]
 # If the encoder ignored the order, all these cosines would be one. They aren't, so the order
@@ -434,7 +435,7 @@ assert causal.triu(diagonal=1).eq(0).all()
 assert causal[0, 0] == 1  # the first word has only itself
 by_function = scaled_dot_product_attention(query, key, value, is_causal=True)
 assert same(causal @ value, by_function)
-heatmap(causal, tokens, tokens)
+heatmap(causal, tokens, tokens, caption="the same head with a causal mask")
 
 # %% [markdown]
 # It's easy to get a mask wrong, and the shapes don't reveal it. Here's a test that does: change the

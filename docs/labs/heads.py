@@ -75,8 +75,8 @@ def share(weights, pairs):
 axes = "layer", "head"
 found = {name: share(weights, pairs) for name, pairs in habits(tokens).items()}
 for name, shares in found.items():
-    grid = heatmap(shares, range(layers), range(heads), caption=name, axes=axes, end=1)
-    display(grid)
+    caption = f"share of attention: {name}"
+    display(heatmap(shares, range(layers), range(heads), caption=caption, axes=axes, end=1))
 
 assert all(shares.shape == (layers, heads) for shares in found.values())
 assert all(0 <= shares.min() <= shares.max() < 1.0001 for shares in found.values())
@@ -220,7 +220,8 @@ verb = time_weights[:, :, flies]  # (layers, heads, seq)
 insects = fruit_weights[:, :, flies]
 moved = (verb - insects).abs().sum(dim=-1) / 2  # (layers, heads)
 assert 0 <= moved.min() <= moved.max() <= 1
-heatmap(moved, range(layers), range(heads), axes=axes)
+caption = "share of the attention of “flies” that has moved between the two sentences"
+heatmap(moved, range(layers), range(heads), axes=axes, caption=caption)
 
 # %%
 layer, head = strongest(moved)[0]
