@@ -99,7 +99,7 @@ def draw_strips(
     legend, legend_end = scale(every, left, bottom + 4, end)
     parts += [legend, text(left, bottom + 33, across, css="small", anchor="start")]
     wide = max(right + LENGTHS + 4, legend_end)
-    return picture(parts, wide, bottom + 40, shrinks=PHONE / wide, grows=1.4)
+    return picture(parts, wide, bottom + 40, shrinks=PHONE / wide, grows=1.2)
 
 
 def beside(title: str, names: list[str], left: float, top: float, above: float) -> list[str]:

@@ -51,9 +51,9 @@ def visible(token: str) -> str:
     """Return a token with visible characters only: `Ġ` and `▁`, which mark a space, become `␣`.
 
     So do spaces, except for a single space within a label. A newline, in GPT-2's alphabet `Ċ`,
-    is written as in Python.
+    becomes `↵`.
     """
-    token = token.replace("Ġ", "␣").replace("▁", "␣").replace("Ċ", r"\n")
+    token = token.replace("Ġ", "␣").replace("▁", "␣").replace("Ċ", "↵")
     token = re.sub(r"(?<!\S) | (?!\S)", "␣", token)
     inner = range(1, len(token) - 1)
     return "".join(

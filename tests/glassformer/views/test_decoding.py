@@ -114,4 +114,4 @@ def test_a_prompt_is_new_at_once(writer):
     assert drawn(view, "2", "value") == [False] * 3 + [True]
     first, second = str(view).splitlines()[-2:]
     assert first.startswith("1. It reads “t11 t3 t29” and writes")
-    assert "keeps the keys and values of 3 earlier tokens, and writes" in second
+    assert "keeps the keys and values of 3 earlier tokens. Then it writes" in second

@@ -55,7 +55,7 @@ def test_what_cannot_be_seen_is_written_out(subtests):
     """Characters that join others are seen where they join nothing."""
     rows = [
         *((token, "␣time") for token in ("Ġtime", "▁time", " time")),
-        ("ĊĠtime", r"\n␣time"),
+        ("ĊĠtime", "↵␣time"),
         (" one head  only ", "␣one head␣␣only␣"),
         ("a\u200bb\n", "a\\u200bb\\n"),
         (FAMILY, FAMILY),
