@@ -73,8 +73,8 @@ assert tokenize.decode(ids[0], skip_special_tokens=True) == text
 # %% [markdown]
 # ## The whole way, recorded
 #
-# One call goes from ids to vectors. `record` keeps every tensor computed along the way, under the
-# path of the module that computed it. We'll compare our own results with this recording. Chapter:
+# One call goes from ids to vectors. `record` keeps the output of every module, under the module's
+# path, and each step of attention. We'll compare our own results with this recording. Chapter:
 # [Seeing attention](../encoder/seeing-attention.md#how-to-record-any-tensor).
 
 # %%
