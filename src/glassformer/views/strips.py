@@ -26,7 +26,11 @@ Rows = list[list[float]]
 
 
 def strips(
-    tensors: Mapping[str, Tensor], rows: Sequence[object], *, caption: str | None = None
+    tensors: Mapping[str, Tensor],
+    rows: Sequence[object],
+    *,
+    first: int = 0,
+    caption: str | None = None,
 ) -> View:
     """Draw vectors as strips of colored cells, a row for each word, one tensor below another.
 
@@ -37,27 +41,30 @@ def strips(
     Args:
         tensors: Each tensor's name, and the tensor: `(rows, width)`, all of the same shape.
         rows: The words beside the rows.
+        first: The first number of each vector that is drawn.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no tensor, one isn't `(rows, width)`, or shapes differ.
+        ValueError: There is no tensor, one isn't `(rows, width)`, shapes differ, or no vector has
+            a number `first`.
     """
     names = words(rows)
     tensors = {name: torch.as_tensor(tensor) for name, tensor in tensors.items()}
-    check(tensors, names)
+    check(tensors, names, first)
     values = {name: as_rows(tensor) for name, tensor in tensors.items()}
     lengths = {name: [math.hypot(*row) for row in rows] for name, rows in values.items()}
+    drawn = slice(first, first + DRAWN)
     facts = [
-        [f"{title}: {name}", f"{length:.2f}", *(f"{value:.2f}" for value in row[:LISTED])]
+        [f"{title}: {name}", f"{length:.2f}", *(f"{value:.2f}" for value in row[drawn][:LISTED])]
         for title, matrix in values.items()
         for name, length, row in zip(names, lengths[title], matrix, strict=True)
     ]
-    header = ["vector", "length", *(f"number {k}" for k in range(len(facts[0]) - 2))]
-    drawn, name = draw_strips(values, lengths, names), caption or ", ".join(tensors)
-    return figure(drawn, header, facts, name=name, caption=caption, css=CSS, style=STRIPS)
+    header = ["vector", "length", *(f"number {first + k}" for k in range(len(facts[0]) - 2))]
+    svg, name = draw_strips(values, lengths, names, drawn), caption or ", ".join(tensors)
+    return figure(svg, header, facts, name=name, caption=caption, css=CSS, style=STRIPS)
 
 
-def check(tensors: Mapping[str, Tensor], names: list[str]) -> None:
+def check(tensors: Mapping[str, Tensor], names: list[str], first: int) -> None:
     """Raise an error if the tensors can't be drawn as rows of the same width."""
     shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     if not shapes:
@@ -70,6 +77,8 @@ def check(tensors: Mapping[str, Tensor], names: list[str]) -> None:
             )
     if len({width for _, width in shapes.values()}) > 1:
         raise ValueError(f"all tensors must have the same width, but their shapes are {shapes}")
+    if not 0 <= first < (width := next(iter(shapes.values()))[1]):
+        raise ValueError(f"first must be from 0 to {width - 1}, but is {first}")
 
 
 def as_rows(tensor: Tensor) -> Rows:
@@ -79,21 +88,24 @@ def as_rows(tensor: Tensor) -> Rows:
 
 
 def draw_strips(
-    values: Mapping[str, Rows], lengths: Mapping[str, list[float]], names: list[str]
+    values: Mapping[str, Rows], lengths: Mapping[str, list[float]], names: list[str], drawn: slice
 ) -> str:
     """Draw one tensor below another, each vector with its length, and the scale below them all."""
-    every = [row[:DRAWN] for matrix in values.values() for row in matrix]
+    cells = {title: [row[drawn] for row in matrix] for title, matrix in values.items()}
+    every = [row for matrix in cells.values() for row in matrix]
     columns, count = len(every[0]), len(next(iter(values.values()))[0])
     end, high = scale_end(every), ROW * len(names) + 28
     left = max(map(word_width, names)) + 9
     right, bottom = left + CELL * columns, 6 + high * len(values)
     parts = [text(right + LENGTHS, 18, "length", css="small", anchor="end")]
-    for k, (title, matrix) in enumerate(values.items()):
+    for k, (title, matrix) in enumerate(cells.items()):
         top = 26 + high * k
         parts += [*beside(title, names, left, top, top - 8), strip(matrix, left, top, end)]
         written = [f"{length:.1f}" for length in lengths[title]]
         parts += column_of(written, right + LENGTHS, top)
     across = f"{columns} numbers" if columns == count else f"the first {columns} of {count} numbers"
+    if drawn.start:
+        across = f"numbers {drawn.start} to {drawn.start + columns - 1} of {count}"
     if any(abs(value) > end for row in every for value in row):
         across += ", some beyond the scale"
     legend, legend_end = scale(every, left, bottom + 4, end)
@@ -119,11 +131,10 @@ def scale_end(rows: Rows) -> float:
     return sizes[round(BEYOND * (len(sizes) - 1))] if sizes else 0.0
 
 
-def strip(matrix: Rows, left: float, top: float, end: float) -> str:
-    """Draw the first cells of some rows, with lines between the rows."""
-    rows = [row[:DRAWN] for row in matrix]
+def strip(rows: Rows, left: float, top: float, end: float) -> str:
+    """Draw the cells of some rows, with lines between the rows."""
     right, bottom = left + CELL * len(rows[0]), top + ROW * len(rows)
     lines = "".join(f"M{left:.1f} {top + i * ROW:.1f}H{right:.1f}" for i in range(len(rows) + 1))
     lines += f"M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}V{top:.1f}"
-    drawn = mosaic(rows, left, top, end, (CELL, ROW), shades=SHADES)
-    return f'{drawn}<path class="line thin" d="{lines}"/>'
+    cells = mosaic(rows, left, top, end, (CELL, ROW), shades=SHADES)
+    return f'{cells}<path class="line thin" d="{lines}"/>'

@@ -66,6 +66,16 @@ def test_of_a_long_vector_the_first_numbers_are_drawn_and_the_length_counts_all(
     assert "48 numbers" in texts(strips({"x": tensor[:, :48]}, ["a"]))
 
 
+def test_drawing_can_start_at_a_later_number():
+    tensor = torch.zeros(1, 61)
+    tensor[0, [7, 19, 53]] = torch.tensor([12.0, 3.0, -4.0])
+    view = strips({"x": tensor}, ["a"], first=19)
+    [cells] = panels(view)
+    assert sorted(cells) == [(0, 0), (0, 34)]
+    assert {"numbers 19 to 60 of 61", "13.0"} <= set(texts(view))
+    assert "number 19  number 20" in str(view)
+
+
 def test_strips_as_text_and_as_a_table_tell_the_same():
     tensors = {"query": torch.tensor([[0.6, 0.8]]), "key": torch.tensor([[-5.0, 12.0]])}
     view = strips(tensors, ["日本"], caption="Two vectors")

@@ -292,6 +292,7 @@ def refuses():
         (lambda: strips({"x": ones(1, 5, 3)}, five), r"\(1, 5, 3\) must be \(rows, width\)"),
         (lambda: strips({"x": ones(5, 0)}, five), r"'x' of shape \(5, 0\)"),
         (lambda: strips({"x": ones(5, 3), "y": ones(5, 7)}, five), r"same width.*5, 3.*5, 7"),
+        (lambda: strips({"x": ones(5, 3)}, five, first=3), r"first must be from 0 to 2, but is 3"),
         (lambda: flow(linear, three, depth=0), r"depth \(0\) must be at least 1"),
         (lambda: flow(linear, wide), r"Linear does not take inputs of shape \(7, 3\)"),
         (lambda: flow(lambda x: ones(2), three), "<lambda> returns nothing that was computed"),
