@@ -13,6 +13,7 @@ from glassformer.views.view import View, words
 CELL, ROW = 5.5, 15.0  # cells are narrow and tall, so the eye follows a row
 SHADES = 24  # steps of color
 BEYOND = 0.98  # the share of nonzero numbers that the scale covers: outliers don't dim the rest
+FAR = 10  # a number more than ten times as large as the scale's end has a dot
 LENGTHS = 44  # width of the column of lengths
 LISTED = 3  # numbers of each vector in the text
 DRAWN = 48  # numbers drawn for each vector
@@ -20,6 +21,7 @@ DRAWN = 48  # numbers drawn for each vector
 CSS = "glassformer-heatmap glassformer-strips"
 STRIPS = f"""{STYLE}
 .glassformer-strips .word{{font-size:12.7px}}
+.glassformer-strips .far{{stroke:var(--surface);stroke-width:4;stroke-linecap:round}}
 """.replace("\n", "")  # rows on a narrow phone are low
 
 Rows = list[list[float]]
@@ -35,8 +37,9 @@ def strips(
     """Draw vectors as strips of colored cells, a row for each word, one tensor below another.
 
     All tensors share one scale, so you can compare vectors with those they're added to. The
-    scale ends below the few largest numbers, whose cells have its strongest color. At most 48
-    numbers of each vector are drawn; the length beside it is the whole vector's.
+    scale ends below the few largest numbers, whose cells have its strongest color, with a dot
+    where a number is more than ten times as large. At most 48 numbers of each vector are drawn;
+    the length beside it is the whole vector's.
 
     Args:
         tensors: Each tensor's name, and the tensor: `(rows, width)`, all of the same shape.
@@ -106,7 +109,10 @@ def draw_strips(
     across = f"{columns} numbers" if columns == count else f"the first {columns} of {count} numbers"
     if drawn.start:
         across = f"numbers {drawn.start} to {drawn.start + columns - 1} of {count}"
-    if any(abs(value) > end for row in every for value in row):
+    most = max((abs(value) for row in every for value in row), default=0.0)
+    if most > FAR * end:
+        across += f"; dot: over {FAR} × the scale"
+    elif most > end:
         across += ", some beyond the scale"
     legend, legend_end = scale(every, left, bottom + 4, end)
     parts += [legend, text(left, bottom + 33, across, css="small", anchor="start")]
@@ -136,5 +142,12 @@ def strip(rows: Rows, left: float, top: float, end: float) -> str:
     right, bottom = left + CELL * len(rows[0]), top + ROW * len(rows)
     lines = "".join(f"M{left:.1f} {top + i * ROW:.1f}H{right:.1f}" for i in range(len(rows) + 1))
     lines += f"M{left:.1f} {top:.1f}V{bottom:.1f}H{right:.1f}V{top:.1f}"
+    far = "".join(
+        f"M{left + (j + 0.5) * CELL:.1f} {top + (i + 0.5) * ROW:.1f}h0"
+        for i, row in enumerate(rows)
+        for j, value in enumerate(row)
+        if abs(value) > FAR * end
+    )
     cells = mosaic(rows, left, top, end, (CELL, ROW), shades=SHADES)
-    return f'{cells}<path class="line thin" d="{lines}"/>'
+    dots = f'<path class="far" d="{far}"/>' if far else ""
+    return f'{cells}<path class="line thin" d="{lines}"/>{dots}'

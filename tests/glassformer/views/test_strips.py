@@ -1,5 +1,7 @@
 """What strips show: the cells, and what is said of them."""
 
+import re
+
 import pytest
 import torch
 from drawings import Reader, numbers, shades, svgs, texts, widths
@@ -43,17 +45,18 @@ def test_a_few_great_numbers_hide_no_other_and_zeros_do_not_count(subtests):
     last = torch.cat([torch.ones(44), torch.tensor([3.0]), torch.zeros(3)])[None]
     odd = torch.tensor([[1.0, torch.inf, torch.nan]])
     rows = [
-        ("one great number", great, {1.0}, True),
-        ("nearly all zeros", nearly, {-1.0}, False),
-        ("one of 45", last, {1.0}, True),
-        ("only zeros", torch.zeros(3, 5), set(), False),
-        ("not finite", odd, {1.0}, True),
+        ("one great number", great, {1.0}, "dot: over 10 × the scale"),
+        ("nearly all zeros", nearly, {-1.0}, ""),
+        ("one of 45", last, {1.0}, "some beyond the scale"),
+        ("only zeros", torch.zeros(3, 5), set(), ""),
+        ("not finite", odd, {1.0}, "dot: over 10 × the scale"),
     ]
-    for name, tensor, colors, beyond in rows:
+    notes = ["some beyond the scale", "dot: over 10 × the scale"]
+    for name, tensor, colors, note in rows:
         with subtests.test(name):
             view = strips({"x": tensor}, WORDS[: len(tensor)])
             assert {value for cells in panels(view) for value in cells.values()} == colors
-            assert ("some beyond the scale" in view.html) == beyond
+            assert [said for said in notes if said in view.html] == [note] * bool(note)
 
 
 def test_of_a_long_vector_the_first_numbers_are_drawn_and_the_length_counts_all():
@@ -64,6 +67,14 @@ def test_of_a_long_vector_the_first_numbers_are_drawn_and_the_length_counts_all(
     assert "the first 48 of 100 numbers" in texts(view)
     assert "10.0" in texts(view)
     assert "48 numbers" in texts(strips({"x": tensor[:, :48]}, ["a"]))
+
+
+def test_only_numbers_over_ten_times_the_end_of_the_scale_have_a_dot():
+    tensor = torch.ones(2, 47)
+    tensor[1, 5], tensor[1, 11] = -10.5, 9.5
+    [dots] = re.findall(r'class="far" d="([^"]+)"', strips({"x": tensor}, ["a", "b"]).html)
+    assert dots.count("M") == 1
+    assert 'class="far"' not in strips({"x": tensor.clamp(min=-9)}, ["a", "b"]).html
 
 
 def test_drawing_can_start_at_a_later_number():
