@@ -168,6 +168,14 @@ def test_equal_distances_have_equal_angles_and_products(subtests):
             assert float(near[1]) == pytest.approx(expected.item(), abs=0.006)
 
 
+def test_dials_say_how_far_apart_their_positions_and_their_hands_are():
+    right, up = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 2.0])
+    places = [(3, 1), (2, 2), (0, 1)]
+    shown = texts(dials(RotaryPositions(2), right, up, places))
+    for place, turn in (("2 back", -2), ("same place", 0), ("1 ahead", 1)):
+        assert f"{place}: {abs(90 + math.degrees(turn)):.0f}°" in shown  # one radian a position
+
+
 def test_dials_name_their_positions_and_their_hands():
     view = dials(RotaryPositions(2), torch.ones(2), torch.ones(2), [(0, 7)])
     assert {"query at 0", "key at 7"} <= set(texts(view))
