@@ -194,6 +194,12 @@ def test_each_query_leads_to_the_keys_it_reads():
     assert len(ends) == 6
     assert [ends.count(end) for end in dict.fromkeys(ends)] == [3, 3]
     assert facts(view) == [["grouped", "6", "2", "3", str(2 * 2 * 8)]]
+    own = TransformerConfig(d_model=48, num_heads=6)
+    long, short = re.findall(
+        r'class="bar"[^>]*? width="([\d.]+)"', shared_heads({"own": own, "two": config}).html
+    )
+    assert float(long) == pytest.approx(3 * float(short), abs=0.2)
+    assert {"96 numbers", "32 numbers"} <= set(texts(shared_heads({"own": own, "two": config})))
 
 
 # --- next tokens
@@ -338,6 +344,15 @@ def test_the_largest_weight_has_the_thickest_line():
     assert sorted(widths[::2]) == [widths[0], widths[4], widths[2]]
     assert facts(view) == [["das", "0.10"], ["Haus", "0.70"], ["<b>", "0.20"]]
     assert set(re.findall('data-role="(query|key|value)"', view.html)) == {"query", "key", "value"}
+
+
+def test_the_average_of_the_values_is_written_at_the_output():
+    weights, values = torch.tensor([0.25, 0.75]), torch.tensor([[2.0, -4.0], [0.0, 1.0]])
+    view = lookup(weights, ["das", "Haus"], "house", values=values)
+    assert "(0.50, −0.25)" in texts(view)
+    assert facts(view)[-1] == ["average of the values", "0.50, −0.25"]
+    with pytest.raises(ValueError, match=r"values \(3, 2\) must have a row for each of"):
+        lookup(weights, ["das", "Haus"], "house", values=torch.ones(3, 2))
 
 
 # --- merges
