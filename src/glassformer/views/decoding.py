@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 from glassformer.views.decoding_steps import Attended, DecodingStep
 from glassformer.views.drawing import (
+    GROWS,
     Number,
-    bar,
     column,
     cut,
     legend,
@@ -16,13 +16,14 @@ from glassformer.views.drawing import (
     text,
     width_of,
 )
-from glassformer.views.palette import SMALL
+from glassformer.views.palette import SMALL, TITLE
 from glassformer.views.steps import Stepped, step, stepped
 from glassformer.views.view import chance, isolated, visible, words
 
-BEST, CELL, ROW, BAND, TOP, LONGEST = 5, 18.0, 15.0, 90.0, 88.0, 9
-ACROSS, GUESSES, LEFT = 38.0, 70.0, 156.0  # the longest bar, and where bars and cells begin
-WEIGHTS, KEYS, VALUES = (8.0, 22.0), (34.0, 18.0), (56.0, 18.0)  # tops and heights in a band
+BEST, LONGEST, SEEN = 5, 9, 0.005  # SEEN: the least probability of a token that is shown
+WIDTH, APART, TOP, BAND = 380.0, 16.0, 88.0, 116.0
+NARROWEST, WIDEST = 16.0, 38.0  # a cell fills the picture's width, within limits
+WEIGHTS, KEYS, VALUES = (29.0, 22.0), (55.0, 18.0), (77.0, 18.0)  # tops and heights in a band
 KNOWN = (
     "solid: computed in this step",
     "pale: kept from earlier steps",
@@ -39,7 +40,8 @@ def decoding(
 ) -> Stepped:
     """Draw a row for each step: the likeliest next tokens, the attention, and the cache.
 
-    The attention is that of the last token in the last layer, averaged over the heads.
+    The attention is that of the last token in the last layer, averaged over the heads. A token that
+    is read by itself has its name below its key and value.
 
     Args:
         steps: What `decoding_steps` returned.
@@ -62,19 +64,30 @@ def decoding(
         raise ValueError("decoding needs finite probabilities")
     own = [visible(name(token)) for token in [*steps[-1].read, steps[-1].written]]
     source, given = words(source), len(own) - len(steps)
-    across = LEFT + CELL * len(own) + 20
-    parts = [text(0, 14, "next token", css="title", anchor="start")]
-    parts += header(LEFT, "own tokens", "decoder", own[:given])
-    parts += header(across, "source", "encoder", source) if source else []
-    last = width_of(cut((source or own)[-1], LONGEST), SMALL) * 0.6  # it leans to the right
-    right = max(across - 20 if not source else across + CELL * len(source), LEFT + 120) + last
+    leans = width_of(cut((source or own[:-1])[-1], LONGEST), SMALL) * 0.6  # of the last name
+    gap = APART if source else 0.0
+    room = (WIDTH - gap - leans) / (len(own) - 1 + len(source))
+    wide = min(WIDEST, max(NARROWEST, room))
+    across = wide * (len(own) - 1) + gap
+    right = max(WIDTH, across + wide * len(source) + leans)
+    parts = header(0, "own tokens", "decoder", own[:given], wide)
+    parts += header(across, "source", "encoder", source, wide) if source else []
     facts, sentences = [], []
     for k, each in enumerate(steps):
         y, (best, ids) = TOP + BAND * k, each.chances.topk(min(BEST, len(each.chances)))
         guesses = dict(zip([visible(name(i)) for i in ids.tolist()], best.tolist(), strict=True))
-        band = [line([(0, y), (right, y)], css="thin"), bars(guesses, y), rows(each.own, LEFT, y)]
-        band += [rows(each.source, across, y)] if each.source else []
-        parts += [step(k + 1, *band), step(k + 1, above(LEFT, given + k, own[given + k]))]
+        band = [line([(0, y), (right, y)], css="thin"), writes(guesses, y)]
+        band += [
+            rows(each.own, 0, y, wide),
+            *([rows(each.source, across, y, wide)] if each.source else []),
+        ]
+        read = given + k - 1
+        if k:
+            band.append(above(0, read, own[read], wide))
+        if each.own.new == 1:
+            x = max(wide * (read + 0.5), width_of(cut(own[read], LONGEST), TITLE) / 2)
+            band.append(text(x, y + BAND - 8, own[read], css="title", most=LONGEST))
+        parts.append(step(k + 1, *band))
         likely = ", ".join(f"{token} {each_one:.2f}" for token, each_one in guesses.items())
         looks = [shares(own, each.own), *([shares(source, each.source)] if each.source else [])]
         facts.append([own[given + k], likely, *looks])
@@ -83,51 +96,55 @@ def decoding(
     roles = [("positive", "attention"), ("key", "keys"), ("value", "values")]
     parts.append(legend(roles, 0, bottom + 16))
     parts.append(column(KNOWN, 0, bottom + 34, 17, css="small", anchor="start"))
-    drawn = picture(parts, right, bottom + 75)
+    drawn = picture(parts, right, bottom + 75, grows=GROWS)
     columns = ["writes", "likeliest", "attention to own tokens", "attention to the source"]
     title = "Writing token by token"
     return stepped(drawn, sentences, columns[: len(facts[0])], facts, name=title, caption=caption)
 
 
-def header(x: Number, title: str, role: str, names: Sequence[str]) -> list[str]:
+def header(x: Number, title: str, role: str, names: Sequence[str], wide: Number) -> list[str]:
     """Write the name of a group of columns, and the columns' tokens."""
     return [
         text(x, 14, title, css="title", role=role, anchor="start"),
-        *(above(x, k, token) for k, token in enumerate(names)),
+        *(above(x, k, token, wide) for k, token in enumerate(names)),
     ]
 
 
-def above(x: Number, place: int, token: str) -> str:
+def above(x: Number, place: int, token: str, wide: Number) -> str:
     """Write the token of a column above it."""
-    at = x + CELL * (place + 0.5) + 4
+    at = x + wide * (place + 0.5) + 4
     return text(at, TOP - 5, token, css="small", anchor="start", turn=-60, most=LONGEST)
 
 
-def bars(guesses: dict[str, float], y: Number) -> str:
-    """Draw the likeliest next tokens, of which the first is written."""
-    parts = []
-    for k, (token, likely) in enumerate(guesses.items()):
-        base, css = y + 18 + ROW * k, "small" if k else "title"
-        role = "quiet" if k else "series-1"
-        parts.append(text(GUESSES - 6, base, token, css=css, anchor="end", most=LONGEST))
-        x = GUESSES + likely * ACROSS
-        parts.append(bar(GUESSES, base - 10, x - GUESSES, ROW - 4, role=role))
-        parts.append(text(x + 5, base, chance(likely), css="small", anchor="start"))
-    return "".join(parts)
+def writes(guesses: dict[str, float], y: Number) -> str:
+    """Write the likeliest token, which is written, and the others that have a chance."""
+    (best, likely), *others = guesses.items()
+    x, base = 44.0, y + 20
+    parts = [text(0, base, "writes", css="small", anchor="start")]
+    parts.append(text(x, base, best, role="series-1", css="title", anchor="start", most=LONGEST))
+    x += width_of(cut(best, LONGEST), TITLE) + 8
+    parts.append(text(x, base, chance(likely), anchor="start"))
+    x, listed = x + 42, ""
+    for token, share in others:
+        more = f"{listed or 'or'}{',' * bool(listed)} {cut(token, LONGEST)} {chance(share)}"
+        if share < SEEN or x + width_of(more, SMALL) > WIDTH:
+            break
+        listed = more
+    return "".join(parts) + (text(x, base, listed, css="small", anchor="start") if listed else "")
 
 
-def rows(attended: Attended, x: Number, y: Number) -> str:
+def rows(attended: Attended, x: Number, y: Number, wide: Number) -> str:
     """Draw a row of weights and, below each, its key and its value: solid if they are new."""
     weights, (top, high) = attended.weights.tolist(), WEIGHTS
-    wide, kept = CELL * len(weights), len(weights) - attended.new
-    parts = [squares([weights], x, y + top, 1.0, (CELL, high))]
-    parts.append(panel(x, y + top, wide, high, css="frame thin", corner=0))
+    kept = len(weights) - attended.new
+    parts = [squares([weights], x, y + top, 1.0, (wide, high))]
+    parts.append(panel(x, y + top, wide * len(weights), high, css="frame thin", corner=0))
     for role, (top, high) in (("key", KEYS), ("value", VALUES)):
         for k in range(len(weights)):
             tint = 0.9 if k >= kept else 0.1
-            at = x + CELL * k + 1.5
+            at = x + wide * k + 1.5
             cell = panel(
-                at, y + top, CELL - 3, high, role=role, css="frame base", tint=tint, corner=2
+                at, y + top, wide - 3, high, role=role, css="frame base", tint=tint, corner=2
             )
             parts.append(cell)
     return "".join(parts)

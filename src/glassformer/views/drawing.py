@@ -55,6 +55,7 @@ stroke-linecap:round;stroke-linejoin:round}}
 .glassformer-drawing .thin{{stroke-width:{THIN:g};stroke:var(--edge)}}
 .glassformer-drawing .bold{{stroke-width:{BOLD:g}}}
 .glassformer-drawing .wide{{stroke-width:{WIDE:g}}}
+.glassformer-drawing .faded{{stroke-opacity:.7;stroke-width:{THIN:g}}}
 .glassformer-drawing .dashed{{stroke-dasharray:6 4}}
 .glassformer-drawing .dotted{{stroke-dasharray:1 4}}
 .glassformer-drawing .dash-dot{{stroke-dasharray:8 4 1 4}}

@@ -1,19 +1,36 @@
 """`flow`: what a model did in one run, drawn as boxes and arrows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 from typing import Any
 
 from glassformer.views import drawing
 from glassformer.views.axis_words import Axes
-from glassformer.views.drawing import TIP, UNGROWN, framed, picture
-from glassformer.views.plan import APART, GAP, PAD, TITLE, Box, Plan, lay_out, notes, title, wide
+from glassformer.views.drawing import TIP, UNGROWN, as_role, framed, panel, picture
+from glassformer.views.plan import (
+    APART,
+    GAP,
+    LINE,
+    PAD,
+    ROUND,
+    TITLE,
+    Box,
+    Plan,
+    lay_out,
+    notes,
+    title,
+    wide,
+    written,
+)
 from glassformer.views.trace import Node, trace
 from glassformer.views.view import View
 
 EDGE = 6.0  # room around the picture
 BLUER = "bluer: more parameters"
 TOGETHER = ", all layers together"  # where one box stands for several
+NONE: Mapping[str, Sequence[str]] = MappingProxyType({})  # no marks
+MARK = "series-2"  # the role of what is marked
 DEEPEST = 0.42  # opacity of the blue in a box that holds all parameters; text on it stays readable
 
 # Words have the same size on a phone: boxes have no more room there.
@@ -29,7 +46,13 @@ STYLE = """
 
 
 def flow(
-    model: Callable[..., Any], *inputs: Any, depth: int = 1, caption: str | None = None
+    model: Callable[..., Any],
+    *inputs: Any,
+    depth: int = 1,
+    caption: str | None = None,
+    marks: Mapping[str, Sequence[str]] = NONE,
+    lead: int = 0,
+    numbers: bool = False,
 ) -> View:
     """Run a module or a function once, and draw what it did to the tensors, from the top down.
 
@@ -44,22 +67,31 @@ def flow(
         depth: 1 draws the model's modules, and 2 also draws the modules inside those.
         caption: A line below the picture, instead of the names of the axes. What the blue means
             follows.
+        marks: Boxes to outline, by their names, and the words to write beside each.
+        lead: How many boxes lower everything after the inputs begins, so that it's level with a
+            picture beside it.
+        numbers: Whether to write the numbers of each result instead of shapes and parameters: for
+            inputs of a few numbers.
 
     Raises:
-        ValueError: The model does not take these inputs, or `depth` is less than 1.
+        ValueError: The model does not take these inputs, `depth` is less than 1, or there is no box
+            with a marked name.
     """
     if depth < 1:
         raise ValueError(f"depth ({depth}) must be at least 1")
     axes = Axes(model)
-    whole = trace(model, inputs, depth, axes)
+    whole = trace(model, inputs, depth, axes, numbers=numbers)
+    if unknown := sorted({*marks} - {title(node) for node in whole.inside}):
+        raise ValueError(f"no box to mark has the name {unknown[0]!r}")
     legend = caption or sizes(whole, axes)
-    blue = BLUER + TOGETHER * repeated(whole.inside) if whole.parameters else ""
+    blue = BLUER + TOGETHER * repeated(whole.inside) if whole.parameters and not numbers else ""
     legend = " · ".join(filter(None, [legend, blue]))
     steps = lines(whole.inside)
+    steps += [f"{name}: {', '.join(words)}" for name, words in marks.items()]
     told = "".join(f"<li>{escape(step.strip())}</li>" for step in steps)
     name = f"What {whole.kind} did, step by step"
     facts = f"<p>{name}:</p><ol>{told}</ol>"
-    html = framed(draw(whole), facts, legend, "glassformer-flow", STYLE)
+    html = framed(draw(whole, marks, lead), facts, legend, "glassformer-flow", STYLE)
     return View(html, "\n".join([f"{whole.kind} {count(whole)}".strip(), *steps]))
 
 
@@ -90,17 +122,38 @@ def repeated(nodes: Sequence[Node]) -> bool:
     return any(node.times > 1 or repeated(node.inside) for node in nodes)
 
 
-def draw(whole: Node) -> str:
+def draw(whole: Node, marks: Mapping[str, Sequence[str]] = NONE, lead: int = 0) -> str:
     """Draw the picture."""
     plan = lay_out(whole.inside)
-    last = plan.boxes[-1]
-    shape = " × ".join(map(str, whole.shape))
+    down = lead * (27 + LINE + GAP)
+    plan.height += down
+    for node, box in zip(whole.inside, plan.boxes, strict=True):
+        box.y += down * (node.kind != "input")
+    last, shape = plan.boxes[-1], written(whole)
     out = wire([(last.x, last.bottom), (last.x, plan.height + GAP)])
-    label = drawing.text(last.x, plan.height + GAP + 14, shape, css="small")
-    left, width = plan.left - EDGE, plan.right - plan.left + 2 * EDGE
-    parts = [paint(plan, whole.inside, float(whole.parameters)), out, label]
-    height = plan.height + GAP + 20
+    css = "title" if whole.values else "small"
+    label = drawing.text(last.x, plan.height + GAP + 14, shape, css=css)
+    parts = [paint(plan, whole.inside, 0.0 if whole.values else float(whole.parameters))]
+    parts += [out, label]
+    left = plan.left - EDGE
+    for node, box in zip(whole.inside, plan.boxes, strict=True):
+        words = marks.get(title(node), ())
+        parts.append(mark(box, words) if words else "")
+        left = min([left, *(box.x - box.left - 10 - wide(word, 6.7) for word in words)])
+    width, height = plan.right - left + EDGE, plan.height + GAP + 20
     return picture(parts, width, height, left=left, shrinks=UNGROWN)
+
+
+def mark(box: Box, words: Sequence[str]) -> str:
+    """Outline a box, and write words on its left."""
+    x, y = box.x - box.left, box.middle + 4 - LINE * (len(words) - 1) / 2
+    width = box.left + box.right
+    edge = panel(x, box.y, width, box.height, role=MARK, css="line bold", corner=5)
+    return edge + "".join(
+        f'<text x="{x - 8:.1f}" y="{y + LINE * k:.1f}" class="small"{as_role(MARK)} '
+        f'style="text-anchor:end">{escape(word)}</text>'
+        for k, word in enumerate(words)
+    )
 
 
 def paint(plan: Plan, nodes: Sequence[Node], all_parameters: float) -> str:
@@ -112,11 +165,11 @@ def paint(plan: Plan, nodes: Sequence[Node], all_parameters: float) -> str:
         else:
             boxes.append(paint_box(box, node, nodes, all_parameters))
         for source in node.sources:
-            wires.append(arrow(plan, source, target, node))
+            wires.append(arrow(plan, source, target, nodes))
     return "".join(frames + wires + boxes)
 
 
-def arrow(plan: Plan, source: int, target: int, node: Node) -> str:
+def arrow(plan: Plan, source: int, target: int, nodes: Sequence[Node]) -> str:
     """Draw the arrow or the line from one box to another."""
     start, end = plan.boxes[source], plan.boxes[target]
     if (source, target) in plan.lanes:
@@ -127,7 +180,7 @@ def arrow(plan: Plan, source: int, target: int, node: Node) -> str:
             [(start.x + start.right, start.middle), (end.x - end.left, start.middle)], tip=tip
         )
     if (source, target) in plan.across:
-        return over(start, end, node, source)
+        return over(start, end, nodes, source, nodes[target])
     return down(start, end)
 
 
@@ -138,13 +191,17 @@ def paint_box(box: Box, node: Node, nodes: Sequence[Node], all_parameters: float
     name, width = title(node), box.left + box.right
     if len(name) == 1:
         circle = f'cx="{box.x:.1f}" cy="{box.middle:.1f}" r="{box.height / 2:.1f}"'
-        return f'<circle class="box" {circle}/>' + drawing.text(
-            box.x, box.middle + 5.5, name, css="sign"
-        )
+        sign = drawing.text(box.x, box.middle + 5.5, name, css="sign")
+        beside = f'x="{box.x - ROUND / 2 - 7:.1f}" y="{box.middle + 4:.1f}"'
+        result = f'<text style="text-anchor:end" {beside}>{written(node)}</text>'
+        return f'<circle class="box" {circle}/>{sign}{result if node.values else ""}'
     below = notes(node, nodes)
-    texts = [f'<text x="{box.x:.1f}" y="{box.y + 18:.1f}">{escape(name)}{times(node)}</text>']
+    light = ' class="small"' if node.values and node.kind != "input" else ""
+    small = "title" if node.values else "small"
+    place = f'x="{box.x:.1f}" y="{box.y + 18:.1f}"{light}'
+    texts = [f"<text {place}>{escape(name)}{times(node)}</text>"]
     texts += [
-        drawing.text(box.x, box.y + 18 + 15 * (k + 1), line, css="small")
+        drawing.text(box.x, box.y + 18 + 15 * (k + 1), line, css=small)
         for k, line in enumerate(below)
     ]
     if node.kind == "input":
@@ -213,15 +270,17 @@ def past(start: Box, end: Box, lane: float) -> str:
     return wire(corners, css="round")
 
 
-def over(start: Box, end: Box, node: Node, source: int) -> str:
-    """Draw the line from one frame to the side of the frame beside it."""
+def over(start: Box, end: Box, nodes: Sequence[Node], source: int, node: Node) -> str:
+    """Draw the line from one frame to the side of the frame beside it, with its name and shape."""
     assert end.plan is not None
-    x, y = end.x - end.left, end.y + TITLE + end.plan.boxes[node.sources.index(source)].y
+    entry = node.sources.index(source)
+    x, y = end.x - end.left, end.y + TITLE + end.plan.boxes[entry].y
     between = x - APART / 2
     turn = start.bottom + APART
-    return wire(
-        [(start.x, start.bottom), (start.x, turn), (between, turn), (between, y), (x, y)], tip=False
-    )
+    corners = [(start.x, start.bottom), (start.x, turn), (between, turn), (between, y), (x, y)]
+    name = f"{node.inside[entry].label} {written(nodes[source])}"
+    label = drawing.text((start.x + between) / 2, turn + 15, name, css="small")
+    return wire(corners, tip=False) + label
 
 
 def wire(points: list[tuple[float, float]], *, css: str = "", tip: bool = True) -> str:
@@ -262,8 +321,7 @@ def lines(nodes: Sequence[Node], depth: int = 1) -> list[str]:
         held = f", {node.parameters:,} parameters" if node.parameters else ""
         held += " that an earlier step also has" if node.shared else ""
         kind = f" ({node.kind}{again}{held})" if node.kind not in ("", "input") else ""
-        shape = " × ".join(map(str, node.shape))
-        told.append(f"{'  ' * depth}{what}{kind}: {shape}")
+        told.append(f"{'  ' * depth}{what}{kind}: {written(node)}")
         told += lines(node.inside, depth + 1)
     return told
 

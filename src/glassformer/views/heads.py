@@ -11,6 +11,7 @@ from glassformer.models.config import TransformerConfig
 from glassformer.views.drawing import (
     Number,
     arrow,
+    bar,
     cells,
     column,
     figure,
@@ -26,7 +27,7 @@ from glassformer.views.view import View, words
 
 WIDTH, LEFT, HIGH = 400.0, 64.0, 18.0
 MOST = 48  # numbers in a row: with more, a reader couldn't tell them apart
-BLOCK, BOX = 152.0, 26.0  # height of one kind of sharing, and the largest side of a head
+BLOCK, BOX = 178.0, 26.0  # height of one kind of sharing, and the largest side of a head
 
 
 def heads_apart(
@@ -148,7 +149,8 @@ def shared_heads(configs: Mapping[str, TransformerConfig], *, caption: str | Non
     for k, (name, config) in enumerate(configs.items()):
         heads, kept = config.num_heads, config.num_kv_heads or config.num_heads
         numbers = 2 * kept * (config.head_dim or config.d_model // heads)
-        parts.append(rows(name, heads, kept, numbers, BLOCK * k))
+        most = 2 * heads * (config.head_dim or config.d_model // heads)
+        parts.append(rows(name, heads, kept, numbers, most, BLOCK * k))
         facts.append([name, str(heads), str(kept), str(heads // kept), f"{numbers:,}"])
     header = [
         "kind",
@@ -161,19 +163,18 @@ def shared_heads(configs: Mapping[str, TransformerConfig], *, caption: str | Non
     return figure(drawn, header, facts, name="Shared keys and values", caption=caption)
 
 
-def rows(name: str, heads: int, kept: int, numbers: int, top: Number) -> str:
-    """Draw one kind: query heads above, the keys and values that they share below."""
+def rows(name: str, heads: int, kept: int, numbers: int, most: int, top: Number) -> str:
+    """Draw one kind: query heads above, the keys and values that they share below.
+
+    A bar shows how many numbers are kept, as a share of those that heads of their own would keep.
+    """
     left, across = 70.0, (WIDTH - 72) / heads
-    size = min(BOX, across - 3)
+    size, long = min(BOX, across - 3), (WIDTH - left - 120) * numbers / most
     parts = [
         text(0, top + 16, name, css="title", anchor="start"),
-        text(
-            WIDTH,
-            top + 16,
-            f"keeps {numbers:,} numbers per token and layer",
-            css="small",
-            anchor="end",
-        ),
+        bar(left, top + 139, long, 13, role="quiet"),
+        text(left - 8, top + 150, "kept", css="small", anchor="end"),
+        text(left + long + 6, top + 150, f"{numbers:,} numbers", css="title", anchor="start"),
         text(left - 8, top + 46, "queries", role="query", anchor="end"),
         text(left - 8, top + 110, "keys", role="key", anchor="end"),
         text(left - 8, top + 126, "values", role="value", anchor="end"),

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.views.drawing import CHIP, Number, chip, figure, line, picture, text
-from glassformer.views.view import View, number, words
+from glassformer.views.view import View, minus, number, words
 
 WIDTH, ROW, TOP = 400.0, 36.0, 46.0
 KEY, VALUE, WIDE = 116.0, 240.0, 74.0
@@ -18,6 +18,7 @@ def lookup(
     source: Sequence[object],
     writes: str,
     *,
+    values: Float[Tensor, "source width"] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw how one query reads a memory: a weight for each entry, and the weighted average.
@@ -29,10 +30,13 @@ def lookup(
         weights: The weights of one query over the source; they sum to one.
         source: The words of the source.
         writes: The word that the model is about to write.
+        values: The values, a few numbers for each entry: their weighted average is written below
+            the output.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There isn't one weight for each word, or the weights don't sum to one.
+        ValueError: There isn't one weight for each word, the weights don't sum to one, or there
+            isn't one value for each word.
     """
     weights, names = torch.as_tensor(weights), words(source)
     if tuple(weights.shape) != (len(names),) or not abs(weights.sum().item() - 1) < 1e-3:
@@ -40,7 +44,11 @@ def lookup(
             f"weights have shape {tuple(weights.shape)} and sum to {weights.sum():.3f}; expected "
             f"one for each of {len(names)} words, and a sum of 1"
         )
-    shares = weights.tolist()
+    if values is not None and (values.ndim != 2 or len(values) != len(names)):
+        raise ValueError(f"values {tuple(values.shape)} must have a row for each of {names}")
+    shares, average = weights.tolist(), ""
+    if values is not None:
+        average = ", ".join(number(v, 1.0) for v in (weights @ values).tolist())
     middle = TOP + ROW * len(names) / 2
     parts = [
         text(KEY + WIDE / 2, TOP - 14, "keys", role="key"),
@@ -52,6 +60,8 @@ def lookup(
         text(0, middle + 30, f"“{writes}”", css="title", anchor="start", most=12),
         entry("average", 334, middle - CHIP / 2 - 2, 64, "attention"),
     ]
+    if average:
+        parts.append(text(WIDTH, middle + 30, minus(f"({average})"), css="title", anchor="end"))
     for k, (name, share) in enumerate(zip(names, shares, strict=True)):
         y = TOP + ROW * k + CHIP / 2
         strong = f"stroke-width:{0.6 + 9 * share:.1f};stroke-opacity:{0.25 + 0.7 * share:.2f}"
@@ -74,6 +84,7 @@ def lookup(
         ]
     facts = [[name, number(share, 1.0)] for name, share in zip(names, shares, strict=True)]
     drawn = picture(parts, WIDTH, TOP + ROW * len(names) + 4)
+    facts += [["average of the values", minus(average)]] if average else []
     header = ["entry", f"weight for “{writes}”"]
     return figure(drawn, header, facts, name="A lookup in the source", caption=caption)
 

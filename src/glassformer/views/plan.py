@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from glassformer.views.trace import Node
-from glassformer.views.view import columns_of
+from glassformer.views.view import columns_of, minus
 
 LINE = 15.0  # height of a line of small text
 GAP = 26.0  # from row to row
@@ -135,7 +135,12 @@ def title(node: Node) -> str:
 
 
 def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
-    """Return the lines below the title: kind and parameters, and the shape if it has changed."""
+    """Return the lines below the title: kind and parameters, and the shape if it has changed.
+
+    If the numbers are kept, they are the only line.
+    """
+    if node.values:
+        return [written(node)]
     small = []
     if node.kind not in ("", "input"):
         count = f" · {node.parameters:,}" if node.parameters else ""
@@ -145,6 +150,13 @@ def notes(node: Node, nodes: Sequence[Node]) -> list[str]:
     if not before or node.shape != before[0]:
         small.append(" × ".join(map(str, node.shape)))
     return small
+
+
+def written(node: Node) -> str:
+    """Write the numbers of a result, or else its shape."""
+    if not node.values:
+        return " × ".join(map(str, node.shape))
+    return minus(", ".join(f"{round(value, 2) + 0.0:g}" for value in node.values))
 
 
 def rank(shown: list[int], edges: list[tuple[int, int]]) -> dict[int, int]:

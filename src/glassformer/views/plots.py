@@ -33,6 +33,7 @@ def lines(
     y_range: Range | None = None,
     levels: Mapping[str, float | int] | None = None,
     log: bool = False,
+    main: str | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw how numbers change, with one line for each name, or one for each of its runs.
@@ -48,20 +49,25 @@ def lines(
             default, all points fit.
         levels: Dotted lines to compare with: their names and heights.
         log: Whether the vertical axis is logarithmic: equal ratios are equally high.
+        main: The line that matters most: it's wide and in front, and the others are thin.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There are no lines or more than four, a line has no points or not as many
-            as `at`, no number is finite, one isn't above 0 on a logarithmic axis, or `y_range`
-            doesn't go from a smaller to a larger number.
+        ValueError: There are no lines or more than four, `main` isn't one of them, a line has no
+            points or not as many as `at`, no number is finite, one isn't above 0 on a logarithmic
+            axis, or `y_range` doesn't go from a smaller to a larger number.
     """
     points = {name: [placed(name, run, at) for run in runs_of(c)] for name, c in curves.items()}
     check(points, "lines")
+    if main is not None and main not in points:
+        raise ValueError(f"main {main!r} must be one of {', '.join(points)}")
     frame = Frame.around(points, y_range, levels or {}, margin=False, log=log)
     marked = max(len(run) for runs in points.values() for run in runs) <= MARKED
     drawn = "".join(
-        draw_line(run, frame, number, marked)
-        for number, runs in enumerate(points.values())
+        draw_line(run, frame, number, marked, None if main is None else name == main)
+        for number, (name, runs) in sorted(
+            enumerate(points.items()), key=lambda item: item[1][0] == main
+        )
         for run in runs
     )
     header, rows = told(points, x or "point")
@@ -253,9 +259,12 @@ def key(
     return shown + text(x + 34, y, name, css="small", anchor="start", most=48)
 
 
-def draw_line(run: list[Point], frame: Frame, number: int, marked: bool) -> str:
+def draw_line(
+    run: list[Point], frame: Frame, number: int, marked: bool, main: bool | None = None
+) -> str:
     """Draw a line through the points that are within the axes, with marks if there are few."""
     weight = "" if len(run) > FINEST else "bold"  # a thin line shows noise as noise
+    weight = weight if main is None else "wide" if main else "faded"
     css = f"{weight} {DASHES[number]}".strip()
     pieces = [[frame.at(p) for p in piece] for piece in whole(run, frame)]
     drawn = [line(thinned(p), role=SERIES[number], css=css) for p in pieces if len(p) > 1]

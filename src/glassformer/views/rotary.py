@@ -8,7 +8,16 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.layers.positions import RotaryPositions
-from glassformer.views.drawing import Number, arrow, as_role, figure, picture, text, width_of
+from glassformer.views.drawing import (
+    GROWS,
+    Number,
+    arrow,
+    as_role,
+    figure,
+    picture,
+    text,
+    width_of,
+)
 from glassformer.views.plots import numbers
 from glassformer.views.view import View, minus, number
 
@@ -16,7 +25,7 @@ STEP, ROW = 30.0, 40.0  # from one position to the next, and from one row to the
 LONG = 12.0  # half of the longest arrow
 LONGEST = 16  # the most letters of a name that are shown
 
-WIDTH, RADIUS, HIGH = 400.0, 52.0, 188.0
+WIDTH, RADIUS, HIGH = 400.0, 58.0, 205.0
 FACE = 36.0  # height of the labels above a dial
 ACROSS = 3  # dials side by side
 
@@ -115,14 +124,22 @@ def dials(
         parts.append(text(x, y + 12, f"query at {i}", css="title", role="query"))
         parts.append(text(x, y + 28, f"key at {j}", css="title", role="key"))
         told = minus(number(product, longest**2))
-        parts.append(text(x, y + FACE + 16 + 2 * RADIUS, f"product {told}", css="label"))
+        apart, base = f"{away(j - i)}: {abs(angle):.0f}°", y + FACE + 18 + 2 * RADIUS
+        parts.append(text(x, base, apart, role="attention"))
+        parts.append(text(x, base + 19, f"product {told}", css="title"))
         facts.append(
-            [f"query at {i}, key at {j}", str(j - i), f"{angle:.0f}°", number(product, longest**2)]
+            [f"query at {i}, key at {j}", away(j - i), f"{angle:.0f}°", number(product, longest**2)]
         )
     rows = math.ceil(len(places) / ACROSS)
     header = ["positions", "distance", "angle between", "product"]
     name = "Query and key, turned by their positions"
-    return figure(picture(parts, WIDTH, HIGH * rows), header, facts, name=name, caption=caption)
+    drawn = picture(parts, WIDTH, HIGH * rows, grows=GROWS)
+    return figure(drawn, header, facts, name=name, caption=caption)
+
+
+def away(distance: int) -> str:
+    """Say where a key is, as its query sees it: `2 back`."""
+    return f"{abs(distance)} {'back' if distance < 0 else 'ahead'}" if distance else "same place"
 
 
 def turned(

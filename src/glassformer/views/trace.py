@@ -37,6 +37,7 @@ class Node:
         inside: The nodes inside the module, the last being its result; empty if not followed.
         times: How many equal layers in a row this node represents.
         shared: Whether all of its parameters also belong to modules that ran before it.
+        values: The numbers of the result, if they're to be kept.
     """
 
     label: str
@@ -47,20 +48,28 @@ class Node:
     inside: tuple["Node", ...] = ()
     times: int = 1
     shared: bool = False
+    values: tuple[float, ...] = ()
 
 
-def trace(model: Callable[..., Any], inputs: tuple[Any, ...], depth: int, axes: Axes) -> Node:
+def trace(
+    model: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    depth: int,
+    axes: Axes,
+    *,
+    numbers: bool = False,
+) -> Node:
     """Call a module or a function once, in eval mode, and follow its tensors.
 
     Modules are followed `depth` levels deep; deeper ones are one node each. A call that only
     rearranges numbers, or changes none in this run (such as dropout), isn't a node. Equal layers in
-    a row are one node.
+    a row are one node. With `numbers`, each node keeps its result.
 
     Raises:
         ValueError: The model does not take these inputs, or returns nothing computed from them.
     """
     modules = dict(model.named_modules()) if isinstance(model, nn.Module) else {}
-    tracer = Tracer({module: path for path, module in modules.items()}, depth, axes)
+    tracer = Tracer({module: path for path, module in modules.items()}, depth, axes, numbers)
     with watched(model, inputs, tracer.enter, tracer.leave), tracer:
         if not modules:
             tracer.enter(model, inputs, {})
@@ -93,9 +102,9 @@ class Level:
 class Tracer(TorchFunctionMode):
     """A recorder of each torch operation and, with its hooks, of each call of a module."""
 
-    def __init__(self, paths: dict[Any, str], depth: int, axes: Axes) -> None:
+    def __init__(self, paths: dict[Any, str], depth: int, axes: Axes, numbers: bool) -> None:
         super().__init__()
-        self.paths, self.depth, self.axes = paths, depth, axes
+        self.paths, self.depth, self.axes, self.numbers = paths, depth, axes, numbers
         self.levels: list[Level] = []
         self.closed = 0  # how deep inside a module that is not followed
         self.alive: list[Any] = []  # kept, so no new tensor gets the id of an old one
@@ -113,7 +122,8 @@ class Tracer(TorchFunctionMode):
         for name, tensor in arguments(model, args, kwargs).items():
             known = not self.levels or id(tensor) in self.levels[-1].made
             if known and id(tensor) not in level.made:
-                level.add(Node(name, "input", tuple(tensor.shape)), [tensor])
+                kept = self.kept([tensor])
+                level.add(Node(name, "input", tuple(tensor.shape), values=kept), [tensor])
         self.alive.append((args, kwargs))
         self.levels.append(level)
 
@@ -137,6 +147,7 @@ class Tracer(TorchFunctionMode):
             sum(parameter.numel() for parameter in held),
             inside,
             shared=not followed and bool(held) and held <= self.used,
+            values=self.kept(results),
         )
         if not followed:
             self.used |= held
@@ -171,7 +182,12 @@ class Tracer(TorchFunctionMode):
         if masks or label in ("× 1", "÷ 1") or (not joins and unchanged(taken, results)):
             level.made.update((id(x), sources[0]) for x in results)
             return
-        level.add(Node(label, "", tuple(results[0].shape), sources), results)
+        shape, kept = tuple(results[0].shape), self.kept(results)
+        level.add(Node(label, "", shape, sources, values=kept), results)
+
+    def kept(self, results: list[Tensor]) -> tuple[float, ...]:
+        """Return the numbers of a result, if they're to be kept."""
+        return tuple(results[0].detach().flatten().tolist()) if self.numbers and results else ()
 
 
 def called(name: str, args: tuple[Any, ...]) -> str:

@@ -10,6 +10,7 @@ from glassformer import Transformer, TransformerConfig, TransformerForCausalLM
 from glassformer.inference.generation import generate
 from glassformer.interpret.recording import record
 from glassformer.views import decoding, decoding_steps
+from glassformer.views.decoding_steps import Attended, DecodingStep
 
 SIZES = {"vocab_size": 37, "d_model": 28, "num_layers": 3, "d_ff": 41, "max_positions": 19}
 START, STEPS = 5, 7
@@ -105,6 +106,33 @@ def test_each_step_shows_its_guesses_its_attention_and_what_is_new(translator, s
             for role in ("key", "value"):
                 expected = [False] * k + [True] + [k == 0] * 5
                 assert drawn(view, str(k + 1), role) == expected
+
+
+def test_a_token_read_alone_is_named_below_its_column_and_only_likely_others_are_listed():
+    def at(read, chances, new):
+        weights = torch.ones(len(read)) / len(read)
+        return DecodingStep(read, torch.tensor(chances), Attended(weights, new), None)
+
+    steps = [
+        at([1, 2], [0.5, 0.3, 0.196, 0.004], 2),
+        at([1, 2, 0], [0.001, 0.002, 0.003, 0.994], 1),
+        at([1, 2, 0, 3], [0.001, 0.997, 0.001, 0.001], 1),
+    ]
+    html = decoding(steps, "abcd".__getitem__).html
+    bands = re.findall(r'<g data-step="\d">(.*?)(?=<g data-step|</svg>)', html)
+    shown = [re.findall(">([^<>]+)</text>", band)[:5] for band in bands]
+    assert shown[0] == ["writes", "a", "0.50", "or b 0.30, c 0.20"]
+    assert shown[1][:5] == ["writes", "d", "0.99", "a", "a"]  # above its column, and below
+    assert shown[2][:5] == ["writes", "b", "1.00", "d", "d"]
+    name, cell = (
+        re.search(pattern, bands[1])
+        for pattern in (
+            r'<text x="([\d.]+)" y="[\d.]+" text-anchor="middle" class="title">a<',
+            r'data-role="key"><rect class="frame base" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"'
+            r'(?:(?!data-role="key").)*?fill-opacity:0.9',
+        )
+    )
+    assert float(name[1]) == pytest.approx(float(cell[1]) + float(cell[2]) / 2, abs=0.1)
 
 
 def test_a_prompt_is_new_at_once(writer):

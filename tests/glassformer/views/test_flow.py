@@ -269,6 +269,69 @@ def test_small_words_can_be_read_on_the_bluest_box(subtests):
             assert contrast(box, [faded * ink + (1 - faded) * c for c in box]) >= 4.5
 
 
+# --- marks, a lead, numbers, and names
+
+
+def test_marked_boxes_are_outlined_and_have_their_words_beside_them(hidden):
+    layer = TransformerEncoderLayer(config())
+    view = flow(layer, hidden, marks={"attention": ["one", "a <b>"], "feed_forward": ["two"]})
+    marked = re.findall(
+        r'<g data-role="series-2"><rect class="line bold" x="([-.\d]+)".*?</g>'
+        r'((?:<text [^>]*text-anchor:end">[^<]*</text>)+)',
+        view.html,
+    )
+    assert [re.findall(">([^<]+)<", words) for _, words in marked] == [
+        ["one", "a &lt;b&gt;"],
+        ["two"],
+    ]
+    for left, words in marked:
+        assert {*re.findall(r'<text x="([-.\d]+)"', words)} == {f"{float(left) - 8:.1f}"}
+    assert str(view).splitlines()[-2:] == ["attention: one, a <b>", "feed_forward: two"]
+    with pytest.raises(ValueError, match="no box to mark has the name 'atention'"):
+        flow(layer, hidden, marks={"atention": ["one"]})
+
+
+def test_a_lead_lowers_all_but_the_inputs_by_the_height_of_boxes(hidden):
+    layer = TransformerEncoderLayer(config())
+    heights = [
+        [float(y) for y in re.findall(r'<rect class="box" [^>]*? y="([.\d]+)"', view.html)]
+        for view in (flow(layer, hidden), flow(layer, hidden, lead=2))
+    ]
+    step = 27 + 15 + 26  # a box with one small line, and the gap below it
+    assert len(heights[0]) == 4
+    assert heights[1] == pytest.approx([y + 2 * step for y in heights[0]])
+    inputs = [
+        re.search(r'class="name" x="[-.\d]+" y="([.\d]+)"', v.html)
+        for v in (flow(layer, hidden), flow(layer, hidden, lead=2))
+    ]
+    assert inputs[0][1] == inputs[1][1]
+
+
+def test_numbers_of_each_result_in_place_of_shapes():
+    def halved(x, y):
+        return (x + y) / 2
+
+    view = flow(halved, torch.tensor([1.0, -2.0]), torch.tensor([3.0, 0.234]), numbers=True)
+    drawn = re.findall("<text[^>]*>([^<]+)</text>", view.html)
+    for words in ("1, −2", "3, 0.23", "4, −1.77", "2, −0.88"):
+        assert words in drawn
+    assert str(view).splitlines()[1:] == [
+        "  x: 1, −2",
+        "  y: 3, 0.23",
+        "  + of x and y: 4, −1.77",
+        "  ÷ 2 of +: 2, −0.88",
+    ]
+    up = nn.Linear(2, 2)
+    assert "bluer" not in flow(up, torch.ones(2), numbers=True).html
+    assert "bluer" in flow(up, torch.ones(2)).html
+
+
+def test_a_line_between_frames_has_the_name_and_the_shape_of_what_it_brings(translator, ids):
+    source = ids[0]
+    shape = f"{source.shape[0]} × {source.shape[1]} × 14"
+    assert f">memory {shape}<" in flow(translator, *ids, depth=2).html
+
+
 # --- in words
 
 

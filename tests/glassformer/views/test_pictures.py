@@ -168,6 +168,14 @@ def test_equal_distances_have_equal_angles_and_products(subtests):
             assert float(near[1]) == pytest.approx(expected.item(), abs=0.006)
 
 
+def test_dials_say_how_far_apart_their_positions_and_their_hands_are():
+    right, up = torch.tensor([1.0, 0.0]), torch.tensor([0.0, 2.0])
+    places = [(3, 1), (2, 2), (0, 1)]
+    shown = texts(dials(RotaryPositions(2), right, up, places))
+    for place, turn in (("2 back", -2), ("same place", 0), ("1 ahead", 1)):
+        assert f"{place}: {abs(90 + math.degrees(turn)):.0f}°" in shown  # one radian a position
+
+
 def test_dials_name_their_positions_and_their_hands():
     view = dials(RotaryPositions(2), torch.ones(2), torch.ones(2), [(0, 7)])
     assert {"query at 0", "key at 7"} <= set(texts(view))
@@ -186,6 +194,12 @@ def test_each_query_leads_to_the_keys_it_reads():
     assert len(ends) == 6
     assert [ends.count(end) for end in dict.fromkeys(ends)] == [3, 3]
     assert facts(view) == [["grouped", "6", "2", "3", str(2 * 2 * 8)]]
+    own = TransformerConfig(d_model=48, num_heads=6)
+    long, short = re.findall(
+        r'class="bar"[^>]*? width="([\d.]+)"', shared_heads({"own": own, "two": config}).html
+    )
+    assert float(long) == pytest.approx(3 * float(short), abs=0.2)
+    assert {"96 numbers", "32 numbers"} <= set(texts(shared_heads({"own": own, "two": config})))
 
 
 # --- next tokens
@@ -330,6 +344,15 @@ def test_the_largest_weight_has_the_thickest_line():
     assert sorted(widths[::2]) == [widths[0], widths[4], widths[2]]
     assert facts(view) == [["das", "0.10"], ["Haus", "0.70"], ["<b>", "0.20"]]
     assert set(re.findall('data-role="(query|key|value)"', view.html)) == {"query", "key", "value"}
+
+
+def test_the_average_of_the_values_is_written_at_the_output():
+    weights, values = torch.tensor([0.25, 0.75]), torch.tensor([[2.0, -4.0], [0.0, 1.0]])
+    view = lookup(weights, ["das", "Haus"], "house", values=values)
+    assert "(0.50, −0.25)" in texts(view)
+    assert facts(view)[-1] == ["average of the values", "0.50, −0.25"]
+    with pytest.raises(ValueError, match=r"values \(3, 2\) must have a row for each of"):
+        lookup(weights, ["das", "Haus"], "house", values=torch.ones(3, 2))
 
 
 # --- merges

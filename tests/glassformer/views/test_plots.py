@@ -50,6 +50,16 @@ def test_the_legend_names_lines_in_the_order_and_with_the_colors_that_are_drawn(
     assert "alone" not in texts(lines({"alone": torch.rand(5)}))
 
 
+def test_the_main_line_is_wide_and_in_front_of_thin_ones():
+    numbers = {"a": [1.0, 2.0], "b": [2.0, 1.0], "c": [0.0, 3.0]}
+    view = lines(numbers, main="a")
+    looks = re.findall(r'class="line (wide|faded)[^"]*" data-role="(series-\d)"', view.html)
+    assert looks == [("faded", "series-2"), ("faded", "series-3"), ("wide", "series-1")]
+    assert not re.search(r'class="line (wide|faded)', lines(numbers).html)
+    with pytest.raises(ValueError, match="main 'd' must be one of a, b, c"):
+        lines(numbers, main="d")
+
+
 def test_runs_of_one_kind_share_a_color():
     view = lines({"a": [torch.rand(30), torch.rand(40)], "b": torch.rand(2, 30)})
     assert [role for role, _ in curves(view)] == ["series-1"] * 2 + ["series-2"] * 2
