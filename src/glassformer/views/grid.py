@@ -15,6 +15,7 @@ from glassformer.views.drawing import (
     cut,
     figure,
     mosaic,
+    panel,
     picture,
     squares,
     text,
@@ -47,6 +48,7 @@ def heatmap(
     caption: str | None = None,
     axes: tuple[str, str] = ("query", "key"),
     end: float | int | None = None,
+    marked: Sequence[int] = (),
 ) -> View:
     r"""Draw a matrix as a grid of cells, one row per query word and one column per key word.
 
@@ -62,10 +64,11 @@ def heatmap(
         axes: The names of the rows and the columns.
         end: The value with the strongest color, by default the largest. Use the same one in
             pictures you compare.
+        marked: The numbers of the rows that the text speaks of; each has a bold frame.
 
     Raises:
-        ValueError: `weights` isn't a matrix, there isn't one word for each row and column, or
-            `end` isn't a number above 0.
+        ValueError: `weights` isn't a matrix, there isn't one word for each row and column,
+            `end` isn't a number above 0, or there is no row with a number in `marked`.
 
     >>> print(heatmap(torch.tensor([[0.75, 0.25]]), ["flies"], ["time", "arrow"]))
     query \ key  time  arrow
@@ -86,6 +89,8 @@ def heatmap(
         raise ValueError(f"weights of shape {tuple(weights.shape)} have nothing to draw")
     if end is not None and not 0 < end < math.inf:
         raise ValueError(f"end ({end}) must be a number above 0")
+    if not {*marked} <= {*range(len(row_words))}:
+        raise ValueError(f"marked rows {[*marked]} must be from 0 to {len(row_words) - 1}")
     counts = not weights.is_floating_point()
     values = weights.detach().cpu().to(torch.long if counts else torch.double).tolist()
     largest = max((abs(v) for row in values for v in row if math.isfinite(v)), default=0.0)
@@ -97,7 +102,7 @@ def heatmap(
     numbered = fits and weights.numel() <= MOST_NUMBERS
     header, *facts = tell(values, row_words, column_words, axes, largest, words_step(cell))
     return figure(
-        draw(values, row_words, column_words, axes, largest, cell, numbered),
+        draw(values, row_words, column_words, axes, largest, cell, numbered, marked),
         header,
         facts,
         name=caption or f"{axes[0]} rows, {axes[1]} columns",
@@ -115,6 +120,7 @@ def draw(
     largest: Number,
     cell: float,
     numbered: bool,
+    marked: Sequence[int],
 ) -> str:
     """Draw words, cells, numbers, and the scale below them."""
     row_width, column_width = max(map(word_width, rows)), max(map(word_width, columns))
@@ -146,6 +152,7 @@ def draw(
         parts.append(cell_numbers(values, left, top, largest, size))
     between = numbered or cell > 2 * SMALLEST
     parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
+    parts += [panel(left, top + i * cell, across, cell, css="frame bold", corner=2) for i in marked]
     legend, legend_end = scale(values, left, top + down + 14, largest)
     width = max(left + across + right, legend_end)
     worded = numbered or cell >= SMALLEST  # its rows and columns have words, not axes

@@ -1,13 +1,25 @@
 """`tree`: what comes from what, each with what sets it apart."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
-from glassformer.views.drawing import Number, box, column, cut, figure, line, picture, width_of
+from glassformer.views.drawing import (
+    Number,
+    box,
+    column,
+    cut,
+    figure,
+    legend,
+    line,
+    picture,
+    width_of,
+)
 from glassformer.views.palette import SMALL, TITLE
 from glassformer.views.view import View, visible
 
-WIDTH, ROW, HIGH, INDENT = 400.0, 40.0, 28.0, 30.0
+WIDTH, ROW, HIGH, INDENT = 340.0, 40.0, 28.0, 30.0
+STEP, MOST = 14.0, 4  # height of a note's line, and the most of its lines
 LONGEST = 24  # the most letters of a name that are shown
 
 
@@ -15,7 +27,7 @@ def tree(
     nodes: Mapping[str, tuple[str | None, str]],
     *,
     links: Mapping[str, str] | None = None,
-    role: str = "encoder",
+    role: str | Mapping[str, str] = "encoder",
     caption: str | None = None,
 ) -> View:
     """Draw a tree from the top down: each name in a box, below its parent, with a note beside it.
@@ -23,7 +35,7 @@ def tree(
     Args:
         nodes: Each name with its parent's, which comes before it, or None, and a note.
         links: The addresses that some of the boxes lead to.
-        role: The color of the boxes.
+        role: The color of the boxes, or each name's; a legend says which roles there are.
         caption: A line below the picture.
 
     Raises:
@@ -44,13 +56,23 @@ def tree(
     while waiting:
         order.append(waiting.pop())
         waiting += children[order[-1]][::-1]
-    place = {name: (INDENT * depth[name], ROW * k) for k, name in enumerate(order)}
+    notes = {name: wrapped(name, nodes[name][1], INDENT * depth[name]) for name in order}
+    rows = [ROW + STEP * max(0, len(notes[name]) - 2) for name in order]
+    tops = accumulate(rows, initial=0.0)
+    place = {name: (INDENT * depth[name], top) for name, top in zip(order, tops, strict=False)}
     families = [(name, [place[child] for child in children[name]]) for name in order]
     parts = [branches(place[name], below) for name, below in families if below]
     for name in order:
-        parts.append(node(name, nodes[name][1], place[name], role, (links or {}).get(name, "")))
+        color = role if isinstance(role, str) else role[name]
+        parts.append(node(name, notes[name], place[name], color, (links or {}).get(name, "")))
     facts = [[name, nodes[name][0] or "", nodes[name][1]] for name in order]
-    drawn = picture(parts, WIDTH, ROW * len(order) - ROW + HIGH + 4)
+    bottom = sum(rows) - ROW + HIGH + 4
+    if not isinstance(role, str):
+        parts.append(
+            legend([(each, each) for each in dict.fromkeys(role.values())], 1, bottom + 20)
+        )
+        bottom += 26
+    drawn = picture(parts, WIDTH, bottom, grows=1.3)
     return figure(drawn, ["name", "from", "note"], facts, name="A tree", caption=caption)
 
 
@@ -61,13 +83,21 @@ def branches(parent: tuple[Number, Number], below: list[tuple[Number, Number]]) 
     return stem + "".join(line([(x, top + y), (left, top + y)]) for left, top in below)
 
 
-def node(name: str, note: str, place: tuple[Number, Number], role: str, href: str) -> str:
-    """Draw a box with its name, and its note on the right, in one line or two."""
+def beside(name: str, x: Number) -> float:
+    """Return where the note beside a box begins."""
+    return x + width_of(cut(visible(name), LONGEST), TITLE) + 27
+
+
+def wrapped(name: str, note: str, x: Number) -> list[str]:
+    """Return a note in lines that fit beside its box."""
+    most = max(8, int((WIDTH - beside(name, x)) / width_of("m", SMALL) * 1.05))
+    return textwrap.wrap(visible(note), most, max_lines=MOST, placeholder=" …")
+
+
+def node(name: str, note: Sequence[str], place: tuple[Number, Number], role: str, href: str) -> str:
+    """Draw a box with its name, and its note on the right; a third line needs more room below."""
     (x, y), shown = place, cut(visible(name), LONGEST)
-    wide = width_of(shown, TITLE) + 18
-    start = x + wide + 9
-    most = max(8, int((WIDTH - start) / width_of("m", SMALL) * 1.12))
-    told = textwrap.wrap(visible(note), most, max_lines=2, placeholder=" …")
-    top = y + 2 + HIGH / 2 + 4 - 7 * (len(told) > 1)
+    wide = beside(name, x) - x - 9
+    top = y + 2 + HIGH / 2 + 4 - STEP / 2 * (len(note) > 1)
     boxed = box(x + 1, y + 2, wide, HIGH, shown, role=role, href=href)
-    return boxed + column(told, start, top, 14, css="small", anchor="start")
+    return boxed + column(note, beside(name, x), top, STEP, css="small", anchor="start")

@@ -266,3 +266,19 @@ def test_it_shrinks_as_far_as_its_words_can_be_read_and_then_scrolls(subtests):
             share = 0.8 if rows < 41 else 0
             assert narrowest == pytest.approx(min(full, max(280, share * full)), abs=1)
             assert ('tabindex="0"' in view.html) == (narrowest > 280)
+
+
+def test_marked_rows_have_a_bold_frame():
+    picture = Picture(heatmap(NUMBERED, SENTENCE, ["a", "b", "c"], marked=[1]))
+    left, top, right, bottom = picture.frame
+    [frame] = picture.svg.findall(".//rect[@class='frame bold']")
+    x, y, wide, high = (float(frame.get(name)) for name in ("x", "y", "width", "height"))
+    assert [x, y, x + wide, y + high] == pytest.approx(
+        [left, (top + bottom) / 2, right, bottom], abs=0.11
+    )
+
+
+@pytest.mark.parametrize("row", [-1, 2])
+def test_a_marked_row_must_exist(row):
+    with pytest.raises(ValueError, match=r"must be from 0 to 1"):
+        heatmap(NUMBERED, SENTENCE, ["a", "b", "c"], marked=[row])

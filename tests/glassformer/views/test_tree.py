@@ -48,9 +48,23 @@ def test_boxes_lead_where_they_are_told_and_long_notes_are_wrapped():
     view = tree({"<i>": (None, "many words " * 30)}, links={"<i>": "../a/?b&c"})
     assert 'href="../a/?b&amp;c"' in view.html
     assert "<i>" not in view.html
-    assert len([line for line in texts(view) if "words" in line]) == 2
+    assert len([line for line in texts(view) if "words" in line]) == 4
     assert re.search("…$", texts(view)[-1])
     assert str(view).count("many words") == 30
+
+
+def test_a_note_of_three_lines_makes_room_below_itself():
+    view = tree({"a": (None, "three of its lines " * 7), "b": ("a", "")})
+    lines = [line for line in texts(view) if "three" in line or "lines" in line]
+    assert len(lines) == 3
+    assert boxes(view)[1][1] - boxes(view)[0][1] == 40 + 14
+
+
+def test_each_name_can_have_its_own_color():
+    view = tree({"a": (None, ""), "b": ("a", "")}, role={"a": "encoder", "b": "decoder"})
+    framed = [r for r in svgs(view)[0].iter("g") if r.get("data-role")]
+    assert [group.get("data-role") for group in framed] == ["encoder", "decoder"]
+    assert texts(view)[-2:] == ["encoder", "decoder"]
 
 
 def test_what_is_no_tree_is_refused():
