@@ -44,9 +44,10 @@ class Axis:
     def ticks(self, most: int = 6) -> list[float]:
         """Return round numbers along the axis, about `most` or fewer."""
         if self.log:
-            low, high = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            base, log = (2.0, math.log2) if self.high < 32 * self.low else (10.0, math.log10)
+            low, high = math.ceil(log(self.low)), math.floor(log(self.high))
             apart = max(1, math.ceil((high - low + 1) / most))
-            return [10.0**k for k in range(low, high + 1, apart)]
+            return [base**k for k in range(low, high + 1, apart)]
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
         steps = [power * k for k in (1, 2, 2.5, 5, 10) if not (self.whole and power * k % 1)]
