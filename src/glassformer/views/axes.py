@@ -3,13 +3,14 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from glassformer.views.drawing import line, text, width_of
 from glassformer.views.palette import SMALL
 from glassformer.views.view import minus, number
 
 ROOM = 0.06  # margin at both ends, as a share of the difference between the extremes
-WORDS_APART = 14.0  # the least distance between two labels in a column
+WORDS_APART = 14.0  # the least distance between two labels below each other
 End = float | int | None  # of an axis; None: all numbers fit
 Range = tuple[End, End]
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -43,9 +44,10 @@ class Axis:
     def ticks(self, most: int = 6) -> list[float]:
         """Return round numbers along the axis, about `most` or fewer."""
         if self.log:
-            low, high = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            base, log = (2.0, math.log2) if self.high < 32 * self.low else (10.0, math.log10)
+            low, high = math.ceil(log(self.low)), math.floor(log(self.high))
             apart = max(1, math.ceil((high - low + 1) / most))
-            return [10.0**k for k in range(low, high + 1, apart)]
+            return [base**k for k in range(low, high + 1, apart)]
         rough = (self.high - self.low) / most
         power = 10.0 ** math.floor(math.log10(rough))
         steps = [power * k for k in (1, 2, 2.5, 5, 10) if not (self.whole and power * k % 1)]
@@ -106,9 +108,10 @@ def apart(low: float, high: float, *, log: bool) -> tuple[float, float]:
     return low - room if low < 0 or low >= room else 0.0, high + room
 
 
-def upward(axis: Axis, left: float, right: float, name: str) -> str:
-    """Draw a vertical axis: thin lines across, their numbers on the left, and a name above."""
-    parts = [text(left - tick_width(axis), axis.end - 11, name, css="small", anchor="start")]
+def upward(axis: Axis, left: float, right: float, name: str, rows: int = 0) -> str:
+    """Draw a vertical axis: thin lines across, numbers on the left, a name some rows above."""
+    start, y = left - tick_width(axis), axis.end - 11 - WORDS_APART * rows
+    parts = [text(start, y, name, css="small", anchor="start")]
     parts += [across_at(value, axis, left, right) for value in axis.ticks()]
     return "".join(parts)
 
@@ -137,19 +140,44 @@ def along(axis: Axis, bottom: float, name: str) -> str:
     return "".join(parts) + (text(middle, bottom + 35, name, css="small") if name else "")
 
 
-def across(levels: Mapping[str, float | int], axis: Axis, left: float, right: float) -> str:
-    """Draw dotted lines across a plot, each with its name at the right end."""
-    places = {name: axis.place(float(level)) for name, level in levels.items()}
-    parts = [line([(left, y), (right, y)], role="quiet", css="dotted") for y in places.values()]
-    names = sorted(places, key=places.__getitem__)
-    for name, y in zip(names, spread([places[name] for name in names]), strict=True):
-        parts.append(text(right + 6, y + 4, name, css="small", anchor="start"))
+def across(
+    levels: Mapping[str, float | int],
+    axis: Axis,
+    left: float,
+    right: float,
+    ends: Iterable[tuple[str, float, str]] = (),
+) -> str:
+    """Draw dotted lines across a plot, each with its name at the right end.
+
+    `ends` are the names that stand there for curves, with their heights and roles. A name that had
+    to move is joined to its line.
+    """
+    named = [(axis.place(float(level)), name, "") for name, level in levels.items()]
+    parts = [line([(left, y), (right, y)], role="quiet", css="dotted") for y, *_ in named]
+    named = sorted([*named, *((axis.place(height), name, role) for name, height, role in ends)])
+    moved = spread([y for y, *_ in named], axis.end, axis.start)
+    for (y, name, role), at in zip(named, moved, strict=True):
+        if abs(at - y) > WORDS_APART / 3:
+            parts.append(line([(right + 2, y), (right + 8, at)], role=role or "quiet", css="base"))
+        parts.append(text(right + 10, at + 4, name, role=role, css="small", anchor="start"))
     return "".join(parts)
 
 
-def spread(places: Sequence[float]) -> list[float]:
-    """Move the labels in a column far enough apart that each can be read."""
-    moved: list[float] = []
-    for place in places:
-        moved.append(max(place, moved[-1] + WORDS_APART) if moved else place)
-    return moved
+def spread(places: Sequence[float], top: float, bottom: float) -> list[float]:
+    """Move sorted labels far enough apart to be read, and between two ends if they fit."""
+    down = accumulate(places, lambda last, y: max(y, last + WORDS_APART))
+    up = [*accumulate(reversed(places), lambda last, y: min(y, last - WORDS_APART))][::-1]
+    room = [bottom - WORDS_APART * k for k in range(len(places))][::-1]
+    middles = [min((a + b) / 2, most) for a, b, most in zip(down, up, room, strict=True)]
+    return [max(y, top + WORDS_APART * k) for k, y in enumerate(middles)]
+
+
+def downward(marks: Mapping[str, float | int], x: Axis, y: Axis, wide: float) -> str:
+    """Draw thin vertical lines through a plot, each with its name above it in a row of its own."""
+    parts = []
+    for row, (name, value) in enumerate(marks.items()):
+        at, half = x.place(float(value)), width_of(name, SMALL) / 2
+        top = y.end - 4 - WORDS_APART * row
+        parts.append(line([(at, y.start), (at, top)], role="quiet", css="base"))
+        parts.append(text(min(max(at, half), wide - half), top - 4, name, css="small over"))
+    return "".join(parts)

@@ -4,14 +4,27 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from statistics import median_low
 from typing import Any
 
 from torch import Tensor
 
-from glassformer.views.axes import Axis, Range, across, along, short, span, tick, tick_width, upward
+from glassformer.views.axes import (
+    WORDS_APART,
+    Axis,
+    Range,
+    across,
+    along,
+    downward,
+    short,
+    span,
+    tick,
+    tick_width,
+    upward,
+)
 from glassformer.views.drawing import GROWS, figure, line, picture, text, width_of
 from glassformer.views.palette import SERIES, SMALL
-from glassformer.views.view import View
+from glassformer.views.view import View, columns_of
 
 Point = tuple[float, float]
 
@@ -21,6 +34,7 @@ TOLD = 12  # the most points listed one by one; of a longer run, only the first,
 FINEST = 400  # columns of a long line: each is drawn by its lowest and its highest point
 DASHES = ("", "dashed", "dotted", "dash-dot")
 ENTRY = 17.0  # height of a line of the legend
+LONGEST = 16  # the most characters of a name that stands at a line's end
 COVERED = 1.5  # a line covers another if all their points are nearer than this
 
 
@@ -32,11 +46,15 @@ def lines(
     y: str = "",
     y_range: Range | None = None,
     levels: Mapping[str, float | int] | None = None,
+    marks: Mapping[str, float | int] | None = None,
     log: bool = False,
     main: str | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw how numbers change, with one line for each name, or one for each of its runs.
+
+    Short names stand at the lines' right ends. A legend has them if one is longer than 16
+    characters, all lines end in one place, or one ends earlier or beyond `y_range`.
 
     Args:
         curves: Each line's name and numbers: a sequence or tensor `(points,)`, or a list of these,
@@ -48,6 +66,7 @@ def lines(
         y_range: The ends of the vertical axis; use the same ones in pictures you compare. By
             default, all points fit.
         levels: Dotted lines to compare with: their names and heights.
+        marks: Vertical lines: their names and places on the horizontal axis.
         log: Whether the vertical axis is logarithmic: equal ratios are equally high.
         main: The line that matters most: it's wide and in front, and the others are thin.
         caption: A line below the picture.
@@ -61,7 +80,7 @@ def lines(
     check(points, "lines")
     if main is not None and main not in points:
         raise ValueError(f"main {main!r} must be one of {', '.join(points)}")
-    frame = Frame.around(points, y_range, levels or {}, margin=False, log=log)
+    frame = Frame.around(points, y_range, levels or {}, marks or {}, margin=False, log=log)
     marked = max(len(run) for runs in points.values() for run in runs) <= MARKED
     drawn = "".join(
         draw_line(run, frame, number, marked, None if main is None else name == main)
@@ -71,7 +90,9 @@ def lines(
         for run in runs
     )
     header, rows = told(points, x or "point")
-    rows += [[f"{name} (dotted)", *[""] * (len(header) - 2), short(v)] for name, v in frame.levels]
+    rest = [""] * (len(header) - 2)
+    rows += [[f"{name} (dotted)", *rest, short(v)] for name, v in frame.levels.items()]
+    rows += [[name, *rest, f"{x or 'point'} {tick(v)}"] for name, v in frame.marks.items()]
     name = f"{y or 'numbers'} by {x or 'point'}"
     shown = frame.picture(drawn, x, y, dashed=True, over=covering(points, frame))
     return figure(shown, header, rows, name=name, caption=caption)
@@ -99,7 +120,7 @@ def scatter(
     """
     points = {name: [placed(name, up, right)] for name, (right, up) in groups.items()}
     check(points, "scatter")
-    frame = Frame.around(points, None, {}, margin=True)
+    frame = Frame.around(points, None, {}, {}, margin=True)
     drawn = "".join(
         mark(*frame.at(point), number, css=" faint")
         for number, [run] in enumerate(points.values())
@@ -152,18 +173,22 @@ def check(points: Mapping[str, list[list[Point]]], kind: str) -> None:
 
 @dataclass(frozen=True)
 class Frame:
-    """The frame around the points: two axes, levels across, and a legend.
+    """The frame around the points: two axes, levels across, marks, and names or a legend.
 
     Attributes:
         x: The horizontal axis.
         y: The vertical axis.
         levels: Names and heights of dotted lines.
-        entries: The legend's entries, if there are several names: each name and its coordinates.
+        marks: Names and places of vertical lines.
+        ends: The names at the lines' right ends, if they fit: each name, height, and role.
+        entries: Otherwise, if there are several names, the legend's: each name and its coordinates.
     """
 
     x: Axis
     y: Axis
-    levels: list[tuple[str, float]]
+    levels: dict[str, float]
+    marks: dict[str, float]
+    ends: list[tuple[str, float, str]]
     entries: list[tuple[str, float, float]]
 
     @classmethod
@@ -172,23 +197,27 @@ class Frame:
         points: Mapping[str, list[list[Point]]],
         y_range: Range | None,
         levels: Mapping[str, float | int],
+        marks: Mapping[str, float | int],
         *,
         margin: bool,
         log: bool = False,
     ) -> "Frame":
         """Find axes that contain all points, or those within the range."""
         every = [p for runs in points.values() for run in runs for p in run if finite(p)]
-        right = span([p[0] for p in every])
-        if not margin and len({p[0] for p in every}) > 1:
-            right = min(p[0] for p in every), max(p[0] for p in every)
+        places = [*(p[0] for p in every), *map(float, marks.values())]
+        right = span(places)
+        if not margin and len(set(places)) > 1:
+            right = min(places), max(places)
         heights = {name: float(level) for name, level in levels.items()}
         up = span([*(p[1] for p in every), *heights.values()], y_range, log=log)
-        entries, top = lay_out(list(points)) if len(points) > 1 else ([], 0.0)
-        y = Axis(*up, start=top + 26 + HIGH, end=top + 26, log=log)
-        aside = max((width_of(name, SMALL) + 10 for name in levels), default=14.0)
-        whole = all(p[0] % 1 == 0 for p in every)
-        x = Axis(*right, start=tick_width(y), end=WIDTH - aside, whole=whole)
-        return cls(x, y, list(heights.items()), entries)
+        ends = [] if margin else right_ends(points, right[1], up)
+        entries, top = lay_out(list(points)) if len(points) > 1 and not ends else ([], 0.0)
+        top += 26 + WORDS_APART * len(marks)
+        y = Axis(*up, start=top + HIGH, end=top, log=log)
+        beside = [width_of(name, SMALL) + 14 for name in [*levels, *(end[0] for end in ends)]]
+        whole = all(place % 1 == 0 for place in places)
+        x = Axis(*right, start=tick_width(y), end=WIDTH - max(beside, default=14.0), whole=whole)
+        return cls(x, y, heights, {name: float(v) for name, v in marks.items()}, ends, entries)
 
     def at(self, point: Point) -> Point:
         """Return where a point is drawn."""
@@ -204,7 +233,7 @@ class Frame:
     def picture(
         self, drawn: str, x: str, y: str, *, dashed: bool, over: Mapping[int, int] | None = None
     ) -> str:
-        """Put axes, levels, and legend around the drawing; `over` has lines that cover others."""
+        """Put axes, levels, marks, and names around the drawing; `over` has lines over others."""
         left, right, bottom = self.x.start, self.x.end, self.y.start
         keys = [
             key(name, number, place, height, dashed=dashed, over=(over or {}).get(number))
@@ -212,12 +241,28 @@ class Frame:
         ]
         parts = [
             *keys,
-            upward(self.y, left, right, y),
+            upward(self.y, left, right, y, len(self.marks)),
             along(self.x, bottom, x),
-            across(dict(self.levels), self.y, left, right),
+            downward(self.marks, self.x, self.y, WIDTH),
+            across(self.levels, self.y, left, right, self.ends),
             drawn,
         ]
         return picture(parts, WIDTH, bottom + (42 if x else 24), grows=GROWS)
+
+
+def right_ends(
+    points: Mapping[str, list[list[Point]]], right: float, up: Point
+) -> list[tuple[str, float, str]]:
+    """Return each line's name, right end, and role, or nothing if a legend is clearer."""
+    ends = {
+        name: [p[1] for run in runs for p in run if p[0] == right and up[0] <= p[1] <= up[1]]
+        for name, runs in points.items()
+    }
+    if len(ends) < 2 or not all(ends.values()) or max(map(columns_of, ends)) > LONGEST:
+        return []
+    at = [median_low(heights) for heights in ends.values()]
+    apart = max(at) - min(at) > (up[1] - up[0]) / 20
+    return [*zip(ends, at, SERIES, strict=False)] if apart else []
 
 
 def lay_out(names: list[str]) -> tuple[list[tuple[str, float, float]], float]:

@@ -43,8 +43,8 @@ def test_a_line_rises_where_its_numbers_do_and_one_scale_serves_all():
 
 
 def test_the_legend_names_lines_in_the_order_and_with_the_colors_that_are_drawn():
-    view = lines({name: torch.rand(50) for name in "wxyz"})
-    named = re.findall(r'data-role="(series-\d)"[^>]*/><text[^>]*>([wxyz])<', view.html)
+    view = lines({f"{name}, much too long for a margin": torch.rand(50) for name in "wxyz"})
+    named = re.findall(r'data-role="(series-\d)"[^>]*/><text[^>]*>([wxyz]),', view.html)
     assert named == [("series-1", "w"), ("series-2", "x"), ("series-3", "y"), ("series-4", "z")]
     assert [role for role, _ in curves(view)] == [role for role, _ in named]
     assert "alone" not in texts(lines({"alone": torch.rand(5)}))
@@ -58,6 +58,75 @@ def test_the_main_line_is_wide_and_in_front_of_thin_ones():
     assert not re.search(r'class="line (wide|faded)', lines(numbers).html)
     with pytest.raises(ValueError, match="main 'd' must be one of a, b, c"):
         lines(numbers, main="d")
+
+
+def beside(view):
+    """The names at the right ends of lines and levels: each with its role, x, and height."""
+    found = re.findall(
+        r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="start" class="small"'
+        r'(?: data-role="([^"]+)")?>([^<]+)<',
+        view.html,
+    )
+    return {name: (role, float(x), float(y) - 4) for x, y, role, name in found if float(x) > 20}
+
+
+def test_short_names_stand_in_their_colors_at_the_right_ends_of_their_lines():
+    view = lines({"up": [0.0, 4.0, 10.0], "down": [10.0, 8.0, 2.0]}, y_range=(0, 10))
+    (_, up), (_, down) = curves(view)
+    names = beside(view)
+    assert [names[name][0] for name in ("up", "down")] == ["series-1", "series-2"]
+    assert [names[name][2] for name in ("up", "down")] == pytest.approx([up[-1][1], down[-1][1]])
+    assert names["up"][1] == names["down"][1] > up[-1][0]
+    assert "up" not in beside(lines({"up": [0.0, 1.0]}))
+
+
+def test_of_several_runs_the_middle_one_is_named():
+    view = lines({"a": [[0.0, 1.0], [0.0, 9.0], [0.0, 4.0]], "b": [0.0, 0.0]}, y_range=(0, 10))
+    heights = sorted(p[-1][1] for role, p in drawn(view, "line") if role == "series-1")
+    assert beside(view)["a"][2] == pytest.approx(heights[1], abs=0.1)
+
+
+def test_names_at_right_ends_are_apart_near_their_lines_and_joined_to_them():
+    curves = {"low": [9.0, 0.0], "middle": [8.0, 0.1], "high": [0.0, 6.0]}
+    view = lines(curves, levels={"level": 0.2}, y_range=(0, 10))
+    names = beside(view)
+    order = [names[name][2] for name in ("high", "level", "middle", "low")]
+    assert all(b - a >= 13.9 for a, b in pairwise(order))
+    bottom = 26 + 168  # of the plot: the name of the axis is above it
+    assert order == pytest.approx([bottom - 0.6 * 168, bottom - 28, bottom - 14, bottom], abs=0.1)
+    joined = [(role, p[1][1]) for role, p in drawn(view, "line base")]
+    assert joined == [("quiet", order[1]), ("series-2", order[2])]
+
+
+def test_a_legend_has_the_names_where_they_would_not_fit_or_say_less(subtests):
+    rise = [0.0, 1.0, 2.0]
+    rows = [
+        ("a long name", {"a": rise, "sixteen letters.": [3.0, 2.0, 1.0]}, None, True),
+        ("a longer name", {"a": rise, "seventeen letters": [3.0, 2.0, 1.0]}, None, False),
+        ("one place", {"a": rise, "b": [1.0, 2.0, 2.0]}, None, False),
+        ("an early end", {"a": rise, "b": [1.0, 1.0, math.nan]}, None, False),
+        ("an end beyond the picture", {"a": rise, "b": [1.0, 1.0, 3.0]}, (0, 2.5), False),
+    ]
+    for name, curves, y_range, fits in rows:
+        with subtests.test(name):
+            view = lines(curves, y_range=y_range)
+            assert ("series-1" in [role for role, *_ in beside(view).values()]) == fits
+            assert set(curves) <= set(texts(view))
+
+
+def test_a_mark_is_a_named_line_at_its_place():
+    view = lines({"a": [0.0, 3.0, 1.0]}, at=[0, 40, 100], x="step", marks={"full": 20, "end": 120})
+    [(_, (start, middle, _))] = curves(view)
+    wide = (middle[0] - start[0]) / 40
+    marks = places(view, "line base")
+    expected = [start[0] + 20 * wide, start[0] + 120 * wide]
+    assert [p[0][0] for p in marks] == pytest.approx(expected, abs=0.3)
+    assert all(p[0][1] == start[1] and p[1][1] < middle[1] for p in marks)
+    assert [[row[0], row[-1]] for row in facts(view)[-2:]] == [
+        ["full", "step 20"],
+        ["end", "step 120"],
+    ]
+    assert {"full", "end"} <= set(texts(view))
 
 
 def test_runs_of_one_kind_share_a_color():
@@ -155,6 +224,7 @@ def test_numbers_beside_an_axis_are_round(subtests):
         (0, 1, False, ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
         (-0.4, 2, False, ["0", "0.5", "1", "1.5", "2"]),
         (0, 2999, False, ["0", "500", "1,000", "1,500", "2,000", "2,500"]),
+        (0.9, 9, True, ["1", "2", "4", "8"]),
         (1e-7, 20, True, ["10⁻⁷", "10⁻⁵", "10⁻³", "0.1", "10"]),
         (-3e-7, 3e-7, False, ["−3·10⁻⁷", "−2·10⁻⁷", "−10⁻⁷", "0", "10⁻⁷", "2·10⁻⁷", "3·10⁻⁷"]),
     ]
@@ -246,7 +316,7 @@ def test_a_number_is_not_written_across_a_dotted_line():
 
 
 def test_the_legend_shows_a_line_that_covers_another_as_it_looks():
-    view = lines({"a": [1, 2, 3], "b": [1, 2, 3], "c": [3, 2, 1]})
+    view = lines({"a" * 20: [1, 2, 3], "b": [1, 2, 3], "c": [3, 2, 1]})
     keys = re.findall(r'data-role="(series-\d)" d="M[\d.]+ 8\.0L[\d.]+ 8\.0"', view.html)
     assert keys == ["series-1", "series-1", "series-2", "series-3"]
 
