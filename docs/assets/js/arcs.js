@@ -4,7 +4,9 @@ document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const pictures = [...figure.querySelectorAll("svg")];
   const says = figure.querySelector(".says");
-  let asks = 1;
+  const pause = figure.querySelector("button");
+  const first = pause.dataset.asks; // if there's such a word, the picture stays there
+  let asks = Number(first ?? 1);
   let held = false; // by a pointer or the focus
   let seen = true;
 
@@ -55,8 +57,7 @@ document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
   figure.addEventListener("change", () => show(asks));
   new IntersectionObserver(([entry]) => (seen = entry.isIntersecting)).observe(figure);
 
-  const pause = figure.querySelector("button");
-  let moves = !still.matches;
+  let moves = !still.matches && first === undefined;
   const label = () => {
     pause.textContent = moves ? "❚❚" : "▶";
     pause.setAttribute("aria-label", moves ? "Stop moving from word to word" : "Move from word to word");

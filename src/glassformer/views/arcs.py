@@ -51,6 +51,7 @@ def arcs(
     heads: Mapping[str, Float[Tensor, "tokens tokens"]],
     tokens: Sequence[object],
     *,
+    asks: int | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw attention within a sentence as lines from word to word, one picture per head.
@@ -61,14 +62,19 @@ def arcs(
     Args:
         heads: Each head's name and weights: `(tokens, tokens)`, with rows that sum to one.
         tokens: The words.
+        asks: The position of the word whose lines are strong at first. By default, all lines are
+            strong, and on a page, the picture moves from word to word.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no head, or the shape of a head's weights doesn't fit the words.
+        ValueError: There is no head, the shape of a head's weights doesn't fit the words, or `asks`
+            isn't the position of a word.
     """
     shown = words(tokens)
     if not heads:
         raise ValueError("arcs need the weights of at least one head")
+    if asks is not None and not 0 <= asks < len(shown):
+        raise ValueError(f"asks ({asks}) isn't the position of one of {len(shown)} words")
     heads = {name: torch.as_tensor(weights) for name, weights in heads.items()}
     for name, weights in heads.items():
         if tuple(weights.shape) != (len(shown), len(shown)):
@@ -77,7 +83,7 @@ def arcs(
             )
     values = {name: weights.detach().cpu().double().tolist() for name, weights in heads.items()}
     reach = heights(list(values.values()))
-    pictures = [draw(rows, shown, k, reach) for k, rows in enumerate(values.values())]
+    pictures = [draw(rows, shown, k, reach, asks) for k, rows in enumerate(values.values())]
     told = "".join(
         table(
             ["from \\ to", *shown],
@@ -95,15 +101,15 @@ def arcs(
             for k in range(len(values))
         ),
     )
-    drawn = (
-        f'{controls(list(values), shown)}{"".join(pictures)}<p class="says" aria-hidden="true"></p>'
-    )
+    below = '<p class="says" aria-hidden="true"></p>'
+    drawn = controls(list(values), shown, asks) + "".join(pictures) + below
     return View(framed(drawn, told, caption, "glassformer-arcs", style), write(values, shown))
 
 
-def controls(names: list[str], tokens: list[str]) -> str:
+def controls(names: list[str], tokens: list[str], asks: int | None) -> str:
     """Return one button per head, if there are several, and the button that stops the motion."""
-    stop = '<button type="button">❚❚</button>'
+    first = "" if asks is None else f' data-asks="{asks}"'
+    stop = f'<button type="button"{first}>❚❚</button>'
     if len(names) == 1:
         return f'<div class="controls">{stop}</div>'
     group = "arcs-" + hashlib.sha256("\0".join([*names, *tokens]).encode()).hexdigest()[:8]
@@ -131,13 +137,17 @@ def rise(i: int, j: int) -> float:
 
 
 def draw(
-    weights: list[list[float]], tokens: list[str], head: int, reach: tuple[float, float]
+    weights: list[list[float]],
+    tokens: list[str],
+    head: int,
+    reach: tuple[float, float],
+    asks: int | None,
 ) -> str:
     """Draw the lines of one head, and the words that they connect."""
     places = place(tokens)
     total = places[-1] + width(tokens[-1]) / 2 + 12
     lines = [
-        arc(i, j, weight, places)
+        arc(i, j, weight, places, rests=asks not in (None, i))
         for i, row in enumerate(weights)
         for j, weight in enumerate(row)
         if weight >= FAINTEST
@@ -172,7 +182,7 @@ def special(token: str) -> bool:
     return token.startswith(("[", "<")) and token.endswith(("]", ">"))
 
 
-def arc(i: int, j: int, weight: float, places: list[float]) -> str:
+def arc(i: int, j: int, weight: float, places: list[float], *, rests: bool) -> str:
     """Draw a line from a word to a later one (above), to an earlier one (below), or to itself."""
     up = -1 if j >= i else 1
     start, end = places[i] + (4 if j > i else -4), places[j]
@@ -181,8 +191,9 @@ def arc(i: int, j: int, weight: float, places: list[float]) -> str:
     if i == j:
         start, end = places[i] - 8, places[i] + 8
     strong = 0.12 + 0.78 * weight
+    opacity = "var(--rest)" if rests else f"{strong:.2f}"
     return (
-        f'<path class="arc" data-from="{i}" style="--o:{strong:.2f};opacity:{strong:.2f}" '
+        f'<path class="arc" data-from="{i}" style="--o:{strong:.2f};opacity:{opacity}" '
         f'stroke-width="{1 + 8 * weight:.1f}" d="M{start:.0f} {foot:.0f}'
         f"C{start:.0f} {far:.0f} {end:.0f} {far:.0f} "
         f'{end:.0f} {foot:.0f}"/>'

@@ -62,7 +62,7 @@ def embedding_map(
     span = (points.amax(0) - points.amin(0)).clamp(min=1e-12)
     units = (points - points.amin(0)) / span
     places = [
-        (EDGE + 12 + x * (WIDTH - 2 * EDGE - 24), HIGH - EDGE - 12 - y * (HIGH - 2 * EDGE))
+        (EDGE + 12 + x * (WIDTH - 2 * EDGE - 24), HIGH - EDGE - 12 - y * (HIGH - 2 * EDGE - 8))
         for x, y in units.tolist()
     ]
     parts = [
@@ -91,16 +91,18 @@ def labels(names: list[str], places: list[tuple[float, float]]) -> list[tuple[fl
     found = []
     for name, (x, y) in zip(names, places, strict=True):
         half = width_of(name[:12], 12.5) / 2  # bold
-        x = min(max(x, EDGE + half + 6), WIDTH - half - 2)
-        options = [y - 7, y + 15, y - 19, y + 27, y - 31, y + 39]
+        middle = min(max(x, EDGE + half + 6), WIDTH - half - 2)
+        around = [(middle, y - 7), (middle, y + 15), (x + half + 7, y + 4), (x - half - 7, y + 4)]
+        options = around + [(middle, y + far) for far in (-19, 27, -31, 39)]
         free = [
-            at
-            for at in options
-            if at < HIGH - EDGE - 3
-            and not any(abs(at - b) < ROW - 2 and abs(x - a) < half + c + 3 for a, b, c in taken)
-            and not any(abs(at - 3.5 - b) < 10 and abs(x - a) < half + 5 for a, b in places)
+            (at, down)
+            for at, down in options
+            if down < HIGH - EDGE - 3
+            and EDGE + half + 6 <= at <= WIDTH - half - 2
+            and not any(abs(down - b) < ROW - 2 and abs(at - a) < half + c + 3 for a, b, c in taken)
+            and not any(abs(down - 3.5 - b) < 10 and abs(at - a) < half + 5 for a, b in places)
         ]
-        at = (free or options)[0]
-        taken.append((x, at, half))
-        found.append((x, at))
+        chosen = (free or options)[0]
+        taken.append((*chosen, half))
+        found.append(chosen)
     return found

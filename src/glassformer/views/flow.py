@@ -95,9 +95,15 @@ def flow(
     return View(html, "\n".join([f"{whole.kind} {count(whole)}".strip(), *steps]))
 
 
-def beside(*views: View) -> View:
-    """Place pictures side by side, or one below the other if there's little room."""
-    cells = "".join(f'<div style="flex:1 1 14rem;min-width:0">{v.html}</div>' for v in views)
+def beside(*views: View, least: float = 14) -> View:
+    """Place pictures side by side, or one below the other if there's little room.
+
+    Args:
+        views: The pictures.
+        least: The least width of each, in `rem`.
+    """
+    flex = f"flex:1 1 {least:g}rem;min-width:0"
+    cells = "".join(f'<div style="{flex}">{view.html}</div>' for view in views)
     row = "display:flex;flex-wrap:wrap;gap:0 1.5rem;align-items:flex-start"
     return View(f'<div style="{row}">{cells}</div>', "\n\n".join(view.text for view in views))
 

@@ -24,6 +24,7 @@ from glassformer.views.drawing import (
 from glassformer.views.view import View, isolated, minus, number, words
 
 SMALLEST = 12.0  # a cell without its number
+BARE = 18.0  # a cell of a matrix that is drawn without numbers
 WIDEST = 660.0  # width of a page's column
 LONGEST_WORD = 14  # columns; a longer word is cut, and its tooltip has it in full
 MOST_CELLS = 1024  # above this many, cells of the same strength share a path
@@ -49,6 +50,8 @@ def heatmap(
     axes: tuple[str, str] = ("query", "key"),
     end: float | int | None = None,
     marked: Sequence[int] = (),
+    numbered: bool = True,
+    signed: bool = False,
 ) -> View:
     r"""Draw a matrix as a grid of cells, one row per query word and one column per key word.
 
@@ -65,6 +68,8 @@ def heatmap(
         end: The value with the strongest color, by default the largest. Use the same one in
             pictures you compare.
         marked: The numbers of the rows that the text speaks of; each has a bold frame.
+        numbered: Whether a small matrix has its numbers; without them, its cells are small.
+        signed: Whether the scale shows both signs, even if all values have the same one.
 
     Raises:
         ValueError: `weights` isn't a matrix, there isn't one word for each row and column,
@@ -99,10 +104,12 @@ def heatmap(
     cell, fits = cell_size(values, longest, largest)
     if isinstance(rows, range) and isinstance(columns, range) and weights.numel() > MOST_CELLS:
         cell = FIELD / max(weights.shape)
-    numbered = fits and weights.numel() <= MOST_NUMBERS
+    if not numbered:
+        cell = min(cell, BARE)
+    numbered = numbered and fits and weights.numel() <= MOST_NUMBERS
     header, *facts = tell(values, row_words, column_words, axes, largest, words_step(cell))
     return figure(
-        draw(values, row_words, column_words, axes, largest, cell, numbered, marked),
+        draw(values, row_words, column_words, axes, largest, cell, numbered, signed, marked),
         header,
         facts,
         name=caption or f"{axes[0]} rows, {axes[1]} columns",
@@ -120,6 +127,7 @@ def draw(
     largest: Number,
     cell: float,
     numbered: bool,
+    signed: bool,
     marked: Sequence[int],
 ) -> str:
     """Draw words, cells, numbers, and the scale below them."""
@@ -153,7 +161,7 @@ def draw(
     between = numbered or cell > 2 * SMALLEST
     parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
     parts += [panel(left, top + i * cell, across, cell, css="frame bold", corner=2) for i in marked]
-    legend, legend_end = scale(values, left, top + down + 14, largest)
+    legend, legend_end = scale(values, left, top + down + 14, largest, signed)
     width = max(left + across + right, legend_end)
     worded = numbered or cell >= SMALLEST  # its rows and columns have words, not axes
     shrinks = UNGROWN if worded else PHONE / width
@@ -213,13 +221,15 @@ def grid_lines(rows: int, columns: int, cell: float, left: float, top: float, be
     return f'<path class="line thin" d="{lines}"/>'
 
 
-def scale(values: list[list[Number]], left: float, y: float, largest: Number) -> tuple[str, float]:
+def scale(
+    values: list[list[Number]], left: float, y: float, largest: Number, signed: bool = False
+) -> tuple[str, float]:
     """Return the legend, from the lowest value's color to the largest's, and where it ends.
 
-    It ends at zero if no value is above zero.
+    Unless it's signed, it ends at zero if no value is above zero.
     """
-    negative = any(v < 0 and math.isfinite(v) for row in values for v in row)
-    positive = not negative or any(0 < v < math.inf for row in values for v in row)
+    negative = signed or any(v < 0 and math.isfinite(v) for row in values for v in row)
+    positive = signed or not negative or any(0 < v < math.inf for row in values for v in row)
     steps = [i / 4 for i in range(-4 if negative else 0, 5 if positive else 1)]
     low = minus(number(-largest, largest)) if negative else "0"
     high = number(largest, largest) if positive else "0"

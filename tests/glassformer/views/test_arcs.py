@@ -42,6 +42,16 @@ def test_each_weight_that_can_be_seen_is_a_line_as_wide_and_as_strong_as_it_is_l
     assert strong == [pytest.approx(0.12 + 0.78 * weight, abs=0.006) for _, weight in seen]
 
 
+def test_only_the_lines_of_the_word_that_asks_are_strong():
+    weights = torch.full((3, 3), 1 / 3)
+    view = arcs({"one": weights}, "abc", asks=1)
+    for line in parts(view, "arc"):
+        opacity = re.search(r"[^-]opacity:(.*)", line.get("style"))[1]
+        assert opacity == ("0.38" if line.get("data-from") == "1" else "var(--rest)")
+    assert '<button type="button" data-asks="1">' in view.html
+    assert "data-asks" not in arcs({"one": weights}, "abc").html
+
+
 def test_lines_join_words_ahead_above_them_and_words_back_below_them():
     """The farther apart the words are, the higher a line runs, up to the picture's edge."""
     places = middles(arcs({"one": torch.eye(6)}, "abcdef"))

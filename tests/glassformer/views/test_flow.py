@@ -397,3 +397,5 @@ def test_beside(hidden):
     assert first.html in both.html
     assert second.html in both.html
     assert str(both) == f"{first}\n\n{second}"
+    assert both.html.count("flex:1 1 14rem") == 2
+    assert beside(first, second, least=10).html.count("flex:1 1 10rem") == 2

@@ -130,6 +130,15 @@ def test_the_legend_says_which_numbers_have_which_color(subtests):
             assert last + 16 < place(picture.high)[0] < picture.wide
 
 
+def test_a_signed_scale_has_both_signs_whatever_the_values(subtests):
+    for scores in ([[0.5, 1.0]], [[-0.5, -1.0]]):
+        with subtests.test(scores=scores):
+            view = heatmap(torch.tensor(scores), ["a"], ["b", "c"], signed=True)
+            picture = Picture(view)
+            assert (picture.low.text, picture.high.text) == ("−1.00", "1.00")
+            assert len(picture.legend) == 9
+
+
 def test_a_mask_is_drawn_and_gradients_are_left_alone():
     assert str(heatmap(torch.eye(2) > 0, "ab", "xy")).split() == [
         "query", "\\", "key", "x", "y", "a", "1", "0", "b", "0", "1",
@@ -158,6 +167,15 @@ def test_cells_have_numbers_where_these_fit_a_page_and_are_at_most_a_hundred(sub
             assert bool(picture.numbers) == numbered
             assert picture.cell == near(37 if columns < 18 else 660 / columns)
     assert wide(101).cell == 12  # too small for its word
+
+
+def test_without_numbers_cells_are_small_and_the_table_still_has_the_numbers():
+    weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
+    view = heatmap(weights, "ab", "xy", numbered=False)
+    picture = Picture(view)
+    assert not picture.numbers
+    assert picture.cell == near(18)
+    assert str(view) == str(heatmap(weights, "ab", "xy"))
 
 
 def test_few_columns_are_as_wide_as_their_words_where_a_phone_has_room(subtests):

@@ -35,7 +35,7 @@ from glassformer.views import (
     teacher_forcing,
 )
 from glassformer.views.beams import search
-from glassformer.views.embedding_map import principal
+from glassformer.views.embedding_map import labels, principal
 
 WORDS = ["time", "flies", "like", "an", "arrow"]
 SMALL = {"vocab_size": 23, "d_model": 24, "num_heads": 6, "num_layers": 3, "d_ff": 31}
@@ -403,6 +403,14 @@ def test_equal_vectors_are_one_place():
     view = embedding_map({"a": dict.fromkeys("xyz", torch.ones(4))})
     assert len(set(re.findall('<circle class="dot" cx="(.*?)" cy="(.*?)"', view.html))) == 1
     assert "first: 0% of the variance" in texts(view)
+
+
+def test_a_word_is_beside_its_point_if_others_are_above_and_below():
+    names, places = ["up", "mid", "low"], [(200.0, 100.0), (200.0, 112.0), (200.0, 124.0)]
+    up, mid, low = labels(names, places)
+    assert (up, low) == ((200.0, 93.0), (200.0, 139.0))
+    assert mid[0] - 0.57 * 12.5 * 3 / 2 == pytest.approx(207.0)  # its left end, right of the point
+    assert mid[1] == 116.0
 
 
 # --- body and head

@@ -287,6 +287,7 @@ def refuses():
             lambda: arcs({"one": ones(5, 5)}, five[:4]),
             r"one: weights .*\(5, 5\) do not fit 4 words",
         ),
+        (lambda: arcs({"one": ones(5, 5)}, five, asks=5), r"asks \(5\) .* one of 5 words"),
         (lambda: strips({}, five), r"strips needs at least one tensor, but got {}"),
         (lambda: strips({"x": ones(2, 3)}, five), r"'x' of shape \(2, 3\) .* a row for each of 5"),
         (lambda: strips({"x": ones(1, 5, 3)}, five), r"\(1, 5, 3\) must be \(rows, width\)"),
