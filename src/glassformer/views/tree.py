@@ -16,6 +16,7 @@ def tree(
     *,
     links: Mapping[str, str] | None = None,
     role: str = "encoder",
+    roles: Mapping[str, str] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw a tree from the top down: each name in a box, below its parent, with a note beside it.
@@ -24,6 +25,7 @@ def tree(
         nodes: Each name with its parent's, which comes before it, or None, and a note.
         links: The addresses that some of the boxes lead to.
         role: The color of the boxes.
+        roles: The colors of the boxes that have another.
         caption: A line below the picture.
 
     Raises:
@@ -48,9 +50,12 @@ def tree(
     families = [(name, [place[child] for child in children[name]]) for name in order]
     parts = [branches(place[name], below) for name, below in families if below]
     for name in order:
-        parts.append(node(name, nodes[name][1], place[name], role, (links or {}).get(name, "")))
+        look = (roles or {}).get(name, role), (links or {}).get(name, "")
+        parts.append(node(name, nodes[name][1], place[name], *look))
     facts = [[name, nodes[name][0] or "", nodes[name][1]] for name in order]
-    drawn = picture(parts, WIDTH, ROW * len(order) - ROW + HIGH + 4)
+    ends = [place[name][0] + reach(name, note) for name, (_, note) in nodes.items()]
+    across = min(WIDTH, max(ends) + 2)
+    drawn = picture(parts, across, ROW * len(order) - ROW + HIGH + 4)
     return figure(drawn, ["name", "from", "note"], facts, name="A tree", caption=caption)
 
 
@@ -59,6 +64,12 @@ def branches(parent: tuple[Number, Number], below: list[tuple[Number, Number]]) 
     x, y = parent[0] + INDENT / 2, 2 + HIGH / 2
     stem = line([(x, parent[1] + 2 + HIGH), (x, below[-1][1] + y)])
     return stem + "".join(line([(x, top + y), (left, top + y)]) for left, top in below)
+
+
+def reach(name: str, note: str) -> float:
+    """Return how wide a box and the note beside it are in one line."""
+    boxed = width_of(cut(visible(name), LONGEST), TITLE) + 18
+    return boxed + (9 + width_of(visible(note), SMALL) if note else 0)
 
 
 def node(name: str, note: str, place: tuple[Number, Number], role: str, href: str) -> str:
