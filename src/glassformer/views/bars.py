@@ -43,7 +43,8 @@ def bars(
     drawn = [draw_bar(value, k, axis) for k, value in enumerate(found.values())]
     dotted = [axis.place(mark) for mark in marks.values()]
     written = [write_number(value, k, axis, dotted) for k, value in enumerate(found.values())]
-    return finished(found, axis, [*drawn, *written], marks, x, caption, BEHIND_BARS)
+    told = {name: short(value) for name, value in found.items()}
+    return finished(told, axis, [*drawn, *written], marks, x, caption, BEHIND_BARS)
 
 
 def dots(
@@ -53,28 +54,47 @@ def dots(
     x_range: Range | None = None,
     log: bool = False,
     levels: Mapping[str, float | int] | None = None,
+    intervals: Mapping[str, Range] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw numbers as dots along one axis, one name below the other.
 
     Args:
-        values: Each dot's name and number.
+        values: Each row's name and its number, or several numbers, which are drawn faintly.
         x: The name of the axis.
         x_range: The ends of the axis; use the same ones in pictures you compare.
         log: Whether the axis is logarithmic.
         levels: Dotted lines to compare with: their names and numbers.
+        intervals: The ends of a thick line behind a row's dot, for the rows that have one.
         caption: A line below the picture.
 
     Raises:
         ValueError: There is no number, none is finite, one isn't above 0 on a logarithmic axis,
             or the range doesn't go from a smaller to a larger number.
     """
-    found = checked(values)
+    found = {str(name): several(each) for name, each in values.items()}
     marks = {name: float(level) for name, level in (levels or {}).items()}
-    across = span([*found.values(), *marks.values()], x_range, log=log)
+    around = {name: numbers(ends) for name, ends in (intervals or {}).items()}
+    every = [v for row in (*found.values(), *around.values()) for v in row]
+    across = span([*every, *marks.values()], x_range, log=log)
     axis = sideways(found, across, BEHIND_DOTS, log=log)
-    drawn = [draw_dot(value, k, axis) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, marks, x, caption, BEHIND_DOTS)
+    drawn = [draw_dots(r, around.get(n), k, axis) for k, (n, r) in enumerate(found.items())]
+    told = {name: in_words(row, around.get(name)) for name, row in found.items()}
+    return finished(told, axis, drawn, marks, x, caption, BEHIND_DOTS)
+
+
+def several(values: Any) -> list[float]:
+    """Return one number or several as a list."""
+    many = isinstance(values, Sequence) or getattr(values, "ndim", 0) > 0
+    return numbers(values if many else [values])
+
+
+def in_words(row: Sequence[float], interval: Sequence[float] | None) -> str:
+    """Return a row's number, with its interval, or how many numbers there are and their ends."""
+    if len(row) == 1:
+        return short(row[0]) + (" ({} to {})".format(*map(short, interval)) if interval else "")
+    known = [v for v in row if math.isfinite(v)] or [math.nan]
+    return f"{len(row)} numbers, {short(min(known))} to {short(max(known))}"
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, float]:
@@ -121,17 +141,24 @@ def write_number(value: float, k: int, axis: Axis, dotted: Sequence[float]) -> s
     return text(start, y, short(value), css="small", anchor="start")
 
 
-def draw_dot(value: float, k: int, axis: Axis) -> str:
-    """Draw a dot on a thin line, or write its number if that is off the axis."""
+def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, axis: Axis) -> str:
+    """Draw a row's dots on a thin line, or write its only number if that is off the axis."""
     y = row_middle(k)
-    across = line([(axis.start, y), (axis.end, y)], css="thin")
-    if not (math.isfinite(value) and axis.low <= value <= axis.high):
-        return across + text(axis.start + 6, y + 4, short(value), css="small", anchor="start")
-    return across + circle(axis.place(value), y, 4.5, role=SERIES[0])
+    drawn = line([(axis.start, y), (axis.end, y)], css="thin")
+    if interval:
+        ends = [(axis.place(min(max(end, axis.low), axis.high)), y) for end in interval]
+        drawn += line(ends, role=SERIES[0], css="bold")
+    known = [v for v in row if math.isfinite(v) and axis.low <= v <= axis.high]
+    if len(row) == 1 and not known:
+        return drawn + text(axis.start + 6, y + 4, short(row[0]), css="small", anchor="start")
+    if len(row) == 1:
+        return drawn + circle(axis.place(known[0]), y, 4.5, role=SERIES[0])
+    places = [(axis.place(v), y + (i % 5 - 2) * 2.5) for i, v in enumerate(known)]
+    return drawn + "".join(circle(*at, 3.2, css="dot faint", role=SERIES[0]) for at in places)
 
 
 def finished(
-    found: Mapping[str, float],
+    told: Mapping[str, str],
     axis: Axis,
     drawn: Sequence[str],
     levels: Mapping[str, float],
@@ -140,15 +167,15 @@ def finished(
     behind: float,
 ) -> View:
     """Return the view: the drawing with names, axis, and levels."""
-    bottom = TOP + ROW * len(found) + 4
+    bottom = TOP + ROW * len(told) + 4
     names = [
         text(0, row_middle(k) + 4, name, anchor="start", most=LONGEST)
-        for k, name in enumerate(found)
+        for k, name in enumerate(told)
     ]
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
     parts = [*names, *dotted, *drawn, along(axis, bottom, x)]
     wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
-    rows = [[name, short(value)] for name, value in found.items()]
+    rows = [[name, words] for name, words in told.items()]
     rows += [[f"{name} (dotted)", short(value)] for name, value in levels.items()]
     shown = picture(parts, wide, high, grows=GROWS)
     return figure(shown, ["", x or "number"], rows, name=x or "numbers", caption=caption)

@@ -35,7 +35,7 @@ def tree(
     Args:
         nodes: Each name with its parent's, which comes before it, or None, and a note.
         links: The addresses that some of the boxes lead to.
-        role: The color of the boxes, or each name's; a legend says which roles there are.
+        role: The color of the boxes, or each name's; a legend names several roles.
         caption: A line below the picture.
 
     Raises:
@@ -67,12 +67,18 @@ def tree(
         parts.append(node(name, notes[name], place[name], color, (links or {}).get(name, "")))
     facts = [[name, nodes[name][0] or "", nodes[name][1]] for name in order]
     bottom = sum(rows) - ROW + HIGH + 4
-    if not isinstance(role, str):
-        parts.append(
-            legend([(each, each) for each in dict.fromkeys(role.values())], 1, bottom + 20)
-        )
+    used = [] if isinstance(role, str) else list(dict.fromkeys(role.values()))
+    named = [each for each in used if each != "quiet"]
+    if len(named) > 1:
+        parts.append(legend([(each, each) for each in named], 1, bottom + 20))
         bottom += 26
-    drawn = picture(parts, WIDTH, bottom, grows=1.3)
+    ends = [
+        beside(name, place[name][0])
+        + max((width_of(told, SMALL) for told in notes[name]), default=-9)
+        for name in order
+    ]
+    across = WIDTH if len(named) > 1 else min(WIDTH, max(ends) + 2)
+    drawn = picture(parts, across, bottom, grows=1.3)
     return figure(drawn, ["name", "from", "note"], facts, name="A tree", caption=caption)
 
 

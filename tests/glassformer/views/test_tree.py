@@ -67,6 +67,16 @@ def test_each_name_can_have_its_own_color():
     assert texts(view)[-2:] == ["encoder", "decoder"]
 
 
+def test_boxes_have_their_own_color_and_a_narrow_tree_is_no_wider_than_its_names():
+    view = tree({"a": (None, ""), "b": ("a", "")}, role={"a": "decoder", "b": "quiet"})
+    groups = [g for g in svgs(view)[0].iter("g") if len(g) and g[0].get("class") == "box"]
+    assert [g.get("data-role") for g in groups] == ["decoder", "quiet"]
+    wide = numbers(svgs(view)[0].get("viewBox"))[2]
+    right = max(x for x, _ in boxes(view)) + float(groups[1][0].get("width"))
+    assert right <= wide <= right + 10
+    assert numbers(svgs(tree({"a": (None, "word " * 40)}))[0].get("viewBox"))[2] <= 340
+
+
 def test_what_is_no_tree_is_refused():
     with pytest.raises(ValueError, match="at least one name"):
         tree({})
