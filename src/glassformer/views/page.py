@@ -13,7 +13,7 @@ from glassformer.views.view import View
 
 STATIC = Path(__file__).parent / "static"
 LOADER = "glassformer-views.js"
-# If no picture is drawn (without scripts, or on paper), its table is open.
+# If only the still picture is drawn (without scripts, or on paper), its table is open.
 OPEN = "::details-content{content-visibility:visible;block-size:auto}"
 TABLE = (
     f"@media (scripting:none){{glassformer-view>details{OPEN}}}"
@@ -33,6 +33,7 @@ class Picture:
         controls: The menus above the picture, as HTML.
         hint: How to use it, with the words for a mouse and for a finger in `{Click|Tap}`.
         table: The strongest weights as an HTML table.
+        still: What's shown until the script draws, or if it can't: a drawing of that size.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Picture:
     controls: str
     hint: str
     table: str
+    still: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,7 +94,8 @@ def viewer(picture: Picture, text: str) -> Viewer:
         f'<template shadowrootmode="open"><style>{stylesheet()}</style>'
         f'<div id="view"><div class="bar">{picture.controls}</div>'
         f'<p class="hint">{by_hand(picture.hint)}</p>'
-        f'<div class="stage"><div id="vis"></div></div></div><slot></slot></template>'
+        f'<div class="stage"><div id="vis">{picture.still}</div></div></div>'
+        f"<slot></slot></template>"
         f'<details class="glassformer-words"><summary>The strongest weights as a table</summary>'
         f"{picture.table}</details></glassformer-view>{loading(LOADER)}"
     )

@@ -12,7 +12,7 @@ from glassformer.views.view import View, minus, number
 
 WIDTH = 400.0
 LEFT, APART = 30.0, 8.0  # room for the vertical axis' numbers, and between panels
-HIGHEST, HEADING, BELOW = 96.0, 42.0, 16.0  # of a panel, above a row, and below it
+HIGHEST, HEADING, BELOW = 96.0, 42.0, 16.0  # of bars' panels, above a row, and below it
 MOST = 6  # panels in a row
 
 Ends = tuple[float, float]
@@ -104,6 +104,8 @@ def scatter_panels(
     *,
     x: str = "",
     y: str = "",
+    joined: bool = False,
+    zero: bool = True,
     caption: str | None = None,
 ) -> View:
     """Draw rows of small plots of points, all on the same two scales.
@@ -113,11 +115,15 @@ def scatter_panels(
             most four rows of at most six panels, and four groups.
         x: The name of the horizontal axis.
         y: The name of the vertical axis.
+        joined: Whether thin lines join the first points of all groups, the second points, and so
+            on. A panel's groups must then have equally many points.
+        zero: Whether a dotted line shows where the horizontal number is zero.
         caption: A line below the picture.
 
     Raises:
         ValueError: There are too few or too many rows, panels, or groups, a group has no points or
-            not as many horizontal as vertical numbers, or no number is finite.
+            not as many horizontal as vertical numbers, joined groups differ in size, or no number
+            is finite.
     """
     found = {
         row: {
@@ -131,14 +137,17 @@ def scatter_panels(
     names = list(dict.fromkeys(name for groups in panels for name in groups))
     if not 1 <= len(names) <= len(SERIES):
         raise ValueError(f"panels draw one to {len(SERIES)} groups, but got {len(names)}: {names}")
+    sizes = [[len(run) for run in groups.values()] for groups in panels]
+    if joined and any(len(set(each)) > 1 for each in sizes):
+        raise ValueError(f"a panel's joined groups must have equally many points, but got {sizes}")
     every = [p for groups in panels for run in groups.values() for p in run if finite(p)]
     across, up = (span([p[k] for p in every]) for k in (0, 1))
 
     def draw(row: str, name: str, across: Axis, up: Axis) -> str:
-        zero = across.low < 0 < across.high
-        ends = [(across.place(0.0), y) for y in (up.start, up.end)] if zero else []
-        middle = line(ends, css="dotted") if zero else ""
-        if zero and x:
+        inside = zero and across.low < 0 < across.high
+        ends = [(across.place(0.0), y) for y in (up.start, up.end)] if inside else []
+        middle = line(ends, css="dotted") if inside else ""
+        if inside and x:
             middle += text(ends[0][0], up.start + 14, "0", css="small")
         placed_at = [
             (names.index(group), (across.place(p[0]), up.place(p[1])))
@@ -146,6 +155,10 @@ def scatter_panels(
             for p in run
             if finite(p)
         ]
+        for each in zip(*found[row][name].values(), strict=True) if joined else ():
+            if all(map(finite, each)):
+                ends = [(across.place(p[0]), up.place(p[1])) for p in (*each, each[0])]
+                middle += line(ends, css="thin")
         return middle + "".join(
             marked(place, group, hidden(place, group, placed_at)) for group, place in placed_at
         )
@@ -153,7 +166,7 @@ def scatter_panels(
     entries, top = lay_out(names) if len(names) > 1 else ([], 0.0)
     keys = [key(name, k, a, b, dashed=False) for k, (name, a, b) in enumerate(entries)]
     shown = {row: list(inside) for row, inside in found.items()}
-    drawn = grid(shown, draw, across, up, x and f"{x} →", y, top, "".join(keys))
+    drawn = grid(shown, draw, across, up, x and f"{x} →", y, top, "".join(keys), highest=WIDTH)
     facts = [
         [f"{row}, {name}", group, " ".join(short(p[0]) for p in run)]
         for row, inside in found.items()
@@ -196,11 +209,12 @@ def grid(
     y: str,
     top: float,
     above: str = "",
+    highest: float = HIGHEST,
 ) -> str:
     """Return the picture of all panels, between their frames, names, and axes."""
     most = max(map(len, rows.values()))
     wide = (WIDTH - LEFT - APART * (most - 1)) / most
-    high, parts = min(wide, HIGHEST), [above]
+    high, parts = min(wide, highest), [above]
     if y:
         parts.append(text(0, top + 14, f"↑ {y}", css="small", anchor="start"))
         top += 18

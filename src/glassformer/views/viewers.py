@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from glassformer.views.drawing import cut
 from glassformer.views.packing import pack, vector_bytes, weight_bytes
 from glassformer.views.page import Picture, Viewer, viewer
 from glassformer.views.view import columns_of, table, words
@@ -16,6 +17,7 @@ from glassformer.views.view import columns_of, table, words
 STRONGEST = 12  # rows of the table that describes a picture
 SQUARE = 25  # size of a head's square, as in glassformer-views.js
 MOST_LINES = 150_000  # more lines could freeze a browser
+MOST_STILL = 1000  # lines of a still picture
 
 # In braces: the words for a mouse and, after the bar, the words for a finger.
 HEAD_HINT = (
@@ -66,10 +68,12 @@ def head_view(
     least = least_drawn(weights[layer])
     strong = strongest(weights, tokens, [layer], shown, tokens)
     header = describe(weights, tokens, split, least) | {"layer": layer, "shown": heads and shown}
+    size = max(336, SQUARE * num_heads + 2), round(seq * 22.5 + 34)
     picture = Picture(
         kind="head",
         packed=pack(header, [weight_bytes(weights)]),
-        size=(max(336, SQUARE * num_heads + 2), round(seq * 22.5 + 34)),
+        size=size,
+        still=still(size, weights[layer, shown].mean(0)[None, None], tokens, tokens),
         controls=choice("layer", "Layer", []) + sentences(split, "head"),
         hint=HEAD_HINT + remark(least),
         table=as_table(strong, what),
@@ -127,13 +131,15 @@ def cross_view(
     what = f"the target's attention to the source, {what}"
     strong = strongest(cross, decoder_tokens, [layer], shown, encoder_tokens)
     header = describe(weights, tokens, target, least)
+    size = max(336, SQUARE * num_heads + 2), round(max(target, source) * 22.5 + 34)
     picture = Picture(
         kind="head",
         packed=pack(
             header | {"layer": layer, "shown": heads and shown, "filter": CROSS[0][0]},
             [weight_bytes(weights)],
         ),
-        size=(max(336, SQUARE * num_heads + 2), round(max(target, source) * 22.5 + 34)),
+        size=size,
+        still=still(size, cross[layer, shown].mean(0)[None, None], decoder_tokens, encoder_tokens),
         controls=choice("layer", "Layer", []) + choice("filter", "Attention", CROSS),
         hint="The target's words are on the left, the source's on the right. "
         + HEAD_HINT
@@ -170,10 +176,12 @@ def model_view(
     what = f"{layers} layers of {num_heads} heads"
     strong = strongest(weights, tokens, range(layers), range(num_heads), tokens)
     row = seq * 7 * 12 / num_heads + 10
+    size = 970, round(max(layers * row + 38, seq * 18 + 55))
     picture = Picture(
         kind="model",
         packed=pack(describe(weights, tokens, split, least), [weight_bytes(weights)]),
-        size=(970, round(max(layers * row + 38, seq * 18 + 55))),
+        size=size,
+        still=still(size, weights),
         controls=sentences(split, "model"),
         hint="Each picture is one head. {Click|Tap} it to see it with its words." + remark(least),
         table=as_table(strong, what),
@@ -234,6 +242,7 @@ def neuron_view(
         kind="neuron",
         packed=pack(header, [weight_bytes(weights), query_bytes, key_bytes]),
         size=(420, seq * 26 + 14),
+        still=still((420, seq * 26 + 14), weights[layer, head][None, None], tokens, tokens),
         controls=choice("layer", "Layer", [])
         + choice("att_head", "Head", [])
         + sentences(split, "neuron")
@@ -420,6 +429,37 @@ def as_text(title: str, what: str, rows: list[list[str]]) -> str:
     return "\n".join(
         [f"{title}: {what}; the strongest weights, words with their positions", *lines]
     )
+
+
+def still(size: tuple[int, int], weights: Tensor, *sides: Sequence[str]) -> str:
+    """Draw the strongest weights, for readers whose browser hasn't drawn the view (yet).
+
+    Args:
+        size: The width and height of the picture.
+        weights: `(layers, heads, q_len, k_len)`, a small picture for each head.
+        sides: If there's one head, the words on the left and those on the right.
+    """
+    wide, high = size[0] / weights.shape[1], size[1] / weights.shape[0]
+    ends, step = (3 if sides else 9), (high - 14) / max(weights.shape[2:])
+    values, places = weights.flatten().topk(min(MOST_STILL, weights.numel()))
+    shades = [""] * 9
+    for value, place in zip(values.tolist(), places, strict=True):
+        layer, head, query, key = (int(x) for x in torch.unravel_index(place, weights.shape))
+        left, top = wide * (head + 1 / ends), high * layer + 14 + step / 2
+        across = f"L{left + wide * (1 - 2 / ends):.0f} {top + step * key:.0f}"
+        shades[round(8 * value)] += f"M{left:.0f} {top + step * query:.0f}{across}"
+    drawn = [
+        f'<path stroke="blue" opacity="{k / 8}" d="{d}"/>' for k, d in enumerate(shades) if k and d
+    ]
+    for k, side in enumerate(sides):
+        x, anchor = (size[0] * 2 / 3 + 6, "start") if k else (size[0] / 3 - 6, "end")
+        drawn += [
+            f'<text x="{x:.0f}" y="{19 + step * (row + 0.5):.0f}" text-anchor="{anchor}">'
+            f"{escape(cut(word, 12))}</text>"
+            for row, word in enumerate(words(side))
+        ]
+    box = f'viewBox="0 0 {size[0]} {size[1]}"'
+    return f'<svg {box} font-size="15" stroke-width="2" aria-hidden="true">{"".join(drawn)}</svg>'
 
 
 def choice(name: str, label: str, options: Sequence[tuple[str, str]]) -> str:

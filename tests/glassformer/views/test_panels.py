@@ -75,6 +75,33 @@ def test_points_have_the_same_two_scales_in_all_panels():
     assert texts(drawn).count("0") == 2  # nothing says what is horizontal
 
 
+def test_lines_join_what_belongs_together_in_all_groups():
+    """The second points of three groups are the corners of the second triangle."""
+    groups = {"a": ([1, 0], [1, 0]), "b": ([1, 2], [2, 0]), "c": ([2, 0], [1, 4])}
+    svg = svgs(scatter_panels({"row": {"x": groups}}, joined=True))[0]
+    thin = [p for p in svg.iter("path") if p.get("class") == "line thin"]
+    triangles = [numbers(p.get("d")) for p in thin[-2:]]
+    marks = [numbers(p.get("d"))[:2] for p in svg.iter("path") if p.get("class") == "dot faint"]
+    middles = [
+        (x + dx, y + dy)
+        for (x, y), (dx, dy) in zip(
+            marks, [(3.2, 0), (3.2, 0), (3, 3), (3, 3), (0, 4), (0, 4)], strict=True
+        )
+    ]
+    for k, triangle in enumerate(triangles):
+        corners = [*middles[k::2], middles[k]]
+        assert triangle == pytest.approx([v for corner in corners for v in corner], abs=0.11)
+    with pytest.raises(ValueError, match=r"equally many points, but got \[\[1, 2\]\]"):
+        scatter_panels({"row": {"x": {"a": ([1], [1]), "b": ([1, 2], [1, 2])}}}, joined=True)
+
+
+def test_the_line_at_zero_can_be_left_out():
+    panels = {"x": {"g": ([-1.0, 1.0], [0.0, 1.0])}}
+    with_it, without = (scatter_panels({"a": panels}, x="x", zero=zero) for zero in (True, False))
+    assert len(dotted(with_it)) == 1
+    assert not dotted(without)
+
+
 def test_groups_keep_their_color_when_one_is_missing():
     two = {"first": {"x": ([0.0], [1.0]), "y": ([2.0], [3.0])}, "second": {"y": ([1.0], [1.0])}}
     drawn = scatter_panels({"a": two})

@@ -138,6 +138,30 @@ def test_each_view_has_its_choices(attentions, tape, cross, subtests):
                 assert unpacked(view)[0]["split"] == 3
 
 
+def test_a_view_has_a_still_picture_of_its_weights():
+    """Its frame: words at a third and two thirds, and below 14 pixels, equal rows."""
+    crossed = torch.tensor([[[[0.05, 0.95], [0.75, 0.25]]]])
+    html = head_view([crossed], ["a", "<b>"]).html  # 336 by 79, so rows of 32.5
+    still = re.search('<svg viewBox="0 0 336 79".*?</svg>', html)[0]
+    assert re.findall('opacity="(.*?)" d="(.*?)"', still) == [
+        ("0.25", "M112 63L224 63"),
+        ("0.75", "M112 63L224 30"),
+        ("1.0", "M112 30L224 63"),
+    ]
+    assert re.findall('<text x="(.*?)" y="(.*?)".*?>(.*?)</text>', still) == [
+        ("106", "35", "a"),
+        ("106", "68", "&lt;b&gt;"),
+        ("230", "35", "a"),
+        ("230", "68", "&lt;b&gt;"),
+    ]
+    heads = torch.eye(2).expand(1, 2, 2, 2)  # each head in 485 pixels, less a ninth at each side
+    two = re.search('<svg viewBox="0 0 970 132".*?</svg>', model_view([heads], ["a", "b"]).html)[0]
+    assert set(re.findall(r"M(\d+ \d+)L(\d+ \d+)", two)) == {
+        *(("54 44", "431 44"), ("54 102", "431 102")),  # rows of 59
+        *(("539 44", "916 44"), ("539 102", "916 102")),
+    }
+
+
 # --- what is sent
 
 

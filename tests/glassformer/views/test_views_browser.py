@@ -493,6 +493,7 @@ def test_the_table_is_open_where_no_picture_is_drawn(site, browser):
         for name in ("head", "model", "neuron", "cross"):
             view = seen.page.locator(f"#{name} glassformer-view")
             assert view.locator("table").is_visible()
+            assert view.locator("#vis path").first.is_visible()  # the still picture
             assert not view.locator(".hint").is_visible()
         assert seen.page.locator("#heatmap svg").is_visible()
         clean(seen)
