@@ -53,6 +53,7 @@ def dots(
     x_range: Range | None = None,
     log: bool = False,
     levels: Mapping[str, float | int] | None = None,
+    spans: Mapping[str, tuple[float, float]] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw numbers as dots along one axis, one name below the other.
@@ -63,18 +64,24 @@ def dots(
         x_range: The ends of the axis; use the same ones in pictures you compare.
         log: Whether the axis is logarithmic.
         levels: Dotted lines to compare with: their names and numbers.
+        spans: The low and the high end of some dots' intervals, by the dots' names.
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no number, none is finite, one isn't above 0 on a logarithmic axis,
-            or the range doesn't go from a smaller to a larger number.
+        ValueError: There is no number, none is finite, one isn't above 0 on a logarithmic axis, an
+            interval belongs to no dot, or the range doesn't go from a smaller to a larger number.
     """
     found = checked(values)
     marks = {name: float(level) for name, level in (levels or {}).items()}
-    across = span([*found.values(), *marks.values()], x_range, log=log)
+    ranges = {name: (float(low), float(high)) for name, (low, high) in (spans or {}).items()}
+    if not {*ranges} <= {*found}:
+        raise ValueError(f"intervals of {[*ranges]} don't all belong to a dot: {[*found]}")
+    ends = [end for pair in ranges.values() for end in pair]
+    across = span([*found.values(), *marks.values(), *ends], x_range, log=log)
     axis = sideways(found, across, BEHIND_DOTS, log=log)
     drawn = [draw_dot(value, k, axis) for k, value in enumerate(found.values())]
-    return finished(found, axis, drawn, marks, x, caption, BEHIND_DOTS)
+    drawn += [draw_span(*ranges[n], k, axis) for k, n in enumerate(found) if n in ranges]
+    return finished(found, axis, drawn, marks, x, caption, BEHIND_DOTS, ranges)
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, float]:
@@ -130,6 +137,12 @@ def draw_dot(value: float, k: int, axis: Axis) -> str:
     return across + circle(axis.place(value), y, 4.5, role=SERIES[0])
 
 
+def draw_span(low: float, high: float, k: int, axis: Axis) -> str:
+    """Draw an interval as a thick line, as far as it is on the axis."""
+    kept = [min(max(end, axis.low), axis.high) for end in (low, high)]
+    return line([(axis.place(end), row_middle(k)) for end in kept], role=SERIES[0], css="bold")
+
+
 def finished(
     found: Mapping[str, float],
     axis: Axis,
@@ -138,6 +151,7 @@ def finished(
     x: str,
     caption: str | None,
     behind: float,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> View:
     """Return the view: the drawing with names, axis, and levels."""
     bottom = TOP + ROW * len(found) + 4
@@ -150,8 +164,13 @@ def finished(
     wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
     rows = [[name, short(value)] for name, value in found.items()]
     rows += [[f"{name} (dotted)", short(value)] for name, value in levels.items()]
+    header = ["", x or "number"]
+    if ranges:
+        header.append("interval")
+        told = {n: f"{short(a)} to {short(b)}" for n, (a, b) in ranges.items()}
+        rows = [[name, value, told.get(name, "")] for name, value in rows]
     shown = picture(parts, wide, high, grows=GROWS)
-    return figure(shown, ["", x or "number"], rows, name=x or "numbers", caption=caption)
+    return figure(shown, header, rows, name=x or "numbers", caption=caption)
 
 
 def level(name: str, axis: Axis, value: float, bottom: float) -> str:

@@ -362,3 +362,20 @@ def test_names_stay_on_their_points_side_of_each_roof():
     (_, (_, level), _), _ = places(view, "line bold")
     heights = {n: float(re.search(rf' y="([\d.]+)"[^>]*>{n}, ', view.html)[1]) for n in points}
     assert heights["other"] - 4 < level < min(heights["64"], heights["prefill"]) - 4
+
+
+def test_an_interval_goes_from_end_to_end_of_its_dot():
+    view = dots({"a": 0.5, "b": 0.75}, x_range=(0, 1), spans={"b": (0.5, 1.0)})
+    (first, *_), (second, *_) = sorted(
+        [float(x) for x in re.findall(r'cx="([\d.]+)"', tag)]
+        for tag in re.findall(r"<circle[^>]*>", view.html)
+    )
+    [(start, end)] = places(view, "line bold")
+    assert start[0] == pytest.approx(first, abs=0.1)
+    assert end[0] - second == pytest.approx(second - start[0], abs=0.2)
+    assert "0.5 to 1" in str(view)
+    clipped = dots({"b": 0.75}, x_range=(0, 1), spans={"b": (-3.0, 1.0)})
+    [(low, high)] = places(clipped, "line bold")
+    assert high[0] - low[0] == pytest.approx(2 * (end[0] - start[0]), abs=0.3)
+    with pytest.raises(ValueError, match=r"intervals of \['c'\]"):
+        dots({"a": 1.0}, spans={"c": (0, 1)})
