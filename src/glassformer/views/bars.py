@@ -69,12 +69,14 @@ def dots(
         caption: A line below the picture.
 
     Raises:
-        ValueError: There is no number, none is finite, one isn't above 0 on a logarithmic axis,
-            or the range doesn't go from a smaller to a larger number.
+        ValueError: There is no number, none is finite, one isn't above 0 on a logarithmic axis, an
+            interval belongs to no dot, or the range doesn't go from a smaller to a larger number.
     """
     found = {str(name): several(each) for name, each in values.items()}
     marks = {name: float(level) for name, level in (levels or {}).items()}
     around = {name: numbers(ends) for name, ends in (intervals or {}).items()}
+    if not {*around} <= {*found}:
+        raise ValueError(f"intervals of {[*around]} don't all belong to a dot: {[*found]}")
     every = [v for row in (*found.values(), *around.values()) for v in row]
     across = span([*every, *marks.values()], x_range, log=log)
     axis = sideways(found, across, BEHIND_DOTS, log=log)

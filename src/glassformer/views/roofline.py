@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from glassformer.views.axes import Axis, along, short, tick_width, upward
 from glassformer.views.drawing import GROWS, Number, cut, figure, line, picture, text, width_of
 from glassformer.views.palette import SERIES, SMALL
-from glassformer.views.plots import DASHES, HIGH, WIDTH, mark
+from glassformer.views.plots import DASHES, WIDTH, mark
 from glassformer.views.view import View
 
 DOT = 4.0  # radius of a point
 APART = 15.0  # the least distance between two names in a column
-LONGEST = 22  # the most letters of a name that are shown
+LONGEST = 20  # the most letters of a name that are shown
+TALL = 216.0  # height between the axes
 
 
 def roofline(
@@ -20,13 +21,15 @@ def roofline(
     *,
     rates: Mapping[str, Number],
     bandwidth: Number | Mapping[str, Number],
+    shares: bool = False,
     caption: str | None = None,
 ) -> View:
     """Draw each program as a point below the machine's roof, with both axes logarithmic.
 
     A program that does `x` operations for each byte it moves can do at most `x · bandwidth`
     operations per second, and never more than the rate. The first limit is a slope and the second a
-    level; they meet at the ridge. The roof of each further machine has a color and dashes of its
+    level; they meet at the ridge. Left of the first machine's ridge, a program is memory-bound, and
+    right of it compute-bound. The roof of each further machine has a color and dashes of its
     own, and its points have that color and a mark of their own.
 
     Args:
@@ -34,6 +37,8 @@ def roofline(
             second; with several machines, also the name of its rate, by default the first.
         rates: The machine's billions of operations per second, for each type of number.
         bandwidth: Its billions of bytes per second; for several machines, one number for each rate.
+        shares: Whether to write after a point's name how much of its roof it reaches, and to join
+            the point and the roof.
         caption: A line below the picture.
 
     Raises:
@@ -64,9 +69,10 @@ def roofline(
     ridges = {name: rate / given[name] for name, rate in levels.items()}
     right = decades([*(a for a, _ in places.values()), *ridges.values()])
     up = decades([*(b for _, b in places.values()), *levels.values()])
-    y = Axis(*up, start=26.0 + HIGH, end=26.0, log=True)
-    aside = max(wide(name) for name in points) + 12
-    x = Axis(*right, start=tick_width(y), end=WIDTH - aside, log=True)
+    y = Axis(*up, start=26.0 + TALL, end=26.0, log=True)
+    x = Axis(*right, start=tick_width(y), end=WIDTH - 16, log=True)
+    roofs = {n: min(levels[r], places[n][0] * given[r]) for n, r in owners.items()}
+    reached = {n: f"{places[n][1] / roofs[n]:.0%}" for n in points} if shares else {}
     parts = [
         upward(y, x.start, x.end, "billion operations a second"),
         along(x, y.start, "operations per byte"),
@@ -74,11 +80,18 @@ def roofline(
             roof(x, y, rate, float(given[name]), name, slopes.index(given[name]), len(slopes))
             for name, rate in levels.items()
         ),
-        *named(places, x, y, levels, machines),
+        halves(x, y, next(iter(ridges.values())), next(iter(levels.values()))),
+        *(gap(x, y, *places[n], roofs[n], machines[n]) for n in reached),
+        *named(
+            places, x, y, {n: (level, given[n]) for n, level in levels.items()}, machines, reached
+        ),
     ]
-    rows = [[name, short(a), short(b)] for name, (a, b) in places.items()]
-    rows += [[f"ridge, {name}", short(ridges[name]), short(levels[name])] for name in levels]
+    more = {n: [share] for n, share in reached.items()}
+    rows = [[n, short(a), short(b), *more.get(n, [])] for n, (a, b) in places.items()]
+    blank = [""] if shares else []
+    rows += [[f"ridge, {n}", short(ridges[n]), short(levels[n]), *blank] for n in levels]
     header = ["", "operations per byte", "billion operations a second"]
+    header += ["share of the roof"] if shares else []
     drawn = picture(parts, WIDTH, y.start + 42, grows=GROWS)
     return figure(drawn, header, rows, name="Programs below the roof", caption=caption)
 
@@ -86,6 +99,20 @@ def roofline(
 def wide(name: str) -> float:
     """Return the width of a name, as it is shown."""
     return width_of(cut(name, LONGEST), SMALL)
+
+
+def halves(x: Axis, y: Axis, ridge: float, level: float) -> str:
+    """Draw a dotted line down from a ridge, and say at its foot what limits either side."""
+    middle, foot = x.place(ridge), y.start - 6
+    drawn = line([(middle, y.place(level)), (middle, y.start)], role="quiet", css="dotted")
+    drawn += text(middle - 6, foot, "memory-bound", css="small over", anchor="end")
+    return drawn + text(middle + 6, foot, "compute-bound", css="small over", anchor="start")
+
+
+def gap(x: Axis, y: Axis, a: float, b: float, limit: float, machine: int) -> str:
+    """Draw a dotted line from a point up to its roof."""
+    ends = [(x.place(a), y.place(b)), (x.place(a), y.place(limit))]
+    return line(ends, role=SERIES[machine], css="dotted")
 
 
 def decades(values: Iterable[float]) -> tuple[float, float]:
@@ -112,31 +139,39 @@ def named(
     points: Mapping[str, tuple[float, float]],
     x: Axis,
     y: Axis,
-    levels: Mapping[str, float],
+    roofs: Mapping[str, tuple[float, float]],
     machines: Mapping[str, int],
+    reached: Mapping[str, str],
 ) -> list[str]:
-    """Draw the points, with their names beside them, clear of points, levels, and all names.
+    """Draw the points, with their names beside them, clear of points, roofs, and all names.
 
     A line joins a point to a name that had to move up or down.
     """
-    lines = [(x.start, x.end, y.place(level), APART / 2) for level in levels.values()]
-    lines += [(x.end - wide(name), x.end, y.place(n) - 9, APART) for name, n in levels.items()]
+    lines = [(x.end - wide(name), x.end, y.place(n) - 9, APART) for name, (n, _) in roofs.items()]
+    lines.append((x.start, x.end, y.start - 10, APART))  # what limits either side
     lines += [
         (x.place(a) - DOT, x.place(a) + DOT, y.place(b), APART / 2 + DOT)
         for a, b in points.values()
     ]
     parts: list[str] = []
-    for name, (right, up) in sorted(points.items(), key=lambda one: one[1][1]):
-        a, b, room = x.place(right), y.place(up), wide(name)
+    for name, (right, up) in sorted(points.items(), key=lambda one: -one[1][1]):
+        share = f", {reached[name]}" if name in reached else ""
+        label = cut(name, LONGEST - len(share)) + share
+        a, b, room = x.place(right), y.place(up), wide(label)
         sides = [(a + 8, "start"), (a - 8, "end")]
-        moves = (sign * step for step in itertools.count(0, 3) for sign in (1, -1))
-        options = ((b + move, *side) for move in moves for side in sides)
+        far = itertools.count(0, 3)
+        options = ((b + move, *side) for step in far for move in (step, -step) for side in sides)
         middle, edge, anchor = next(
-            option for option in options if fits(option, room, lines, x.start)
+            option
+            for option in options
+            if fits(option, room, lines, x.start)
+            and (
+                abs(option[0] - b) > TALL / 3 or beside_roofs(option, room, b, x, y, roofs.values())
+            )
         )
         start = edge if anchor == "start" else edge - room
         lines.append((start, start + room, middle, APART))
-        words = text(edge, middle + 4, name, css="small over", anchor=anchor, most=LONGEST)
+        words = text(edge, middle + 4, label, css="small over", anchor=anchor)
         moved = abs(middle - b) > APART / 2
         leader = line([(a, b), (edge, middle)], role="quiet", css="thin") if moved else ""
         parts.append(leader + mark(a, b, machines[name]) + words)
@@ -149,11 +184,37 @@ def fits(
     taken: Iterable[tuple[float, float, float, float]],
     left: float,
 ) -> bool:
-    """Return whether a name fits at a height and an edge, to the right of the vertical axis."""
+    """Return whether a name fits at a height and an edge, inside the picture."""
     middle, edge, anchor = option
     start = edge if anchor == "start" else edge - room
-    return start > left and all(
-        abs(middle - height) >= apart
-        for first, last, height, apart in taken
-        if first < start + room and start < last
+    return (
+        left < start
+        and start + room <= WIDTH
+        and all(
+            abs(middle - height) >= apart
+            for first, last, height, apart in taken
+            if first < start + room and start < last
+        )
+    )
+
+
+def beside_roofs(
+    option: tuple[float, float, str],
+    room: float,
+    height: float,
+    x: Axis,
+    y: Axis,
+    roofs: Iterable[tuple[float, float]],
+) -> bool:
+    """Return whether a name is on the same side of each roof as its point, and crosses none."""
+    middle, edge, anchor = option
+    sign = 1 if anchor == "start" else -1
+    sizes = [
+        x.low * (x.high / x.low) ** ((place - x.start) / (x.end - x.start))
+        for place in (edge - 8 * sign, *sorted((edge, edge + sign * room)))
+    ]
+    heights = [[y.place(min(rate, size * width)) for size in sizes] for rate, width in roofs]
+    return all(
+        middle > low + APART / 2 if height >= here else middle < high - APART / 2
+        for here, low, high in heights
     )

@@ -3,7 +3,18 @@
 from collections.abc import Mapping, Sequence
 
 from glassformer.views.axes import short
-from glassformer.views.drawing import GROWS, TIP, Number, as_role, bar, figure, panel, picture, text
+from glassformer.views.drawing import (
+    GROWS,
+    TIP,
+    Number,
+    as_role,
+    bar,
+    figure,
+    legend,
+    panel,
+    picture,
+    text,
+)
 from glassformer.views.view import View
 
 WIDTH, NAME, MEMORY, BETWEEN = 356.0, 24.0, 24.0, 84.0  # heights: a name, a memory, and the gap
@@ -54,7 +65,8 @@ def traffic(
             facts.append([name, what, "read" if size > 0 else "written", short(abs(float(size)))])
             x += scale * abs(float(size)) + GAP
         y += NAME + 2 * MEMORY + BETWEEN + APART
-    drawn = picture(parts, WIDTH, y - APART + 2, grows=GROWS)
+    parts.append(legend([(READ, "read ↓"), (WRITTEN, "written ↑")], WIDTH / 2 - 74, y + 8))
+    drawn = picture(parts, WIDTH, y + 14, grows=GROWS)
     header = ["computation", "what", "", unit or "amount"]
     name = "Traffic between slow and fast memory"
     return figure(drawn, header, facts, name=name, caption=caption)

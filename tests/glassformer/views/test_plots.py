@@ -414,7 +414,7 @@ def test_a_point_below_others_has_its_name_at_its_right_away_from_the_slope():
 
 
 def test_a_point_near_a_roof_is_named_clear_of_the_name_of_the_roof():
-    points = {"a long name here": (1.02, 143.0), "prefill": (110.0, 121.0)}
+    points = {"a long name here": (400.0, 200.0), "prefill": (110.0, 121.0)}
     rates, widths = {"two slow cores": 176.0, "fast": 1e6}, {"two slow cores": 28.0, "fast": 3e3}
     view = roofline(points, rates=rates, bandwidth=widths)
     heights = {
@@ -422,3 +422,60 @@ def test_a_point_near_a_roof_is_named_clear_of_the_name_of_the_roof():
         for name in ("a long name here", "two slow cores")
     }
     assert abs(heights["a long name here"] - heights["two slow cores"]) >= 14
+
+
+def test_shares_of_the_roof_are_written_after_the_names_and_drawn_as_gaps():
+    points = {"a": (1, 5), "b": (100, 50), "c": (2, 10, "fast")}  # of 10, of 100, of 80
+    rates, widths = {"slow": 100, "fast": 1000}, {"slow": 10, "fast": 40}
+    view = roofline(points, rates=rates, bandwidth=widths, shares=True)
+    assert {"a, 50%", "b, 50%", "c, 12%"} <= set(texts(view))
+    assert [row[-1] for row in facts(view)[:3]] == ["50%", "50%", "12%"]
+    gaps = re.findall(
+        r'class="line dotted" data-role="series-\d" d="M(.*?) (.*?)L(.*?) (.*?)"', view.html
+    )
+    (_, low, _, high), _, (_, far_low, _, far_high) = [[*map(float, gap)] for gap in gaps]
+    assert {gap[0] == gap[2] for gap in gaps} == {True}
+    factor = math.log10(80 / 10) / math.log10(10 / 5)  # on a logarithmic axis
+    assert far_low - far_high == pytest.approx(factor * (low - high), abs=0.4)
+    plain = roofline(points, rates=rates, bandwidth=widths)
+    assert {"a", "b", "c"} <= set(texts(plain))
+    assert len(facts(plain)[0]) == 3
+
+
+def test_the_first_machines_ridge_parts_the_halves():
+    view = roofline({"a": (1, 5)}, rates={"r": 100}, bandwidth=10)
+    [[top, foot]] = places(view, "line dotted")
+    [(_, ridge, _)] = places(view, "line bold")
+    assert top == ridge
+    assert foot[0] == top[0]
+    sides = {
+        word: float(re.search(rf'<text x="([\d.]+)"[^>]*>{word}', view.html)[1])
+        for word in ("memory-bound", "compute-bound")
+    }
+    assert sides["memory-bound"] < foot[0] < sides["compute-bound"]
+
+
+def test_names_stay_on_their_points_side_of_each_roof():
+    points = {"64": (19.0, 80.0), "prefill": (110.0, 121.0), "other": (19.0, 190.0, "fast")}
+    rates, widths = {"slow": 176.0, "fast": 8e5}, {"slow": 28.0, "fast": 3e3}
+    view = roofline(points, rates=rates, bandwidth=widths, shares=True)
+    (_, (_, level), _), _ = places(view, "line bold")
+    heights = {n: float(re.search(rf' y="([\d.]+)"[^>]*>{n}, ', view.html)[1]) for n in points}
+    assert heights["other"] - 4 < level < min(heights["64"], heights["prefill"]) - 4
+
+
+def test_an_interval_goes_from_end_to_end_of_its_dot():
+    view = dots({"a": 0.5, "b": 0.75}, x_range=(0, 1), intervals={"b": (0.5, 1.0)})
+    (first, *_), (second, *_) = sorted(
+        [float(x) for x in re.findall(r'cx="([\d.]+)"', tag)]
+        for tag in re.findall(r"<circle[^>]*>", view.html)
+    )
+    [(start, end)] = places(view, "line bold")
+    assert start[0] == pytest.approx(first, abs=0.1)
+    assert end[0] - second == pytest.approx(second - start[0], abs=0.2)
+    assert "0.5 to 1" in str(view)
+    clipped = dots({"b": 0.75}, x_range=(0, 1), intervals={"b": (-3.0, 1.0)})
+    [(low, high)] = places(clipped, "line bold")
+    assert high[0] - low[0] == pytest.approx(2 * (end[0] - start[0]), abs=0.3)
+    with pytest.raises(ValueError, match=r"intervals of \['c'\]"):
+        dots({"a": 1.0}, intervals={"c": (0, 1)})
