@@ -304,14 +304,17 @@ def cell_numbers(
     y: Number,
     end: Number,
     size: tuple[Number, Number],
+    *,
+    without: Sequence[tuple[int, int]] = (),
 ) -> str:
-    """Write the number in each square."""
+    """Write the number in each square, but in those `without` one."""
     wide, high = size
     return "".join(
         f'<text class="number" x="{x + (j + 0.5) * wide:.1f}" y="{y + (i + 0.5) * high + 4:.1f}">'
         f"{minus(number(value, end))}</text>"
         for i, row in enumerate(rows)
         for j, value in enumerate(row)
+        if (i, j) not in without
     )
 
 

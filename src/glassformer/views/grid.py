@@ -4,16 +4,18 @@ import math
 from collections.abc import Sequence
 
 import torch
-from jaxtyping import Shaped
+from jaxtyping import Bool, Shaped
 from torch import Tensor
 
 from glassformer.views.drawing import (
+    GROWS,
     PHONE,
     UNGROWN,
     Number,
     cell_numbers,
     cut,
     figure,
+    line,
     mosaic,
     panel,
     picture,
@@ -34,6 +36,8 @@ FIELD = 240.0  # width of a matrix whose rows and columns are numbered
 APART = 26.0  # the least distance between the numbers beside its rows and columns
 ROUNDING = 1 + 1e-6  # a value so far beyond the end of a scale is at its end
 
+Places = list[tuple[int, int]]  # rows and columns of cells
+
 # On a phone, too, words keep their size: rows and columns have no more room there.
 STYLE = (
     ".glassformer-heatmap .word{font-size:13px}"
@@ -52,6 +56,8 @@ def heatmap(
     marked: Sequence[int] = (),
     numbered: bool = True,
     signed: bool = False,
+    hidden: Bool[Tensor, "rows columns"] | None = None,
+    outlined: Bool[Tensor, "rows columns"] | None = None,
 ) -> View:
     r"""Draw a matrix as a grid of cells, one row per query word and one column per key word.
 
@@ -70,10 +76,13 @@ def heatmap(
         marked: The numbers of the rows that the text speaks of; each has a bold frame.
         numbered: Whether a small matrix has its numbers; without them, its cells are small.
         signed: Whether the scale shows both signs, even if all values have the same one.
+        hidden: True for cells that are crossed out, such as those of keys out of view.
+        outlined: True for cells with a bold edge.
 
     Raises:
-        ValueError: `weights` isn't a matrix, there isn't one word for each row and column,
-            `end` isn't a number above 0, or there is no row with a number in `marked`.
+        ValueError: `weights` isn't a matrix, there isn't one word for each row and column, `end`
+            isn't a number above 0, there is no row with a number in `marked`, or `hidden` or
+            `outlined` has another shape than `weights`.
 
     >>> print(heatmap(torch.tensor([[0.75, 0.25]]), ["flies"], ["time", "arrow"]))
     query \ key  time  arrow
@@ -96,20 +105,44 @@ def heatmap(
         raise ValueError(f"end ({end}) must be a number above 0")
     if not {*marked} <= {*range(len(row_words))}:
         raise ValueError(f"marked rows {[*marked]} must be from 0 to {len(row_words) - 1}")
+    for name, mask in (("hidden", hidden), ("outlined", outlined)):
+        if mask is not None and mask.shape != weights.shape:
+            raise ValueError(
+                f"{name} has shape {tuple(mask.shape)}, but the weights {tuple(weights.shape)}"
+            )
     counts = not weights.is_floating_point()
     values = weights.detach().cpu().to(torch.long if counts else torch.double).tolist()
     largest = max((abs(v) for row in values for v in row if math.isfinite(v)), default=0.0)
     largest = largest if end is None else end if counts else float(end)
     longest = max(map(word_width, column_words))
     cell, fits = cell_size(values, longest, largest)
-    if isinstance(rows, range) and isinstance(columns, range) and weights.numel() > MOST_CELLS:
-        cell = FIELD / max(weights.shape)
+    many = weights.numel() > MOST_CELLS
+    axes_of_numbers = isinstance(rows, range) and isinstance(columns, range)
+    grown = axes_of_numbers and not many and not fits and len(rows) > 1
+    if axes_of_numbers and (many or grown):
+        cell = FIELD / max(weights.shape) if many else SMALLEST
     if not numbered:
         cell = min(cell, BARE)
     numbered = numbered and fits and weights.numel() <= MOST_NUMBERS
     header, *facts = tell(values, row_words, column_words, axes, largest, words_step(cell))
+    if hidden is not None and not many:
+        for i, j in places(hidden):
+            facts[i][j + 1] = "hidden"
+    marks = places(hidden), places(outlined)
     return figure(
-        draw(values, row_words, column_words, axes, largest, cell, numbered, signed, marked),
+        draw(
+            values,
+            row_words,
+            column_words,
+            axes,
+            largest,
+            cell,
+            numbered,
+            signed,
+            marks,
+            grown,
+            marked,
+        ),
         header,
         facts,
         name=caption or f"{axes[0]} rows, {axes[1]} columns",
@@ -128,12 +161,14 @@ def draw(
     cell: float,
     numbered: bool,
     signed: bool,
+    marks: tuple[Places, Places],
+    grown: bool,
     marked: Sequence[int],
 ) -> str:
     """Draw words, cells, numbers, and the scale below them."""
     row_width, column_width = max(map(word_width, rows)), max(map(word_width, columns))
     step = words_step(cell)  # rows and columns per word
-    tilted = column_width > cell * (step if cell < SMALLEST else 1) - 6
+    tilted = column_width > cell * (step if grown or cell < SMALLEST else 1) - 6
     left = 20 + row_width + 8
     top = 22 + (0.71 * column_width + 12 if tilted else 20.0)
     right = max(8.0, 0.71 * word_width(columns[-1]) - cell / 2 + 8) if tilted else 8.0
@@ -148,24 +183,40 @@ def draw(
         else:
             parts.append(word(columns[j], x, top - 9, "middle"))
 
+    hidden, outlined = marks
+    for i, j in hidden:
+        values[i][j] = math.nan  # without a color
+
     def tooltip(i: int, j: int) -> str:
         pair = f"{isolated(rows[i])} → {isolated(columns[j])}"
-        return f"{pair}: {number(values[i][j], largest)}"
+        return f"{pair}: {'hidden' if (i, j) in hidden else number(values[i][j], largest)}"
 
     if len(rows) * len(columns) > MOST_CELLS:
         parts.append(mosaic(values, left, top, largest, size, shades=64))
     else:
         parts.append(squares(values, left, top, largest, size, tooltip))
     if numbered:
-        parts.append(cell_numbers(values, left, top, largest, size))
+        parts.append(cell_numbers(values, left, top, largest, size, without=hidden))
     between = numbered or cell > 2 * SMALLEST
     parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
+    corners = [(left + j * cell, top + i * cell) for i, j in hidden]
+    parts += [line([(x, y + cell), (x + cell, y)], css="thin") for x, y in corners]
+    parts += [
+        panel(left + j * cell, top + i * cell, cell, cell, role="series-2", css="frame", corner=2)
+        for i, j in outlined
+    ]
     parts += [panel(left, top + i * cell, across, cell, css="frame bold", corner=2) for i in marked]
     legend, legend_end = scale(values, left, top + down + 14, largest, signed)
     width = max(left + across + right, legend_end)
     worded = numbered or cell >= SMALLEST  # its rows and columns have words, not axes
     shrinks = UNGROWN if worded else PHONE / width
-    return picture([*parts, legend], width, top + down + 40, shrinks=shrinks)
+    grows = GROWS if grown else 1.0
+    return picture([*parts, legend], width, top + down + 40, shrinks=shrinks, grows=grows)
+
+
+def places(mask: Tensor | None) -> Places:
+    """Return the row and column of each cell where a mask is True."""
+    return [] if mask is None else [(i, j) for i, j in mask.nonzero().tolist()]
 
 
 def cell_size(

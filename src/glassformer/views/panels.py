@@ -106,6 +106,7 @@ def scatter_panels(
     y: str = "",
     joined: bool = False,
     zero: bool = True,
+    circle: bool = False,
     caption: str | None = None,
 ) -> View:
     """Draw rows of small plots of points, all on the same two scales.
@@ -118,6 +119,8 @@ def scatter_panels(
         joined: Whether thin lines join the first points of all groups, the second points, and so
             on. A panel's groups must then have equally many points.
         zero: Whether a dotted line shows where the horizontal number is zero.
+        circle: Whether each panel is a clock: the points are the ends of its hands, on a circle of
+            radius one around zero, without axes.
         caption: A line below the picture.
 
     Raises:
@@ -141,6 +144,7 @@ def scatter_panels(
     if joined and any(len(set(each)) > 1 for each in sizes):
         raise ValueError(f"a panel's joined groups must have equally many points, but got {sizes}")
     every = [p for groups in panels for run in groups.values() for p in run if finite(p)]
+    every += [(-1.0, -1.0), (1.0, 1.0)] if circle and every else []
     across, up = (span([p[k] for p in every]) for k in (0, 1))
 
     def draw(row: str, name: str, across: Axis, up: Axis) -> str:
@@ -159,6 +163,8 @@ def scatter_panels(
             if all(map(finite, each)):
                 ends = [(across.place(p[0]), up.place(p[1])) for p in (*each, each[0])]
                 middle += line(ends, css="thin")
+        if circle:
+            middle = face(across, up, placed_at)
         return middle + "".join(
             marked(place, group, hidden(place, group, placed_at)) for group, place in placed_at
         )
@@ -166,15 +172,43 @@ def scatter_panels(
     entries, top = lay_out(names) if len(names) > 1 else ([], 0.0)
     keys = [key(name, k, a, b, dashed=False) for k, (name, a, b) in enumerate(entries)]
     shown = {row: list(inside) for row, inside in found.items()}
-    drawn = grid(shown, draw, across, up, x and f"{x} →", y, top, "".join(keys), highest=WIDTH)
+    drawn = grid(
+        shown,
+        draw,
+        across,
+        up,
+        x and f"{x} →",
+        y,
+        top,
+        "".join(keys),
+        highest=HIGHEST if circle else WIDTH,
+        ruled=not circle,
+    )
+    told = clockwise if circle else lambda p: p[0]
     facts = [
-        [f"{row}, {name}", group, " ".join(short(p[0]) for p in run)]
+        [f"{row}, {name}", group, " ".join(short(told(p)) for p in run)]
         for row, inside in found.items()
         for name, groups in inside.items()
         for group, run in groups.items()
     ]
-    header = ["", "group", x or "horizontal"]
+    header = ["", "group", "degrees from the top" if circle else x or "horizontal"]
     return figure(drawn, header, facts, name=f"{y or 'y'} by {x or 'x'}", caption=caption)
+
+
+def clockwise(end: Point) -> float:
+    """Return the direction of a hand's end, in degrees from the top."""
+    return math.degrees(math.atan2(*end)) % 360
+
+
+def face(across: Axis, up: Axis, ends: list[tuple[int, Point]]) -> str:
+    """Draw a circle of radius one around zero, and a hand from zero to each point."""
+    (x, y), (right, top) = ((across.place(v), up.place(v)) for v in (0.0, 1.0))
+    round_it = (
+        f'<ellipse class="frame thin" cx="{x:.1f}" cy="{y:.1f}" rx="{right - x:.1f}" '
+        f'ry="{y - top:.1f}"/>'
+    )
+    hands = [line([(x, y), place], role=SERIES[group], css="base") for group, place in ends]
+    return round_it + "".join(hands)
 
 
 def hidden(place: Point, group: int, every: list[tuple[int, Point]]) -> bool:
@@ -209,9 +243,11 @@ def grid(
     y: str,
     top: float,
     above: str = "",
+    *,
     highest: float = HIGHEST,
+    ruled: bool = True,
 ) -> str:
-    """Return the picture of all panels, between their frames, names, and axes."""
+    """Return the picture of all panels, between their names and, if ruled, frames and axes."""
     most = max(map(len, rows.values()))
     wide = (WIDTH - LEFT - APART * (most - 1)) / most
     high, parts = min(wide, highest), [above]
@@ -225,10 +261,10 @@ def grid(
             right, bottom = left + wide, top + HEADING + high
             axes = Axis(*across, left, right), Axis(*up, bottom, top + HEADING)
             parts.append(text((left + right) / 2, top + HEADING - 6, name, css="small"))
-            parts.append(panel(left, top + HEADING, wide, high, css="frame thin", corner=2))
-            parts += [
-                across_at(value, axes[1], left, right, 5.0 * (k == 0)) for value in axes[1].ticks(3)
-            ]
+            if ruled:
+                parts.append(panel(left, top + HEADING, wide, high, css="frame thin", corner=2))
+                ticks = axes[1].ticks(3)
+                parts += [across_at(v, axes[1], left, right, 5.0 * (k == 0)) for v in ticks]
             parts.append(draw(row, name, *axes))
         top += HEADING + high + BELOW
     parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 12, x, css="small"))

@@ -120,3 +120,18 @@ def test_a_point_that_a_later_group_covers_is_seen_around_it():
     left, top = numbers(square.get("d"))[:2]
     assert (left + 3, top + 3) == pytest.approx((x, y), abs=0.1)
     assert len(marks) == 4
+
+
+def test_a_circle_of_hands_has_no_axes_and_tells_directions():
+    hands = {"known": ([0.0, 1.0], [1.0, 0.0]), "new": ([0.0], [-1.0])}  # up, right, and down
+    view = scatter_panels({"a": {"clock": hands}}, circle=True)
+    svg = svgs(view)[0]
+    [clock] = svg.iter("ellipse")
+    x, y, across, up = (float(clock.get(name)) for name in ("cx", "cy", "rx", "ry"))
+    lines = [p for p in svg.iter("path") if p.get("class") == "line base"]
+    ends = [numbers(p.get("d")) for p in lines]
+    expected = [[x, y, x, y - up], [x, y, x + across, y], [x, y, x, y + up]]
+    assert torch.tensor(ends).allclose(torch.tensor(expected), atol=0.11)
+    assert [p.get("data-role") for p in lines] == ["series-1", "series-1", "series-2"]
+    assert "0" not in texts(view)  # no axis
+    assert facts(view) == [["a, clock", "known", "0 90"], ["a, clock", "new", "180"]]
