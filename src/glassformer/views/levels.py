@@ -45,9 +45,14 @@ def levels(weights: Float[Tensor, " weights"], bits: int, *, caption: str | None
     whole = Axis(block.min().item(), block.max().item(), START, END)
     every = torch.cat([rest, coarse, fine])
     near = Axis(every.min().item(), every.max().item(), START, END)
+    ends = near.low, near.high
+    corners = [(whole.place(end), WHOLE + 7) for end in ends]
+    corners += [(near.place(end), WITH - 26) for end in reversed(ends)]
+    outline = "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)
+    closer = f"{(whole.high - whole.low) / (near.high - near.low):.0f} times as wide"
     fan = [
-        line([(whole.place(end), WHOLE + 24), (near.place(end), WITH - 26)], css="thin dotted")
-        for end in (near.low, near.high)
+        f'<path class="tint" d="M{outline}z"/>',
+        text((START + END) / 2, WITH - 34, closer, css="small"),
     ]
     here, there = (END, START) if outlier > rest.max() else (START, END)
     small = f"{len(rest)} weights, {short(rest.min().item())} to {short(rest.max().item())}"

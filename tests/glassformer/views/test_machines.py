@@ -109,7 +109,10 @@ def test_each_weight_goes_to_its_nearest_level_with_and_without_the_outlier():
         ["with the outlier", "2", f"{(1 + 2.25 + 2) / 4:.3g}"],
         ["without it", "4", f"{0.25 / 4:.3g}"],
     ]
-    assert {"outlier, 15", "4 weights, 0 to 3"} <= set(texts(view))
+    assert {"outlier, 15", "4 weights, 0 to 3", "3 times as wide"} <= set(texts(view))
+    [wedge] = re.findall(r'class="tint" d="M(.*?)z"', view.html)  # 0 to 5, of 0 to 15
+    corners = [float(x) for x in re.findall(r"[\d.]+", wedge)][::2]
+    assert corners == near(12, 12 + 332 / 3, 344, 12)
     view = levels(torch.tensor([0.0, 1.0, 2.0, -30.0]), bits=3)
     marks = re.findall(r'class="line bold" data-role="([^"]*)" d="M([\d.]+)', view.html)
     whole = [float(x) for role, x in marks if role == "quiet"]
