@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from glassformer.views.drawing import Number, figure, line, panel, picture, text
+from glassformer.views.drawing import Number, column, figure, line, panel, picture, text
 from glassformer.views.view import View, visible
 
 if TYPE_CHECKING:
@@ -39,11 +39,14 @@ def merges(word: str, tokenizer: "Tokenizer", *, caption: str | None = None) -> 
     parts, facts = [], []
     for k, (pieces, rule) in enumerate(steps):
         told = f"rule {ranks[rule] + 1}" if rule else "letters"
-        parts.append(text(LEFT - 12, 6 + ROW * k + 16, told, css="small", anchor="end"))
+        joined = " + ".join(map(visible, rule or ()))
+        words = [told, joined] if rule else [told]
+        y = 6 + ROW * k + (10 if rule else 16)
+        parts.append(column(words, LEFT - 12, y, 15, css="small", anchor="end"))
         parts.append(
             row(pieces, 6 + ROW * k, rule, steps[k + 1][1] if k + 1 < len(steps) else None)
         )
-        facts.append([told, " + ".join(rule) if rule else "", " ".join(map(visible, pieces))])
+        facts.append([told, joined, " ".join(map(visible, pieces))])
     drawn = picture(parts, wide, ROW * len(steps) - 8)
     header = ["step", "what is merged", "pieces"]
     return figure(drawn, header, facts, name=f"How {word} is put together", caption=caption)

@@ -377,6 +377,15 @@ def test_the_last_row_is_what_the_tokenizer_says(subtests):
             assert rows[-1][-1].split() == tokenizer.encode(word).tokens
 
 
+def test_each_row_names_its_rule_and_what_the_rule_joins():
+    made = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2, "aab": 3}, [("a", "b"), ("a", "ab")]))
+    shown = texts(merges("aab", made))
+    letters = shown.index("letters")
+    assert shown[letters : letters + 4] == ["letters", "a", "a", "b"]
+    assert shown[letters + 4 : letters + 8] == ["rule 1", "a + b", "a", "ab"]
+    assert shown[letters + 8 :] == ["rule 2", "a + ab", "aab"]
+
+
 # --- a map
 
 
