@@ -17,6 +17,7 @@ def next_tokens(
     *,
     most: int = 6,
     same_tokens: bool = True,
+    watch: int | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw the likeliest next tokens as bars, one group for each distribution, on one scale.
@@ -27,6 +28,8 @@ def next_tokens(
         most: How many tokens are drawn; the total of all others is drawn below them.
         same_tokens: Whether all groups show the first one's tokens, in its order, as when sampling
             methods are compared. Otherwise, each group shows its own likeliest tokens.
+        watch: A token that each group shows, in a second color, even if it isn't among the
+            likeliest.
         caption: A line below the picture.
 
     Raises:
@@ -51,16 +54,19 @@ def next_tokens(
                 "but probabilities must not be negative and must sum to 1"
             )
     first = next(iter(chances.values()))
-    rows = {}
+    rows, places = {}, {}
     for title, each in chances.items():
         ranked = (first if same_tokens else each).sort(descending=True, stable=True)
         best = ranked.indices[:most].tolist()
+        if watch is not None and watch not in best:
+            best.append(watch)
         tokens, values = [visible(name(token)) for token in best], each[best].tolist()
         rows[title] = tokens, values, max(0.0, 1 - sum(values))
+        places[title] = best.index(watch) if watch is not None else None
     scale = ACROSS / max(max(*values, rest) for _, values, rest in rows.values())
     parts, facts, y = [], [], 0.0
     for title, (tokens, values, rest) in rows.items():
-        parts.append(group(title, tokens, values, rest, y, scale))
+        parts.append(group(title, tokens, values, rest, y, scale, places[title]))
         facts += [
             [title, token, f"{value:.3f}"] for token, value in zip(tokens, values, strict=True)
         ]
@@ -72,7 +78,13 @@ def next_tokens(
 
 
 def group(
-    title: str, tokens: list[str], values: list[float], rest: Number, top: Number, scale: Number
+    title: str,
+    tokens: list[str],
+    values: list[float],
+    rest: Number,
+    top: Number,
+    scale: Number,
+    watched: int | None,
 ) -> str:
     """Draw the bars of one distribution, and a bar for the total of all other tokens."""
     parts = [text(0, top + 16, title, css="title", anchor="start")]
@@ -84,7 +96,7 @@ def group(
             LEFT - 10, y + 13, token, css="small" if quiet else "label", anchor="end", most=13
         )
         parts.append(words)
-        role = "quiet" if quiet else "series-1"
+        role = "quiet" if quiet else "series-2" if k == watched else "series-1"
         wide = value * scale
         parts.append(bar(LEFT, y + 2, wide, ROW - 8, role=role))
         parts.append(text(LEFT + wide + 6, y + 13, chance(value), anchor="start"))

@@ -103,6 +103,7 @@ def scatter(
     *,
     x: str = "",
     y: str = "",
+    dashes: Mapping[str, tuple[Any, Any]] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw points by their two coordinates, with a color and a mark for each name.
@@ -112,14 +113,19 @@ def scatter(
             horizontal and vertical. At most four names.
         x: The name of the horizontal axis.
         y: The name of the vertical axis.
+        dashes: Short level strokes in the color of their group, such as means: the group's name and
+            the strokes' coordinates, given like the points'.
         caption: A line below the picture.
 
     Raises:
         ValueError: There are no points or more than four names, a name's two sequences differ in
-            length, or no number is finite.
+            length, no number is finite, or dashes belong to no points.
     """
     points = {name: [placed(name, up, right)] for name, (right, up) in groups.items()}
     check(points, "scatter")
+    strokes = {name: placed(name, up, right) for name, (right, up) in (dashes or {}).items()}
+    if not {*strokes} <= {*points}:
+        raise ValueError(f"dashes of {[*strokes]} don't all belong to points: {[*points]}")
     frame = Frame.around(points, None, {}, {}, margin=True)
     drawn = "".join(
         mark(*frame.at(point), number, css=" faint")
@@ -127,7 +133,11 @@ def scatter(
         for point in run
         if frame.holds(point)
     )
-    header, rows = told(points, x or "x")
+    for name, run in strokes.items():
+        for x0, y0 in map(frame.at, filter(frame.holds, run)):
+            role = SERIES[[*points].index(name)]
+            drawn += line([(x0 - 14, y0), (x0 + 14, y0)], role=role, css="bold")
+    header, rows = told(points | {f"{n} (dashes)": [run] for n, run in strokes.items()}, x or "x")
     name = f"{y or 'y'} by {x or 'x'}"
     return figure(
         frame.picture(drawn, x, y, dashed=False), header, rows, name=name, caption=caption

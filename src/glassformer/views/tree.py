@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from operator import add
 
 from glassformer.views.drawing import (
     Number,
@@ -28,6 +29,7 @@ def tree(
     *,
     links: Mapping[str, str] | None = None,
     role: str | Mapping[str, str] = "encoder",
+    gaps: Mapping[str, int] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw a tree from the top down: each name in a box, below its parent, with a note beside it.
@@ -36,6 +38,8 @@ def tree(
         nodes: Each name with its parent's, which comes before it, or None, and a note.
         links: The addresses that some of the boxes lead to.
         role: The color of the boxes, or each name's; a legend names several roles.
+        gaps: How many empty rows some of the boxes have above them, so that trees drawn beside
+            each other can have their common boxes at the same height.
         caption: A line below the picture.
 
     Raises:
@@ -58,7 +62,9 @@ def tree(
         waiting += children[order[-1]][::-1]
     notes = {name: wrapped(name, nodes[name][1], INDENT * depth[name]) for name in order}
     rows = [ROW + STEP * max(0, len(notes[name]) - 2) for name in order]
-    tops = accumulate(rows, initial=0.0)
+    above = [ROW * (gaps or {}).get(name, 0) for name in order]
+    rows = [each + gap for each, gap in zip(rows, above, strict=True)]
+    tops = map(add, accumulate(rows, initial=0.0), above)
     place = {name: (INDENT * depth[name], top) for name, top in zip(order, tops, strict=False)}
     families = [(name, [place[child] for child in children[name]]) for name in order]
     parts = [branches(place[name], below) for name, below in families if below]
@@ -77,7 +83,7 @@ def tree(
         + max((width_of(told, SMALL) for told in notes[name]), default=-9)
         for name in order
     ]
-    across = WIDTH if len(named) > 1 else min(WIDTH, max(ends) + 2)
+    across = WIDTH if len(named) > 1 or gaps else min(WIDTH, max(ends) + 2)
     drawn = picture(parts, across, bottom, grows=1.3)
     return figure(drawn, ["name", "from", "note"], facts, name="A tree", caption=caption)
 

@@ -230,6 +230,19 @@ def test_bars_are_as_long_as_the_probabilities_on_one_scale_for_all(subtests):
             )
 
 
+def test_a_watched_token_is_drawn_in_every_group_in_its_own_color():
+    first = torch.tensor([0.5, 0.3, 0.15, 0.05])
+    both = {"a": first, "b": first.flip(0)}
+    view = next_tokens(both, "wxyz".__getitem__, most=1, same_tokens=False, watch=3)
+    told = [" ".join(row) for row in facts(view)]
+    assert told == [
+        *("a w 0.500", "a z 0.050", "a all others 0.450"),
+        *("b z 0.500", "b all others 0.500"),
+    ]
+    roles = re.findall('class="bar" data-role="([^"]*)"', view.html)
+    assert roles == ["series-1", "series-2", "quiet", "series-2", "quiet"]
+
+
 # --- beams
 
 

@@ -197,6 +197,21 @@ def test_points_stand_by_both_numbers():
     assert y0 > y1
 
 
+def test_dashes_stand_at_their_numbers_in_their_groups_color():
+    points = {"a": ([0, 2], [0.0, 1.0]), "b": ([0, 2], [1.0, 0.5])}
+    view = scatter(points, dashes={"b": ([1, 2], [0.5, 0.5])})
+    (_, [(left, low), *_]), (_, [(right, high), *_]), *_ = drawn(view, "dot faint")
+    left, right = left + 3.2, right + 3.2  # from the disk's edge to its middle
+    (one, [(x0, y0), (x1, y1)]), (two, [(x2, y2), (x3, y3)]) = drawn(view, "line bold")
+    assert one == two == "series-2"
+    assert (x0 + x1) / 2 == pytest.approx((left + right) / 2, abs=0.2)
+    assert (x2 + x3) / 2 == pytest.approx(right, abs=0.2)
+    assert [y0, y1, y2, y3] == pytest.approx([(low + high) / 2] * 4, abs=0.2)
+    assert "b (dashes)" in str(view)
+    with pytest.raises(ValueError, match=r"dashes of \['c'\] don't all belong to points"):
+        scatter(points, dashes={"c": ([1], [1])})
+
+
 def test_bars_begin_at_zero_and_negative_ones_have_the_color_of_negative_numbers():
     view = bars({"a": 1.0, "b": 2.0, "c": -1.0}, x="share")
     found = re.findall(r'class="bar" data-role="([^"]*)" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"',

@@ -53,6 +53,13 @@ def test_boxes_lead_where_they_are_told_and_long_notes_are_wrapped():
     assert str(view).count("many words") == 30
 
 
+def test_gaps_are_empty_rows_above_their_boxes():
+    tops, moved = (
+        [y for _, y in boxes(view)] for view in (tree(NODES), tree(NODES, gaps={"d": 2}))
+    )
+    assert [b - a for a, b in zip(tops, moved, strict=True)] == [0, 0, 80, 80, 80]  # a, b, d, c, e
+
+
 def test_a_note_of_three_lines_makes_room_below_itself():
     view = tree({"a": (None, "three of its lines " * 7), "b": ("a", "")})
     lines = [line for line in texts(view) if "three" in line or "lines" in line]
