@@ -99,13 +99,13 @@ class Live extends LiveElement {
     const { parts } = this;
     parts.form.addEventListener("submit", (event) => {
       event.preventDefault();
+      clearTimeout(this.timer);
       this.read();
     });
-    let timer;
     for (const input of [parts.text, parts.pair])
       input.addEventListener("input", () => {
-        clearTimeout(timer);
-        if (this.model.isReady) timer = setTimeout(() => this.read(), 120);
+        clearTimeout(this.timer);
+        if (this.model.isReady) this.timer = setTimeout(() => this.read(), 120);
       });
     for (const name of ["layer", "head", "view"])
       parts[name].addEventListener("change", () => this.show({ [name]: name === "view" ? parts.view.value : Number(parts[name].value) }));
@@ -180,10 +180,12 @@ class Live extends LiveElement {
   async read() {
     const { parts, model } = this;
     const [text, pair] = [parts.text.value.trim(), parts.pair.value.trim()];
+    const turn = (this.turn = (this.turn ?? 0) + 1);
     if (!text) return this.say("Type a sentence first.", "error");
     try {
       if (!model.isReady) await this.start();
       this.encoding = await model.encode(text, pair);
+      if (turn !== this.turn) return; // a newer text is being read
     } catch (error) {
       return this.fail(error);
     }
@@ -218,8 +220,7 @@ class Live extends LiveElement {
     } catch (error) {
       return this.fail(error);
     }
-    const { before, ids } = this.encoding;
-    const seq = this.result.tokens.length;
+    const [{ before, ids }, seq] = [this.encoding, this.result.tokens.length];
     const cutOff = before > ids.length ? ` The text has ${before} tokens: only ${MOST} of them are read.` : "";
     const unkept = this.model.isKept === false ? " The browser didn’t keep the model: it will be downloaded again next time." : "";
     this.say(`${seq} tokens, read in ${this.result.ms.toFixed(0)} ms.${cutOff}${unkept}`, "read");
@@ -281,8 +282,7 @@ class Live extends LiveElement {
   // Each token is a button that masks it; where something is off, how much its vector has changed.
   showTokens() {
     const { $tokens } = this.parts;
-    const { tokens, hiddenStates } = this.result;
-    const isChanged = this.baseline && this.result !== this.baseline;
+    const [{ tokens, hiddenStates }, isChanged] = [this.result, this.baseline && this.result !== this.baseline];
     const shown = tokens.slice(0, 64).map((token, i) => {
       const change = isChanged ? `<small>${cosine(vectorOf(hiddenStates, i), vectorOf(this.baseline.hiddenStates, i)).toFixed(2)}</small>` : "";
       const button = document.createElement("button");
