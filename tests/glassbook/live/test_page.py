@@ -275,6 +275,22 @@ def test_a_sentence_can_be_kept_beside_another(started):
     assert started.locator(".live-kept").is_hidden()
 
 
+TYPED_AND_SUBMITTED = """() => {
+  const live = document.querySelector("glass-encoder"), { model, parts } = live;
+  const encode = model.encode.bind(model);
+  live.texts = [];
+  model.encode = (text, pair) => (live.texts.push(text), encode(text, pair));
+  parts.text.value = "a dog";
+  parts.text.dispatchEvent(new Event("input"));
+  parts.form.requestSubmit();
+  return new Promise((done) => setTimeout(() => (delete model.encode, done(live.texts)), 500));
+}"""
+
+
+def test_a_sentence_that_is_typed_and_submitted_is_read_once(started):
+    assert started.evaluate(TYPED_AND_SUBMITTED) == ["a dog"]
+
+
 # --- what can go wrong
 
 

@@ -180,12 +180,11 @@ class Live extends LiveElement {
   async read() {
     const { parts, model } = this;
     const [text, pair] = [parts.text.value.trim(), parts.pair.value.trim()];
-    const turn = (this.turn = (this.turn ?? 0) + 1);
+    this.round = (this.round ?? 0) + 1; // what is being computed is for an older text
     if (!text) return this.say("Type a sentence first.", "error");
     try {
       if (!model.isReady) await this.start();
       this.encoding = await model.encode(text, pair);
-      if (turn !== this.turn) return; // a newer text is being read
     } catch (error) {
       return this.fail(error);
     }
@@ -282,7 +281,8 @@ class Live extends LiveElement {
   // Each token is a button that masks it; where something is off, how much its vector has changed.
   showTokens() {
     const { $tokens } = this.parts;
-    const [{ tokens, hiddenStates }, isChanged] = [this.result, this.baseline && this.result !== this.baseline];
+    const { tokens, hiddenStates } = this.result;
+    const isChanged = this.baseline && this.result !== this.baseline;
     const shown = tokens.slice(0, 64).map((token, i) => {
       const change = isChanged ? `<small>${cosine(vectorOf(hiddenStates, i), vectorOf(this.baseline.hiddenStates, i)).toFixed(2)}</small>` : "";
       const button = document.createElement("button");
