@@ -234,16 +234,6 @@ def test_dots_of_equal_ratios_are_equally_far_apart():
     assert {"zeros", "10⁻⁷"} <= set(texts(view))
 
 
-def test_an_interval_is_drawn_around_its_dot_on_the_same_axis():
-    view = dots({"a": 0.5, "b": 0.25}, x_range=(0, 1), intervals={"a": (0.25, 0.75)})
-    half, quarter = (float(x) for x in re.findall(r'class="dot"[^>]*cx="([\d.]+)"', view.html))
-    [[(left, _), (right, _)]] = places(view, "line bold")
-    assert (left, right) == (quarter, pytest.approx(2 * half - quarter, abs=0.2))
-    assert str(view).splitlines()[1:] == ["a  0.5 (0.25 to 0.75)", "b                0.25"]
-    [[*_, (end, _)]] = places(dots({"a": 9}, x_range=(0, 9), intervals={"a": (8, 10)}), "line bold")
-    assert end == pytest.approx(342, abs=0.1)  # what is beyond the axis is cut off
-
-
 def test_a_row_of_several_dots_draws_each_and_tells_how_many():
     view = dots({"a": torch.tensor([1.0, 3.0]), "b": [2.0, math.nan, 2.0]}, levels={"none": 2})
     found = re.findall(r'class="dot faint"[^>]*cx="([\d.]+)" cy="([\d.]+)"', view.html)
