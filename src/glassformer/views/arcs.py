@@ -9,8 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from glassformer.views.drawing import choice, cut, framed
-from glassformer.views.view import UNSEEN, View, aligned, columns_of, isolated, number, table, words
+from glassformer.views.scripted import Scripted
+from glassformer.views.view import UNSEEN, aligned, columns_of, isolated, number, table, words
 
+SCRIPT = "glassformer-arcs.js"
 FAINTEST = 0.02  # the smallest weight that is drawn
 NAMED = 3  # the most weights that a word's sentence names
 BASE = 148.0  # the y of the words
@@ -32,13 +34,13 @@ font-variant-numeric:normal}
 .glassformer-arcs .says{min-height:1.6em;margin:.2em auto 0;text-align:center;font-size:.95em}
 .glassformer-arcs.live .arc{opacity:var(--rest)!important}
 .glassformer-arcs.live .arc.on{opacity:var(--o)!important}
-.glassformer-arcs.live .share.on{opacity:.9}
-.glassformer-arcs.live .asks .word{fill:var(--pos);font-weight:600}
+.glassformer-arcs .share.on{opacity:.9}
+.glassformer-arcs .asks .word{fill:var(--pos);font-weight:600}
 .glassformer-arcs.live .token{cursor:pointer;outline:0}
 .glassformer-arcs.live .token:focus-visible .hit{stroke:var(--pos);stroke-width:2}
 .glassformer-arcs button{min-width:28px;min-height:28px;padding:0;border:0;background:none;
-color:inherit;font:inherit;cursor:pointer;visibility:hidden}
-.glassformer-arcs.live button{visibility:visible}
+color:inherit;font:inherit;cursor:pointer;display:none}
+.glassformer-arcs.live button{display:inline}
 @supports selector(:has(a)){.glassformer-arcs:has(fieldset) svg{display:none}{SHOWN}}
 @media (prefers-reduced-motion:reduce){.glassformer-arcs .arc{transition:none}}
 @media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}
@@ -53,17 +55,19 @@ def arcs(
     *,
     asks: int | None = None,
     caption: str | None = None,
-) -> View:
+) -> Scripted:
     """Draw attention within a sentence as lines from word to word, one picture per head.
 
     Lines to later words run above the words, and lines to earlier words run below them. The larger
-    a weight, the stronger its line. With several heads, buttons above the picture choose one.
+    a weight, the stronger its line. With several heads, buttons above the picture choose one. On a
+    page, a script shows one word's lines and weights at a time.
 
     Args:
         heads: Each head's name and weights: `(tokens, tokens)`, with rows that sum to one.
         tokens: The words.
-        asks: The position of the word whose lines are strong at first. By default, all lines are
-            strong, and on a page, the picture moves from word to word.
+        asks: The position of the word whose lines are strong and whose weights are written at
+            first. By default, all lines are strong, and on a page, the picture moves from word to
+            word.
         caption: A line below the picture.
 
     Raises:
@@ -101,9 +105,11 @@ def arcs(
             for k in range(len(values))
         ),
     )
-    below = '<p class="says" aria-hidden="true"></p>'
+    told_first = "" if asks is None else says(shown, asks, next(iter(values.values()))[asks])
+    below = f'<p class="says" aria-hidden="true">{escape(told_first)}</p>'
     drawn = controls(list(values), shown, asks) + "".join(pictures) + below
-    return View(framed(drawn, told, caption, "glassformer-arcs", style), write(values, shown))
+    html = framed(drawn, told, caption, "glassformer-arcs", style)
+    return Scripted(html, write(values, shown), SCRIPT)
 
 
 def controls(names: list[str], tokens: list[str], asks: int | None) -> str:
@@ -152,8 +158,10 @@ def draw(
         for j, weight in enumerate(row)
         if weight >= FAINTEST
     ]
+    given = None if asks is None else weights[asks]
     marks = [
-        mark(i, token, places[i], says(tokens, i, weights[i]), weights[i])
+        mark(i, token, places[i], says(tokens, i, weights[i]), weights[i], i == asks)
+        + share(places[i], None if given is None else given[i])
         for i, token in enumerate(tokens)
     ]
     return (
@@ -200,11 +208,8 @@ def arc(i: int, j: int, weight: float, places: list[float], *, rests: bool) -> s
     )
 
 
-def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
-    """Draw a word with the weights that it gives, and below it the weight that it receives.
-
-    That number is outside the word's button, so the button's name and visible text agree.
-    """
+def mark(i: int, token: str, x: float, sentence: str, row: list[float], asks: bool) -> str:
+    """Draw a word, which becomes a button, with the weights that it gives."""
     half = width(token) / 2 + BETWEEN / 2 - 2
     shares = " ".join(f"{weight:.2f}" for weight in row)
     css = "word special" if special(token) else "word"
@@ -216,13 +221,19 @@ def mark(i: int, token: str, x: float, sentence: str, row: list[float]) -> str:
         else ""
     )
     return (
-        f'<g class="token" data-token="{i}" data-says="{escape(sentence)}" '
+        f'<g class="token{" asks" * asks}" data-token="{i}" data-says="{escape(sentence)}" '
         f'data-shares="{shares}"><rect class="hit" x="{x - half:.0f}" y="{BASE - 26:.0f}" '
         f'width="{2 * half:.0f}" height="56" rx="6"/>'
         f'<text class="{css}" x="{x:.0f}" y="{BASE + 6:.0f}"{fits}>'
         f"{escape(short)}{tooltip}</text></g>"
-        f'<text class="share" aria-hidden="true" x="{x:.0f}" y="{BASE + 24:.0f}"></text>'
     )
+
+
+def share(x: float, received: float | None) -> str:
+    """Write the weight that a word receives; outside the word's button, whose name lacks it."""
+    told = "" if received is None else f"{received:.2f}"
+    css = "share on" if received is not None and received >= FAINTEST else "share"
+    return f'<text class="{css}" aria-hidden="true" x="{x:.0f}" y="{BASE + 24:.0f}">{told}</text>'
 
 
 def says(tokens: list[str], i: int, row: list[float]) -> str:

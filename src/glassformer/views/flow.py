@@ -23,6 +23,7 @@ from glassformer.views.plan import (
     wide,
     written,
 )
+from glassformer.views.scripted import Scripted
 from glassformer.views.trace import Node, trace
 from glassformer.views.view import View
 
@@ -105,7 +106,9 @@ def beside(*views: View, least: float = 14) -> View:
     flex = f"flex:1 1 {least:g}rem;min-width:0"
     cells = "".join(f'<div style="{flex}">{view.html}</div>' for view in views)
     row = "display:flex;flex-wrap:wrap;gap:0 1.5rem;align-items:flex-start"
-    return View(f'<div style="{row}">{cells}</div>', "\n\n".join(view.text for view in views))
+    html, told = f'<div style="{row}">{cells}</div>', "\n\n".join(view.text for view in views)
+    scripts = {view.script for view in views if isinstance(view, Scripted)}
+    return Scripted(html, told, scripts.pop()) if scripts else View(html, told)
 
 
 def sizes(whole: Node, axes: Axes) -> str:

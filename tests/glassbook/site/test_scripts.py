@@ -18,7 +18,7 @@ LATE = (
 )
 KEPT = (
     '<script src="assets/js/steps.js"></script>',
-    '<script src="assets/js/arcs.js" defer></script>',
+    '<script src="assets/js/whole.js" defer></script>',
     '<script type="module" src="assets/proofbook/views.js"></script>',
     '<script>let search = "js/search.js"</script>',
 )

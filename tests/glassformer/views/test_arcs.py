@@ -7,7 +7,7 @@ import pytest
 import torch
 from drawings import Reader, numbers, svgs
 
-from glassformer.views import arcs
+from glassformer.views import arcs, beside
 
 TOKENS = ["[CLS]", "time", "<b>", "flies", "[SEP]"]
 MIDDLE, LOWER = 148 - 22, 148 + 30  # where lines above and below the words begin and end
@@ -50,6 +50,23 @@ def test_only_the_lines_of_the_word_that_asks_are_strong():
         assert opacity == ("0.38" if line.get("data-from") == "1" else "var(--rest)")
     assert '<button type="button" data-asks="1">' in view.html
     assert "data-asks" not in arcs({"one": weights}, "abc").html
+
+
+def test_the_word_that_asks_is_marked_and_its_weights_are_written_before_any_script_runs():
+    weights = torch.tensor([[0.2, 0.3, 0.5], [0.69, 0.3, 0.01], [1.0, 0.0, 0.0]])
+    view = arcs({"one": weights}, "abc", asks=1)
+    assert [word[1].text for word in parts(view, "asks")] == ["b"]
+    assert [share.text for share in parts(view, "on")] == ["0.69", "0.30"]
+    says = re.search('class="says"[^>]*>(.*?)</p>', view.html)[1]
+    assert re.sub("[\u2066-\u2069]", "", says).startswith("b gives 0.69 to a, 0.30 to itself")
+    assert not parts(arcs({"one": weights}, "abc"), "asks")
+
+
+def test_pictures_beside_each_other_keep_their_script():
+    one = arcs({"one": torch.eye(2)}, "ab")
+    html, files = beside(one, one)._repr_page_()
+    assert list(files) == ["glassformer-arcs.js"]
+    assert html.count("asset://glassformer-arcs.js") == 1
 
 
 def test_lines_join_words_ahead_above_them_and_words_back_below_them():

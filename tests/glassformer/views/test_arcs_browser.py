@@ -1,7 +1,5 @@
 """Arcs in a browser, with the book's script: which word asks, and if that changes by itself."""
 
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -10,7 +8,6 @@ from glassformer.views import arcs
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("views-browser")]
 
-SCRIPT = Path(__file__).parents[3] / "docs/assets/js/arcs.js"
 TURN = 3000  # milliseconds, more than a word is shown for
 ASKS = "() => document.querySelector('.asks').textContent"
 
@@ -24,7 +21,6 @@ def test_a_picture_that_asks_for_a_word_stays_there_until_a_reader_wants_more(
             page = seen.page
             page.clock.install()
             opened(page, shelf.page(arcs({"one": weights}, "abcd", asks=asks)))
-            page.add_script_tag(path=SCRIPT)
             assert page.evaluate(ASKS) == first
             page.clock.run_for(TURN)
             assert page.evaluate(ASKS) == later

@@ -1,5 +1,5 @@
-// Brings the arcs to life: one word at a time shows what it attends to. Without this file, all
-// lines of a head are drawn at once, and its weights stand in a table for screen readers.
+// Brings the arcs to life: one word at a time shows what it attends to. Without this file, a
+// picture stands still, and its weights are in a table for screen readers.
 document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const pictures = [...figure.querySelectorAll("svg")];
