@@ -35,7 +35,8 @@ def embedding_map(
     """Draw vectors as words on a map, where similar vectors tend to be near each other.
 
     The two axes are the first two principal components, each labeled with its share of the
-    variance. The map leaves out the rest.
+    variance. The map leaves out the rest, but a line leads from each word to the one whose full
+    vector has the largest cosine with its own.
 
     Args:
         groups: Each group's name, and its words with their vectors. Each group has its own color.
@@ -65,24 +66,35 @@ def embedding_map(
         (EDGE + 12 + x * (WIDTH - 2 * EDGE - 24), HIGH - EDGE - 12 - y * (HIGH - 2 * EDGE - 8))
         for x, y in units.tolist()
     ]
+    near = nearest(rows)
     parts = [
         line([(EDGE, 8), (EDGE, HIGH - EDGE), (WIDTH - 4, HIGH - EDGE)], css="thin"),
         text(WIDTH / 2, HIGH - 12, f"first: {shares[0]:.0%} of the variance", css="small"),
         text(14, HIGH / 2 - 14, f"second: {shares[1]:.0%}", css="small", turn=-90),
     ]
+    parts += [line([place, places[k]], css="base") for place, k in zip(places, near, strict=True)]
     for (x, y), role in zip(places, roles, strict=True):
         parts.append(f"<g{as_role(role)}>{circle(x, y, 3.5)}</g>")
     for name, role, (x, y) in zip(names, roles, labels(names, places), strict=True):
-        parts.append(text(x, y, name, role=role, css="small", most=12))
+        parts.append(text(x, y, name, role=role, css="small over", most=12))
     parts.append(legend([*zip(SERIES, groups, strict=False)], EDGE, HIGH + 12))
+    parts.append(line([(EDGE, HIGH + 28), (EDGE + 11, HIGH + 28)], css="base"))
+    told = f"nearest neighbor by all {rows.shape[1]} numbers"
+    parts.append(text(EDGE + 16, HIGH + 32, told, css="small", anchor="start"))
     group_of = [title for title, group in groups.items() for _ in group]
     facts = [
-        [name, title, f"{x:.2f}", f"{y:.2f}"]
-        for name, title, (x, y) in zip(names, group_of, points.tolist(), strict=True)
+        [name, title, f"{x:.2f}", f"{y:.2f}", names[k]]
+        for name, title, (x, y), k in zip(names, group_of, points.tolist(), near, strict=True)
     ]
-    header = ["word", "group", "first component", "second component"]
+    header = ["word", "group", "first component", "second component", "nearest"]
     name = "Vectors by their first two principal components"
-    return figure(picture(parts, WIDTH, HIGH + 22), header, facts, name=name, caption=caption)
+    return figure(picture(parts, WIDTH, HIGH + 40), header, facts, name=name, caption=caption)
+
+
+def nearest(rows: Float[Tensor, "points width"]) -> list[int]:
+    """Return the index of each row's nearest other row, by cosine."""
+    units = torch.nn.functional.normalize(rows, dim=-1)
+    return (units @ units.mT).fill_diagonal_(-2).argmax(-1).tolist()
 
 
 def labels(names: list[str], places: list[tuple[float, float]]) -> list[tuple[float, float]]:

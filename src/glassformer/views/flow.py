@@ -42,6 +42,7 @@ STYLE = """
 .glassformer-flow .name{font-weight:400;font-style:italic}
 .glassformer-flow .ink{fill:var(--deep)}
 .glassformer-flow .frame{fill:var(--line);fill-opacity:.05;stroke-opacity:.5}
+.glassformer-flow .aside svg{margin-left:max(0px,min(50% - var(--column),100% - var(--widest)))}
 .glassformer-flow .round{--role:var(--pos)}
 """.replace("\n", "")
 
@@ -150,7 +151,11 @@ def draw(whole: Node, marks: Mapping[str, Sequence[str]] = NONE, lead: int = 0) 
         parts.append(mark(box, words) if words else "")
         left = min([left, *(box.x - box.left - 10 - wide(word, 6.7) for word in words)])
     width, height = plan.right - left + EDGE, plan.height + GAP + 20
-    return picture(parts, width, height, left=left, shrinks=UNGROWN)
+    drawn = picture(parts, width, height, left=left, shrinks=UNGROWN)
+    if not plan.sides:
+        return drawn
+    # Other boxes are on the left: the column in the middle, if there's room.
+    return f'<div class="aside" style="--column:{last.x - left:.0f}px">{drawn}</div>'
 
 
 def mark(box: Box, words: Sequence[str]) -> str:

@@ -427,6 +427,15 @@ def test_equal_vectors_are_one_place():
     assert "first: 0% of the variance" in texts(view)
 
 
+def test_a_line_leads_to_the_nearest_word_of_the_full_space():
+    rows = {"x": [9.0, 0, 0], "y": [9.0, 1, 0], "z": [0.0, 0, 1], "w": [0.1, 0, 9]}
+    view = embedding_map({"a": {word: torch.tensor(row) for word, row in rows.items()}})
+    ends = re.findall(r'class="line base" d="M(.*?) (.*?)L(.*?) (.*?)"', view.html)[:4]
+    places = re.findall('<circle class="dot" cx="(.*?)" cy="(.*?)"', view.html)
+    assert [places.index(end[2:]) for end in ends] == [1, 0, 3, 2]
+    assert "nearest neighbor by all 3 numbers" in texts(view)
+
+
 def test_a_word_is_beside_its_point_if_others_are_above_and_below():
     names, places = ["up", "mid", "low"], [(200.0, 100.0), (200.0, 112.0), (200.0, 124.0)]
     up, mid, low = labels(names, places)
