@@ -41,6 +41,10 @@ class Axis:
         low, high, value = (math.log10(v) if self.log else v for v in (self.low, self.high, value))
         return self.start + (self.end - self.start) * (value - low) / (high - low)
 
+    def write(self, value: float) -> str:
+        """Format a number for the axis."""
+        return tick(value, log=self.log)
+
     def ticks(self, most: int = 6) -> list[float]:
         """Return round numbers along the axis, about `most` or fewer."""
         if self.log:
@@ -118,15 +122,17 @@ def upward(axis: Axis, left: float, right: float, name: str, rows: int = 0) -> s
 
 def across_at(value: float, axis: Axis, left: float, right: float, apart: float = 7.0) -> str:
     """Draw a thin line across a plot at a number, which is written so far beside it, if at all."""
-    y, written = axis.place(value), tick(value, log=axis.log)
+    y = axis.place(value)
     drawn = line([(left, y), (right, y)], css="thin")
-    beside = text(left - apart, y + 4, written, css="small", anchor="end") if apart else ""
+    beside = (
+        text(left - apart, y + 4, axis.write(value), css="small", anchor="end") if apart else ""
+    )
     return drawn + beside
 
 
 def tick_width(axis: Axis) -> float:
     """Return the width that the numbers of a vertical axis take."""
-    return max(width_of(tick(v, log=axis.log), SMALL) for v in axis.ticks()) + 9
+    return max(width_of(axis.write(v), SMALL) for v in axis.ticks()) + 9
 
 
 def along(axis: Axis, bottom: float, name: str) -> str:
@@ -135,7 +141,7 @@ def along(axis: Axis, bottom: float, name: str) -> str:
     for value in axis.ticks():
         x = axis.place(value)
         parts.append(line([(x, bottom), (x, bottom + 4)], css="base"))
-        parts.append(text(x, bottom + 17, tick(value, log=axis.log), css="small"))
+        parts.append(text(x, bottom + 17, axis.write(value), css="small"))
     middle = (axis.start + axis.end) / 2
     return "".join(parts) + (text(middle, bottom + 35, name, css="small") if name else "")
 

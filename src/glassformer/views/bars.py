@@ -7,7 +7,7 @@ from typing import Any
 from glassformer.views.axes import Axis, Range, along, short, span
 from glassformer.views.drawing import GROWS, bar, circle, figure, line, picture, text, width_of
 from glassformer.views.palette import SERIES, SMALL
-from glassformer.views.plots import numbers
+from glassformer.views.plots import check, key, lay_out, mark, numbers
 from glassformer.views.view import View, columns_of
 
 WIDTH = 356.0
@@ -60,7 +60,8 @@ def dots(
     """Draw numbers as dots along one axis, one name below the other.
 
     Args:
-        values: Each row's name and its number, or several numbers, which are drawn faintly.
+        values: Each row's name and its number; or several numbers, which are drawn faintly, or at
+            most four with names, each of which has a color and a mark.
         x: The name of the axis.
         x_range: The ends of the axis; use the same ones in pictures you compare.
         log: Whether the axis is logarithmic.
@@ -70,7 +71,8 @@ def dots(
 
     Raises:
         ValueError: There is no number, none is finite, one isn't above 0 on a logarithmic axis, an
-            interval belongs to no dot, or the range doesn't go from a smaller to a larger number.
+            interval belongs to no dot, numbers have more than four names, or the range doesn't go
+            from a smaller to a larger number.
     """
     found = {str(name): several(each) for name, each in values.items()}
     marks = {name: float(level) for name, level in (levels or {}).items()}
@@ -82,11 +84,25 @@ def dots(
     axis = sideways(found, across, BEHIND_DOTS, log=log)
     drawn = [draw_dots(r, around.get(n), k, axis) for k, (n, r) in enumerate(found.items())]
     told = {name: in_words(row, around.get(name)) for name, row in found.items()}
-    return finished(told, axis, drawn, marks, x, caption, BEHIND_DOTS)
+    named = {
+        str(name): dict(zip(each, found[str(name)], strict=True))
+        for name, each in values.items()
+        if isinstance(each, Mapping)
+    }
+    kinds = list(dict.fromkeys(kind for row in named.values() for kind in row))
+    if kinds:
+        check({kind: [] for kind in kinds}, "dots")
+    for k, name in enumerate(found):
+        if row := named.get(name):
+            drawn[k] = draw_named(row, kinds, k, axis)
+            told[name] = ", ".join(f"{kind} {short(v)}" for kind, v in row.items())
+    return finished(told, axis, drawn, marks, x, caption, BEHIND_DOTS, kinds)
 
 
 def several(values: Any) -> list[float]:
     """Return one number or several as a list."""
+    if isinstance(values, Mapping):
+        return numbers(values.values())
     many = isinstance(values, Sequence) or getattr(values, "ndim", 0) > 0
     return numbers(values if many else [values])
 
@@ -159,6 +175,14 @@ def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, ax
     return drawn + "".join(circle(*at, 3.2, css="dot faint", role=SERIES[0]) for at in places)
 
 
+def draw_named(row: Mapping[str, float], kinds: Sequence[str], k: int, axis: Axis) -> str:
+    """Draw a row's numbers on a thin line, with a mark and a height for each kind."""
+    y = row_middle(k) - 2.5 * (len(kinds) - 1)
+    numbered = ((kinds.index(kind), v) for kind, v in row.items() if axis.low <= v <= axis.high)
+    marks = [mark(axis.place(v), y + 5 * number, number) for number, v in numbered]
+    return draw_dots([], None, k, axis) + "".join(marks)
+
+
 def finished(
     told: Mapping[str, str],
     axis: Axis,
@@ -167,8 +191,9 @@ def finished(
     x: str,
     caption: str | None,
     behind: float,
+    kinds: Sequence[str] = (),
 ) -> View:
-    """Return the view: the drawing with names, axis, and levels."""
+    """Return the view: the drawing with names, axis, levels, and a legend of the kinds."""
     bottom = TOP + ROW * len(told) + 4
     names = [
         text(0, row_middle(k) + 4, name, anchor="start", most=LONGEST)
@@ -177,6 +202,9 @@ def finished(
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
     parts = [*names, *dotted, *drawn, along(axis, bottom, x)]
     wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
+    entries, more = lay_out(list(kinds)) if kinds else ([], 0.0)
+    parts += [key(n, i, at, high + y, dashed=False) for i, (n, at, y) in enumerate(entries)]
+    high += more
     rows = [[name, words] for name, words in told.items()]
     rows += [[f"{name} (dotted)", short(value)] for name, value in levels.items()]
     shown = picture(parts, wide, high, grows=GROWS)

@@ -14,6 +14,7 @@ DOT = 4.0  # radius of a point
 APART = 15.0  # the least distance between two names in a column
 LONGEST = 20  # the most letters of a name that are shown
 TALL = 216.0  # height between the axes
+PREFIXES = "GTPE"  # giga, a billion; and each is a thousand times the one before
 
 
 def roofline(
@@ -28,9 +29,10 @@ def roofline(
 
     A program that does `x` operations for each byte it moves can do at most `x · bandwidth`
     operations per second, and never more than the rate. The first limit is a slope and the second a
-    level; they meet at the ridge. Left of the first machine's ridge, a program is memory-bound, and
-    right of it compute-bound. The roof of each further machine has a color and dashes of its
-    own, and its points have that color and a mark of their own.
+    level; they meet at the ridge, where a tick has its operations per byte. Left of its machine's
+    ridge, a program is memory-bound, and right of it compute-bound. The roof of each further
+    machine has a color and dashes of its own, and its points have that color and a mark of their
+    own.
 
     Args:
         points: Each program's name, its operations per byte, and its billions of operations per
@@ -69,18 +71,17 @@ def roofline(
     ridges = {name: rate / given[name] for name, rate in levels.items()}
     right = decades([*(a for a, _ in places.values()), *ridges.values()])
     up = decades([*(b for _, b in places.values()), *levels.values()])
-    y = Axis(*up, start=26.0 + TALL, end=26.0, log=True)
-    x = Axis(*right, start=tick_width(y), end=WIDTH - 16, log=True)
+    y = Rates(*up, start=26.0 + TALL, end=26.0, log=True)
+    x = Axis(*right, start=tick_width(y), end=WIDTH - 20, log=True)
     roofs = {n: min(levels[r], places[n][0] * given[r]) for n, r in owners.items()}
     reached = {n: f"{places[n][1] / roofs[n]:.0%}" for n in points} if shares else {}
     parts = [
-        upward(y, x.start, x.end, "billion operations a second"),
+        upward(y, x.start, x.end, "operations a second (1 G: a billion)"),
         along(x, y.start, "operations per byte"),
         *(
             roof(x, y, rate, float(given[name]), name, slopes.index(given[name]), len(slopes))
             for name, rate in levels.items()
         ),
-        halves(x, y, next(iter(ridges.values())), next(iter(levels.values()))),
         *(gap(x, y, *places[n], roofs[n], machines[n]) for n in reached),
         *named(
             places, x, y, {n: (level, given[n]) for n, level in levels.items()}, machines, reached
@@ -96,17 +97,18 @@ def roofline(
     return figure(drawn, header, rows, name="Programs below the roof", caption=caption)
 
 
+class Rates(Axis):
+    """An axis of billions of operations a second."""
+
+    def write(self, value: float) -> str:
+        """Format a rate with the prefix of its unit, such as `100 G` or `10 T`."""
+        power = min(max(math.floor(math.log10(value) / 3), 0), len(PREFIXES) - 1)
+        return f"{value / 1000**power:g} {PREFIXES[power]}"
+
+
 def wide(name: str) -> float:
     """Return the width of a name, as it is shown."""
     return width_of(cut(name, LONGEST), SMALL)
-
-
-def halves(x: Axis, y: Axis, ridge: float, level: float) -> str:
-    """Draw a dotted line down from a ridge, and say at its foot what limits either side."""
-    middle, foot = x.place(ridge), y.start - 6
-    drawn = line([(middle, y.place(level)), (middle, y.start)], role="quiet", css="dotted")
-    drawn += text(middle - 6, foot, "memory-bound", css="small over", anchor="end")
-    return drawn + text(middle + 6, foot, "compute-bound", css="small over", anchor="start")
 
 
 def gap(x: Axis, y: Axis, a: float, b: float, limit: float, machine: int) -> str:
@@ -124,14 +126,17 @@ def decades(values: Iterable[float]) -> tuple[float, float]:
 def roof(
     x: Axis, y: Axis, rate: float, bandwidth: float, name: str, machine: int, machines: int
 ) -> str:
-    """Draw the part of the slope within the axes and the level that it meets, with a label."""
+    """Draw the part of the slope within the axes, the level, and the ridge, with a label."""
     role, css = SERIES[machine] if machines > 1 else "quiet", f"bold {DASHES[machine]}".strip()
     ridge, start = rate / bandwidth, max(x.low, y.low / bandwidth)
     corners = [(start, start * bandwidth), (ridge, rate), (x.high, rate)]
     drawn = line([(x.place(a), y.place(b)) for a, b in corners], role=role, css=css)
-    above, owner = y.place(rate) - 5, role if machines > 1 else ""
+    (a, b), owner = (x.place(ridge), y.place(rate)), role if machines > 1 else ""
+    drawn += line([(a, b), (a, b + 14)], role=role) + text(
+        a + 4, b + 16, short(ridge), role=owner, css="small over", anchor="start"
+    )
     return drawn + text(
-        x.end, above, name, role=owner, css="small over", anchor="end", most=LONGEST
+        x.end, b - 5, name, role=owner, css="small over", anchor="end", most=LONGEST
     )
 
 
@@ -148,7 +153,10 @@ def named(
     A line joins a point to a name that had to move up or down.
     """
     lines = [(x.end - wide(name), x.end, y.place(n) - 9, APART) for name, (n, _) in roofs.items()]
-    lines.append((x.start, x.end, y.start - 10, APART))  # what limits either side
+    lines += [
+        (x.place(n / w), x.place(n / w) + 4 + wide(short(n / w)), y.place(n) + 12, APART)
+        for n, w in roofs.values()
+    ]
     lines += [
         (x.place(a) - DOT, x.place(a) + DOT, y.place(b), APART / 2 + DOT)
         for a, b in points.values()

@@ -9,6 +9,7 @@ from glassformer.views.drawing import (
     Number,
     as_role,
     bar,
+    cut,
     figure,
     legend,
     panel,
@@ -17,9 +18,9 @@ from glassformer.views.drawing import (
 )
 from glassformer.views.view import View
 
-WIDTH, NAME, MEMORY, BETWEEN = 356.0, 24.0, 24.0, 84.0  # heights: a name, a memory, and the gap
+WIDTH, NAME, MEMORY, BETWEEN = 356.0, 24.0, 24.0, 96.0  # heights: a name, a memory, and the gap
 APART, GAP = 18.0, 20.0  # between two computations, and before each band
-LONGEST = 12  # letters of a name
+LONGEST = 13  # letters of a name and its amount
 ROOMY = 24.0  # width from which a band has room for its name; else it's in the gap
 READ, WRITTEN = "series-1", "series-2"
 
@@ -31,7 +32,7 @@ def traffic(
 ) -> View:
     """Draw what each computation moves between slow and fast memory, in the order of its moves.
 
-    A band is as wide as what it moves, on one scale for all computations.
+    A band is as wide as what it moves, on one scale for all computations, and has its amount.
 
     Args:
         ways: Each computation's name and its moves: what is moved, and how much, above 0 if it's
@@ -86,6 +87,8 @@ def band(what: str, size: float, x: Number, y: Number, scale: Number) -> str:
     neck = end - TIP if size > 0 else end + TIP
     head = f"M{middle - half:.1f} {neck:.1f}h{2 * half:.1f}L{middle:.1f} {end:.1f}z"
     place, css = (middle + 4, "small paper") if wide > ROOMY else (x - 5, "small")
-    name = text(place, y + BETWEEN / 2, what, css=css, turn=-90, most=LONGEST)
+    amount = f": {short(abs(size))}"
+    words = cut(what, max(3, LONGEST - len(amount))) + amount
+    name = text(place, y + BETWEEN / 2, words, css=css, turn=-90)
     drawn = bar(x, min(start, neck) - 0.3, wide, abs(start - neck) + 0.6, role=role)  # no seam
     return f'{drawn}<path class="tip"{as_role(role)} d="{head}"/>{name}'

@@ -172,20 +172,22 @@ def test_bands_are_to_scale_and_point_to_where_things_go():
     view = traffic({"stored": [("x", 30), ("y", -70)], "fused": [("x", 50)]}, unit="MB")
     scale = (356 - 3 * 20) / 100
     assert [wide for wide, _, _ in bands(view)] == [near(scale * n) for n in (30, 70, 50)]
-    names = [numbers(t.get("x"))[0] for t in svgs(view)[0].iter("text") if t.text in ("x", "y")]
+    names = [
+        numbers(t.get("x"))[0] for t in svgs(view)[0].iter("text") if t.text[:2] in ("x:", "y:")
+    ]
     *bars, _, _ = [r for r in svgs(view)[0].iter("rect") if r.get("class") == "bar"]  # the legend
     middles = [float(bar.get("x")) + float(bar.get("width")) / 2 for bar in bars]
     assert names == near(*(middle + 4 for middle in middles))  # a turned word's baseline
     thin = traffic({"thin": [("x", 1), ("y", 70)]})
     [bar, *_] = [r for r in svgs(thin)[0].iter("rect") if r.get("class") == "bar"]
-    [name] = [t for t in svgs(thin)[0].iter("text") if t.text == "x"]
+    [name] = [t for t in svgs(thin)[0].iter("text") if t.text == "x: 1"]
     assert float(name.get("x")) < float(bar.get("x"))
     assert [down for _, down, _ in bands(view)] == [True, False, True]
     assert all(down == read for _, down, read in bands(view))
     ends = [float(y) for y in re.findall(r'class="tip"[^>]*L[\d.]+ ([\d.]+)z', view.html)]
-    assert ends == [130, 50, 174 + 130]  # at the fast memory, the slow one, and the fast one
+    assert ends == [142, 50, 186 + 142]  # at the fast memory, the slow one, and the fast one
     assert facts(view)[1] == ["stored", "y", "written", "70"]
-    assert {"100 MB", "50 MB", "read ↓", "written ↑"} <= set(texts(view))
+    assert {"100 MB", "50 MB", "x: 30", "y: 70", "x: 50", "read ↓", "written ↑"} <= set(texts(view))
 
 
 class Indexed(TorchDispatchMode):

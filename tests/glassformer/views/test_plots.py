@@ -244,6 +244,21 @@ def test_a_row_of_several_dots_draws_each_and_tells_how_many():
     assert "2 numbers, 1 to 3" in str(view)
 
 
+def test_a_rows_named_numbers_have_a_color_a_mark_and_a_legend():
+    view = dots({"a": {"x": 1.0, "y": 3.0}, "b": {"y": 2.0, "x": math.nan}, "c": 2.5}, x="share")
+    (one, [(x1, y1), *_]), (two, [(x2, y2), *_]), (three, [(x3, y3), *_]), *keys = drawn(
+        view, "dot"
+    )
+    assert [one, two, three] == ["series-1", "series-2", "series-2"]
+    assert x1 + 3.2 < x3 + 3 == pytest.approx((x1 + 3.2 + x2 + 3) / 2, abs=0.2)
+    assert y1 < y2 < y3
+    assert [role for role, _ in keys] == ["series-1", "series-2"]
+    assert {"x", "y"} <= set(texts(view))
+    assert "x 1, y 3" in str(view)
+    with pytest.raises(ValueError, match="one to 4 names"):
+        dots({"a": dict.fromkeys("vwxyz", 1.0)})
+
+
 def test_numbers_beside_an_axis_are_round(subtests):
     rows = [
         (0, 1, False, ["0", "0.2", "0.4", "0.6", "0.8", "1"]),
@@ -447,17 +462,12 @@ def test_shares_of_the_roof_are_written_after_the_names_and_drawn_as_gaps():
     assert len(facts(plain)[0]) == 3
 
 
-def test_the_first_machines_ridge_parts_the_halves():
-    view = roofline({"a": (1, 5)}, rates={"r": 100}, bandwidth=10)
-    [[top, foot]] = places(view, "line dotted")
-    [(_, ridge, _)] = places(view, "line bold")
-    assert top == ridge
-    assert foot[0] == top[0]
-    sides = {
-        word: float(re.search(rf'<text x="([\d.]+)"[^>]*>{word}', view.html)[1])
-        for word in ("memory-bound", "compute-bound")
-    }
-    assert sides["memory-bound"] < foot[0] < sides["compute-bound"]
+def test_each_ridge_has_a_tick_and_its_operations_per_byte():
+    rates, widths = {"slow": 100, "fast": 9e6}, {"slow": 10, "fast": 50_000}
+    view = roofline({"a": (1, 5)}, rates=rates, bandwidth=widths)
+    ridges = [places(view, css)[0][1] for css in ("line bold", "line bold dashed")]
+    assert {*ridges} <= {stroke[0] for stroke in places(view, "line")}
+    assert {"10", "180", "1 G", "100 G", "10 T", "1 P"} <= set(texts(view))
 
 
 def test_names_stay_on_their_points_side_of_each_roof():
