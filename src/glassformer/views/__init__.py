@@ -4,7 +4,6 @@ from glassformer.views.arcs import arcs
 from glassformer.views.attention_plane import attention_plane
 from glassformer.views.bars import bars, dots
 from glassformer.views.beams import beam_tree
-from glassformer.views.bodies import body_and_head
 from glassformer.views.by_hand import by_hand
 from glassformer.views.chains import chains
 from glassformer.views.decoding import decoding
@@ -49,7 +48,6 @@ __all__ = [
     "bars",
     "beam_tree",
     "beside",
-    "body_and_head",
     "by_hand",
     "chains",
     "cross_view",

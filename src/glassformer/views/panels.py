@@ -1,18 +1,29 @@
 """`bar_panels` and `scatter_panels`: rows of small plots that share their axes."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from glassformer.views.axes import Axis, across_at, short, span
-from glassformer.views.drawing import GROWS, bar, figure, line, panel, picture, text
-from glassformer.views.palette import SERIES
+from glassformer.views.axes import Axis, across_at, short, span, spread
+from glassformer.views.drawing import (
+    GROWS,
+    bar,
+    circle,
+    figure,
+    line,
+    panel,
+    picture,
+    text,
+    width_of,
+)
+from glassformer.views.palette import SERIES, TITLE
 from glassformer.views.plots import Point, finite, key, lay_out, mark, placed
 from glassformer.views.view import View, minus, number
 
 WIDTH = 400.0
 LEFT, APART = 30.0, 8.0  # room for the vertical axis' numbers, and between panels
-HIGHEST, HEADING, BELOW = 96.0, 42.0, 16.0  # of bars' panels, above a row, and below it
+HIGHEST, HEADING, BELOW = 96.0, 24.0, 16.0  # of bars' panels, above a row, and below it
+NAME = 18.0  # height of a row's name
 MOST = 6  # panels in a row
 
 Ends = tuple[float, float]
@@ -104,7 +115,7 @@ def scatter_panels(
     *,
     x: str = "",
     y: str = "",
-    joined: bool = False,
+    joined: Mapping[int, Sequence[str]] | None = None,
     zero: bool = True,
     circle: bool = False,
     caption: str | None = None,
@@ -116,8 +127,9 @@ def scatter_panels(
             most four rows of at most six panels, and four groups.
         x: The name of the horizontal axis.
         y: The name of the vertical axis.
-        joined: Whether thin lines join the first points of all groups, the second points, and so
-            on. A panel's groups must then have equally many points.
+        joined: Faint lines join the first points of all groups, the second points, and so on, and
+            bold ones those with the numbers given here, from 0, each with a name for each of its
+            points. A panel's groups must then have equally many points.
         zero: Whether a dotted line shows where the horizontal number is zero.
         circle: Whether each panel is a clock: the points are the ends of its hands, on a circle of
             radius one around zero, without axes.
@@ -141,7 +153,7 @@ def scatter_panels(
     if not 1 <= len(names) <= len(SERIES):
         raise ValueError(f"panels draw one to {len(SERIES)} groups, but got {len(names)}: {names}")
     sizes = [[len(run) for run in groups.values()] for groups in panels]
-    if joined and any(len(set(each)) > 1 for each in sizes):
+    if joined is not None and any(len(set(each)) > 1 for each in sizes):
         raise ValueError(f"a panel's joined groups must have equally many points, but got {sizes}")
     every = [p for groups in panels for run in groups.values() for p in run if finite(p)]
     every += [(-1.0, -1.0), (1.0, 1.0)] if circle and every else []
@@ -159,15 +171,19 @@ def scatter_panels(
             for p in run
             if finite(p)
         ]
-        for each in zip(*found[row][name].values(), strict=True) if joined else ():
+        followed, told = "", ""
+        together = zip(*found[row][name].values(), strict=True) if joined is not None else ()
+        for k, each in enumerate(together):
             if all(map(finite, each)):
-                ends = [(across.place(p[0]), up.place(p[1])) for p in (*each, each[0])]
-                middle += line(ends, css="thin")
+                ends = [(across.place(p[0]), up.place(p[1])) for p in each]
+                middle += f'<g opacity=".16">{line([*ends, ends[0]], css="base")}</g>'
+                if joined and k in joined:
+                    followed += line([*ends, ends[0]], css="bold")
+                    told += circled(ends, joined[k], across, up)
         if circle:
             middle = face(across, up, placed_at)
-        return middle + "".join(
-            marked(place, group, hidden(place, group, placed_at)) for group, place in placed_at
-        )
+        dots = (marked(at, group, hidden(at, group, placed_at)) for group, at in placed_at)
+        return "".join([middle, followed, *dots, told])
 
     entries, top = lay_out(names) if len(names) > 1 else ([], 0.0)
     keys = [key(name, k, a, b, dashed=False) for k, (name, a, b) in enumerate(entries)]
@@ -193,6 +209,19 @@ def scatter_panels(
     ]
     header = ["", "group", "degrees from the top" if circle else x or "horizontal"]
     return figure(drawn, header, facts, name=f"{y or 'y'} by {x or 'x'}", caption=caption)
+
+
+def circled(points: Sequence[Point], names: Sequence[str], across: Axis, up: Axis) -> str:
+    """Circle and name points; a name is on the side away from the middle if there's room."""
+    named = sorted(zip(points, names, strict=True), key=lambda each: each[0][1])
+    drawn = "".join(circle(*point, 6, css="line bold") for point in points)
+    heights = spread([y for (_, y), _ in named], up.end + 10, up.start - 10)
+    for ((x, _), name), y in zip(named, heights, strict=True):
+        left = x < (across.start + across.end) / 2
+        left ^= width_of(name, TITLE) > (x - across.start if left else across.end - x)
+        at, anchor = (x - 9, "end") if left else (x + 9, "start")
+        drawn += text(at, y + 4, name, css="title over", anchor=anchor)
+    return drawn
 
 
 def clockwise(end: Point) -> float:
@@ -255,7 +284,9 @@ def grid(
         parts.append(text(0, top + 14, f"↑ {y}", css="small", anchor="start"))
         top += 18
     for row, names in rows.items():
-        parts.append(text(0, top + 16, row, css="title", anchor="start"))
+        if row:
+            parts.append(text(0, top + 16, row, css="title", anchor="start"))
+            top += NAME
         for k, name in enumerate(names):
             left = LEFT + k * (wide + APART)
             right, bottom = left + wide, top + HEADING + high

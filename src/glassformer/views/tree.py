@@ -22,6 +22,11 @@ from glassformer.views.view import View, visible
 WIDTH, ROW, HIGH, INDENT = 340.0, 40.0, 28.0, 30.0
 STEP, MOST = 14.0, 4  # height of a note's line, and the most of its lines
 LONGEST = 24  # the most letters of a name that are shown
+STYLE = """
+.glassformer-drawing .close{display:none}
+@media screen and (max-width:39em){.glassformer-drawing .apart{display:none}
+.glassformer-drawing .close{display:block}}
+""".replace("\n", "")  # `beside` puts one tree below the other
 
 
 def tree(
@@ -39,7 +44,8 @@ def tree(
         links: The addresses that some of the boxes lead to.
         role: The color of the boxes, or each name's; a legend names several roles.
         gaps: How many empty rows some of the boxes have above them, so that trees drawn beside
-            each other can have their common boxes at the same height.
+            each other can have their common boxes at the same height; a narrow screen, where one
+            is below the other, shows none.
         caption: A line below the picture.
 
     Raises:
@@ -61,31 +67,38 @@ def tree(
         order.append(waiting.pop())
         waiting += children[order[-1]][::-1]
     notes = {name: wrapped(name, nodes[name][1], INDENT * depth[name]) for name in order}
-    rows = [ROW + STEP * max(0, len(notes[name]) - 2) for name in order]
-    above = [ROW * (gaps or {}).get(name, 0) for name in order]
-    rows = [each + gap for each, gap in zip(rows, above, strict=True)]
-    tops = map(add, accumulate(rows, initial=0.0), above)
-    place = {name: (INDENT * depth[name], top) for name, top in zip(order, tops, strict=False)}
-    families = [(name, [place[child] for child in children[name]]) for name in order]
-    parts = [branches(place[name], below) for name, below in families if below]
-    for name in order:
-        color = role if isinstance(role, str) else role[name]
-        parts.append(node(name, notes[name], place[name], color, (links or {}).get(name, "")))
-    facts = [[name, nodes[name][0] or "", nodes[name][1]] for name in order]
-    bottom = sum(rows) - ROW + HIGH + 4
     used = [] if isinstance(role, str) else list(dict.fromkeys(role.values()))
     named = [each for each in used if each != "quiet"]
-    if len(named) > 1:
-        parts.append(legend([(each, each) for each in named], 1, bottom + 20))
-        bottom += 26
     ends = [
-        beside(name, place[name][0])
+        beside(name, INDENT * depth[name])
         + max((width_of(told, SMALL) for told in notes[name]), default=-9)
         for name in order
     ]
     across = WIDTH if len(named) > 1 or gaps else min(WIDTH, max(ends) + 2)
-    drawn = picture(parts, across, bottom, grows=1.3)
-    return figure(drawn, ["name", "from", "note"], facts, name="A tree", caption=caption)
+
+    def drawn(gaps: Mapping[str, int]) -> str:
+        above = [ROW * gaps.get(name, 0) for name in order]
+        rows = [ROW + STEP * max(0, len(notes[name]) - 2) for name in order]
+        rows = [each + gap for each, gap in zip(rows, above, strict=True)]
+        tops = map(add, accumulate(rows, initial=0.0), above)
+        place = {name: (INDENT * depth[name], top) for name, top in zip(order, tops, strict=False)}
+        families = [(name, [place[child] for child in children[name]]) for name in order]
+        parts = [branches(place[name], below) for name, below in families if below]
+        for name in order:
+            color = role if isinstance(role, str) else role[name]
+            parts.append(node(name, notes[name], place[name], color, (links or {}).get(name, "")))
+        bottom = sum(rows) - ROW + HIGH + 4
+        if len(named) > 1:
+            parts.append(legend([(each, each) for each in named], 1, bottom + 20))
+            bottom += 26
+        return picture(parts, across, bottom, grows=1.3)
+
+    shown = drawn({})
+    if gaps:
+        shown = f'<div class="apart">{drawn(gaps)}</div><div class="close">{shown}</div>'
+    facts = [[name, nodes[name][0] or "", nodes[name][1]] for name in order]
+    header, style = ["name", "from", "note"], STYLE if gaps else ""
+    return figure(shown, header, facts, name="A tree", caption=caption, style=style)
 
 
 def branches(parent: tuple[Number, Number], below: list[tuple[Number, Number]]) -> str:

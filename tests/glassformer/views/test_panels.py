@@ -78,8 +78,9 @@ def test_points_have_the_same_two_scales_in_all_panels():
 def test_lines_join_what_belongs_together_in_all_groups():
     """The second points of three groups are the corners of the second triangle."""
     groups = {"a": ([1, 0], [1, 0]), "b": ([1, 2], [2, 0]), "c": ([2, 0], [1, 4])}
-    svg = svgs(scatter_panels({"row": {"x": groups}}, joined=True))[0]
-    thin = [p for p in svg.iter("path") if p.get("class") == "line thin"]
+    view = scatter_panels({"row": {"x": groups}}, joined={1: ("e", "f", "g")})
+    svg = svgs(view)[0]
+    thin = [p for p in svg.iter("path") if p.get("class") == "line base"]
     triangles = [numbers(p.get("d")) for p in thin[-2:]]
     marks = [numbers(p.get("d"))[:2] for p in svg.iter("path") if p.get("class") == "dot faint"]
     middles = [
@@ -91,8 +92,13 @@ def test_lines_join_what_belongs_together_in_all_groups():
     for k, triangle in enumerate(triangles):
         corners = [*middles[k::2], middles[k]]
         assert triangle == pytest.approx([v for corner in corners for v in corner], abs=0.11)
+    [bold] = [numbers(p.get("d")) for p in svg.iter("path") if p.get("class") == "line bold"]
+    assert bold == triangles[1]
+    rings = [(float(c.get("cx")), float(c.get("cy"))) for c in svg.iter("circle")]
+    assert [v for ring in rings for v in ring] == near(*bold[:6])
+    assert {"e", "f", "g"} <= set(texts(view))
     with pytest.raises(ValueError, match=r"equally many points, but got \[\[1, 2\]\]"):
-        scatter_panels({"row": {"x": {"a": ([1], [1]), "b": ([1, 2], [1, 2])}}}, joined=True)
+        scatter_panels({"row": {"x": {"a": ([1], [1]), "b": ([1, 2], [1, 2])}}}, joined={})
 
 
 def test_the_line_at_zero_can_be_left_out():

@@ -14,14 +14,9 @@ from glassformer.layers.masks import causal_mask
 from glassformer.layers.positions import RotaryPositions
 from glassformer.models.config import TransformerConfig
 from glassformer.models.encoder import TransformerEncoder
-from glassformer.models.task_models import (
-    TransformerForCausalLM,
-    TransformerForMaskedLM,
-    TransformerForSequenceClassification,
-)
+from glassformer.models.task_models import TransformerForCausalLM
 from glassformer.views import (
     beam_tree,
-    body_and_head,
     by_hand,
     dials,
     embedding_map,
@@ -442,23 +437,3 @@ def test_a_word_is_beside_its_point_if_others_are_above_and_below():
     assert (up, low) == ((200.0, 93.0), (200.0, 139.0))
     assert mid[0] - 0.57 * 12.5 * 3 / 2 == pytest.approx(207.0)  # its left end, right of the point
     assert mid[1] == 116.0
-
-
-# --- body and head
-
-
-def test_bodies_and_heads_are_counted_and_their_answers_measured():
-    config = TransformerConfig(**SMALL, num_labels=5)
-    view = body_and_head(
-        {
-            "sort": TransformerForSequenceClassification(config).eval(),
-            "fill": TransformerForMaskedLM(config).eval(),
-            "write": TransformerForCausalLM(config).eval(),
-        },
-        IDS,
-    )
-    body = sum(p.numel() for p in TransformerEncoder(config).parameters())
-    sort, fill, write = facts(view)
-    assert sort == ["sort", f"{body:,}", f"{24 * 24 + 24 + 24 * 5 + 5:,}", "5", "the whole text"]
-    assert fill[3:] == ["4 × 23", "each token"]
-    assert write == ["write", f"{body:,}", "0", "4 × 23", "each token"]

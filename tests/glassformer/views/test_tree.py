@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from drawings import facts, numbers, svgs, texts
+from drawings import facts, near, numbers, svgs, texts
 
 from glassformer.views import tree
 
@@ -58,6 +58,12 @@ def test_gaps_are_empty_rows_above_their_boxes():
         [y for _, y in boxes(view)] for view in (tree(NODES), tree(NODES, gaps={"d": 2}))
     )
     assert [b - a for a, b in zip(tops, moved, strict=True)] == [0, 0, 80, 80, 80]  # a, b, d, c, e
+
+
+def test_a_narrow_screen_has_a_tree_without_gaps():
+    heights = [numbers(svg.get("viewBox"))[3] for svg in svgs(tree(NODES, gaps={"d": 2}))]
+    [plain] = svgs(tree(NODES))
+    assert heights == near(numbers(plain.get("viewBox"))[3] + 80, numbers(plain.get("viewBox"))[3])
 
 
 def test_a_note_of_three_lines_makes_room_below_itself():

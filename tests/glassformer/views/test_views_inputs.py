@@ -20,7 +20,6 @@ from glassformer.views import (
     bars,
     beam_tree,
     beside,
-    body_and_head,
     by_hand,
     chains,
     decoding,
@@ -360,8 +359,6 @@ def refuses():
         (lambda: embedding_map({"a": {"b": hand, "c": hand}}), "2 words in 1 groups"),
         (lambda: embedding_map({"a": vectors}), r"of shapes \[\(2,\), \(3,\)\]"),
         (lambda: embedding_map({"a": odd}), "finite numbers"),
-        (lambda: body_and_head({}, hand), "at least one model"),
-        (lambda: body_and_head({"x": linear}, hand), "'x' is a Linear without an encoder"),
         (lambda: whole({}), "at least one model"),
     ]
 
@@ -421,7 +418,7 @@ def test_no_view_is_left_out():
     drawn = {name.partition(",")[0] for name in VIEWS}
     needs_sines = {"position_dials"}
     needs_a_tape = {"neuron_view", "cross_view", "residual_stream"}
-    needs_models = {"body_and_head", "merges", "shared_heads", "whole"}
+    needs_models = {"merges", "shared_heads", "whole"}
     needs_machines = {"levels", "low_rank", "ring", "traffic", "workers"}  # see test_machines.py
     no_views = {
         "View",
