@@ -27,7 +27,8 @@ def bars(
     """Draw numbers as bars from zero, one below the other, each with its number.
 
     Args:
-        values: Each bar's name and number; negative bars point to the left.
+        values: Each bar's name and number; negative bars point to the left. For groups of bars:
+            each group's name and its bars, the first ones in one color, the second in another.
         x: The name of the axis.
         levels: Dotted lines to compare with: their names and numbers.
         caption: A line below the picture.
@@ -35,16 +36,23 @@ def bars(
     Raises:
         ValueError: There is no number, or none is finite.
     """
-    found = checked(values)
+    rows = listed(values)
+    found = [value for _, value, _ in rows if value is not None]
+    if not any(map(math.isfinite, found)):
+        raise ValueError(f"there is no finite number to draw: {dict(values)}")
     marks = {name: float(level) for name, level in (levels or {}).items()}
-    every = [0.0, *(v for v in (*found.values(), *marks.values()) if math.isfinite(v))]
+    every = [0.0, *(v for v in (*found, *marks.values()) if math.isfinite(v))]
     low, high = min(every), max(every)
-    axis = sideways(found, (low, high if high > low else low + 1.0), BEHIND_BARS)
-    drawn = [draw_bar(value, k, axis) for k, value in enumerate(found.values())]
+    names = [name for name, value, _ in rows if value is not None]
+    axis = sideways(names, (low, high if high > low else low + 1.0), BEHIND_BARS)
     dotted = [axis.place(mark) for mark in marks.values()]
-    written = [write_number(value, k, axis, dotted) for k, value in enumerate(found.values())]
-    told = {name: short(value) for name, value in found.items()}
-    return finished(told, axis, [*drawn, *written], marks, x, caption, BEHIND_BARS)
+    drawn = [
+        draw_bar(value, k, axis, role) + write_number(value, k, axis, dotted)
+        for k, (_, value, role) in enumerate(rows)
+        if value is not None
+    ]
+    told = [(name, "" if value is None else short(value)) for name, value, _ in rows]
+    return finished(told, axis, drawn, marks, x, caption, BEHIND_BARS)
 
 
 def dots(
@@ -96,7 +104,7 @@ def dots(
         if row := named.get(name):
             drawn[k] = draw_named(row, kinds, k, axis)
             told[name] = ", ".join(f"{kind} {short(v)}" for kind, v in row.items())
-    return finished(told, axis, drawn, marks, x, caption, BEHIND_DOTS, kinds)
+    return finished([*told.items()], axis, drawn, marks, x, caption, BEHIND_DOTS, kinds)
 
 
 def several(values: Any) -> list[float]:
@@ -115,12 +123,15 @@ def in_words(row: Sequence[float], interval: Sequence[float] | None) -> str:
     return f"{len(row)} numbers, {short(min(known))} to {short(max(known))}"
 
 
-def checked(values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers by name, after checking that at least one is finite."""
-    found = dict(zip(map(str, values), numbers(values.values()), strict=True))
-    if not any(map(math.isfinite, found.values())):
-        raise ValueError(f"there is no finite number to draw: {found}")
-    return found
+def listed(values: Mapping[str, Any]) -> list[tuple[str, float | None, str]]:
+    """Return each row's name, number, and color; the name of a group has no number."""
+    rows: list[tuple[str, float | None, str]] = []
+    for name, one in values.items():
+        inside = one if isinstance(one, Mapping) else {name: one}
+        rows += [(str(name), None, "")] if inside is one else []
+        found = zip(inside, numbers(inside.values()), strict=True)
+        rows += [(str(n), value, SERIES[k % 4]) for k, (n, value) in enumerate(found)]
+    return rows
 
 
 def sideways(
@@ -137,13 +148,13 @@ def row_middle(k: int) -> float:
     return TOP + ROW * (k + 0.5)
 
 
-def draw_bar(value: float, k: int, axis: Axis) -> str:
+def draw_bar(value: float, k: int, axis: Axis, role: str) -> str:
     """Draw a bar from zero; a negative one has the color of negative numbers."""
     if not math.isfinite(value):
         return ""
     start, end = axis.place(0.0), axis.place(value)
-    left, role = min(start, end), "negative" if value < 0 else SERIES[0]
-    return bar(left, row_middle(k) - 8, abs(end - start), 16, role=role)
+    role = "negative" if value < 0 else role
+    return bar(min(start, end), row_middle(k) - 8, abs(end - start), 16, role=role)
 
 
 def write_number(value: float, k: int, axis: Axis, dotted: Sequence[float]) -> str:
@@ -184,7 +195,7 @@ def draw_named(row: Mapping[str, float], kinds: Sequence[str], k: int, axis: Axi
 
 
 def finished(
-    told: Mapping[str, str],
+    told: Sequence[tuple[str, str]],
     axis: Axis,
     drawn: Sequence[str],
     levels: Mapping[str, float],
@@ -196,8 +207,8 @@ def finished(
     """Return the view: the drawing with names, axis, levels, and a legend of the kinds."""
     bottom = TOP + ROW * len(told) + 4
     names = [
-        text(0, row_middle(k) + 4, name, anchor="start", most=LONGEST)
-        for k, name in enumerate(told)
+        text(0, row_middle(k) + 4, name, css="" if said else "title", anchor="start", most=LONGEST)
+        for k, (name, said) in enumerate(told)
     ]
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
     parts = [*names, *dotted, *drawn, along(axis, bottom, x)]
@@ -205,8 +216,8 @@ def finished(
     entries, more = lay_out(list(kinds)) if kinds else ([], 0.0)
     parts += [key(n, i, at, high + y, dashed=False) for i, (n, at, y) in enumerate(entries)]
     high += more
-    rows = [[name, words] for name, words in told.items()]
-    rows += [[f"{name} (dotted)", short(value)] for name, value in levels.items()]
+    rows = [[*row] for row in told]
+    rows += ([f"{name} (dotted)", short(value)] for name, value in levels.items())
     shown = picture(parts, wide, high, grows=GROWS)
     return figure(shown, ["", x or "number"], rows, name=x or "numbers", caption=caption)
 

@@ -12,12 +12,12 @@ from glassformer.views.drawing import (
     PHONE,
     UNGROWN,
     Number,
+    as_role,
     cell_numbers,
     cut,
     figure,
     line,
     mosaic,
-    panel,
     picture,
     squares,
     text,
@@ -53,7 +53,6 @@ def heatmap(
     caption: str | None = None,
     axes: tuple[str, str] = ("query", "key"),
     end: float | int | None = None,
-    marked: Sequence[int] = (),
     numbered: bool = True,
     signed: bool = False,
     hidden: Bool[Tensor, "rows columns"] | None = None,
@@ -73,16 +72,14 @@ def heatmap(
         axes: The names of the rows and the columns.
         end: The value with the strongest color, by default the largest. Use the same one in
             pictures you compare.
-        marked: The numbers of the rows that the text speaks of; each has a bold frame.
         numbered: Whether a small matrix has its numbers; without them, its cells are small.
         signed: Whether the scale shows both signs, even if all values have the same one.
         hidden: True for cells that are crossed out, such as those of keys out of view.
-        outlined: True for cells with a bold edge.
+        outlined: True for the cells that the text speaks of; a bold line runs around them.
 
     Raises:
         ValueError: `weights` isn't a matrix, there isn't one word for each row and column, `end`
-            isn't a number above 0, there is no row with a number in `marked`, or `hidden` or
-            `outlined` has another shape than `weights`.
+            isn't a number above 0, or `hidden` or `outlined` has another shape than `weights`.
 
     >>> print(heatmap(torch.tensor([[0.75, 0.25]]), ["flies"], ["time", "arrow"]))
     query \ key  time  arrow
@@ -103,8 +100,6 @@ def heatmap(
         raise ValueError(f"weights of shape {tuple(weights.shape)} have nothing to draw")
     if end is not None and not 0 < end < math.inf:
         raise ValueError(f"end ({end}) must be a number above 0")
-    if not {*marked} <= {*range(len(row_words))}:
-        raise ValueError(f"marked rows {[*marked]} must be from 0 to {len(row_words) - 1}")
     for name, mask in (("hidden", hidden), ("outlined", outlined)):
         if mask is not None and mask.shape != weights.shape:
             raise ValueError(
@@ -141,7 +136,6 @@ def heatmap(
             signed,
             marks,
             grown,
-            marked,
         ),
         header,
         facts,
@@ -163,7 +157,6 @@ def draw(
     signed: bool,
     marks: tuple[Places, Places],
     grown: bool,
-    marked: Sequence[int],
 ) -> str:
     """Draw words, cells, numbers, and the scale below them."""
     row_width, column_width = max(map(word_width, rows)), max(map(word_width, columns))
@@ -201,17 +194,25 @@ def draw(
     parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
     corners = [(left + j * cell, top + i * cell) for i, j in hidden]
     parts += [line([(x, y + cell), (x + cell, y)], css="thin") for x, y in corners]
-    parts += [
-        panel(left + j * cell, top + i * cell, cell, cell, role="series-2", css="frame", corner=2)
-        for i, j in outlined
-    ]
-    parts += [panel(left, top + i * cell, across, cell, css="frame bold", corner=2) for i in marked]
+    parts.append(outline(outlined, cell, left, top))
     legend, legend_end = scale(values, left, top + down + 14, largest, signed)
     width = max(left + across + right, legend_end)
     worded = numbered or cell >= SMALLEST  # its rows and columns have words, not axes
     shrinks = UNGROWN if worded else PHONE / width
     grows = GROWS if grown else 1.0
     return picture([*parts, legend], width, top + down + 40, shrinks=shrinks, grows=grows)
+
+
+def outline(cells: Places, cell: float, left: float, top: float) -> str:
+    """Draw a line around cells, but not between two of them."""
+    edges = "".join(
+        f"M{left + cell * (j + (right > 0)):.1f} {top + cell * (i + (down > 0)):.1f}"
+        f"{'h' if down else 'v'}{cell:.1f}"
+        for i, j in cells
+        for down, right in ((-1, 0), (1, 0), (0, -1), (0, 1))
+        if (i + down, j + right) not in cells
+    )
+    return f'<path class="line bold"{as_role("series-2")} d="{edges}"/>' if cells else ""
 
 
 def places(mask: Tensor | None) -> Places:

@@ -18,6 +18,7 @@ STRONGEST = 12  # rows of the table that describes a picture
 SQUARE = 25  # size of a head's square, as in glassformer-views.js
 MOST_LINES = 150_000  # more lines could freeze a browser
 MOST_STILL = 1000  # lines of a still picture
+EDGE = 38  # room for the numbers of heads and layers, as in bertviz's model view
 
 # In braces: the words for a mouse and, after the bar, the words for a finger.
 HEAD_HINT = (
@@ -439,13 +440,14 @@ def still(size: tuple[int, int], weights: Tensor, *sides: Sequence[str]) -> str:
         weights: `(layers, heads, q_len, k_len)`, a small picture for each head.
         sides: If there's one head, the words on the left and those on the right.
     """
-    wide, high = size[0] / weights.shape[1], size[1] / weights.shape[0]
+    (layers, heads), edge = weights.shape[:2], 0 if sides else EDGE
+    wide, high = (size[0] - edge) / heads, (size[1] - edge) / layers
     ends, step = (3 if sides else 9), (high - 14) / max(weights.shape[2:])
     values, places = weights.flatten().topk(min(MOST_STILL, weights.numel()))
     shades = [""] * 9
     for value, place in zip(values.tolist(), places, strict=True):
         layer, head, query, key = (int(x) for x in torch.unravel_index(place, weights.shape))
-        left, top = wide * (head + 1 / ends), high * layer + 14 + step / 2
+        left, top = edge + wide * (head + 1 / ends), edge + high * layer + 14 + step / 2
         across = f"L{left + wide * (1 - 2 / ends):.0f} {top + step * key:.0f}"
         shades[round(8 * value)] += f"M{left:.0f} {top + step * query:.0f}{across}"
     drawn = [
@@ -457,6 +459,17 @@ def still(size: tuple[int, int], weights: Tensor, *sides: Sequence[str]) -> str:
             f'<text x="{x:.0f}" y="{19 + step * (row + 0.5):.0f}" text-anchor="{anchor}">'
             f"{escape(cut(word, 12))}</text>"
             for row, word in enumerate(words(side))
+        ]
+    if not sides:
+        middle, down = edge + wide * heads / 2, edge + high * layers / 2
+        named = [("Heads", f"translate({middle:.0f} 15)")]
+        named += [("Layers", f"translate(15 {down:.0f}) rotate(-90)")]
+        named += [(f"{k}", f"translate({edge + wide * (k + 0.5):.0f} 33)") for k in range(heads)]
+        named += [
+            (f"{k}", f"translate(27 {edge + high * (k + 0.5) + 12:.0f})") for k in range(layers)
+        ]
+        drawn += [
+            f'<text transform="{where}" text-anchor="middle">{name}</text>' for name, where in named
         ]
     box = f'viewBox="0 0 {size[0]} {size[1]}"'
     return f'<svg {box} font-size="15" stroke-width="2" aria-hidden="true">{"".join(drawn)}</svg>'

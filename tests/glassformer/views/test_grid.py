@@ -287,25 +287,9 @@ def test_it_shrinks_as_far_as_its_words_can_be_read_and_then_scrolls(subtests):
             assert ('tabindex="0"' in view.html) == (narrowest > 280)
 
 
-def test_marked_rows_have_a_bold_frame():
-    picture = Picture(heatmap(NUMBERED, SENTENCE, ["a", "b", "c"], marked=[1]))
-    left, top, right, bottom = picture.frame
-    [frame] = picture.svg.findall(".//rect[@class='frame bold']")
-    x, y, wide, high = (float(frame.get(name)) for name in ("x", "y", "width", "height"))
-    assert [x, y, x + wide, y + high] == pytest.approx(
-        [left, (top + bottom) / 2, right, bottom], abs=0.11
-    )
-
-
-@pytest.mark.parametrize("row", [-1, 2])
-def test_a_marked_row_must_exist(row):
-    with pytest.raises(ValueError, match=r"must be from 0 to 1"):
-        heatmap(NUMBERED, SENTENCE, ["a", "b", "c"], marked=[row])
-
-
-def test_hidden_cells_are_crossed_out_and_outlined_ones_have_an_edge():
+def test_hidden_cells_are_crossed_out_and_a_line_runs_around_outlined_ones():
     hidden, outlined = torch.zeros(2, 3).bool(), torch.zeros(2, 3).bool()
-    hidden[0, 2], outlined[1, 2] = True, True
+    hidden[0, 2], outlined[1, 1:] = True, True
     view = heatmap(NUMBERED, SENTENCE, ["a", "b", "c"], hidden=hidden, outlined=outlined)
     picture, cell = Picture(view), Picture(view).cell
     corners = [place(one) for one in picture.cells]
@@ -316,9 +300,11 @@ def test_hidden_cells_are_crossed_out_and_outlined_ones_have_an_edge():
     [_, cross] = [p for p in picture.svg.iter("path") if p.get("class") == "line thin"][:2]
     x, y = corners[2]
     assert numbers(cross.get("d")) == near(x, y + cell, x + cell, y)
-    [edge] = [g[0] for g in picture.svg.iter("g") if g.get("data-role")]
-    assert place(edge) == near(*corners[5])
-    assert float(edge.get("width")) == near(cell)
+    [around] = [p for p in picture.svg.iter("path") if p.get("class") == "line bold"]
+    (a, y), (b, _) = corners[4:]
+    edges = [(a, y), (a, y + cell), (a, y), (b, y), (b, y + cell), (b + cell, y)]
+    assert numbers(around.get("d")) == near(*(v for edge in edges for v in (*edge, cell)))
+    assert re.findall("[hv]", around.get("d")) == [*"hhvhhv"]  # none between the two cells
 
 
 def test_a_mask_of_another_shape_is_refused(subtests):

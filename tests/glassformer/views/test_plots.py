@@ -225,6 +225,17 @@ def test_bars_begin_at_zero_and_negative_ones_have_the_color_of_negative_numbers
     assert str(view) == "   share\na      1\nb      2\nc     −1"
 
 
+def test_bars_in_groups_have_a_color_for_each_place_in_their_group():
+    view = bars({"[CLS]": {"hidden": 2.0, "zeroed": 1.0}, "[SEP]": {"hidden": 1.0}})
+    found = re.findall(r'class="bar" data-role="([^"]*)" x="[\d.]+" y="([\d.]+)"', view.html)
+    assert [role for role, _ in found] == ["series-1", "series-2", "series-1"]
+    first, second, third = (float(y) for _, y in found)
+    assert third - second == pytest.approx(2 * (second - first), abs=0.2)  # a name is between
+    assert re.findall(r'class="title"[^>]*>([^<]*)<', view.html) == ["[CLS]", "[SEP]"]
+    lines = [line.split() for line in str(view).splitlines()[1:]]
+    assert lines == [["[CLS]"], ["hidden", "2"], ["zeroed", "1"], ["[SEP]"], ["hidden", "1"]]
+
+
 def test_dots_of_equal_ratios_are_equally_far_apart():
     view = dots(
         {"a": 1e-6, "b": 1e-3, "c": 1.0}, log=True, x_range=(1e-7, None), levels={"zeros": 1}

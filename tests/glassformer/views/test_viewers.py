@@ -154,12 +154,21 @@ def test_a_view_has_a_still_picture_of_its_weights():
         ("230", "35", "a"),
         ("230", "68", "&lt;b&gt;"),
     ]
-    heads = torch.eye(2).expand(1, 2, 2, 2)  # each head in 485 pixels, less a ninth at each side
+    # Each head in 466 pixels, less a ninth at each side, beside the numbers of layers and heads.
+    heads = torch.eye(2).expand(1, 2, 2, 2)
     two = re.search('<svg viewBox="0 0 970 132".*?</svg>', model_view([heads], ["a", "b"]).html)[0]
     assert set(re.findall(r"M(\d+ \d+)L(\d+ \d+)", two)) == {
-        *(("54 44", "431 44"), ("54 102", "431 102")),  # rows of 59
-        *(("539 44", "916 44"), ("539 102", "916 102")),
+        *(("90 72", "452 72"), ("90 112", "452 112")),  # rows of 40
+        *(("556 72", "918 72"), ("556 112", "918 112")),
     }
+    named = re.findall(r'<text transform="(.*?)".*?>(\w+)</text>', two)
+    assert named == [
+        ("translate(504 15)", "Heads"),
+        ("translate(15 85) rotate(-90)", "Layers"),
+        ("translate(271 33)", "0"),
+        ("translate(737 33)", "1"),
+        ("translate(27 97)", "0"),
+    ]
 
 
 # --- what is sent

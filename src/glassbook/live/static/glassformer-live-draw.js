@@ -38,35 +38,36 @@ function image(blocks, across, seq, color) {
 const picture = (href, x, y, width, height) =>
   `<image href="${href}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none" style="image-rendering:pixelated"/>`;
 
-// All heads, a row for each layer; the chosen one is framed.
+// All heads, a row for each layer; the chosen one is framed. Their names are at the left and above.
+const [LEFT, ABOVE, HEAD] = [64, 58, 52];
 export function overview(result, { layer, head }, colors) {
   const [layers, heads, seq] = result.attentions.dims;
-  const cell = 52;
+  const [left, top, cell] = [LEFT, ABOVE, HEAD];
   const [width, height] = [heads * cell, layers * cell];
-  const left = 34;
   const blocks = [];
   for (let l = 0; l < layers; l++) for (let h = 0; h < heads; h++) blocks.push(headOf(result, l, h));
   const gap = cell / (seq + 1);
   const labels = [
-    ...Array.from({ length: layers }, (_, l) => `<text x="${left - 8}" y="${30 + (l + 0.5) * cell + 8}" text-anchor="end">${l}</text>`),
-    ...Array.from({ length: heads }, (_, h) => `<text x="${left + (h + 0.5) * cell}" y="20" text-anchor="middle">${h}</text>`),
+    `<text x="${left + width / 2}" y="20" text-anchor="middle">head →</text><text transform="translate(20 ${top + height / 2}) rotate(-90)" text-anchor="middle">← layer</text>`,
+    ...Array.from({ length: layers }, (_, l) => `<text x="${left - 8}" y="${top + (l + 0.5) * cell + 8}" text-anchor="end">${l}</text>`),
+    ...Array.from({ length: heads }, (_, h) => `<text x="${left + (h + 0.5) * cell}" y="${top - 10}" text-anchor="middle">${h}</text>`),
   ];
   return (
-    `<svg ${SVG} ${FONT} viewBox="0 0 ${left + width} ${30 + height}" font-size="22" fill="${colors.ink}">${labels.join("")}` +
-    picture(image(blocks, heads, seq, colors.cell), left, 30, width - gap, height - gap) +
-    `<rect x="${left + head * cell - 2}" y="${30 + layer * cell - 2}" width="${cell - gap + 4}" height="${cell - gap + 4}" fill="none" stroke="${colors.mark}" stroke-width="3"/></svg>`
+    `<svg ${SVG} ${FONT} viewBox="0 0 ${left + width} ${top + height}" font-size="23" fill="${colors.ink}">${labels.join("")}` +
+    picture(image(blocks, heads, seq, colors.cell), left, top, width - gap, height - gap) +
+    `<rect x="${left + head * cell - 2}" y="${top + layer * cell - 2}" width="${cell - gap + 4}" height="${cell - gap + 4}" fill="none" stroke="${colors.mark}" stroke-width="3"/></svg>`
   );
 }
 
 // Where a pointer is in `overview`: a layer and a head, both from 0.
 export function headAt(x, y, { dims: [layers, heads] }) {
-  const [head, layer] = [Math.floor((x - 34) / 52), Math.floor((y - 30) / 52)];
+  const [head, layer] = [Math.floor((x - LEFT) / HEAD), Math.floor((y - ABOVE) / HEAD)];
   return head >= 0 && head < heads && layer >= 0 && layer < layers ? { layer, head } : null;
 }
 
 // How a heat map is laid out: the space for words, and the size of a cell.
 export function layout(tokens) {
-  const label = Math.min(10 + 8.3 * Math.max(...tokens.map((token) => short(token).length)), 118);
+  const label = Math.min(Math.max(64, 10 + 8.3 * Math.max(...tokens.map((token) => short(token).length))), 118);
   const cell = Math.max(2.2, Math.min(44, (640 - label) / tokens.length));
   return { label, cell, size: cell * tokens.length };
 }
@@ -79,6 +80,7 @@ export function heatmap(result, { layer, head, query, key }, colors) {
   const seq = tokens.length;
   const font = Math.min(13, cell * 0.95);
   const parts = [picture(image([weights], 1, seq, colors.cell), label, label, size, size)];
+  parts.push(`<text x="${label - 6}" y="14" text-anchor="end" font-size="12">key →</text><text x="${label - 6}" y="${label - 8}" text-anchor="end" font-size="12">query ↓</text>`);
   tokens.forEach((token, i) => {
     const middle = label + (i + 0.5) * cell;
     const [row, column] = [i === query ? ' font-weight="700"' : "", i === key ? ' font-weight="700"' : ""];
