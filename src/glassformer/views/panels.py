@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from glassformer.views.axes import Axis, across_at, short, span
+from glassformer.views.axes import Axis, across_at, short, span, tick
 from glassformer.views.drawing import GROWS, bar, figure, line, panel, picture, text
 from glassformer.views.palette import SERIES
 from glassformer.views.plots import Point, finite, key, lay_out, mark, placed
@@ -151,8 +151,8 @@ def scatter_panels(
         inside = zero and across.low < 0 < across.high
         ends = [(across.place(0.0), y) for y in (up.start, up.end)] if inside else []
         middle = line(ends, css="dotted") if inside else ""
-        if inside and x:
-            middle += text(ends[0][0], up.start + 14, "0", css="small")
+        for value in across.ticks(3) if x and not circle else ():
+            middle += text(across.place(value), up.start + 14, tick(value), css="small")
         placed_at = [
             (names.index(group), (across.place(p[0]), up.place(p[1])))
             for group, run in found[row][name].items()
@@ -255,17 +255,18 @@ def grid(
         parts.append(text(0, top + 14, f"↑ {y}", css="small", anchor="start"))
         top += 18
     for row, names in rows.items():
+        heading = HEADING if row else HEADING - 18
         parts.append(text(0, top + 16, row, css="title", anchor="start"))
         for k, name in enumerate(names):
             left = LEFT + k * (wide + APART)
-            right, bottom = left + wide, top + HEADING + high
-            axes = Axis(*across, left, right), Axis(*up, bottom, top + HEADING)
-            parts.append(text((left + right) / 2, top + HEADING - 6, name, css="small"))
+            right, bottom = left + wide, top + heading + high
+            axes = Axis(*across, left, right), Axis(*up, bottom, top + heading)
+            parts.append(text((left + right) / 2, top + heading - 6, name, css="small"))
             if ruled:
-                parts.append(panel(left, top + HEADING, wide, high, css="frame thin", corner=2))
+                parts.append(panel(left, top + heading, wide, high, css="frame thin", corner=2))
                 ticks = axes[1].ticks(3)
                 parts += [across_at(v, axes[1], left, right, 5.0 * (k == 0)) for v in ticks]
             parts.append(draw(row, name, *axes))
-        top += HEADING + high + BELOW
+        top += heading + high + BELOW
     parts.append(text(LEFT + (WIDTH - LEFT) / 2, top + 12, x, css="small"))
     return picture(parts, WIDTH, top + (16 if x else 0), grows=GROWS)
