@@ -45,7 +45,7 @@ color:inherit;font:inherit;cursor:pointer;display:none}
 @media (prefers-reduced-motion:reduce){.glassformer-arcs .arc{transition:none}}
 @media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}
 .glassformer-arcs .word{font-size:29px}.glassformer-arcs .special,
-.glassformer-arcs .share{font-size:20px}.glassformer-arcs .share{translate:0 5px}}
+.glassformer-arcs .share{font-size:21px}.glassformer-arcs .share{translate:0 5px}}
 """.replace("\n", "")
 
 

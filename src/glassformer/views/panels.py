@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from glassformer.views.axes import Axis, across_at, short, span, spread
+from glassformer.views.axes import Axis, across_at, short, span, spread, tick
 from glassformer.views.drawing import (
     GROWS,
     bar,
@@ -163,8 +163,8 @@ def scatter_panels(
         inside = zero and across.low < 0 < across.high
         ends = [(across.place(0.0), y) for y in (up.start, up.end)] if inside else []
         middle = line(ends, css="dotted") if inside else ""
-        if inside and x:
-            middle += text(ends[0][0], up.start + 14, "0", css="small")
+        for value in across.ticks(3) if x and not circle else ():
+            middle += text(across.place(value), up.start + 14, tick(value), css="small")
         placed_at = [
             (names.index(group), (across.place(p[0]), up.place(p[1])))
             for group, run in found[row][name].items()

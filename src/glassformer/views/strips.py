@@ -100,24 +100,28 @@ def draw_strips(
     end, high = scale_end(every), ROW * len(names) + 28
     left = max(map(word_width, names)) + 9
     right, bottom = left + CELL * columns, 6 + high * len(values)
-    parts = [text(right + LENGTHS, 18, "length", css="small", anchor="end")]
+    whole = "length" if columns == count else f"length of all {count}"
+    parts = [text(right + LENGTHS, 18, whole, css="small", anchor="end")]
     for k, (title, matrix) in enumerate(cells.items()):
         top = 26 + high * k
         parts += [*beside(title, names, left, top, top - 8), strip(matrix, left, top, end)]
         written = [f"{length:.1f}" for length in lengths[title]]
         parts += column_of(written, right + LENGTHS, top)
-    across = f"{columns} numbers" if columns == count else f"the first {columns} of {count} numbers"
+    across = f"{columns} numbers" if columns == count else f"first {columns} of {count} numbers"
     if drawn.start:
         across = f"numbers {drawn.start} to {drawn.start + columns - 1} of {count}"
-    most = max((abs(value) for row in every for value in row), default=0.0)
-    if most > FAR * end:
-        across += f"; dot: over {FAR} × the scale"
-    elif most > end:
+    far = {drawn.start + j for row in every for j, v in enumerate(row) if abs(v) > FAR * end}
+    note = ""
+    if far:
+        which = f"number {min(far)}, " if len(far) == 1 else ""
+        note = f"dot: {which}over {FAR} × the scale"
+    elif any(abs(value) > end for row in every for value in row):
         across += ", some beyond the scale"
     legend, legend_end = scale(every, left, bottom + 4, end)
     parts += [legend, text(left, bottom + 33, across, css="small", anchor="start")]
+    parts += [text(left, bottom + 49, note, css="small", anchor="start")] if note else []
     wide = max(right + LENGTHS + 4, legend_end)
-    return picture(parts, wide, bottom + 40, shrinks=PHONE / wide, grows=1.2)
+    return picture(parts, wide, bottom + (56 if note else 40), shrinks=PHONE / wide, grows=1.2)
 
 
 def beside(title: str, names: list[str], left: float, top: float, above: float) -> list[str]:

@@ -45,13 +45,13 @@ def test_a_few_great_numbers_hide_no_other_and_zeros_do_not_count(subtests):
     last = torch.cat([torch.ones(44), torch.tensor([3.0]), torch.zeros(3)])[None]
     odd = torch.tensor([[1.0, torch.inf, torch.nan]])
     rows = [
-        ("one great number", great, {1.0}, "dot: over 10 × the scale"),
+        ("one great number", great, {1.0}, "dot: number 7, over 10 × the scale"),
         ("nearly all zeros", nearly, {-1.0}, ""),
         ("one of 45", last, {1.0}, "some beyond the scale"),
         ("only zeros", torch.zeros(3, 5), set(), ""),
-        ("not finite", odd, {1.0}, "dot: over 10 × the scale"),
+        ("not finite", odd, {1.0}, "dot: number 1, over 10 × the scale"),
     ]
-    notes = ["some beyond the scale", "dot: over 10 × the scale"]
+    notes = {note for *_, note in rows if note}
     for name, tensor, colors, note in rows:
         with subtests.test(name):
             view = strips({"x": tensor}, WORDS[: len(tensor)])
@@ -64,7 +64,7 @@ def test_of_a_long_vector_the_first_numbers_are_drawn_and_the_length_counts_all(
     view = strips({"x": tensor}, ["a"])
     [cells] = panels(view)
     assert sorted(cells) == [(0, column) for column in range(48)]
-    assert "the first 48 of 100 numbers" in texts(view)
+    assert "first 48 of 100 numbers" in texts(view)
     assert "10.0" in texts(view)
     assert "48 numbers" in texts(strips({"x": tensor[:, :48]}, ["a"]))
 
@@ -74,6 +74,9 @@ def test_only_numbers_over_ten_times_the_end_of_the_scale_have_a_dot():
     tensor[1, 5], tensor[1, 11] = -10.5, 9.5
     [dots] = re.findall(r'class="far" d="([^"]+)"', strips({"x": tensor}, ["a", "b"]).html)
     assert dots.count("M") == 1
+    tensor[0, 7], tensor[1, 11] = 11, 1
+    assert "dot: over 10 × the scale" in texts(strips({"x": tensor}, ["a", "b"]))  # two columns
+    tensor[0, 7] = 1
     assert 'class="far"' not in strips({"x": tensor.clamp(min=-9)}, ["a", "b"]).html
 
 

@@ -195,30 +195,32 @@ const CELLS = 48; // numbers of a vector that are drawn
 
 // Vectors as rows of colored cells, one tensor below another, on one scale that ends below the few
 // largest; beside each vector, its length.
-export function strips(tensors, words, colors) {
+export function strips(tensors, titles, words, colors, first = 0) {
   const [cell, row] = [7, 15];
-  const drawn = Object.values(tensors).flat().flatMap((vector) => [...vector.slice(0, CELLS)].map(Math.abs));
+  const cellsOf = (vector) => [...vector.slice(first, first + CELLS)];
+  const drawn = tensors.flat().flatMap((vector) => cellsOf(vector).map(Math.abs));
   const sizes = drawn.filter((size) => size > 0).sort((a, b) => a - b);
   const end = sizes[Math.round(0.98 * (sizes.length - 1))] ?? 1;
   const left = Math.max(...words.map((word) => 10 + 7.6 * short(word).length));
-  const right = left + cell * Math.min(CELLS, Object.values(tensors)[0][0].length);
-  const parts = [`<text x="${right + 44}" y="18" text-anchor="end" font-size="12" fill-opacity=".8">length</text>`];
+  const count = tensors[0][0].length;
+  const right = left + cell * Math.min(CELLS, count);
+  const parts = [`<text x="${right + 44}" y="18" text-anchor="end" font-size="12" fill-opacity=".8">${count > CELLS ? `length of all ${count}` : "length"}</text>`];
   const table = [["vector", "length", "numbers"]];
-  Object.entries(tensors).forEach(([title, vectors], k) => {
+  tensors.forEach((vectors, k) => {
     const top = 26 + k * (row * words.length + 28);
-    parts.push(`<text x="${left}" y="${top - 8}" font-weight="600">${escape(title)}</text>`);
+    parts.push(`<text x="${left}" y="${top - 8}" font-weight="600">${escape(titles[k])}</text>`);
     vectors.forEach((vector, i) => {
       const length = Math.hypot(...vector).toFixed(1);
       const baseline = top + (i + 0.5) * row + 4.5;
       parts.push(`<text x="${left - 7}" y="${baseline}" text-anchor="end">${escape(short(words[i]))}</text><text x="${right + 44}" y="${baseline}" text-anchor="end">${length}</text>`);
-      vector.slice(0, CELLS).forEach((value, j) => {
+      cellsOf(vector).forEach((value, j) => {
         const strength = Math.min(1, Math.abs(value) / end).toFixed(2);
         parts.push(`<rect x="${left + j * cell}" y="${top + i * row}" width="${cell}" height="${row}" fill="${value < 0 ? colors.negative : colors.cell}" fill-opacity="${strength}"/>`);
       });
       parts.push(`<path d="M${left} ${top + i * row}H${right}" stroke="${colors.ink}" stroke-opacity=".25"/>`);
-      table.push([`${title}: ${words[i]}`, length, ...Array.from(vector.slice(0, 3), (value) => value.toFixed(2))]);
+      table.push([`${titles[k]}: ${words[i]}`, length, ...cellsOf(vector).slice(0, 3).map((value) => value.toFixed(2))]);
     });
   });
-  const [width, height] = [right + 48, 6 + Object.keys(tensors).length * (row * words.length + 28)];
+  const [width, height] = [right + 48, 6 + tensors.length * (row * words.length + 28)];
   return { svg: `<svg ${SVG} ${FONT} viewBox="0 0 ${width} ${height}" style="max-width:${1.2 * width}px" font-size="12.7" fill="${colors.ink}">${parts.join("")}</svg>`, table };
 }

@@ -5,7 +5,7 @@ const [{ LiveElement, Model, filesOf, megabytes }, draw, { cosine, reading }] = 
 );
 const Encoder = reading(Model);
 const MOST = 24; // tokens: more don't fit in the pictures
-const CELLS = [88, 136]; // the numbers that the page shows of the largest vector
+const FIRST = 88; // the first number shown where one drowns out the rest
 
 // What the page follows: outputs of the model, by what its steps call them.
 const FOLLOWED = {
@@ -28,7 +28,8 @@ const CONTROLS = `<details><summary>Put your own sentence in its place</summary>
 const rowsOf = (data, width) => Array.from({ length: data.length / width }, (_, i) => data.subarray(i * width, (i + 1) * width));
 const sum = (...all) => all[0].map((row, i) => row.map((_, j) => all.reduce((total, rows) => total + rows[i][j], 0)));
 
-// What each step of the page shows: vectors as strips, or a matrix with words at its sides.
+// What each step of the page shows: vectors as strips, in the order of its own picture, which names
+// them, or a matrix with words at its sides.
 function pictures(read, head, cosines, others) {
   const { tokens } = read;
   const vectors = ({ data, dims }) => rowsOf(data, dims.at(-1));
@@ -50,23 +51,23 @@ function pictures(read, head, cosines, others) {
   const length = Math.hypot(...mean);
   const words = (rows) => ({ rows, columns: tokens });
   return {
-    embeddings: { vectors: { token } },
-    positions: { vectors: { token, position, type, sum: added } },
-    "embedding-norm": { vectors: { sum: added, normed: start } },
-    query: { vectors: { query: ofHead("query") } },
-    "key-value": { vectors: { key: ofHead("key"), value: ofHead("value") } },
+    embeddings: { vectors: [token] },
+    positions: { vectors: [token, position, type, added] },
+    "embedding-norm": { vectors: [added, start] },
+    query: { vectors: [ofHead("query")] },
+    "key-value": { vectors: [ofHead("key"), ofHead("value")] },
     scores: { matrix: ofHead("scores"), ...words(tokens) },
     weights: { matrix: ofHead("weights"), ...words(tokens) },
-    output: { vectors: { value: ofHead("value"), output: ofHead("output") } },
-    merge: { vectors: { "what attention found": attended } },
-    residual: { vectors: { before: start, added: attended, after: stream } },
-    norm: { vectors: { before: stream, normed } },
-    "feed-forward": { vectors: { widened, "after GELU": wide } },
-    narrow: { vectors: { [`numbers ${CELLS[0]} to ${CELLS[1] - 1}`]: found.map((row) => row.subarray(...CELLS)) } },
-    layer: { vectors: { before: normed, added: found, after } },
+    output: { vectors: [ofHead("value"), ofHead("output")] },
+    merge: { vectors: [attended] },
+    residual: { vectors: [start, attended, stream] },
+    norm: { vectors: [stream, normed], first: FIRST },
+    "feed-forward": { vectors: [widened, wide] },
+    narrow: { vectors: [found], first: FIRST },
+    layer: { vectors: [normed, found, after], first: FIRST },
     layers: { matrix: start.map((row, i) => states.map((state) => cosine(row, state[i]))), rows: tokens, columns: ["start", ...Array(layers).keys()] },
     heads: { matrix: rowsOf(toward, heads), rows: [...Array(layers).keys()], columns: [...Array(heads).keys()], caption: `from “${tokens[from]}” to “${tokens[to]}”` },
-    sentence: { vectors: { "mean, scaled to length 1": [mean.map((one) => one / length)] }, words: ["sentence"] },
+    sentence: { vectors: [[mean.map((one) => one / length)]], words: ["yours"] },
     compare: { matrix: cosines.map((one) => [one]), rows: others, columns: ["yours"] },
   };
 }
@@ -105,9 +106,9 @@ class Walk extends LiveElement {
       this.others ??= await Promise.all(others.map((other) => this.follow(other).then(meanOf)));
       const cosines = this.others.map((other) => cosine(meanOf(read), other));
       this.restore();
-      this.put("ids", `<pre><code>${read.tokens.map((token, i) => `${draw.escape(token).padEnd(12)}${read.ids[i]}`).join("\n")}</code></pre>`);
+      this.put("ids", () => `<pre><code>${read.tokens.map((token, i) => `${draw.escape(token).padEnd(12)}${read.ids[i]}`).join("\n")}</code></pre>`);
       const steps = pictures(read, Number(this.dataset.head), cosines, others);
-      for (const [step, shown] of Object.entries(steps)) this.put(step, figure(shown, read.tokens));
+      for (const [step, shown] of Object.entries(steps)) this.put(step, (own) => figure(shown, read.tokens, own));
       this.parts.back.hidden = false;
       this.say("All steps now show your sentence; the text still speaks of ours.");
     } catch (error) {
@@ -116,12 +117,12 @@ class Walk extends LiveElement {
   }
 
   // Put a picture in the place of a step's own.
-  put(step, html) {
+  put(step, htmlFor) {
     const heading = document.getElementById(`step-${step}`);
     const isBelow = (output) => heading.compareDocumentPosition(output) & Node.DOCUMENT_POSITION_FOLLOWING;
     const own = heading && [...document.querySelectorAll(".proofbook-output:not(.walk-own)")].find(isBelow);
     if (!own) return;
-    own.insertAdjacentHTML("beforebegin", `<div class="proofbook-output walk-own" data-search-exclude>${html}</div>`);
+    own.insertAdjacentHTML("beforebegin", `<div class="proofbook-output walk-own" data-search-exclude>${htmlFor(own)}</div>`);
     own.hidden = true;
   }
 
@@ -143,8 +144,9 @@ function meanOf({ hidden: { data, dims: [states, seq, width] } }) {
 
 const COLORS = { ink: "currentColor", cell: "var(--cell)", negative: "var(--negative-cell)", number: "var(--number)" };
 
-function figure({ vectors, matrix, rows, columns, caption, words }, tokens) {
-  const { svg, table } = vectors ? draw.strips(vectors, words ?? tokens, COLORS) : draw.values(matrix, rows, columns, COLORS);
+function figure({ vectors, first, matrix, rows, columns, caption, words }, tokens, own) {
+  const titles = [...own.querySelectorAll(".title")].map((title) => title.textContent);
+  const { svg, table } = vectors ? draw.strips(vectors, titles, words ?? tokens, COLORS, first) : draw.values(matrix, rows, columns, COLORS);
   const cells = table.map((row) => `<tr>${row.map((cell) => `<td>${draw.escape(cell)}</td>`).join("")}</tr>`).join("");
   const said = `<figcaption>Your sentence${caption ? `, ${draw.escape(caption)}` : ""}</figcaption>`;
   return `<figure class="glassformer-drawing glassformer-heatmap">${svg}<div class="walk-told"><table>${cells}</table></div>${said}</figure>`;
