@@ -8,6 +8,7 @@ from glassformer.views.drawing import (
     Number,
     column,
     cut,
+    largest,
     legend,
     line,
     panel,
@@ -70,16 +71,18 @@ def decoding(
     wide = min(WIDEST, max(NARROWEST, room))
     across = wide * (len(own) - 1) + gap
     right = max(WIDTH, across + wide * len(source) + leans)
-    parts = header(0, "own tokens", "decoder", own[:given], wide)
+    parts = header(0, "tokens so far", "decoder", own[:given], wide)
     parts += header(across, "source", "encoder", source, wide) if source else []
     facts, sentences = [], []
+    attended = [one for each in steps for one in (each.own, each.source) if one]
+    most = largest([one.weights.tolist() for one in attended])
     for k, each in enumerate(steps):
         y, (best, ids) = TOP + BAND * k, each.chances.topk(min(BEST, len(each.chances)))
         guesses = dict(zip([visible(name(i)) for i in ids.tolist()], best.tolist(), strict=True))
         band = [line([(0, y), (right, y)], css="thin"), writes(guesses, y)]
         band += [
-            rows(each.own, 0, y, wide),
-            *([rows(each.source, across, y, wide)] if each.source else []),
+            rows(each.own, 0, y, wide, most),
+            *([rows(each.source, across, y, wide, most)] if each.source else []),
         ]
         read = given + k - 1
         if k:
@@ -93,11 +96,11 @@ def decoding(
         facts.append([own[given + k], likely, *looks])
         sentences.append(sentence(each, own, given + k, source))
     bottom = TOP + BAND * len(steps)
-    roles = [("positive", "attention"), ("key", "keys"), ("value", "values")]
+    roles = [("positive", f"attention, up to {most:.2f}"), ("key", "keys"), ("value", "values")]
     parts.append(legend(roles, 0, bottom + 16))
     parts.append(column(KNOWN, 0, bottom + 34, 17, css="small", anchor="start"))
     drawn = picture(parts, right, bottom + 75, grows=GROWS)
-    columns = ["writes", "likeliest", "attention to own tokens", "attention to the source"]
+    columns = ["writes", "likeliest", "attention to the tokens so far", "attention to the source"]
     title = "Writing token by token"
     return stepped(drawn, sentences, columns[: len(facts[0])], facts, name=title, caption=caption)
 
@@ -133,11 +136,11 @@ def writes(guesses: dict[str, float], y: Number) -> str:
     return "".join(parts) + (text(x, base, listed, css="small", anchor="start") if listed else "")
 
 
-def rows(attended: Attended, x: Number, y: Number, wide: Number) -> str:
+def rows(attended: Attended, x: Number, y: Number, wide: Number, most: Number) -> str:
     """Draw a row of weights and, below each, its key and its value: solid if they are new."""
     weights, (top, high) = attended.weights.tolist(), WEIGHTS
     kept = len(weights) - attended.new
-    parts = [squares([weights], x, y + top, 1.0, (wide, high))]
+    parts = [squares([weights], x, y + top, most, (wide, high))]
     parts.append(panel(x, y + top, wide * len(weights), high, css="frame thin", corner=0))
     for role, (top, high) in (("key", KEYS), ("value", VALUES)):
         for k in range(len(weights)):

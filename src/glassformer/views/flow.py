@@ -37,7 +37,7 @@ DEEPEST = 0.42  # opacity of the blue in a box that holds all parameters; text o
 # Words have the same size on a phone: boxes have no more room there.
 STYLE = """
 .glassformer-flow text{text-anchor:middle;font-size:13.5px;font-weight:600}
-.glassformer-flow .small{font-size:11.5px;font-weight:400}
+.glassformer-flow .small{font-size:12px;font-weight:400}
 .glassformer-flow .sign{font-size:17px;font-weight:400}
 .glassformer-flow .name{font-weight:400;font-style:italic}
 .glassformer-flow .ink{fill:var(--deep)}

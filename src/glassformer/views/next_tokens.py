@@ -8,7 +8,7 @@ from torch import Tensor
 from glassformer.views.drawing import Number, bar, figure, picture, text
 from glassformer.views.view import View, chance, visible
 
-WIDTH, ROW, LEFT, ACROSS = 400.0, 22.0, 110.0, 230.0
+WIDTH, ROW, LEFT, ACROSS = 394.0, 22.0, 110.0, 230.0
 
 
 def next_tokens(

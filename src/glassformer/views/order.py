@@ -12,6 +12,7 @@ from glassformer.views.drawing import (
     chip,
     cut,
     figure,
+    line,
     panel,
     picture,
     text,
@@ -23,7 +24,11 @@ ROW, APART, LONGEST = 34.0, 6.0, 12
 
 
 def reading_order(
-    mask: Bool[Tensor, "words words"], tokens: Sequence[object], *, caption: str | None = None
+    mask: Bool[Tensor, "words words"],
+    tokens: Sequence[object],
+    *,
+    source: int = 0,
+    caption: str | None = None,
 ) -> View:
     """Draw a mask as rows of words: each row shows the words that one of them may read.
 
@@ -33,6 +38,7 @@ def reading_order(
     Args:
         mask: True where the word of a row may attend to the word of a column.
         tokens: The words.
+        source: How many words at the beginning are an encoder's; lines set them apart.
         caption: A line below the picture.
 
     Raises:
@@ -54,6 +60,9 @@ def reading_order(
         for j, may in enumerate(row):
             parts.append(word_box(names[j], places[j], places[j + 1], y, may=may, own=j == i))
     bottom = 8 + ROW * len(rows)
+    if source:
+        x, y = places[source] - APART / 2, 4 + ROW * source
+        parts += [line([(x, 4), (x, bottom - 4)]), line([(left, y), (places[-1] - APART, y)])]
     meaning = "dashed: hidden; bold: the word itself"
     parts.append(text(left, bottom + 10, meaning, css="small", anchor="start"))
     drawn = picture(parts, max(places[-1], left + width_of(meaning)) + 4, bottom + 18)

@@ -115,7 +115,7 @@ def size(node: Node, nodes: Sequence[Node], *, framed: bool) -> Box:
     small = notes(node, nodes)
     half = max([wide(title(node), 7.2), *(wide(line, 6.2) for line in small)]) / 2 + 11
     if node.kind == "input":
-        return Box(half - 6, half - 6, 20 + LINE * len(small))
+        return Box(half - 6, half - 6, 23 + LINE * len(small))
     return Box(half, half, 27 + LINE * len(small))
 
 

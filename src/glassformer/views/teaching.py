@@ -9,7 +9,7 @@ from glassformer.views.view import View, words
 ROW, LONGEST = 34.0, 10
 READS, ANSWERS = 26.0, 110.0  # the tops of the two rows in training
 LEFT = 82.0
-PAST = "gray: earlier words, which each position also sees"
+PAST = "thin: earlier words, which each position also sees"
 
 
 def teacher_forcing(
@@ -18,7 +18,7 @@ def teacher_forcing(
     """Draw how a decoder is trained on a text, and how it writes the same text.
 
     In training, it reads the true words all at once. At each position, it predicts the next word
-    from all words up to there: gray lines come from the earlier ones. In generation, it reads the
+    from all words up to there: thin lines come from the earlier ones. In generation, it reads the
     words that it has written, and each new word takes one pass.
 
     Args:
@@ -46,7 +46,7 @@ def teacher_forcing(
     middles = [(here + after - 6) / 2 for here, after in pairwise(places)]
     for k, middle in enumerate(middles):
         end = (middle, ANSWERS - 2)
-        parts += [line([(x, READS + CHIP + 2), end], role="quiet", css="thin") for x in middles[:k]]
+        parts += [line([(x, READS + CHIP + 2), end], role="quiet", css="base") for x in middles[:k]]
     for k, (one, other) in enumerate(zip(read, asked, strict=True)):
         x, wide = places[k], places[k + 1] - places[k] - 6
         parts.append(chip(one, x, READS, wide, role="encoder", most=LONGEST))

@@ -128,6 +128,8 @@ def test_a_row_shows_the_words_that_may_be_read_and_hides_the_others():
     assert facts(view) == [[WORDS[i], " ".join(WORDS[: i + 1])] for i in range(5)]
     assert view.html.count("frame bold") == 5  # its own word, the last
     assert facts(reading_order(torch.zeros(1, 1).bool(), ["a"])) == [["a", "nothing"]]
+    lines = [reading_order(mask, WORDS, source=n).html.count('class="line"') for n in (0, 2)]
+    assert lines == [0, 2]  # a source is set apart on two sides
 
 
 # --- heads
@@ -302,7 +304,7 @@ def test_training_is_one_pass_and_writing_one_a_word():
         ["training, place 2", "[START] a", "b"],
         ["training, place 3", "[START] a b", "[END]"],
     ]
-    assert len(re.findall(r'class="line thin" data-role="quiet"', view.html)) == 0 + 1 + 2
+    assert len(re.findall(r'class="line base" data-role="quiet"', view.html)) == 0 + 1 + 2
     assert [row[1] for row in rows[3:]] == ["[START]", "[START] a", "[START] a b"]
 
 
