@@ -27,7 +27,7 @@ from glassformer.views.palette import (
 from glassformer.views.view import JOINERS, UNSEEN, View, aligned, columns_of, minus, number, table
 
 PHONE = 280.0  # width of a phone's column
-SHRUNK = 0.73  # smallest share of its full size; below that, a picture scrolls
+SHRUNK = 0.72  # smallest share of its full size; below that, a picture scrolls
 UNGROWN = 0.8  # the same for a picture whose words don't grow on a phone
 TIP = 7.0  # length of an arrowhead
 CHIP = 26.0  # height of a word in a box
@@ -78,7 +78,7 @@ font-size:.9em;opacity:.85;font-style:normal}}
 {"".join(f'.glassformer-drawing [data-role="{r}"]{{--role:var(--{r})}}' for r in ROLES)}
 @media screen and (max-width:30em){{.glassformer-drawing text{{font-size:14px}}
 .glassformer-drawing .title{{font-size:14.5px}}
-.glassformer-drawing :is(.small,.number){{font-size:13px}}}}
+.glassformer-drawing :is(.small,.number){{font-size:13.25px}}}}
 @media print{{.glassformer-drawing{{break-inside:avoid;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}}}}
 """.replace("\n", "")

@@ -192,7 +192,8 @@ def scatter_panels(
         for group, run in groups.items()
     ]
     header = ["", "group", "degrees from the top" if circle else x or "horizontal"]
-    return figure(drawn, header, facts, name=f"{y or 'y'} by {x or 'x'}", caption=caption)
+    name = ", ".join(found) if circle else f"{y or 'y'} by {x or 'x'}"
+    return figure(drawn, header, facts, name=name, caption=caption)
 
 
 def clockwise(end: Point) -> float:
