@@ -331,7 +331,7 @@ assert not same(turned, straight)
 cosines = torch.cosine_similarity(turned, straight, dim=-1)  # (1, seq)
 print(f"cosines from {cosines.min():.2f} to {cosines.max():.2f}")
 words, caption = [tokens[place] for place in order], "cosine with the vector in the right order"
-heatmap(cosines, ["reversed"], words, axes=("order", "word"), caption=caption)
+heatmap(cosines, ["reversed"], words, axes=("", "word"), caption=caption)
 
 # %% [markdown]
 # If the encoder ignored the order, all these cosines would be one. They aren't, so the order

@@ -72,10 +72,17 @@ def share(weights, pairs):
     return (weights * pairs).sum(dim=-1)[..., pairs.any(dim=-1)].mean(dim=-1)
 
 
+def even_shares(tokens):
+    """Return what a head would show for each habit if it spread its attention evenly."""
+    even = torch.full((len(tokens), len(tokens)), 1 / len(tokens))
+    return {name: share(even, pairs).item() for name, pairs in habits(tokens).items()}
+
+
 axes = "layer", "head"
 found = {name: share(weights, pairs) for name, pairs in habits(tokens).items()}
+by_chance = even_shares(tokens)
 for name, shares in found.items():
-    caption = f"share of attention: {name}"
+    caption = f"share of attention: {name} (evenly spread: {by_chance[name]:.2f})"
     display(heatmap(shares, range(layers), range(heads), caption=caption, axes=axes, end=1))
 
 assert all(shares.shape == (layers, heads) for shares in found.values())
@@ -86,10 +93,9 @@ assert all(0 <= shares.min() <= shares.max() < 1.0001 for shares in found.values
 #
 # <span id="which-heads-have-them-most"></span>
 #
-# Here are the three strongest heads for each habit. The number in parentheses is what a head would
-# show if it spread its attention evenly. Only a number far above that deserves a name. For the
-# sentence about time, "same word" isn't far above: its strongest head shows little more than an
-# even share.
+# Here are the three strongest heads for each habit. Only a number far above an even share deserves
+# a name. For the sentence about time, "same word" isn't far above: its strongest head shows little
+# more than an even share.
 
 
 # %%
@@ -99,14 +105,8 @@ def strongest(shares, count=1):
     return [divmod(place, heads) for place in places]
 
 
-def even_shares(tokens):
-    """Return what a head would show for each habit if it spread its attention evenly."""
-    even = torch.full((len(tokens), len(tokens)), 1 / len(tokens))
-    return {name: share(even, pairs).item() for name, pairs in habits(tokens).items()}
-
-
-for name, by_chance in even_shares(tokens).items():
-    print(f"{name} (evenly spread: {by_chance:.2f})")
+for name, even in by_chance.items():
+    print(f"{name} (evenly spread: {even:.2f})")
     for layer, head in strongest(found[name], 3):
         print(f"    layer {layer}, head {head:2}: {found[name][layer, head]:.2f}")
     layer, head = strongest(found[name])[0]
@@ -220,7 +220,7 @@ verb = time_weights[:, :, flies]  # (layers, heads, seq)
 insects = fruit_weights[:, :, flies]
 moved = (verb - insects).abs().sum(dim=-1) / 2  # (layers, heads)
 assert 0 <= moved.min() <= moved.max() <= 1
-caption = "share of the attention of “flies” that has moved between the two sentences"
+caption = "share of the attention of “flies” that has moved, from “time flies …” to “fruit flies …”"
 heatmap(moved, range(layers), range(heads), axes=axes, caption=caption)
 
 # %%

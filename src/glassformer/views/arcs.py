@@ -44,7 +44,8 @@ color:inherit;font:inherit;cursor:pointer;display:none}
 @supports selector(:has(a)){.glassformer-arcs:has(fieldset) svg{display:none}{SHOWN}}
 @media (prefers-reduced-motion:reduce){.glassformer-arcs .arc{transition:none}}
 @media (max-width:30em){.glassformer-arcs .says{min-height:3.2em}
-.glassformer-arcs .word{font-size:29px}.glassformer-arcs .special,
+.glassformer-arcs .word{font-size:29px}.glassformer-arcs .asks .word{font-weight:inherit}
+.glassformer-arcs .special,
 .glassformer-arcs .share{font-size:21px}.glassformer-arcs .share{translate:0 5px}}
 """.replace("\n", "")
 

@@ -78,7 +78,7 @@ font-size:.9em;opacity:.85;font-style:normal}}
 {"".join(f'.glassformer-drawing [data-role="{r}"]{{--role:var(--{r})}}' for r in ROLES)}
 @media screen and (max-width:30em){{.glassformer-drawing text{{font-size:14px}}
 .glassformer-drawing .title{{font-size:14.5px}}
-.glassformer-drawing :is(.small,.number){{font-size:13.2px}}}}
+.glassformer-drawing :is(.small,.number){{font-size:13.25px}}}}
 @media print{{.glassformer-drawing{{break-inside:avoid;print-color-adjust:exact;
 -webkit-print-color-adjust:exact}}}}
 """.replace("\n", "")

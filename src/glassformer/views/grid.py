@@ -25,13 +25,14 @@ from glassformer.views.drawing import (
 )
 from glassformer.views.view import View, isolated, minus, number, words
 
-SMALLEST = 12.0  # a cell without its number
+SMALLEST = 10.5  # a cell without its number
 BARE = 18.0  # a cell of a matrix that is drawn without numbers
 WIDEST = 660.0  # width of a page's column
 LONGEST_WORD = 14  # columns; a longer word is cut, and its tooltip has it in full
 MOST_CELLS = 1024  # above this many, cells of the same strength share a path
 MOST_NUMBERS = 100  # cells: in a larger matrix, few people read the numbers
 NEAR = 20  # distances from the diagonal that are listed one by one
+TIGHTER = 11.0  # how much narrower cells with numbers are, if their rows and columns have no words
 FIELD = 240.0  # width of a matrix whose rows and columns are numbered
 APART = 26.0  # the least distance between the numbers beside its rows and columns
 ROUNDING = 1 + 1e-6  # a value so far beyond the end of a scale is at its end
@@ -69,7 +70,7 @@ def heatmap(
         rows: The words beside the rows; for a large matrix, a `range` is drawn as an axis.
         columns: The words above the columns; for a large matrix, a `range` is drawn as an axis.
         caption: A line below the picture.
-        axes: The names of the rows and the columns.
+        axes: The names of the rows and the columns; without a name, rows have only their words.
         end: The value with the strongest color, by default the largest. Use the same one in
             pictures you compare.
         numbered: Whether a small matrix has its numbers; without them, its cells are small.
@@ -113,9 +114,11 @@ def heatmap(
     cell, fits = cell_size(values, longest, largest)
     many = weights.numel() > MOST_CELLS
     axes_of_numbers = isinstance(rows, range) and isinstance(columns, range)
-    grown = axes_of_numbers and not many and not fits and len(rows) > 1
-    if axes_of_numbers and (many or grown):
-        cell = FIELD / max(weights.shape) if many else SMALLEST
+    grown = axes_of_numbers and not many and len(rows) > 1 and len(columns) * cell > PHONE
+    if axes_of_numbers and many:
+        cell = FIELD / max(weights.shape)
+    elif grown:
+        cell = cell - TIGHTER if fits else SMALLEST
     if not numbered:
         cell = min(cell, BARE)
     numbered = numbered and fits and weights.numel() <= MOST_NUMBERS
@@ -162,7 +165,7 @@ def draw(
     row_width, column_width = max(map(word_width, rows)), max(map(word_width, columns))
     step = words_step(cell)  # rows and columns per word
     tilted = column_width > cell * (step if grown or cell < SMALLEST else 1) - 6
-    left = 20 + row_width + 8
+    left = (20 if axes[0] else 0) + row_width + 8
     top = 22 + (0.71 * column_width + 12 if tilted else 20.0)
     right = max(8.0, 0.71 * word_width(columns[-1]) - cell / 2 + 8) if tilted else 8.0
     across, down, size = cell * len(columns), cell * len(rows), (cell, cell)
@@ -190,7 +193,7 @@ def draw(
         parts.append(squares(values, left, top, largest, size, tooltip))
     if numbered:
         parts.append(cell_numbers(values, left, top, largest, size, without=hidden))
-    between = numbered or cell > 2 * SMALLEST
+    between = numbered or cell > 24
     parts.append(grid_lines(len(rows), len(columns), cell, left, top, between))
     corners = [(left + j * cell, top + i * cell) for i, j in hidden]
     parts += [line([(x, y + cell), (x + cell, y)], css="thin") for x, y in corners]
@@ -244,10 +247,9 @@ def axis_names(
     axes: tuple[str, str], left: float, top: float, across: float, down: float
 ) -> list[str]:
     """Write `key →` above the columns, and `← query` up the side of the rows."""
-    return [
-        text(left + across / 2, 13, f"{axes[1]} →", css="small"),
-        text(12, top + down / 2, f"← {axes[0]}", css="small", turn=-90),
-    ]
+    above = text(left + across / 2, 13, f"{axes[1]} →", css="small")
+    side = text(12, top + down / 2, f"← {axes[0]}", css="small", turn=-90)
+    return [above, side] if axes[0] else [above]
 
 
 def word(name: str, x: float, y: float, anchor: str, *, turn: int = 0) -> str:

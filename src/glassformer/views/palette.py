@@ -70,11 +70,13 @@ THEME = (
     f":is([data-md-color-scheme=slate],[data-jp-theme-light=false]) {VIEWS}{{{DARK}}}"
     f"@media print{{html body {VIEWS}{VIEWS}{{{LIGHT}}}}}"
 )
-# A shadow at each edge beyond which there's more of the picture to scroll to.
+# A shadow at each edge beyond which there's more of the picture to scroll to. It ends a pixel
+# before its cover does, because WebKit leaves out the cover's last, broken pixel.
+TALL = "calc(100% - 1px)"
 SHADOWS = (
     "background:"
     "linear-gradient(to right,var(--surface) 40%,transparent) 0/24px 100% no-repeat local,"
     "linear-gradient(to left,var(--surface) 40%,transparent) 100%/24px 100% no-repeat local,"
-    "linear-gradient(to right,var(--hover),transparent) 0/12px 100% no-repeat scroll,"
-    "linear-gradient(to left,var(--hover),transparent) 100%/12px 100% no-repeat scroll"
+    f"linear-gradient(to right,var(--hover),transparent) 0 0/12px {TALL} no-repeat scroll,"
+    f"linear-gradient(to left,var(--hover),transparent) 100% 0/12px {TALL} no-repeat scroll"
 )

@@ -208,7 +208,8 @@ def scatter_panels(
         for group, run in groups.items()
     ]
     header = ["", "group", "degrees from the top" if circle else x or "horizontal"]
-    return figure(drawn, header, facts, name=f"{y or 'y'} by {x or 'x'}", caption=caption)
+    name = ", ".join(found) if circle else f"{y or 'y'} by {x or 'x'}"
+    return figure(drawn, header, facts, name=name, caption=caption)
 
 
 def circled(points: Sequence[Point], names: Sequence[str], across: Axis, up: Axis) -> str:

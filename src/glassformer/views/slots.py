@@ -8,7 +8,7 @@ from glassformer.views.view import View, visible
 
 WIDTH, ROW, HIGH = 356.0, 13.0, 10.0  # of the picture, and a slot's row and bar
 TITLE, APART, LEFT = 22.0, 10.0, 20.0  # a schedule's name, between schedules, slots' numbers
-GAP = 1.0  # between two answers
+GAP, LEAST = 1.0, 1.2  # between two answers, and the width of the shortest one's bar
 
 Answers = Sequence[tuple[int, int]]  # a slot's: the pass at which each begins, and its passes
 
@@ -72,8 +72,11 @@ def row(number: int, answers: Answers, passes: int, axis: Axis, y: Number) -> st
     end = axis.place(passes)
     parts = [text(LEFT - 7, y + 9, str(number), css="small", anchor="end")]
     parts.append(panel(LEFT, y, end - LEFT, HIGH, css="frame thin", corner=0))
+    free = LEFT
     for k, (first, count) in enumerate(answers):
-        start, wide = axis.place(first), axis.place(count) - LEFT
+        start = max(axis.place(first), free)
+        wide = max(axis.place(first + count) - GAP - start, LEAST)
         role = "series-3" if k % 2 else "series-1"
-        parts.append(bar(start, y, max(wide - GAP, wide / 2), HIGH, role=role))
+        parts.append(bar(start, y, wide, HIGH, role=role))
+        free = start + wide + GAP
     return "".join(parts)

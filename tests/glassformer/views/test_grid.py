@@ -160,13 +160,15 @@ def test_axes_have_names_in_the_middle():
 
 
 def test_cells_have_numbers_where_these_fit_a_page_and_are_at_most_a_hundred(subtests):
-    """A page is 660 wide, and a number of four letters takes 37."""
+    """A page is 660 wide; four letters take 37, or 26 if rows and columns have no words."""
     for rows, columns, numbered in [(1, 17, True), (1, 18, False), (10, 10, True), (7, 15, False)]:
         with subtests.test(rows=rows, columns=columns):
             picture = wide(columns, rows=rows)
             assert bool(picture.numbers) == numbered
-            assert picture.cell == near(37 if columns < 18 else 660 / columns)
-    assert wide(101).cell == 12  # too small for its word
+            assert picture.cell == near(
+                (37 if rows == 1 else 26) if columns < 18 else 660 / columns
+            )
+    assert wide(101).cell == 10.5  # too small for its word
 
 
 def test_without_numbers_cells_are_small_and_the_table_still_has_the_numbers():
@@ -313,10 +315,20 @@ def test_a_mask_of_another_shape_is_refused(subtests):
             heatmap(NUMBERED, SENTENCE, "abc", **{name: torch.zeros(3, 2).bool()})
 
 
-def test_numbered_axes_of_many_cells_lie_flat_and_grow():
-    view = heatmap(torch.rand(9, 30), range(9), range(30))
-    picture = Picture(view)
-    assert (picture.cell, picture.tilted) == (12, {False})
-    assert [word.text for word in picture.rows] == ["0", "2", "4", "6", "8"]
-    full, widest, _ = widths(view)
-    assert widest == pytest.approx(1.5 * full, abs=1)
+def test_numbered_axes_of_many_cells_lie_flat_fit_a_phone_and_grow(subtests):
+    for rows, columns, cell in [(9, 30, 10.5), (6, 12, 26)]:
+        with subtests.test(columns=columns):
+            view = heatmap(torch.rand(rows, columns), range(rows), range(columns), end=1)
+            picture = Picture(view)
+            assert (picture.cell, picture.tilted) == (cell, {False})
+            every = 1 if picture.numbers else 2
+            assert [word.text for word in picture.rows] == [*map(str, range(0, rows, every))]
+            full, widest, narrowest = widths(view)
+            assert widest == pytest.approx(1.5 * full, abs=1)
+            assert narrowest < 288
+
+
+def test_rows_without_a_name_leave_no_room_for_it():
+    named, bare = (heatmap(torch.ones(1, 2), ["a"], "xy", axes=(n, "key")) for n in ("row", ""))
+    assert widths(named)[0] - widths(bare)[0] == near(20)
+    assert "←" not in bare.html

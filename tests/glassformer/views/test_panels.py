@@ -131,6 +131,7 @@ def test_a_point_that_a_later_group_covers_is_seen_around_it():
 def test_a_circle_of_hands_has_no_axes_and_tells_directions():
     hands = {"known": ([0.0, 1.0], [1.0, 0.0]), "new": ([0.0], [-1.0])}  # up, right, and down
     view = scatter_panels({"a": {"clock": hands}}, circle=True)
+    assert "<caption>a</caption>" in view.html
     svg = svgs(view)[0]
     [clock] = svg.iter("ellipse")
     x, y, across, up = (float(clock.get(name)) for name in ("cx", "cy", "rx", "ry"))

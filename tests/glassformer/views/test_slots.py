@@ -29,6 +29,15 @@ def test_answers_are_where_and_as_long_as_they_were_written():
     assert ends == [*2 * [near(scale * 12)], *2 * [near(scale * 9)]]
 
 
+def test_a_short_answer_can_be_seen_and_stays_apart_from_its_neighbors():
+    view = slots({"static": [[(0, 1), (1, 1), (2, 998)]]})
+    [(first, wide), (second, _), (third, longest)] = [(x, w) for x, _, w in rectangles(view, "bar")]
+    assert (first, wide) == near(20, 1.2)
+    assert second == near(first + wide + 1)
+    assert third == near(second + wide + 1)
+    assert third + longest == near(356 - 10 - 1)
+
+
 def test_the_shares_are_those_of_all_passes_in_all_slots():
     view = slots({"static": STATIC, "continuous": REFILLED})
     assert facts(view) == [
