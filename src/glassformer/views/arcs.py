@@ -31,7 +31,8 @@ font-variant-numeric:normal}
 .glassformer-arcs .special{font-size:16px;fill-opacity:.8;font-family:inherit}
 .glassformer-arcs .share{font-size:14px;text-anchor:middle;opacity:0;pointer-events:none}
 .glassformer-arcs .hit{fill:transparent}
-.glassformer-arcs .says{min-height:1.6em;margin:.2em auto 0;text-align:center;font-size:.95em}
+.glassformer-arcs .says{min-height:1.6em;margin:.2em auto 0;text-align:center;font-size:.95em;
+overflow-wrap:anywhere}
 .glassformer-arcs.live .arc{opacity:var(--rest)!important}
 .glassformer-arcs.live .arc.on{opacity:var(--o)!important}
 .glassformer-arcs .share.on{opacity:.9}
