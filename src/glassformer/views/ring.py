@@ -7,8 +7,9 @@ from glassformer.views.drawing import Number, arrow, line, panel, picture, text
 from glassformer.views.palette import SERIES
 from glassformer.views.steps import Stepped, step, stepped
 
-CELL, HIGH = 34.0, 28.0  # of a piece
-LEFT, APART, EDGE = 50.0, 16.0, 12.0  # room for the turns' names, between processes, at both sides
+CELL, HIGH = 30.0, 28.0  # of a piece
+LEFT, APART = 42.0, 14.0  # room for the turns' names, and between processes
+EDGE = APART / 2  # room at both sides, so that a line that leaves on the right enters on the left
 TURN = 66.0  # from one turn to the next
 TOP, KEY = 30.0, 30.0  # room above, and for the key below
 Held = Sequence[Sequence[Number]]  # each process's pieces
@@ -52,9 +53,9 @@ def ring(turns: Sequence[Held], *, caption: str | None = None) -> Stepped:
         drawn.append(step(turn + 1, *parts, *row(f"turn {turn}", after, sums, turn, moves)))
         facts.append(told(f"turn {turn}", after))
         sentences.append(sentence(turn, sums, moves))
-    wide = start_of(size - 1, size) + size * CELL + EDGE + 2
+    wide = start_of(size, size) - EDGE + 2
     bottom = TOP + TURN * (len(turns) - 1) + HIGH
-    shown = picture([*drawn, key(size, bottom + 18)], wide, bottom + KEY + 6)
+    shown = picture([*drawn, key(size, bottom + 18)], wide, bottom + KEY + 6, grows=1.3)
     header = ["", *(f"process {r}" for r in range(size))]
     return stepped(shown, sentences, header, facts, name="All-reduce in a ring", caption=caption)
 
@@ -120,14 +121,13 @@ def sent(r: int, k: int, size: int, turn: int) -> str:
     """Draw how a piece came to a process; between the last and the first, around the ring."""
     bottom, top, role = TOP + TURN * (turn - 1) + HIGH + 2, TOP + TURN * turn - 2, SERIES[k]
     half = k * CELL + (CELL - 3) / 2
-    end = (start_of(r, size) + half, top)
+    out, end = (start_of((r - 1) % size, size) + half, bottom), (start_of(r, size) + half, top)
     if r:
-        return arrow([(start_of(r - 1, size) + half, bottom), end], role=role)
-    left, right = start_of(0, size) - EDGE, start_of(size - 1, size) + size * CELL + EDGE
-    out = (start_of(size - 1, size) + half, bottom)
-    height = (bottom + top) / 2
-    return line([out, (out[0], height), (right, height)], role=role, css="dotted") + arrow(
-        [(left, height), (end[0], height), end], role=role, css="dotted"
+        return arrow([out, end], role=role)
+    right, left = start_of(size, size) - EDGE, LEFT
+    height = bottom + (top - bottom) * (right - out[0]) / (size * CELL + APART)
+    return line([out, (right, height)], role=role, css="dotted") + arrow(
+        [(left, height), end], role=role, css="dotted"
     )
 
 
