@@ -72,7 +72,7 @@ def dots(
             most four with names, each of which has a color and a mark.
         x: The name of the axis.
         x_range: The ends of the axis; use the same ones in pictures you compare.
-        log: Whether the axis is logarithmic.
+        log: Whether the axis is logarithmic. If so, a row's only number is beside its dot.
         levels: Dotted lines to compare with: their names and numbers.
         intervals: The ends of a thick line behind a row's dot, for the rows that have one.
         caption: A line below the picture.
@@ -89,7 +89,8 @@ def dots(
         raise ValueError(f"intervals of {[*around]} don't all belong to a dot: {[*found]}")
     every = [v for row in (*found.values(), *around.values()) for v in row]
     across = span([*every, *marks.values()], x_range, log=log)
-    axis = sideways(found, across, BEHIND_DOTS, log=log)
+    behind = BEHIND_BARS if log else BEHIND_DOTS
+    axis = sideways(found, across, behind, log=log)
     drawn = [draw_dots(r, around.get(n), k, axis) for k, (n, r) in enumerate(found.items())]
     told = {name: in_words(row, around.get(name)) for name, row in found.items()}
     named = {
@@ -104,7 +105,11 @@ def dots(
         if row := named.get(name):
             drawn[k] = draw_named(row, kinds, k, axis)
             told[name] = ", ".join(f"{kind} {short(v)}" for kind, v in row.items())
-    return finished([*told.items()], axis, drawn, marks, x, caption, BEHIND_DOTS, kinds)
+    dotted = [axis.place(mark) for mark in marks.values()]
+    for k, row in enumerate(found.values() if log else []):
+        if len(row) == 1 and axis.low <= row[0] <= axis.high:
+            drawn[k] += write_number(row[0], k, axis, dotted, 10)
+    return finished([*told.items()], axis, drawn, marks, x, caption, behind, kinds)
 
 
 def several(values: Any) -> list[float]:
@@ -157,17 +162,19 @@ def draw_bar(value: float, k: int, axis: Axis, role: str) -> str:
     return bar(min(start, end), row_middle(k) - 8, abs(end - start), 16, role=role)
 
 
-def write_number(value: float, k: int, axis: Axis, dotted: Sequence[float]) -> str:
-    """Write a bar's number past its end, and past a dotted line that would run through it."""
+def write_number(
+    value: float, k: int, axis: Axis, dotted: Sequence[float], apart: float = 6
+) -> str:
+    """Write a number past its bar or dot, and past a dotted line that would run through it."""
     shown = value if math.isfinite(value) else 0.0
     end, y = axis.place(shown), row_middle(k) + 4
     if shown < 0:
         return text(end - 6, y, short(value), css="small", anchor="end")
-    start, wide = end + 6, width_of(short(value), SMALL)
+    start, wide = end + apart, width_of(short(value), SMALL)
     for line_at in sorted(dotted):
         if start - 4 < line_at < start + wide + 4:
             start = line_at + 6
-    return text(start, y, short(value), css="small", anchor="start")
+    return text(start, y, short(value), css="small over", anchor="start")
 
 
 def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, axis: Axis) -> str:
@@ -187,10 +194,11 @@ def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, ax
 
 
 def draw_named(row: Mapping[str, float], kinds: Sequence[str], k: int, axis: Axis) -> str:
-    """Draw a row's numbers on a thin line, with a mark and a height for each kind."""
-    y = row_middle(k) - 2.5 * (len(kinds) - 1)
-    numbered = ((kinds.index(kind), v) for kind, v in row.items() if axis.low <= v <= axis.high)
-    marks = [mark(axis.place(v), y + 5 * number, number) for number, v in numbered]
+    """Draw a row's numbers on a thin line, with a mark and a height for each of its kinds."""
+    y = row_middle(k) - 2.5 * (len(row) - 1)
+    heights = {kind: y + 5 * i for i, kind in enumerate(sorted(row, key=kinds.index))}
+    known = [(kind, v) for kind, v in row.items() if axis.low <= v <= axis.high]
+    marks = [mark(axis.place(v), heights[kind], kinds.index(kind)) for kind, v in known]
     return draw_dots([], None, k, axis) + "".join(marks)
 
 

@@ -3,8 +3,18 @@
 from collections.abc import Mapping, Sequence
 
 from glassformer.views.axes import short
-from glassformer.views.drawing import GROWS, Number, bar, figure, legend, panel, picture, text
-from glassformer.views.palette import SERIES
+from glassformer.views.drawing import (
+    GROWS,
+    Number,
+    bar,
+    figure,
+    legend,
+    panel,
+    picture,
+    text,
+    width_of,
+)
+from glassformer.views.palette import SERIES, SMALL
 from glassformer.views.view import View
 
 WIDTH, ROW, HIGH = 356.0, 17.0, 13.0  # of the picture, and a worker's row and bar
@@ -19,7 +29,8 @@ def workers(
 ) -> View:
     """Draw what each worker holds as a bar for each way, with all areas on one scale.
 
-    Workers are numbered, unless there's only one.
+    Workers are numbered, unless there's only one. If each way has only one, its sizes are beside
+    its name.
 
     Args:
         ways: Each way's name and for each worker the kinds of numbers that it holds, with their
@@ -40,28 +51,40 @@ def workers(
     most = max(sum(map(float, held.values())) for held in every)
     if not all(0 <= size < float("inf") for held in every for size in held.values()) or not most:
         raise ValueError(f"sizes must be finite, at least 0, and not all 0: {dict(ways)}")
-    scale = (WIDTH - LEFT - BEHIND) / most
+    alone = len(every) == len(ways)
+    left, title, apart = (0.0, 18.0, 6.0) if alone else (LEFT, TITLE, APART)
+    scale = (WIDTH - left - BEHIND) / most
     parts = [legend(list(zip(SERIES, kinds, strict=False)), 0, 12)]
     facts, y = [], TOP
     for name, found in ways.items():
-        parts.append(text(0, y + 15, name, css="title", anchor="start", most=48))
-        y += TITLE
+        parts.append(text(0, y + title - 7, name, css="title", anchor="start", most=48))
+        parts += [terms(found[0], left + scale * most, y + title - 7)] if alone else []
+        y += title
         for k, held in enumerate(found, 1):
-            parts.append(row(str(k) if len(found) > 1 else "", held, y, scale))
+            parts.append(row(str(k) if len(found) > 1 else "", held, left, y, scale))
             facts.append([f"{name}, worker {k}", *map(short, map(float, held.values()))])
             y += ROW
-        y += APART
-    drawn = picture(parts, WIDTH, y - APART + 2, grows=GROWS)
+        y += apart
+    drawn = picture(parts, WIDTH, y - apart + 2, grows=GROWS)
     header = ["", *(f"{kind}, {unit}" if unit else kind for kind in kinds)]
     return figure(drawn, header, facts, name="What each worker holds", caption=caption)
 
 
-def row(number: str, held: Held, y: Number, scale: Number) -> str:
+def terms(held: Held, x: Number, y: Number) -> str:
+    """Write the sizes of what a worker holds in their colors, up to an x."""
+    parts = []
+    for role, size in reversed([*zip(SERIES, held.values(), strict=False)]):
+        parts.append(text(x, y, short(float(size)), role=role, css="small", anchor="end"))
+        x -= width_of(short(float(size)), SMALL) + 12
+    return "".join(parts)
+
+
+def row(number: str, held: Held, left: Number, y: Number, scale: Number) -> str:
     """Draw what one worker holds, side by side, and the sum."""
-    x, parts = LEFT, [text(LEFT - 8, y + 11, number, css="small", anchor="end")]
+    x, parts = left, [text(left - 8, y + 11, number, css="small", anchor="end")]
     for role, size in zip(SERIES, held.values(), strict=False):
         parts.append(bar(x, y, scale * size, HIGH, role=role))
         x += scale * size
-    edge = panel(LEFT, y, x - LEFT, HIGH, css="frame thin", corner=0)
+    edge = panel(left, y, x - left, HIGH, css="frame thin", corner=0)
     total = short(sum(map(float, held.values())))
     return "".join([*parts, edge, text(x + 6, y + 11, total, css="small", anchor="start")])

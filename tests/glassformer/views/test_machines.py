@@ -155,6 +155,13 @@ def test_areas_are_to_scale_across_all_ways_and_workers():
     ]  # alone, a worker needs no number
 
 
+def test_if_all_workers_are_alone_their_sizes_are_beside_the_names():
+    view = workers({"one": [{"a": 7, "b": 2}], "other": [{"a": 1, "b": 5}]})
+    bars = rectangles(view, "bar")[2:]
+    assert bars == [near(304 * size / 9, 13) for size in (7, 2, 1, 5)]
+    assert [word for word in texts(view) if word.isdigit()] == ["2", "7", "9", "5", "1", "6"]
+
+
 # --- traffic
 
 

@@ -505,3 +505,8 @@ def test_an_interval_goes_from_end_to_end_of_its_dot():
     assert high[0] - low[0] == pytest.approx(2 * (end[0] - start[0]), abs=0.3)
     with pytest.raises(ValueError, match=r"intervals of \['c'\]"):
         dots({"a": 1.0}, intervals={"c": (0, 1)})
+
+
+def test_a_rows_only_number_is_written_on_a_logarithmic_axis():
+    values = {"one": 0.03, "named": {"a": 7.0}, "several": [2.0, 5.0]}
+    assert {"0.03", "7"} <= set(texts(dots(values, log=True))) - set(texts(dots(values)))
