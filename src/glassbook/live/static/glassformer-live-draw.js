@@ -193,8 +193,8 @@ export function values(rows, names, columns, colors) {
 
 const CELLS = 48; // numbers of a vector that are drawn
 
-// Vectors as rows of colored cells with their lengths, one tensor below another, on one scale, which
-// ends below the few largest, or each on its own.
+// Vectors as rows of colored cells with their lengths, one tensor below another, on one scale or
+// apart; a scale ends below the few largest.
 export function strips(tensors, titles, words, colors, first = 0, apart = false) {
   const [cell, row, high] = [7, 15, 15 * words.length + 28];
   const cellsOf = (vector) => [...vector.slice(first, first + CELLS)];
@@ -220,6 +220,6 @@ export function strips(tensors, titles, words, colors, first = 0, apart = false)
       table.push([`${titles[k]}: ${words[i]}`, length, ...cellsOf(vector).slice(0, 3).map((value) => value.toFixed(2))]);
     });
   });
-  const [width, height] = [right + 48, 6 + tensors.length * high];
-  return { svg: `<svg ${SVG} ${FONT} viewBox="0 0 ${width} ${height}" style="max-width:${1.2 * width}px" font-size="12.7" fill="${colors.ink}">${parts.join("")}</svg>`, table };
+  const width = right + 48;
+  return { svg: `<svg ${SVG} ${FONT} viewBox="0 0 ${width} ${6 + tensors.length * high}" style="max-width:${1.2 * width}px" font-size="12.7" fill="${colors.ink}">${parts.join("")}</svg>`, table };
 }
