@@ -193,21 +193,20 @@ export function values(rows, names, columns, colors) {
 
 const CELLS = 48; // numbers of a vector that are drawn
 
-// Vectors as rows of colored cells, one tensor below another, on one scale that ends below the few
-// largest; beside each vector, its length.
-export function strips(tensors, titles, words, colors, first = 0) {
-  const [cell, row] = [7, 15];
+// Vectors as rows of colored cells with their lengths, one tensor below another, on one scale or
+// apart; a scale ends below the few largest.
+export function strips(tensors, titles, words, colors, first = 0, apart = false) {
+  const [cell, row, high] = [7, 15, 15 * words.length + 28];
   const cellsOf = (vector) => [...vector.slice(first, first + CELLS)];
-  const drawn = tensors.flat().flatMap((vector) => cellsOf(vector).map(Math.abs));
-  const sizes = drawn.filter((size) => size > 0).sort((a, b) => a - b);
-  const end = sizes[Math.round(0.98 * (sizes.length - 1))] ?? 1;
   const left = Math.max(...words.map((word) => 10 + 7.6 * short(word).length));
   const count = tensors[0][0].length;
   const right = left + cell * Math.min(CELLS, count);
   const parts = [`<text x="${right + 44}" y="18" text-anchor="end" font-size="12" fill-opacity=".8">${count > CELLS ? `length of all ${count}` : "length"}</text>`];
   const table = [["vector", "length", "numbers"]];
   tensors.forEach((vectors, k) => {
-    const top = 26 + k * (row * words.length + 28);
+    const top = 26 + k * high;
+    const sizes = (apart ? vectors : tensors.flat()).flatMap(cellsOf).map(Math.abs).filter(Boolean).sort((a, b) => a - b);
+    const end = sizes[Math.round(0.98 * (sizes.length - 1))] ?? 1;
     parts.push(`<text x="${left}" y="${top - 8}" font-weight="600">${escape(titles[k])}</text>`);
     vectors.forEach((vector, i) => {
       const length = Math.hypot(...vector).toFixed(1);
@@ -221,6 +220,6 @@ export function strips(tensors, titles, words, colors, first = 0) {
       table.push([`${titles[k]}: ${words[i]}`, length, ...cellsOf(vector).slice(0, 3).map((value) => value.toFixed(2))]);
     });
   });
-  const [width, height] = [right + 48, 6 + tensors.length * (row * words.length + 28)];
-  return { svg: `<svg ${SVG} ${FONT} viewBox="0 0 ${width} ${height}" style="max-width:${1.2 * width}px" font-size="12.7" fill="${colors.ink}">${parts.join("")}</svg>`, table };
+  const width = right + 48;
+  return { svg: `<svg ${SVG} ${FONT} viewBox="0 0 ${width} ${6 + tensors.length * high}" style="max-width:${1.2 * width}px" font-size="12.7" fill="${colors.ink}">${parts.join("")}</svg>`, table };
 }

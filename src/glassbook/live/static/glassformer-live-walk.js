@@ -49,15 +49,16 @@ function pictures(read, head, cosines, others) {
   const toward = Float32Array.from({ length: layers * heads }, (_, n) => matrixOf(read.weights, n)[from][to]);
   const mean = meanOf(read);
   const length = Math.hypot(...mean);
-  const words = (rows) => ({ rows, columns: tokens });
+  const apart = "each on its own scale";
+  const words = { rows: tokens, columns: tokens };
   return {
     embeddings: { vectors: [token] },
     positions: { vectors: [token, position, type, added] },
-    "embedding-norm": { vectors: [added, start] },
+    "embedding-norm": { vectors: [added, start], apart },
     query: { vectors: [ofHead("query")] },
-    "key-value": { vectors: [ofHead("key"), ofHead("value")] },
-    scores: { matrix: ofHead("scores"), ...words(tokens) },
-    weights: { matrix: ofHead("weights"), ...words(tokens) },
+    "key-value": { vectors: [ofHead("key"), ofHead("value")], apart },
+    scores: { matrix: ofHead("scores"), ...words },
+    weights: { matrix: ofHead("weights"), ...words },
     output: { vectors: [ofHead("value"), ofHead("output")] },
     merge: { vectors: [attended] },
     residual: { vectors: [start, attended, stream] },
@@ -144,9 +145,9 @@ function meanOf({ hidden: { data, dims: [states, seq, width] } }) {
 
 const COLORS = { ink: "currentColor", cell: "var(--cell)", negative: "var(--negative-cell)", number: "var(--number)" };
 
-function figure({ vectors, first, matrix, rows, columns, caption, words }, tokens, own) {
+function figure({ vectors, first, apart, matrix, rows, columns, caption = apart, words }, tokens, own) {
   const titles = [...own.querySelectorAll(".title")].map((title) => title.textContent);
-  const { svg, table } = vectors ? draw.strips(vectors, titles, words ?? tokens, COLORS, first) : draw.values(matrix, rows, columns, COLORS);
+  const { svg, table } = vectors ? draw.strips(vectors, titles, words ?? tokens, COLORS, first, apart) : draw.values(matrix, rows, columns, COLORS);
   const cells = table.map((row) => `<tr>${row.map((cell) => `<td>${draw.escape(cell)}</td>`).join("")}</tr>`).join("");
   const said = `<figcaption>Your sentence${caption ? `, ${draw.escape(caption)}` : ""}</figcaption>`;
   return `<figure class="glassformer-drawing glassformer-heatmap">${svg}<div class="walk-told"><table>${cells}</table></div>${said}</figure>`;
