@@ -6,7 +6,7 @@ from typing import Any
 
 from glassformer.views.axes import Axis, Range, along, short, span
 from glassformer.views.drawing import GROWS, bar, circle, figure, line, picture, text, width_of
-from glassformer.views.palette import SERIES, SMALL
+from glassformer.views.palette import SERIES
 from glassformer.views.plots import check, key, lay_out, mark, numbers
 from glassformer.views.view import View, columns_of
 
@@ -45,9 +45,8 @@ def bars(
     low, high = min(every), max(every)
     names = [name for name, value, _ in rows if value is not None]
     axis = sideways(names, (low, high if high > low else low + 1.0), BEHIND_BARS)
-    dotted = [axis.place(mark) for mark in marks.values()]
     drawn = [
-        draw_bar(value, k, axis, role) + write_number(value, k, axis, dotted)
+        draw_bar(value, k, axis, role) + write_number(value, k, axis)
         for k, (_, value, role) in enumerate(rows)
         if value is not None
     ]
@@ -157,17 +156,12 @@ def draw_bar(value: float, k: int, axis: Axis, role: str) -> str:
     return bar(min(start, end), row_middle(k) - 8, abs(end - start), 16, role=role)
 
 
-def write_number(value: float, k: int, axis: Axis, dotted: Sequence[float]) -> str:
-    """Write a bar's number past its end, and past a dotted line that would run through it."""
+def write_number(value: float, k: int, axis: Axis) -> str:
+    """Write a bar's number past its end; a dotted line behind the number breaks."""
     shown = value if math.isfinite(value) else 0.0
-    end, y = axis.place(shown), row_middle(k) + 4
-    if shown < 0:
-        return text(end - 6, y, short(value), css="small", anchor="end")
-    start, wide = end + 6, width_of(short(value), SMALL)
-    for line_at in sorted(dotted):
-        if start - 4 < line_at < start + wide + 4:
-            start = line_at + 6
-    return text(start, y, short(value), css="small", anchor="start")
+    apart, anchor = (-6, "end") if shown < 0 else (6, "start")
+    place = axis.place(shown) + apart, row_middle(k) + 4
+    return text(*place, short(value), css="small over", anchor=anchor)
 
 
 def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, axis: Axis) -> str:
