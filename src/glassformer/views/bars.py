@@ -6,7 +6,7 @@ from typing import Any
 
 from glassformer.views.axes import Axis, Range, along, short, span
 from glassformer.views.drawing import GROWS, bar, circle, figure, line, picture, text, width_of
-from glassformer.views.palette import SERIES, SMALL
+from glassformer.views.palette import SERIES
 from glassformer.views.plots import check, key, lay_out, mark, numbers
 from glassformer.views.view import View, columns_of
 
@@ -45,9 +45,8 @@ def bars(
     low, high = min(every), max(every)
     names = [name for name, value, _ in rows if value is not None]
     axis = sideways(names, (low, high if high > low else low + 1.0), BEHIND_BARS)
-    dotted = [axis.place(mark) for mark in marks.values()]
     drawn = [
-        draw_bar(value, k, axis, role) + write_number(value, k, axis, dotted)
+        draw_bar(value, k, axis, role) + write_number(value, k, axis)
         for k, (_, value, role) in enumerate(rows)
         if value is not None
     ]
@@ -105,10 +104,9 @@ def dots(
         if row := named.get(name):
             drawn[k] = draw_named(row, kinds, k, axis)
             told[name] = ", ".join(f"{kind} {short(v)}" for kind, v in row.items())
-    dotted = [axis.place(mark) for mark in marks.values()]
-    for k, row in enumerate(found.values() if log else []):
-        if len(row) == 1 and axis.low <= row[0] <= axis.high:
-            drawn[k] += write_number(row[0], k, axis, dotted, 10)
+    for k, (value, *more) in enumerate(found.values() if log else []):
+        if not more and axis.low <= value <= axis.high:
+            drawn[k] += write_number(value, k, axis, 10)
     return finished([*told.items()], axis, drawn, marks, x, caption, behind, kinds)
 
 
@@ -162,19 +160,12 @@ def draw_bar(value: float, k: int, axis: Axis, role: str) -> str:
     return bar(min(start, end), row_middle(k) - 8, abs(end - start), 16, role=role)
 
 
-def write_number(
-    value: float, k: int, axis: Axis, dotted: Sequence[float], apart: float = 6
-) -> str:
-    """Write a number past its bar or dot, and past a dotted line that would run through it."""
+def write_number(value: float, k: int, axis: Axis, apart: float = 6) -> str:
+    """Write a number past its bar or dot; a dotted line behind the number breaks."""
     shown = value if math.isfinite(value) else 0.0
-    end, y = axis.place(shown), row_middle(k) + 4
-    if shown < 0:
-        return text(end - 6, y, short(value), css="small", anchor="end")
-    start, wide = end + apart, width_of(short(value), SMALL)
-    for line_at in sorted(dotted):
-        if start - 4 < line_at < start + wide + 4:
-            start = line_at + 6
-    return text(start, y, short(value), css="small over", anchor="start")
+    anchor, away = ("end", -6.0) if shown < 0 else ("start", apart)
+    place = axis.place(shown) + away, row_middle(k) + 4
+    return text(*place, short(value), css="small over", anchor=anchor)
 
 
 def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, axis: Axis) -> str:

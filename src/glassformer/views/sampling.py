@@ -21,8 +21,8 @@ SETTINGS: dict[str, dict[str, Any]] = {  # of the still picture
     "p = 0.9": {"top_p": 0.9},
     "min 0.1": {"min_p": 0.1},
 }
-SLIDERS = (  # in the order in which they apply; at first, they change nothing
-    Slider("temperature", "temperature", 1, (0.1, 2), 0.05),
+SLIDERS = (  # in the order in which they apply; at first, only the temperature changes something
+    Slider("temperature", "temperature", 2, (0.1, 2), 0.05),
     Slider("top_k", "top-k", 8, (0, 8), 1, ("1", "off")),  # a place in the script's list
     Slider("top_p", "top-p", 1, (0.01, 1), 0.01),
     Slider("min_p", "min-p", 0, (0, 0.5), 0.01),

@@ -355,15 +355,14 @@ def test_hands_point_where_their_numbers_do():
     assert up[1] < 0 == pytest.approx(up[0], abs=0.1)
 
 
-def test_a_number_is_not_written_across_a_dotted_line():
+def test_a_dotted_line_breaks_behind_a_number():
     html = bars({"a": 0.02, "b": 0.9}, levels={"even": 0.1}).html
     [line] = re.findall(r'class="line dotted"[^>]* d="M([\d.]+) ', html)
-    places = dict(re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="start"[^>]*>(0\.\d+)<', html))
-    short, long = (float(x) for x, words in places.items() if words in ("0.02", "0.9"))
-    assert short > float(line) + 3
-    assert long > short
-    alone = bars({"a": 0.02, "b": 0.9}).html
-    assert f'x="{short:.1f}"' not in alone
+    number = r'<text x="([\d.]+)"[^>]* text-anchor="start" class="small over"[^>]*>0\.02<'
+    [short] = re.findall(number, html)
+    assert float(short) < float(line) + 3
+    assert html.index("line dotted") < html.index(">0.02<")
+    assert re.findall(number, bars({"a": 0.02, "b": 0.9}).html) == [short]
 
 
 def test_the_legend_shows_a_line_that_covers_another_as_it_looks():

@@ -101,7 +101,7 @@ def test_sliders_give_the_probabilities_of_transformers(browser, address, subtes
             {"temperature": 1.5, "top_p": 0.95, "min_p": 0.02},
         ):
             figure.locator("button").click()
-            for name, setting in settings.items():
+            for name, setting in {"temperature": 1.0, **settings}.items():
                 slider = figure.locator(f'input[name="{name}"]')
                 slider.fill(str(TOP_K.index(setting) if name == "top_k" else setting))
             for k, scores in enumerate((logits(5.0), logits(2.0))):
@@ -127,7 +127,7 @@ def test_sliders_give_the_probabilities_of_transformers(browser, address, subtes
 
 @pytest.mark.browser
 @pytest.mark.xdist_group("views-browser")
-def test_keys_move_a_slider_and_reset_brings_back_what_the_model_says(browser, address):
+def test_keys_move_a_slider_and_reset_brings_back_the_first_settings(browser, address):
     with visit(browser, address) as seen:
         first, other = seen.page.locator("figure").all()
         assert not first.locator(".still").is_visible()
