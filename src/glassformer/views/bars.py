@@ -61,7 +61,7 @@ def dots(
     x_range: Range | None = None,
     log: bool = False,
     levels: Mapping[str, float | int] | None = None,
-    intervals: Mapping[str, Range] | None = None,
+    intervals: Mapping[str, Range | Mapping[str, Range]] | None = None,
     caption: str | None = None,
 ) -> View:
     """Draw numbers as dots along one axis, one name below the other.
@@ -73,7 +73,8 @@ def dots(
         x_range: The ends of the axis; use the same ones in pictures you compare.
         log: Whether the axis is logarithmic. If so, a row's only number is beside its dot.
         levels: Dotted lines to compare with: their names and numbers.
-        intervals: The ends of a thick line behind a row's dot, for the rows that have one.
+        intervals: The ends of a thick line behind a row's dot, for the rows that have one; in a row
+            of numbers with names, each name's ends.
         caption: A line below the picture.
 
     Raises:
@@ -83,15 +84,21 @@ def dots(
     """
     found = {str(name): several(each) for name, each in values.items()}
     marks = {name: float(level) for name, level in (levels or {}).items()}
-    around = {name: numbers(ends) for name, ends in (intervals or {}).items()}
+    given = {
+        name: ends if isinstance(ends, Mapping) else {"": ends}
+        for name, ends in (intervals or {}).items()
+    }
+    around = {name: {n: numbers(ends) for n, ends in each.items()} for name, each in given.items()}
     if not {*around} <= {*found}:
         raise ValueError(f"intervals of {[*around]} don't all belong to a dot: {[*found]}")
-    every = [v for row in (*found.values(), *around.values()) for v in row]
+    thick = [ends for each in around.values() for ends in each.values()]
+    every = [v for row in (*found.values(), *thick) for v in row]
     across = span([*every, *marks.values()], x_range, log=log)
     behind = BEHIND_BARS if log else BEHIND_DOTS
     axis = sideways(found, across, behind, log=log)
-    drawn = [draw_dots(r, around.get(n), k, axis) for k, (n, r) in enumerate(found.items())]
-    told = {name: in_words(row, around.get(name)) for name, row in found.items()}
+    whole = {name: around.get(name, {}).get("") for name in found}
+    drawn = [draw_dots(row, whole[name], k, axis) for k, (name, row) in enumerate(found.items())]
+    told = {name: in_words(row, whole[name]) for name, row in found.items()}
     named = {
         str(name): dict(zip(each, found[str(name)], strict=True))
         for name, each in values.items()
@@ -102,8 +109,9 @@ def dots(
         check({kind: [] for kind in kinds}, "dots")
     for k, name in enumerate(found):
         if row := named.get(name):
-            drawn[k] = draw_named(row, kinds, k, axis)
-            told[name] = ", ".join(f"{kind} {short(v)}" for kind, v in row.items())
+            ends = around.get(name, {})
+            drawn[k] = draw_named(row, ends, kinds, k, axis)
+            told[name] = ", ".join(f"{n} {in_words([v], ends.get(n))}" for n, v in row.items())
     for k, (value, *more) in enumerate(found.values() if log else []):
         if not more and axis.low <= value <= axis.high:
             drawn[k] += write_number(value, k, axis, 10)
@@ -172,9 +180,7 @@ def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, ax
     """Draw a row's dots on a thin line, or write its only number if that is off the axis."""
     y = row_middle(k)
     drawn = line([(axis.start, y), (axis.end, y)], css="thin")
-    if interval:
-        ends = [(axis.place(min(max(end, axis.low), axis.high)), y) for end in interval]
-        drawn += line(ends, role=SERIES[0], css="bold")
+    drawn += stroke(interval, y, axis, SERIES[0]) if interval else ""
     known = [v for v in row if math.isfinite(v) and axis.low <= v <= axis.high]
     if len(row) == 1 and not known:
         return drawn + text(axis.start + 6, y + 4, short(row[0]), css="small", anchor="start")
@@ -184,13 +190,27 @@ def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, ax
     return drawn + "".join(circle(*at, 3.2, css="dot faint", role=SERIES[0]) for at in places)
 
 
-def draw_named(row: Mapping[str, float], kinds: Sequence[str], k: int, axis: Axis) -> str:
-    """Draw a row's numbers on a thin line, with a mark and a height for each of its kinds."""
-    y = row_middle(k) - 2.5 * (len(row) - 1)
-    heights = {kind: y + 5 * i for i, kind in enumerate(sorted(row, key=kinds.index))}
-    known = [(kind, v) for kind, v in row.items() if axis.low <= v <= axis.high]
-    marks = [mark(axis.place(v), heights[kind], kinds.index(kind)) for kind, v in known]
-    return draw_dots([], None, k, axis) + "".join(marks)
+def draw_named(
+    row: Mapping[str, float],
+    around: Mapping[str, Sequence[float]],
+    kinds: Sequence[str],
+    k: int,
+    axis: Axis,
+) -> str:
+    """Draw a row's numbers on a thin line, with a mark and a height for each kind."""
+    drawn, top = draw_dots([], None, k, axis), row_middle(k) - 3 * (len(row) - 1)
+    for place, kind in enumerate(sorted(row, key=kinds.index)):
+        value, number, y = row[kind], kinds.index(kind), top + 6 * place
+        drawn += stroke(around[kind], y, axis, SERIES[number]) if kind in around else ""
+        if axis.low <= value <= axis.high:
+            drawn += mark(axis.place(value), y, number)
+    return drawn
+
+
+def stroke(interval: Sequence[float], y: float, axis: Axis, role: str) -> str:
+    """Draw an interval as a thick line, as far as it's on the axis."""
+    ends = [(axis.place(min(max(end, axis.low), axis.high)), y) for end in interval]
+    return line(ends, role=role, css="bold")
 
 
 def finished(

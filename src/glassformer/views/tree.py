@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import accumulate
 from operator import add
 
@@ -14,6 +15,7 @@ from glassformer.views.drawing import (
     legend,
     line,
     picture,
+    text,
     width_of,
 )
 from glassformer.views.palette import SMALL, TITLE
@@ -23,9 +25,10 @@ WIDTH, ROW, HIGH, INDENT = 340.0, 40.0, 28.0, 30.0
 STEP, MOST = 14.0, 4  # height of a note's line, and the most of its lines
 LONGEST = 24  # the most letters of a name that are shown
 STYLE = """
-.glassformer-drawing .close{display:none}
-@media screen and (max-width:39em){.glassformer-drawing .apart{display:none}
-.glassformer-drawing .close{display:block}}
+.glassformer-tree .close{display:none}
+.glassformer-tree a:not(:hover,:focus-visible){text-decoration:none}
+@media screen and (max-width:39em){.glassformer-tree .apart{display:none}
+.glassformer-tree .close{display:block}}
 """.replace("\n", "")  # `beside` puts one tree below the other
 
 
@@ -97,8 +100,8 @@ def tree(
     if gaps:
         shown = f'<div class="apart">{drawn(gaps)}</div><div class="close">{shown}</div>'
     facts = [[name, nodes[name][0] or "", nodes[name][1]] for name in order]
-    header, style = ["name", "from", "note"], STYLE if gaps else ""
-    return figure(shown, header, facts, name="A tree", caption=caption, style=style)
+    header, css = ["name", "from", "note"], "glassformer-tree"
+    return figure(shown, header, facts, name="A tree", caption=caption, css=css, style=STYLE)
 
 
 def branches(parent: tuple[Number, Number], below: list[tuple[Number, Number]]) -> str:
@@ -124,5 +127,7 @@ def node(name: str, note: Sequence[str], place: tuple[Number, Number], role: str
     (x, y), shown = place, cut(visible(name), LONGEST)
     wide = beside(name, x) - x - 9
     top = y + 2 + HIGH / 2 + 4 - STEP / 2 * (len(note) > 1)
-    boxed = box(x + 1, y + 2, wide, HIGH, shown, role=role, href=href)
+    named = text(x + 1 + wide / 2, y + HIGH / 2 + 6.5, shown, role=role, css="title")
+    boxed = box(x + 1, y + 2, wide, HIGH, role=role) + named
+    boxed = f'<a href="{escape(href)}">{boxed}</a>' if href else boxed
     return boxed + column(note, beside(name, x), top, STEP, css="small", anchor="start")

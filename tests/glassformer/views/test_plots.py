@@ -489,6 +489,15 @@ def test_names_stay_on_their_points_side_of_each_roof():
     assert heights["other"] - 4 < level < min(heights["64"], heights["prefill"]) - 4
 
 
+def test_each_named_number_of_a_row_can_have_its_interval():
+    around = {"a": {"x": (0.2, 0.4), "y": (0.5, 0.9)}}
+    view = dots({"a": {"x": 0.3, "y": 0.7}, "b": {"x": 0.1}}, x_range=(0, 1), intervals=around)
+    assert [row[1] for row in facts(view)] == ["x 0.3 (0.2 to 0.4), y 0.7 (0.5 to 0.9)", "x 0.1"]
+    bold = re.findall(r'<path class="line bold" data-role="(\S+)" d="M\S+ (\S+)L', view.html)
+    assert [role for role, _ in bold] == ["series-1", "series-2"]
+    assert float(bold[0][1]) == float(bold[1][1]) - 6
+
+
 def test_an_interval_goes_from_end_to_end_of_its_dot():
     view = dots({"a": 0.5, "b": 0.75}, x_range=(0, 1), intervals={"b": (0.5, 1.0)})
     (first, *_), (second, *_) = sorted(
