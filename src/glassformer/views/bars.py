@@ -6,7 +6,7 @@ from typing import Any
 
 from glassformer.views.axes import Axis, Range, along, short, span
 from glassformer.views.drawing import GROWS, bar, circle, figure, line, picture, text, width_of
-from glassformer.views.palette import SERIES, SMALL
+from glassformer.views.palette import SERIES
 from glassformer.views.plots import check, key, lay_out, mark, numbers
 from glassformer.views.view import View, columns_of
 
@@ -28,7 +28,8 @@ def bars(
 
     Args:
         values: Each bar's name and number; negative bars point to the left. For groups of bars:
-            each group's name and its bars, the first ones in one color, the second in another.
+            each group's name and its bars. Groups that share a name have a color for each
+            place, and others a color for each group.
         x: The name of the axis.
         levels: Dotted lines to compare with: their names and numbers.
         caption: A line below the picture.
@@ -45,9 +46,8 @@ def bars(
     low, high = min(every), max(every)
     names = [name for name, value, _ in rows if value is not None]
     axis = sideways(names, (low, high if high > low else low + 1.0), BEHIND_BARS)
-    dotted = [axis.place(mark) for mark in marks.values()]
     drawn = [
-        draw_bar(value, k, axis, role) + write_number(value, k, axis, dotted)
+        draw_bar(value, k, axis, role) + write_number(value, k, axis)
         for k, (_, value, role) in enumerate(rows)
         if value is not None
     ]
@@ -126,11 +126,14 @@ def in_words(row: Sequence[float], interval: Sequence[float] | None) -> str:
 def listed(values: Mapping[str, Any]) -> list[tuple[str, float | None, str]]:
     """Return each row's name, number, and color; the name of a group has no number."""
     rows: list[tuple[str, float | None, str]] = []
-    for name, one in values.items():
+    groups = [{*one} for one in values.values() if isinstance(one, Mapping)]
+    alike = len(groups) < 2 or bool(set.intersection(*groups))
+    for group, (name, one) in enumerate(values.items()):
         inside = one if isinstance(one, Mapping) else {name: one}
         rows += [(str(name), None, "")] if inside is one else []
         found = zip(inside, numbers(inside.values()), strict=True)
-        rows += [(str(n), value, SERIES[k % 4]) for k, (n, value) in enumerate(found)]
+        colors = [SERIES[(k if alike else group) % 4] for k in range(len(inside))]
+        rows += [(str(n), value, role) for (n, value), role in zip(found, colors, strict=True)]
     return rows
 
 
@@ -157,17 +160,13 @@ def draw_bar(value: float, k: int, axis: Axis, role: str) -> str:
     return bar(min(start, end), row_middle(k) - 8, abs(end - start), 16, role=role)
 
 
-def write_number(value: float, k: int, axis: Axis, dotted: Sequence[float]) -> str:
-    """Write a bar's number past its end, and past a dotted line that would run through it."""
+def write_number(value: float, k: int, axis: Axis) -> str:
+    """Write a bar's number past its end, over a dotted line that would run through it."""
     shown = value if math.isfinite(value) else 0.0
     end, y = axis.place(shown), row_middle(k) + 4
     if shown < 0:
-        return text(end - 6, y, short(value), css="small", anchor="end")
-    start, wide = end + 6, width_of(short(value), SMALL)
-    for line_at in sorted(dotted):
-        if start - 4 < line_at < start + wide + 4:
-            start = line_at + 6
-    return text(start, y, short(value), css="small", anchor="start")
+        return text(end - 6, y, short(value), css="small over", anchor="end")
+    return text(end + 6, y, short(value), css="small over", anchor="start")
 
 
 def draw_dots(row: Sequence[float], interval: Sequence[float] | None, k: int, axis: Axis) -> str:
@@ -207,11 +206,18 @@ def finished(
     """Return the view: the drawing with names, axis, levels, and a legend of the kinds."""
     bottom = TOP + ROW * len(told) + 4
     names = [
-        text(0, row_middle(k) + 4, name, css="" if said else "title", anchor="start", most=LONGEST)
+        text(
+            0,
+            row_middle(k) + 4,
+            name,
+            css="" if said else "title over",
+            anchor="start",
+            most=LONGEST,
+        )
         for k, (name, said) in enumerate(told)
     ]
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
-    parts = [*names, *dotted, *drawn, along(axis, bottom, x)]
+    parts = [*dotted, *names, *drawn, along(axis, bottom, x)]
     wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
     entries, more = lay_out(list(kinds)) if kinds else ([], 0.0)
     parts += [key(n, i, at, high + y, dashed=False) for i, (n, at, y) in enumerate(entries)]
