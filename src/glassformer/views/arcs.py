@@ -13,10 +13,10 @@ from glassformer.views.scripted import Scripted
 from glassformer.views.view import UNSEEN, aligned, columns_of, isolated, number, table, words
 
 SCRIPT = "glassformer-arcs.js"
-FAINTEST = 0.02  # the smallest weight that is drawn
+FAINTEST, LEAST = 0.02, 0.005  # the smallest weight that is drawn, and that is written
 NAMED = 3  # the most weights that a word's sentence names
 BASE = 148.0  # the y of the words
-ABOVE, BELOW = 22.0, 30.0  # the space between it and the lines
+ABOVE, BELOW = 22.0, 35.0  # the space between it and the lines
 RISE = 30.0  # the height of a line, before the distance between its words is added
 BETWEEN = 26.0  # the space between two words
 LONGEST = 14  # columns; a longer word is cut, and its tooltip has it in full
@@ -234,7 +234,7 @@ def mark(i: int, token: str, x: float, sentence: str, row: list[float], asks: bo
 def share(x: float, received: float | None) -> str:
     """Write the weight that a word receives; outside the word's button, whose name lacks it."""
     told = "" if received is None else f"{received:.2f}"
-    css = "share on" if received is not None and received >= FAINTEST else "share"
+    css = "share on" if received is not None and received >= LEAST else "share"
     return f'<text class="{css}" aria-hidden="true" x="{x:.0f}" y="{BASE + 24:.0f}">{told}</text>'
 
 

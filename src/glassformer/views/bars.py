@@ -28,7 +28,8 @@ def bars(
 
     Args:
         values: Each bar's name and number; negative bars point to the left. For groups of bars:
-            each group's name and its bars, the first ones in one color, the second in another.
+            each group's name and its bars. Groups that share a name have a color for each
+            place, and others a color for each group.
         x: The name of the axis.
         levels: Dotted lines to compare with: their names and numbers.
         caption: A line below the picture.
@@ -137,11 +138,14 @@ def in_words(row: Sequence[float], interval: Sequence[float] | None) -> str:
 def listed(values: Mapping[str, Any]) -> list[tuple[str, float | None, str]]:
     """Return each row's name, number, and color; the name of a group has no number."""
     rows: list[tuple[str, float | None, str]] = []
-    for name, one in values.items():
+    groups = [{*one} for one in values.values() if isinstance(one, Mapping)]
+    alike = len(groups) < 2 or bool(set.intersection(*groups))
+    for group, (name, one) in enumerate(values.items()):
         inside = one if isinstance(one, Mapping) else {name: one}
         rows += [(str(name), None, "")] if inside is one else []
         found = zip(inside, numbers(inside.values()), strict=True)
-        rows += [(str(n), value, SERIES[k % 4]) for k, (n, value) in enumerate(found)]
+        colors = [SERIES[(k if alike else group) % 4] for k in range(len(inside))]
+        rows += [(str(n), value, role) for (n, value), role in zip(found, colors, strict=True)]
     return rows
 
 
@@ -226,11 +230,18 @@ def finished(
     """Return the view: the drawing with names, axis, levels, and a legend of the kinds."""
     bottom = TOP + ROW * len(told) + 4
     names = [
-        text(0, row_middle(k) + 4, name, css="" if said else "title", anchor="start", most=LONGEST)
+        text(
+            0,
+            row_middle(k) + 4,
+            name,
+            css="" if said else "title over",
+            anchor="start",
+            most=LONGEST,
+        )
         for k, (name, said) in enumerate(told)
     ]
     dotted = [level(name, axis, value, bottom) for name, value in levels.items()]
-    parts = [*names, *dotted, *drawn, along(axis, bottom, x)]
+    parts = [*dotted, *names, *drawn, along(axis, bottom, x)]
     wide, high = max(WIDTH, axis.end + behind), bottom + (42 if x else 24)
     entries, more = lay_out(list(kinds)) if kinds else ([], 0.0)
     parts += [key(n, i, at, high + y, dashed=False) for i, (n, at, y) in enumerate(entries)]

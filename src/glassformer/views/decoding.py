@@ -98,6 +98,7 @@ def decoding(
     bottom = TOP + BAND * len(steps)
     roles = [("positive", f"attention, up to {most:.2f}"), ("key", "keys"), ("value", "values")]
     parts.append(legend(roles, 0, bottom + 16))
+    parts.append(squares([[most]], 0, bottom + 7, most, (11, 11)))  # in the color of a cell
     parts.append(column(KNOWN, 0, bottom + 34, 17, css="small", anchor="start"))
     drawn = picture(parts, right, bottom + 75, grows=GROWS)
     columns = ["writes", "likeliest", "attention to the tokens so far", "attention to the source"]

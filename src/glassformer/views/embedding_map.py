@@ -63,7 +63,7 @@ def embedding_map(
     span = (points.amax(0) - points.amin(0)).clamp(min=1e-12)
     units = (points - points.amin(0)) / span
     places = [
-        (EDGE + 12 + x * (WIDTH - 2 * EDGE - 24), HIGH - EDGE - 12 - y * (HIGH - 2 * EDGE - 8))
+        (EDGE + 12 + x * (WIDTH - 2 * EDGE - 24), HIGH - EDGE - 20 - y * (HIGH - 2 * EDGE - 16))
         for x, y in units.tolist()
     ]
     near = nearest(rows)

@@ -50,7 +50,7 @@ SHADES: dict[str, tuple[str, str]] = {
     "glow": ("#7fb0f5", "#2c5cb0"),
     "brown": ("#8c564b", "#c08376"),
     "lift": ("1", "1.7"),
-    "rest": (".07", ".16"),
+    "rest": (".14", ".26"),
     "ink": ("#202020", "#e2e4e9"),
     "surface": (SURFACE.format("#fff"), SURFACE.format("#181a20")),
 }

@@ -8,7 +8,7 @@ from glassformer.views.view import View, words
 
 ROW, LONGEST = 34.0, 10
 READS, ANSWERS = 26.0, 110.0  # the tops of the two rows in training
-LEFT = 82.0
+LEFT = 80.0
 PAST = "thin: earlier words, which each position also sees"
 
 
@@ -64,10 +64,10 @@ def teacher_forcing(
             wide = places[i + 1] - places[i] - 6
             parts.append(chip(word, places[i], y, wide, role=role, most=LONGEST))
         x = places[k + 1]
-        parts.append(arrow([(x - 4, y + 13), (x + 16, y + 13)]))
+        parts.append(arrow([(x - 4, y + 13), (x + 12, y + 13)]))
         wide = width_of(cut(asked[k], LONGEST)) + 16
-        parts.append(chip(asked[k], x + 18, y, wide, role="decoder", most=LONGEST, bold=True))
-    across = places[-1] + 22 + width_of(cut(asked[-1], LONGEST)) + 16
+        parts.append(chip(asked[k], x + 14, y, wide, role="decoder", most=LONGEST, bold=True))
+    across = places[-1] + 15 + width_of(cut(asked[-1], LONGEST)) + 16
     drawn = picture(parts, across, top + 18 + ROW * len(read))
     facts = [
         [f"training, place {k}", " ".join(read[:k]), other] for k, other in enumerate(asked, 1)

@@ -10,7 +10,7 @@ from drawings import Reader, numbers, svgs
 from glassformer.views import arcs, beside
 
 TOKENS = ["[CLS]", "time", "<b>", "flies", "[SEP]"]
-MIDDLE, LOWER = 148 - 22, 148 + 30  # where lines above and below the words begin and end
+MIDDLE, LOWER = 148 - 22, 148 + 35  # where lines above and below the words begin and end
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_the_word_that_asks_is_marked_and_its_weights_are_written_before_any_scr
     weights = torch.tensor([[0.2, 0.3, 0.5], [0.69, 0.3, 0.01], [1.0, 0.0, 0.0]])
     view = arcs({"one": weights}, "abc", asks=1)
     assert [word[1].text for word in parts(view, "asks")] == ["b"]
-    assert [share.text for share in parts(view, "on")] == ["0.69", "0.30"]
+    assert [share.text for share in parts(view, "on")] == ["0.69", "0.30", "0.01"]
     says = re.search('class="says"[^>]*>(.*?)</p>', view.html)[1]
     assert re.sub("[\u2066-\u2069]", "", says).startswith("b gives 0.69 to a, 0.30 to itself")
     assert not parts(arcs({"one": weights}, "abc"), "asks")

@@ -225,13 +225,16 @@ def test_bars_begin_at_zero_and_negative_ones_have_the_color_of_negative_numbers
     assert str(view) == "   share\na      1\nb      2\nc     −1"
 
 
-def test_bars_in_groups_have_a_color_for_each_place_in_their_group():
+def test_bars_in_groups_have_a_color_for_each_name_or_else_for_each_group():
+    place = re.compile(r'class="bar" data-role="([^"]*)" x="[\d.]+" y="([\d.]+)"')
     view = bars({"[CLS]": {"hidden": 2.0, "zeroed": 1.0}, "[SEP]": {"hidden": 1.0}})
-    found = re.findall(r'class="bar" data-role="([^"]*)" x="[\d.]+" y="([\d.]+)"', view.html)
+    found = place.findall(view.html)
     assert [role for role, _ in found] == ["series-1", "series-2", "series-1"]
+    apart = place.findall(bars({"words": {"cat": 2.0, "mat": 1.0}, "others": {"on": 1.0}}).html)
+    assert [role for role, _ in apart] == ["series-1", "series-1", "series-2"]
     first, second, third = (float(y) for _, y in found)
     assert third - second == pytest.approx(2 * (second - first), abs=0.2)  # a name is between
-    assert re.findall(r'class="title"[^>]*>([^<]*)<', view.html) == ["[CLS]", "[SEP]"]
+    assert re.findall(r'class="title over"[^>]*>([^<]*)<', view.html) == ["[CLS]", "[SEP]"]
     lines = [line.split() for line in str(view).splitlines()[1:]]
     assert lines == [["[CLS]"], ["hidden", "2"], ["zeroed", "1"], ["[SEP]"], ["hidden", "1"]]
 
@@ -363,6 +366,13 @@ def test_a_dotted_line_breaks_behind_a_number():
     assert float(short) < float(line) + 3
     assert html.index("line dotted") < html.index(">0.02<")
     assert re.findall(number, bars({"a": 0.02, "b": 0.9}).html) == [short]
+
+
+def test_a_number_or_a_groups_name_covers_a_dotted_line():
+    html = bars({"one": {"a": 0.02}, "other": {"b": 0.9}}, levels={"even": 0.1}).html
+    for words in ("0.02", "other"):
+        [over] = re.finditer(rf'<text [^>]*class="[a-z]+ over"[^>]*>{words}<', html)
+        assert over.start() > html.index("line dotted")
 
 
 def test_the_legend_shows_a_line_that_covers_another_as_it_looks():

@@ -93,7 +93,7 @@ export function heatmap(result, { layer, head, query, key }, colors) {
     weights.forEach((weight, i) => {
       if (weight < 0.095) return;
       const [x, y] = [label + ((i % seq) + 0.5) * cell, label + (Math.floor(i / seq) + 0.5) * cell];
-      parts.push(`<text x="${x}" y="${y + 4}" text-anchor="middle" font-size="11" fill="${colors.number}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
+      parts.push(`<text x="${x}" y="${y + 4}" text-anchor="middle" font-size="12" fill="${colors.number}">${weight.toFixed(2).slice(weight < 0.995 ? 1 : 0)}</text>`);
     });
   parts.push(`<rect x="${label + key * cell}" y="${label + query * cell}" width="${cell}" height="${cell}" fill="none" stroke="${colors.mark}" stroke-width="2.5"/>`);
   return `<svg ${SVG} ${FONT} viewBox="0 0 ${label + size + 2} ${label + size + 2}" fill="${colors.ink}">${parts.join("")}</svg>`;

@@ -20,7 +20,7 @@ document.querySelectorAll(".glassformer-arcs").forEach((figure) => {
       tokens.forEach((token, k) => token.classList.toggle("asks", k === index));
       svg.querySelectorAll(".share").forEach((share, k) => {
         share.textContent = shares[k].toFixed(2);
-        share.classList.toggle("on", shares[k] >= 0.02);
+        share.classList.toggle("on", shares[k] >= 0.005);
       });
       svg.querySelectorAll(".arc").forEach((arc) => {
         arc.classList.toggle("on", Number(arc.dataset.from) === index);
